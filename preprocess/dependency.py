@@ -1,0 +1,128 @@
+"""Treebanks to the files between the steps: `{train,valid,test}.{src,act}`, `spm.model`, `parser.json`."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from oracles.static import NonProjectiveError, oracle
+from preprocess.folder import new_files
+from transition_parser.errors import InputError, input_error
+from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.pieces import Pieces, normalise, train_pieces
+from transition_parser.progress import progress
+from transition_parser.transitions import make_system
+from transition_parser.transitions.config import ParserConfig
+
+
+@dataclass(frozen=True)
+class DependencyOptions:
+    """What `preprocess dependency` can be told.
+
+    pieces: size of the subword vocabulary. labeled_shift: how many of the most frequent words decorate
+    their SHIFT. nonprojective: what to do with a tree that a projective system can't build, `skip` or
+    `error`. upos: also write `{train,valid,test}.upos`, one tag a word.
+    """
+
+    system: str
+    pieces: int = 4000
+    labeled_shift: int = 0
+    nonprojective: str = "skip"
+    upos: bool = False
+
+
+def preprocess_dependency(
+    splits: dict[str, str | os.PathLike], dest: str | os.PathLike, options: DependencyOptions
+) -> dict[str, dict[str, int]]:
+    """Writes the files of each split (`train` is needed, `valid` and `test` may be there) into `dest`.
+
+    Returns for each split how many sentences were written and how many skipped as non-projective.
+    Raises `InputError` and leaves `dest` as it was where an input is malformed.
+    """
+    make_system(options.system)
+    treebanks = {split: _read(path) for split, path in splits.items()}
+    train = treebanks["train"]
+    words = [normalise(form) for sentence in train for form in sentence.forms]
+    with new_files(dest) as folder:
+        pieces = train_pieces((sentence.forms for sentence in train), folder, options.pieces)
+        config = _config(train, words, options)
+        config.save(folder)
+        return {
+            split: _write_split(folder, split, sentences, pieces, config, options)
+            for split, sentences in treebanks.items()
+        }
+
+
+def _read(path: str | os.PathLike) -> list[Sentence]:
+    sentences = list(read_conllu(path))
+    if not sentences:
+        raise input_error("the file holds no sentences", path)
+    return sentences
+
+
+def _config(train: list[Sentence], words: list[str], options: DependencyOptions) -> ParserConfig:
+    relations = Counter(row.deprel for sentence in train for row in sentence.words)
+    roots = Counter(row.deprel for sentence in train for row in sentence.words if row.head == "0")
+    if not roots:
+        raise InputError("no word of the training trees has head 0")
+    frequent = sorted(Counter(words).items(), key=lambda item: (-item[1], item[0]))
+    return ParserConfig(
+        system=options.system,
+        root=roots.most_common(1)[0][0],
+        relations=tuple(r for r, _ in sorted(relations.items(), key=lambda i: (-i[1], i[0]))),
+        shift_words=tuple(word for word, _ in frequent[: options.labeled_shift]),
+    )
+
+
+def _write_split(
+    folder: Path,
+    split: str,
+    sentences: list[Sentence],
+    pieces: Pieces,
+    config: ParserConfig,
+    options: DependencyOptions,
+) -> dict[str, int]:
+    counts = {"sentences": 0, "skipped": 0}
+    names = ["src", "act", *(["upos"] if options.upos else [])]
+    files = {name: open(folder / f"{split}.{name}", "w", encoding="utf-8") for name in names}
+    try:
+        for sentence, actions in _derivations(sentences, config, options, split):
+            if actions is None:
+                counts["skipped"] += 1
+                continue
+            counts["sentences"] += 1
+            flat = (piece for word in pieces.encode(sentence.forms) for piece in word)
+            print(" ".join(flat), file=files["src"])
+            print(" ".join(actions), file=files["act"])
+            if options.upos:
+                print(" ".join(row.upos for row in sentence.words), file=files["upos"])
+    finally:
+        for file in files.values():
+            file.close()
+    return counts
+
+
+def _derivations(
+    sentences: list[Sentence], config: ParserConfig, options: DependencyOptions, split: str
+) -> Iterator[tuple[Sentence, list[str] | None]]:
+    """Each sentence with its action tokens, None for a tree that the system can't build."""
+    system = config.transition_system()
+    for sentence in progress(sentences, f"{split} oracle"):
+        tree = sentence.tree()
+        words = [normalise(form) for form in sentence.forms]
+        try:
+            yield sentence, [str(action) for action in oracle(system, words, tree)]
+        except NonProjectiveError as error:
+            if options.nonprojective == "error":
+                raise input_error(
+                    f"{error}: choose a system with SWAP, or skip such trees",
+                    sentence.path,
+                    sentence.line,
+                    sentence.id,
+                ) from None
+            yield sentence, None
+        except ValueError as error:
+            raise input_error(str(error), sentence.path, sentence.line, sentence.id) from None

@@ -1,0 +1,36 @@
+"""Packaging of transition-parser."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+setup(
+    name="transition-parser",
+    version="0.1.0",
+    description="Transition-based dependency and AMR parsing as a fairseq plug-in",
+    long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="MIT",
+    python_requires=">=3.11",
+    packages=find_packages(
+        include=["transition_parser*", "oracles*", "preprocess*"], exclude=["tests*"]
+    ),
+    package_data={"transition_parser": ["pretrained/*/*"]},
+    install_requires=[
+        # fairseq 0.12.2 does not import on Python >= 3.11; this is its main branch with the fixes.
+        "fairseq-fixed==0.12.3.1",
+        # the version that the work-arounds of transition_parser/compat.py were tested with
+        "torch==2.13.0",
+        "numpy>=1.26,<3",
+        "sentencepiece>=0.2.0",
+        "spacy>=3.7,<4",
+        "smatch>=1.0.4",
+        "penman>=1.3.0",
+        "sacrebleu>=2.4",
+        "safetensors>=0.4",
+        "tqdm>=4.60",
+        "matplotlib>=3.8",
+    ],
+    extras_require={"test": ["pytest>=8", "hypothesis>=6.100", "ruff==0.17.5"]},
+    entry_points={"console_scripts": ["transition-parser=transition_parser.cli.main:main"]},
+)

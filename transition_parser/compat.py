@@ -1,0 +1,24 @@
+"""Every work-around for fairseq and torch, and nothing else."""
+
+from __future__ import annotations
+
+import argparse
+
+import torch
+
+
+def allow_fairseq_checkpoints() -> None:
+    """Lets `torch.load` read fairseq's checkpoints under its `weights_only` protection.
+
+    torch ≥ 2.6 refuses every class that is not allow-listed; fairseq stores its arguments as an
+    `argparse.Namespace` (a plain bag of values). Without this, resuming and `fairseq-generate` die.
+    """
+    torch.serialization.add_safe_globals([argparse.Namespace])
+
+
+def plain(value: torch.Tensor | float) -> float:
+    """A plain Python number of a tensor or numpy scalar.
+
+    fairseq stores logged figures in checkpoints; numpy scalars there can't be loaded again.
+    """
+    return float(value.item() if hasattr(value, "item") else value)

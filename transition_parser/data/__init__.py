@@ -1,0 +1,1 @@
+"""Floor 4: batches of sentences, derivations and parser states."""

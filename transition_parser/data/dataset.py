@@ -1,0 +1,163 @@
+"""Sentences with their derivations, as batches that hold the parser states too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import sentencepiece
+import torch
+from fairseq.data import FairseqDataset, data_utils
+from torch import Tensor
+
+from transition_parser.pieces import OPEN, Pieces
+from transition_parser.states.machine import DependencyMachine, DeviceTable, unroll
+from transition_parser.states.table import ActionTable
+
+
+class TransitionDataset(FairseqDataset):
+    """Pairs of piece ids and action ids (actions may be missing, for parsing).
+
+    sources, targets: indexable, 1-D id tensors that end in `</s>`. dictionary: of the pieces. table: of
+    the actions. pieces, alpha: where both are given, words are split anew each epoch, by sampling
+    with this smoothing (subword regularisation, Kudo 2018).
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Tensor],
+        source_sizes: np.ndarray,
+        targets: Sequence[Tensor] | None,
+        target_sizes: np.ndarray | None,
+        dictionary,
+        table: ActionTable,
+        pieces: Pieces,
+        alpha: float | None = None,
+        seed: int = 1,
+        shuffle: bool = True,
+    ) -> None:
+        if targets is not None and len(sources) != len(targets):
+            raise ValueError(f"{len(sources)} sentences, but {len(targets)} derivations")
+        self.sources, self.targets = sources, targets
+        self.source_sizes, self.target_sizes = source_sizes, target_sizes
+        self.dictionary, self.table, self.pieces = dictionary, table, pieces
+        self.device_table = DeviceTable.of(table)
+        self.alpha, self.seed, self.shuffle = alpha, seed, shuffle
+        self.epoch = 1
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    def __getitem__(self, index: int) -> dict:
+        source = self.sources[index]
+        words = self._words(source) if self.alpha or self.table.labelled_shift else None
+        if self.alpha:
+            source = self._split_anew(words)
+        return {
+            "id": index,
+            "source": source,
+            "target": None if self.targets is None else self.targets[index],
+            "shift_ids": self.table.shift_ids(words) if self.table.labelled_shift else None,
+        }
+
+    def _words(self, source: Tensor) -> list[str]:
+        return self.pieces.words([self.dictionary[i] for i in source[:-1].tolist()])
+
+    def _split_anew(self, words: list[str]) -> Tensor:
+        ids = [
+            self.dictionary.index(piece)
+            for word in self.pieces.encode(words, self.alpha)
+            for piece in word
+        ]
+        return torch.tensor([*ids, self.dictionary.eos()])
+
+    def collater(self, samples: list[dict]) -> dict:
+        """fairseq's batch: `id`, `nsentences`, `ntokens`, `net_input`, `target`."""
+        if not samples:
+            return {}
+        pad, eos = self.dictionary.pad(), self.dictionary.eos()
+        source = data_utils.collate_tokens([s["source"] for s in samples], pad, eos)
+        net_input = {
+            "src_tokens": source,
+            "src_lengths": torch.tensor([len(s["source"]) for s in samples]),
+        }
+        shift_ids = self._shift_ids(samples)
+        if shift_ids is not None:
+            net_input["shift_ids"] = shift_ids
+        batch = {
+            "id": torch.tensor([s["id"] for s in samples]),
+            "nsentences": len(samples),
+            "ntokens": int(net_input["src_lengths"].sum()),
+            "net_input": net_input,
+            "target": None,
+        }
+        if self.targets is not None:
+            target = data_utils.collate_tokens([s["target"] for s in samples], pad, eos)
+            net_input["prev_output_tokens"] = data_utils.collate_tokens(
+                [s["target"] for s in samples], pad, eos, move_eos_to_beginning=True
+            )
+            machine = DependencyMachine(self.device_table, self._lengths(source), shift_ids)
+            net_input["state"] = unroll(machine, target)._asdict()
+            batch["target"] = target
+            batch["ntokens"] = int((target != pad).sum())
+        return batch
+
+    def _lengths(self, source: Tensor) -> Tensor:
+        """Words of each sentence."""
+        opens = torch.tensor([symbol.startswith(OPEN) for symbol in self.dictionary.symbols])
+        return opens[source].sum(1)
+
+    @staticmethod
+    def _shift_ids(samples: list[dict]) -> Tensor | None:
+        if samples[0]["shift_ids"] is None:
+            return None
+        lists = [torch.tensor([*s["shift_ids"], 0]) for s in samples]
+        return torch.nn.utils.rnn.pad_sequence(lists, batch_first=True)
+
+    # --- what fairseq asks ------------------------------------------------------------------
+
+    def num_tokens(self, index: int) -> int:
+        """The longer of source and target, for batching by `--max-tokens`."""
+        return int(max(self.size(index)))
+
+    def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:
+        """`num_tokens` of many."""
+        sizes = self.source_sizes[indices]
+        return sizes if self.target_sizes is None else np.maximum(sizes, self.target_sizes[indices])
+
+    def size(self, index: int) -> tuple[int, int]:
+        """Pieces and actions, `</s>` counted."""
+        target = 0 if self.target_sizes is None else self.target_sizes[index]
+        return int(self.source_sizes[index]), int(target)
+
+    def ordered_indices(self) -> np.ndarray:
+        """By length, in random order within one length."""
+        order = np.random.permutation(len(self)) if self.shuffle else np.arange(len(self))
+        return order[np.argsort(self.num_tokens_vec(order), kind="mergesort")]
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """(sentences, 2) or (sentences,)."""
+        if self.target_sizes is None:
+            return self.source_sizes
+        return np.stack([self.source_sizes, self.target_sizes], 1)
+
+    def filter_indices_by_size(self, indices, max_sizes):
+        """Leaves out what is longer than `max_sizes`."""
+        return data_utils.filter_paired_dataset_indices_by_size(
+            self.source_sizes, self.target_sizes, indices, max_sizes
+        )
+
+    @property
+    def supports_prefetch(self) -> bool:
+        return False
+
+    @property
+    def can_reuse_epoch_itr_across_epochs(self) -> bool:
+        return True
+
+    def set_epoch(self, epoch: int) -> None:
+        """Sampled segmentations differ from epoch to epoch, and are the same for the same seed."""
+        self.epoch = epoch
+        if self.alpha:
+            sentencepiece.set_random_generator_seed(self.seed * 100003 + epoch)

@@ -1,0 +1,25 @@
+"""Errors that a user can mend: what is wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+
+class InputError(ValueError):
+    """Bad input or usage. The command line prints it as one line and exits with status 2."""
+
+
+def input_error(
+    problem: str,
+    path: str | PathLike | None = None,
+    line: int | None = None,
+    sentence: str | None = None,
+) -> InputError:
+    """An `InputError` whose message opens with the place.
+
+    >>> str(input_error("word 5 has head 19", "train.conllu", 812, "weblog-7"))
+    'train.conllu:812: sentence weblog-7: word 5 has head 19'
+    """
+    place = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
+    name = "" if sentence is None else f"sentence {sentence}: "
+    return InputError(f"{place}{name}{problem}")

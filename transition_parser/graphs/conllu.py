@@ -1,0 +1,225 @@
+"""CoNLL-U in and out, lossless: comments, multi-word ranges, empty nodes and all ten columns are kept.
+
+Source: https://universaldependencies.org/format.html
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from transition_parser.errors import input_error
+from transition_parser.graphs.dependency import DependencyTree
+
+COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+
+
+class Row(NamedTuple):
+    """One line of ten columns, each as written in the file."""
+
+    id: str
+    form: str
+    lemma: str = "_"
+    upos: str = "_"
+    xpos: str = "_"
+    feats: str = "_"
+    head: str = "_"
+    deprel: str = "_"
+    deps: str = "_"
+    misc: str = "_"
+
+    @property
+    def is_word(self) -> bool:
+        """True for a syntactic word, False for a multi-word range (`3-4`) or an empty node (`8.1`)."""
+        return self.id.isdecimal()
+
+    @property
+    def is_range(self) -> bool:
+        """True for a multi-word range (`3-4`)."""
+        return "-" in self.id
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """First and last word number of a range."""
+        first, last = self.id.split("-")
+        return int(first), int(last)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence of a CoNLL-U file; `path` and `line` say where it began, for messages."""
+
+    rows: tuple[Row, ...]
+    comments: tuple[str, ...] = ()
+    path: str | None = None
+    line: int | None = None
+
+    @classmethod
+    def from_words(cls, words: Iterable[str], comments: tuple[str, ...] = ()) -> Sentence:
+        """A sentence without annotation."""
+        return cls(tuple(Row(str(i), form) for i, form in enumerate(words, 1)), comments)
+
+    @property
+    def words(self) -> list[Row]:
+        """The syntactic words, without ranges and empty nodes."""
+        return [row for row in self.rows if row.is_word]
+
+    @property
+    def forms(self) -> list[str]:
+        """The forms of the syntactic words."""
+        return [row.form for row in self.rows if row.is_word]
+
+    @property
+    def id(self) -> str | None:
+        """The value of `# sent_id = ...`, None where there is none."""
+        for comment in self.comments:
+            key, _, value = comment[1:].partition("=")
+            if key.strip() == "sent_id":
+                return value.strip()
+        return None
+
+    def tree(self) -> DependencyTree:
+        """The tree of HEAD and DEPREL. Raises `InputError` at the line that breaks it."""
+        words = self.words
+        for number, row in enumerate(words, 1):
+            if not row.head.isdecimal():
+                raise self._error(number, f"word {number} has HEAD {row.head!r}, not a number")
+        tree = DependencyTree(
+            tuple(int(row.head) for row in words), tuple(row.deprel for row in words)
+        )
+        problem = tree.why_invalid()
+        if problem:
+            raise self._error(*problem)
+        return tree
+
+    def with_tree(self, tree: DependencyTree, misc: list[str] | None = None) -> Sentence:
+        """The sentence with HEAD and DEPREL of `tree`, every other column and line as it was;
+        `misc` (one `Key=Value` a word) is added to MISC."""
+        rows, word = [], 0
+        for row in self.rows:
+            if row.is_word:
+                row = row._replace(head=str(tree.heads[word]), deprel=tree.relations[word])
+                if misc is not None:
+                    kept = [] if row.misc == "_" else [row.misc]
+                    row = row._replace(misc="|".join([*kept, misc[word]]))
+                word += 1
+            rows.append(row)
+        return replace(self, rows=tuple(rows))
+
+    def __str__(self) -> str:
+        lines = [*self.comments, *("\t".join(row) for row in self.rows)]
+        return "\n".join(lines) + "\n\n"
+
+    def _error(self, number: int, problem: str) -> Exception:
+        index = [i for i, row in enumerate(self.rows) if row.is_word][number - 1]
+        line = None if self.line is None else self.line + len(self.comments) + index
+        return input_error(problem, self.path, line, self.id)
+
+
+def read_conllu(path: str | os.PathLike) -> Iterator[Sentence]:
+    """Yields the sentences of a file one by one. Raises `InputError` for a malformed one."""
+    with open(path, "rb") as file:
+        yield from parse_conllu(file, str(path))
+
+
+def parse_conllu(lines: Iterable[bytes], path: str | None = None) -> Iterator[Sentence]:
+    """Yields the sentences of an iterable of UTF-8 encoded lines."""
+    block: list[str] = []
+    start = 1
+    for number, raw in enumerate(lines, 1):
+        line = _decode(raw, path, number)
+        if line:
+            block.append(line)
+            continue
+        if block:
+            yield _sentence(block, path, start)
+        block, start = [], number + 1
+    if block:
+        yield _sentence(block, path, start)
+
+
+def write_conllu(sentences: Iterable[Sentence], file) -> None:
+    """Writes the sentences to an open text file."""
+    for sentence in sentences:
+        file.write(str(sentence))
+
+
+def _decode(raw: bytes, path: str | None, number: int) -> str:
+    try:
+        line = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        problem = f"byte {error.start + 1} of the line is not UTF-8: is this a CoNLL-U text file?"
+        raise input_error(problem, path, number) from None
+    if "\0" in line:
+        raise input_error(
+            "the line holds a zero byte: is this a CoNLL-U text file?", path, number
+        )
+    return line.rstrip("\r\n")
+
+
+def _sentence(block: list[str], path: str | None, start: int) -> Sentence:
+    comments = []
+    for line in block:
+        if not line.startswith("#"):
+            break
+        comments.append(line)
+    rows = []
+    sentence = Sentence((), tuple(comments), path, start)
+    checker = _IdChecker()
+    for offset, line in enumerate(block[len(comments) :], len(comments)):
+        cells = line.split("\t")
+        problem = None
+        if len(cells) != len(COLUMNS):
+            problem = f"{len(cells)} columns separated by tabs, 10 expected"
+        elif "" in cells:
+            problem = f"column {COLUMNS[cells.index('')]} is empty: write _ for no value"
+        else:
+            problem = checker.why_wrong(cells[0])
+        if problem:
+            raise input_error(problem, path, start + offset, sentence.id)
+        rows.append(Row(*cells))
+    problem = checker.why_incomplete()
+    if problem:
+        raise input_error(problem, path, start + len(block) - 1, sentence.id)
+    return Sentence(tuple(rows), tuple(comments), path, start)
+
+
+class _IdChecker:
+    """Follows the ID column: words count up from 1, ranges open before their first word,
+    empty nodes follow the word whose number they carry."""
+
+    def __init__(self) -> None:
+        self.word = 0
+        self.range_end = 0
+        self.empty = 0
+
+    def why_wrong(self, id_: str) -> str | None:
+        if id_.isdecimal():
+            if int(id_) != self.word + 1:
+                return f"ID {id_} where word {self.word + 1} is due"
+            self.word, self.empty = self.word + 1, 0
+            return None
+        first, dash, last = id_.partition("-")
+        if dash and first.isdecimal() and last.isdecimal():
+            if int(first) != self.word + 1 or int(last) < int(first):
+                return f"range {id_} does not open at the word that follows it ({self.word + 1})"
+            if self.range_end > self.word:
+                return f"range {id_} overlaps the one that ends at word {self.range_end}"
+            self.range_end = int(last)
+            return None
+        whole, dot, part = id_.partition(".")
+        if dot and whole.isdecimal() and part.isdecimal():
+            if (int(whole), int(part)) != (self.word, self.empty + 1):
+                return f"empty node {id_} where {self.word}.{self.empty + 1} is due"
+            self.empty += 1
+            return None
+        return f"ID {id_!r} is no word number, range (3-4) or empty node (8.1)"
+
+    def why_incomplete(self) -> str | None:
+        if not self.word:
+            return "the sentence has no words"
+        if self.range_end > self.word:
+            return f"a range ends at word {self.range_end}, but the sentence has {self.word} words"
+        return None

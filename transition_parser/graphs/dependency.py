@@ -1,0 +1,102 @@
+"""Dependency trees over the words of one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyTree:
+    """A labelled tree over the words 1..n, as CoNLL-U counts them.
+
+    heads: for each word the number of its head, 0 for the root.
+    relations: for each word the label of the arc that enters it.
+
+    >>> tree = DependencyTree((2, 0, 2), ("nsubj", "root", "obj"))
+    >>> tree.root
+    2
+    """
+
+    heads: tuple[int, ...]
+    relations: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    @property
+    def root(self) -> int:
+        """The number of the word that hangs from the root."""
+        return self.heads.index(0) + 1
+
+    def why_invalid(self) -> tuple[int, str] | None:
+        """None for a well-formed tree; else (word number, what is wrong with it)."""
+        n = len(self.heads)
+        for word, head in enumerate(self.heads, 1):
+            if not 0 <= head <= n:
+                return word, f"word {word} has head {head}, but the sentence has {n} words"
+        roots = [word for word, head in enumerate(self.heads, 1) if head == 0]
+        if len(roots) > 1:
+            return roots[1], f"words {roots[0]} and {roots[1]} both have head 0: one root is allowed"
+        on_cycle = self._word_on_cycle()
+        if on_cycle:
+            return on_cycle, f"word {on_cycle} is its own ancestor: the heads form a cycle"
+        return None if roots else (1, "no word has head 0: the tree has no root")
+
+    def _word_on_cycle(self) -> int:
+        """A word that is its own ancestor, 0 where there is none."""
+        seen = [0] * (len(self.heads) + 1)  # the walk on which a word was first met
+        for start in range(1, len(self.heads) + 1):
+            word = start
+            while word and not seen[word]:
+                seen[word] = start
+                word = self.heads[word - 1]
+            if word and seen[word] == start:
+                return word
+        return 0
+
+    def children(self) -> list[list[int]]:
+        """For each of 0 (the root) and the words 1..n its dependents in word order."""
+        dependents: list[list[int]] = [[] for _ in range(len(self.heads) + 1)]
+        for word, head in enumerate(self.heads, 1):
+            dependents[head].append(word)
+        return dependents
+
+    def projective_order(self) -> list[int]:
+        """The words in the order of an in-order walk through the tree, each word's dependents
+        kept left and right of it as they are in the sentence: the order in which the tree is projective.
+
+        Source: Nivre 2009, sec. 3 (the projective order <_G).
+        """
+        children = self.children()
+        order: list[int] = []
+        work: list[tuple[int, bool]] = [(child, False) for child in reversed(children[0])]
+        while work:
+            word, open_ = work.pop()
+            if open_:
+                order.append(word)
+                continue
+            work.extend((c, False) for c in reversed(children[word]) if c > word)
+            work.append((word, True))
+            work.extend((c, False) for c in reversed(children[word]) if c < word)
+        return order
+
+    def is_projective(self) -> bool:
+        """True if no arc crosses another (the root stands before the first word)."""
+        order = self.projective_order()
+        return all(a < b for a, b in zip(order, order[1:], strict=False))
+
+
+def attachment_scores(
+    gold: Sequence[DependencyTree], system: Sequence[DependencyTree]
+) -> tuple[int, int, int]:
+    """(words, words with the right head, words with the right head and full label) of trees over the same words."""
+    words = heads = labelled = 0
+    for a, b in zip(gold, system, strict=True):
+        words += len(a)
+        same = [x == y for x, y in zip(a.heads, b.heads, strict=True)]
+        heads += sum(same)
+        labelled += sum(
+            s and x == y for s, x, y in zip(same, a.relations, b.relations, strict=True)
+        )
+    return words, heads, labelled

@@ -1,0 +1,1 @@
+"""Floor 4: network parts. What a part does is here; how parts make a model is in `models/`."""

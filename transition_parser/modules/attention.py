@@ -1,0 +1,80 @@
+"""Multi-head attention with a mask per head, query and key."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+class HeadMask(NamedTuple):
+    """An additive attention mask that every row of can be softmaxed.
+
+    bias: 0 where a key may be seen, −inf elsewhere; (B, H or 1, T or 1, S). A row with nothing to see is all 0.
+    alive: (B, H, T, 1), 0 for the heads and queries that had nothing to see: their output is zero. None where
+        every row had something.
+    """
+
+    bias: Tensor
+    alive: Tensor | None = None
+
+    @classmethod
+    def of(cls, visible: Tensor) -> HeadMask:
+        """From a bool tensor, True where a key may be seen."""
+        alive = visible.any(-1, keepdim=True)
+        bias = torch.zeros_like(visible, dtype=torch.float)
+        return cls(bias.masked_fill_(alive & ~visible, float("-inf")), alive.float())
+
+
+class Attention(nn.Module):
+    """Multi-head attention over `dim` features with `heads` heads.
+
+    The key and value projections are apart from `attend`, so that search projects them once a sentence.
+    """
+
+    def __init__(self, dim: int, heads: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        if dim % heads:
+            raise ValueError(f"{heads} heads do not divide {dim} features")
+        self.heads, self.dropout = heads, dropout
+        self.query = _linear(dim, dim)
+        self.key_value = _linear(dim, 2 * dim)
+        self.out = _linear(dim, dim)
+
+    def split(self, x: Tensor) -> Tensor:
+        """(B, T, dim) to (B, heads, T, dim / heads)."""
+        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+    def keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values of (B, S, dim), each (B, heads, S, dim / heads)."""
+        keys, values = self.key_value(memory).chunk(2, -1)
+        return self.split(keys), self.split(values)
+
+    def attend(
+        self, query: Tensor, keys: Tensor, values: Tensor, mask: HeadMask | None, causal: bool = False
+    ) -> Tensor:
+        """(B, T, dim) from queries (B, heads, T, dim / heads) and keys and values (B, heads, S, dim / heads)."""
+        found = F.scaled_dot_product_attention(
+            query,
+            keys,
+            values,
+            attn_mask=None if mask is None else mask.bias.to(query.dtype),
+            dropout_p=self.dropout if self.training else 0.0,
+            is_causal=causal,
+        )
+        if mask is not None and mask.alive is not None:
+            found = found * mask.alive.to(found.dtype)
+        return self.out(found.transpose(1, 2).flatten(2))
+
+    def forward(self, x: Tensor, memory: Tensor, mask: HeadMask | None, causal: bool = False) -> Tensor:
+        """(B, T, dim) from x (B, T, dim) that attends memory (B, S, dim)."""
+        return self.attend(self.split(self.query(x)), *self.keys_values(memory), mask, causal)
+
+
+def _linear(inputs: int, outputs: int) -> nn.Linear:
+    layer = nn.Linear(inputs, outputs)
+    nn.init.xavier_uniform_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer

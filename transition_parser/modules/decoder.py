@@ -1,0 +1,182 @@
+"""The decoder: the actions so far and the parser state in, scores of the legal actions out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from fairseq.models import FairseqIncrementalDecoder
+from torch import Tensor, nn
+
+from transition_parser.modules.attention import HeadMask
+from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.layers import DecoderLayer, StateScores, sinusoids
+from transition_parser.modules.state_masks import StateHeads, StatePositions
+from transition_parser.states.machine import DependencyMachine, DeviceTable, unroll
+from transition_parser.states.table import ActionTable
+
+_CACHE = "transition_parser"  # the key in fairseq's incremental state
+
+
+@dataclass
+class SearchState:
+    """What search carries from step to step: the batched machine and each layer's keys and values."""
+
+    machine: DependencyMachine
+    past: list[tuple[Tensor, Tensor]]
+    memory: list[tuple[Tensor, Tensor]]
+    words: Tensor  # (B, P), True at words and root
+    steps: int = 0
+
+    def reorder(self, rows: Tensor, sentences: Tensor | None = None) -> None:
+        """Row i becomes a copy of row `rows[i]`; sentence i of sentence `sentences[i]`, where given."""
+        self.machine.reorder(rows)
+        self.past = [(k.index_select(0, rows), v.index_select(0, rows)) for k, v in self.past]
+        if sentences is not None:
+            self.memory = [
+                (k.index_select(0, sentences), v.index_select(0, sentences)) for k, v in self.memory
+            ]
+            self.words = self.words.index_select(0, sentences)
+
+
+class ActionDecoder(FairseqIncrementalDecoder):
+    """A Transformer decoder over actions whose cross-attention heads see the parser state.
+
+    Scores of illegal actions are −inf. Teacher-forced calls take the states from `state` (made in the
+    data loader) or run the batched machine over the actions; in search the machine is in the incremental state.
+    """
+
+    def __init__(self, dictionary, table: ActionTable, args) -> None:
+        super().__init__(dictionary)
+        dim = args.decoder_embed_dim
+        self.table, self.device_table = table, DeviceTable.of(table)
+        self.heads = args.decoder_attention_heads
+        self.state_heads = StateHeads(
+            args.stack_heads, args.buffer_heads, args.state_window, args.state_positions
+        )
+        self.predict_shift_words = args.predict_shift_words
+        self.embed = nn.Embedding(len(dictionary), dim, dictionary.pad())
+        nn.init.normal_(self.embed.weight, std=dim**-0.5)
+        nn.init.zeros_(self.embed.weight[dictionary.pad()])
+        self.scale = math.sqrt(dim)
+        self.dropout = nn.Dropout(args.dropout)
+        self.layers = nn.ModuleList(
+            DecoderLayer(
+                dim,
+                self.heads,
+                args.decoder_ffn_embed_dim,
+                args.dropout,
+                args.attention_dropout,
+                args.activation_dropout,
+            )
+            for _ in range(args.decoder_layers)
+        )
+        self.norm = nn.LayerNorm(dim)
+        self.output = nn.Linear(dim, len(dictionary), bias=False)
+        if args.share_decoder_input_output_embed:
+            self.output.weight = self.embed.weight
+        else:
+            nn.init.normal_(self.output.weight, std=dim**-0.5)
+        self.positions = StatePositions(dim, self.state_heads) if self.state_heads.positions else None
+
+    @property
+    def sees_state(self) -> bool:
+        """True if any cross-attention head is a state head."""
+        return self.state_heads.stack + self.state_heads.buffer > 0
+
+    def forward(
+        self,
+        prev_output_tokens: Tensor,
+        encoder_out: EncoderOut,
+        incremental_state: dict | None = None,
+        state: dict[str, Tensor | None] | None = None,
+        **_,
+    ) -> tuple[Tensor, dict]:
+        """(B, T, V) scores before the softmax, and fairseq's dictionary of extras.
+
+        prev_output_tokens: (B, T), `</s>` first. In search, the last one is the action just taken, and T in the
+        result is 1. state: the arrays of `unroll`, by name.
+        """
+        if incremental_state is not None:
+            scores = self._fairseq_step(prev_output_tokens, encoder_out, incremental_state)
+            return scores.unsqueeze(1), {"attn": None}
+        if state is None:
+            machine = self.machine(encoder_out)
+            # the machine's action at step t is the token that the decoder reads at t + 1
+            following = torch.cat([prev_output_tokens[:, 1:], prev_output_tokens[:, :1]], 1)
+            state = unroll(machine, following)._asdict()
+        mask, scores_of = self._state_mask(state["stack"], state["buffer"], encoder_out.mask)
+        x = self._embed(prev_output_tokens, 0)
+        for layer in self.layers:
+            memory = layer.cross_attention.keys_values(encoder_out.words)
+            x, _kept = layer(x, None, memory, mask, scores_of)
+        shift = None if self.predict_shift_words else state["front_shift"]
+        return self._scores(x, self._on_device().legal_tokens(state["columns"], shift)), {"attn": None}
+
+    # --- search -----------------------------------------------------------------------------
+
+    def start(self, encoder_out: EncoderOut) -> SearchState:
+        """The state of search before the first action."""
+        memory = [layer.cross_attention.keys_values(encoder_out.words) for layer in self.layers]
+        shape = (memory[0][0].size(0), self.heads, 0, memory[0][0].size(3))
+        past = [(memory[0][0].new_zeros(shape), memory[0][0].new_zeros(shape)) for _ in self.layers]
+        return SearchState(self.machine(encoder_out), past, memory, encoder_out.mask)
+
+    def step(self, tokens: Tensor, search: SearchState) -> Tensor:
+        """(R, V) scores of the next action, where `tokens` (R,) were the last ones (`</s>` at first) and the
+        machine has taken them. Rows are hypotheses; each sentence has as many, in its order.
+        """
+        x = self._embed(tokens[:, None], search.steps)
+        machine = search.machine
+        words = search.words.repeat_interleave(len(tokens) // len(search.words), 0)
+        stack, buffer = machine.stack_places()[:, None], machine.buffer_places()[:, None]
+        mask, scores_of = self._state_mask(stack, buffer, words)
+        for i, layer in enumerate(self.layers):
+            x, search.past[i] = layer(x, search.past[i], search.memory[i], mask, scores_of)
+        search.steps += 1
+        return self._scores(x[:, 0], machine.legal())
+
+    def machine(self, encoder_out: EncoderOut) -> DependencyMachine:
+        """The batched machine before the first action."""
+        return DependencyMachine(self._on_device(), encoder_out.lengths, encoder_out.shift_ids)
+
+    def _fairseq_step(self, tokens: Tensor, encoder_out: EncoderOut, incremental: dict) -> Tensor:
+        if _CACHE not in incremental:
+            incremental[_CACHE] = self.start(encoder_out)
+        else:
+            incremental[_CACHE].machine.advance(tokens[:, -1])
+        return self.step(tokens[:, -1], incremental[_CACHE])
+
+    def reorder_incremental_state(self, incremental_state: dict, new_order: Tensor) -> None:
+        """Follows fairseq's beam: hypotheses are copied, dropped, and finished sentences leave."""
+        if _CACHE in incremental_state:
+            incremental_state[_CACHE].reorder(new_order, new_order)
+
+    # --- parts ------------------------------------------------------------------------------
+
+    def _on_device(self) -> DeviceTable:
+        device = self.embed.weight.device
+        if self.device_table.column.device != device:
+            self.device_table = DeviceTable.of(self.table, device)
+        return self.device_table
+
+    def _embed(self, tokens: Tensor, first: int) -> Tensor:
+        x = self.embed(tokens) * self.scale
+        return self.dropout(x + sinusoids(first + 1, x.size(1), x.size(2), x.device).to(x.dtype))
+
+    def _state_mask(
+        self, stack: Tensor, buffer: Tensor, words: Tensor
+    ) -> tuple[HeadMask, StateScores | None]:
+        if not self.sees_state:
+            return HeadMask.of(words[:, None, None, :])._replace(alive=None), None
+        places = self.state_heads.places(stack, buffer)
+        mask = self.state_heads.mask(places, words, self.heads)
+        return mask, StateScores(self.positions, places) if self.positions else None
+
+    def _scores(self, x: Tensor, legal: Tensor) -> Tensor:
+        return self.output(self.norm(x)).float().masked_fill(~legal, float("-inf"))
+
+    def max_positions(self) -> int:
+        """Derivations of any length: positions are computed."""
+        return int(1e9)

@@ -1,0 +1,93 @@
+"""The encoder: subword pieces in, one vector a word out."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+from fairseq.models import FairseqEncoder
+from torch import Tensor, nn
+
+from transition_parser.modules.attention import HeadMask
+from transition_parser.modules.layers import EncoderLayer, LocalLayer, sinusoids
+
+
+class EncoderOut(NamedTuple):
+    """words: (B, P, dim), the words of each sentence and its root. mask: (B, P), True at them.
+    lengths: (B,), how many words, the root not counted. shift_ids: (B, P) or None."""
+
+    words: Tensor
+    mask: Tensor
+    lengths: Tensor
+    shift_ids: Tensor | None
+
+
+class WordEncoder(FairseqEncoder):
+    """Embeds pieces, pools them to words (mean), and lets the words attend to each other.
+
+    The `</s>` that fairseq appends is the last position: the artificial root.
+
+    opens: (V,) bool, True for the pieces that open a word, and for `</s>`.
+    """
+
+    def __init__(self, dictionary, opens: Tensor, args) -> None:
+        super().__init__(dictionary)
+        dim = args.encoder_embed_dim
+        self.padding = dictionary.pad()
+        self.register_buffer("opens", opens, persistent=False)
+        self.embed = nn.Embedding(len(dictionary), dim, self.padding)
+        nn.init.normal_(self.embed.weight, std=dim**-0.5)
+        nn.init.zeros_(self.embed.weight[self.padding])
+        self.scale = math.sqrt(dim)
+        self.dropout = nn.Dropout(args.dropout)
+        self.local = nn.ModuleList(
+            LocalLayer(dim, args.dropout) for _ in range(args.encoder_local_layers)
+        )
+        self.layers = nn.ModuleList(
+            EncoderLayer(
+                dim,
+                args.encoder_attention_heads,
+                args.encoder_ffn_embed_dim,
+                args.dropout,
+                args.attention_dropout,
+                args.activation_dropout,
+            )
+            for _ in range(args.encoder_layers)
+        )
+        self.norm = nn.LayerNorm(dim)
+
+    def forward(
+        self, src_tokens: Tensor, src_lengths: Tensor | None = None, shift_ids: Tensor | None = None, **_
+    ) -> EncoderOut:
+        """src_tokens: (B, S) piece ids, padded on either side."""
+        x, mask = self._pool(src_tokens)
+        x = self.dropout(x + sinusoids(1, x.size(1), x.size(2), x.device).to(x.dtype))
+        for layer in self.local:
+            x = layer(x, mask)
+        visible = HeadMask.of(mask[:, None, None, :])._replace(alive=None)
+        for layer in self.layers:
+            x = layer(x, visible)
+        return EncoderOut(self.norm(x), mask, mask.sum(1) - 1, shift_ids)
+
+    def _pool(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """(B, P, dim) means of the pieces of each word, and which positions are words."""
+        real = tokens != self.padding
+        word = (self.opens[tokens] & real).long().cumsum(1)  # from 1; 0 before the first word
+        count = word.max(1).values
+        width = int(count.max())
+        pieces = self.embed(tokens) * self.scale
+        slot = torch.where(real, word, 0)
+        total = pieces.new_zeros(tokens.size(0), width + 1, pieces.size(2))
+        total.scatter_add_(1, slot.unsqueeze(-1).expand_as(pieces), pieces)
+        sizes = torch.zeros_like(total[..., 0]).scatter_add_(1, slot, real.to(total.dtype))
+        mask = torch.arange(width, device=tokens.device) < count[:, None]
+        return total[:, 1:] / sizes[:, 1:, None].clamp_min(1), mask
+
+    def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
+        """The rows in a new order."""
+        return EncoderOut(*(None if t is None else t.index_select(0, new_order) for t in encoder_out))
+
+    def max_positions(self) -> int:
+        """Sentences of any length: positions are computed."""
+        return int(1e6)

@@ -1,0 +1,102 @@
+"""Words as subword pieces, and back. A piece that opens a word begins with `▁`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import sentencepiece
+
+from transition_parser.errors import input_error
+
+FILE_NAME = "spm.model"
+OPEN = "▁"
+_SPACE = re.compile(r"\s")
+
+
+def normalise(word: str) -> str:
+    """The word as the network sees it: white space inside it and `▁` would look like borders of words.
+
+    >>> normalise("1 000")
+    '1␣000'
+    """
+    return _SPACE.sub("␣", word).replace(OPEN, "_")
+
+
+class Pieces:
+    """A sentencepiece model that splits each word by itself."""
+
+    def __init__(self, path: str | os.PathLike) -> None:
+        if not Path(path).is_file():
+            raise input_error(
+                "no sentencepiece model there: `transition-parser preprocess` writes it", path
+            )
+        try:
+            self.model = sentencepiece.SentencePieceProcessor(model_file=str(path))
+        except RuntimeError as error:
+            raise input_error(f"no sentencepiece model: {error}", path) from None
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike) -> Pieces:
+        """The model `spm.model` of a folder."""
+        return cls(Path(folder, FILE_NAME))
+
+    def inventory(self) -> list[str]:
+        """All pieces that `encode` can return."""
+        model = self.model
+        ids = range(model.get_piece_size())
+        usable = (i for i in ids if not (model.is_control(i) or model.is_unknown(i)))
+        return [model.id_to_piece(i) for i in usable]
+
+    def encode(self, words: Iterable[str], alpha: float | None = None) -> list[list[str]]:
+        """The pieces of each word, at least one a word.
+
+        alpha: where given, the segmentation is sampled with this smoothing (subword regularisation,
+        Kudo 2018); smaller is more random.
+        """
+        forms = [normalise(word) for word in words]
+        if alpha is None:
+            found = self.model.encode(forms, out_type=str)
+        else:
+            found = self.model.encode(
+                forms, out_type=str, enable_sampling=True, alpha=alpha, nbest_size=-1
+            )
+        return [pieces or [OPEN] for pieces in found]
+
+    def words(self, pieces: Sequence[str]) -> list[str]:
+        """The normalised words that a flat list of pieces spells."""
+        groups: list[list[str]] = []
+        for piece in pieces:
+            if piece.startswith(OPEN) or not groups:
+                groups.append([])
+            groups[-1].append(piece)
+        return [self.model.decode_pieces(group) for group in groups]
+
+
+def train_pieces(
+    sentences: Iterable[Sequence[str]], folder: str | os.PathLike, size: int, seed: int = 1
+) -> Pieces:
+    """Trains a unigram model with byte fallback on the words of sentences and writes `spm.model` into `folder`.
+
+    size: pieces at the most; a small corpus gets fewer. Source: Kudo 2018; Kudo and Richardson 2018.
+    """
+    # Whole sentences, not a list of words: sentencepiece draws its first candidates from the distinct
+    # lines, so that a frequent word would weigh no more than a rare one.
+    text = (" ".join(map(normalise, words)) for words in sentences)
+    path = Path(folder, FILE_NAME)
+    sentencepiece.set_random_generator_seed(seed)
+    with open(path, "wb") as file:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=text,
+            model_writer=file,
+            vocab_size=size,
+            hard_vocab_limit=False,
+            byte_fallback=True,
+            character_coverage=0.9995,
+            normalization_rule_name="identity",
+            num_threads=1,  # the same pieces on every machine
+            minloglevel=2,
+        )
+    return Pieces(path)

@@ -1,0 +1,63 @@
+"""Structure indicators: small integer arrays that say where each word is before each action."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from transition_parser.transitions import Action, State, TransitionSystem
+
+
+@dataclass(frozen=True)
+class Indicators:
+    """Arrays of shape (actions + 1, words + 1): row t is the configuration before action t, the
+    last row the final one; column i is word i, the last column the artificial root.
+
+    stack, buffer: 0 never there yet; k > 0 the k-th from the top (front); −s left it s steps ago.
+    head: offset from the word to its head, 0 while it has none. relation: index of its label in
+    the `relations` given to `indicators`, 0 while it has none.
+    """
+
+    stack: np.ndarray
+    buffer: np.ndarray
+    head: np.ndarray
+    relation: np.ndarray
+
+
+def indicators(
+    system: TransitionSystem,
+    words: Sequence[str],
+    actions: Sequence[Action],
+    relations: Sequence[str] = ("",),
+) -> Indicators:
+    """The indicators of a whole derivation, read off the pure-Python machine.
+
+    relations: label inventory whose element 0 stands for no label.
+    """
+    ids = {relation: i for i, relation in enumerate(relations)}
+    shape = (len(actions) + 1, len(words) + 1)
+    stack, buffer, head, relation = (np.zeros(shape, np.int32) for _ in range(4))
+    state = system.initial(words)
+    for step in range(len(actions) + 1):
+        if step:
+            state = system.apply(state, actions[step - 1])
+        _write_places(stack, step, state.stack[::-1])
+        _write_places(buffer, step, state.buffer)
+        _write_tree(head[step], relation[step], state, ids)
+    return Indicators(stack, buffer, head, relation)
+
+
+def _write_places(array: np.ndarray, step: int, words: tuple[int, ...]) -> None:
+    if step:
+        before = array[step - 1]
+        array[step] = np.where(before > 0, -1, np.where(before < 0, before - 1, 0))
+    array[step, list(words)] = np.arange(1, len(words) + 1)
+
+
+def _write_tree(head: np.ndarray, relation: np.ndarray, state: State, ids: dict[str, int]) -> None:
+    for word, (parent, label) in enumerate(zip(state.heads, state.relations, strict=True)):
+        if label is not None:
+            head[word] = parent - word
+            relation[word] = ids.get(label, 0)

@@ -1,0 +1,264 @@
+"""The fairseq task `transition_parsing`: folders that `preprocess` wrote, to models that parse."""
+
+# No `from __future__ import annotations` here: fairseq reads the types of the options at run time.
+import os
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Optional
+
+import torch
+from fairseq.data import Dictionary, data_utils
+from fairseq.dataclass import ChoiceEnum, FairseqDataclass
+from fairseq.logging import metrics
+from fairseq.sequence_generator import SequenceGenerator
+from fairseq.tasks import FairseqTask, register_task
+from omegaconf import II
+from torch import Tensor
+
+from transition_parser import criterions  # noqa: F401  (registers them)
+from transition_parser.data.dataset import TransitionDataset
+from transition_parser.errors import input_error
+from transition_parser.pieces import FILE_NAME as PIECES_FILE
+from transition_parser.pieces import OPEN, Pieces
+from transition_parser.search import search
+from transition_parser.states.machine import NO_HEAD, DependencyMachine
+from transition_parser.states.table import ActionTable
+from transition_parser.transitions.config import FILE_NAME as CONFIG_FILE
+from transition_parser.transitions.config import ParserConfig
+
+
+@dataclass
+class TransitionParsingConfig(FairseqDataclass):
+    """The options of the task."""
+
+    data: Optional[str] = field(
+        default=None, metadata={"help": "folder that preprocess and fairseq-preprocess wrote"}
+    )
+    source_lang: str = field(default="src", metadata={"help": "suffix of the sentences"})
+    target_lang: str = field(default="act", metadata={"help": "suffix of the actions"})
+    subword_regularization: float = field(
+        default=0.0,
+        metadata={"help": "sample the split of words into pieces with this smoothing, 0: do not"},
+    )
+    train_precision: ChoiceEnum(["fp32", "bf16"]) = field(
+        default="fp32",
+        metadata={"help": "bf16: autocast the training step (faster where the CPU has bf16)"},
+    )
+    valid_beam: int = field(
+        default=1, metadata={"help": "beam of validation, which logs UAS and LAS; 0: no parsing"}
+    )
+    seed: int = II("common.seed")
+    dataset_impl: Optional[str] = II("dataset.dataset_impl")
+
+
+@register_task("transition_parsing", dataclass=TransitionParsingConfig)
+class TransitionParsingTask(FairseqTask):
+    """Predicts the actions of a transition system.
+
+    Everything that the actions mean is in `parser.json` beside the data; the action vocabulary
+    as the batched machine needs it is `table`.
+    """
+
+    def __init__(
+        self,
+        cfg: TransitionParsingConfig,
+        source_dictionary: Dictionary,
+        target_dictionary: Dictionary,
+        parser: ParserConfig,
+        pieces: Pieces,
+    ) -> None:
+        super().__init__(cfg)
+        self._source, self._target = source_dictionary, target_dictionary
+        self.parser, self.pieces = parser, pieces
+        self.table = ActionTable(parser.transition_system(), target_dictionary.symbols)
+
+    @classmethod
+    def setup_task(cls, cfg: TransitionParsingConfig, **kwargs) -> "TransitionParsingTask":
+        """Reads dictionaries, `spm.model` and `parser.json` of the folder `cfg.data`."""
+        folder = Path(str(cfg.data))
+        dictionaries = []
+        for language in (cfg.source_lang, cfg.target_lang):
+            path = folder / f"dict.{language}.txt"
+            if not path.is_file():
+                raise input_error("not found: run `fairseq-preprocess` on the folder first", path)
+            dictionaries.append(cls.load_dictionary(str(path)))
+        return cls(cfg, *dictionaries, ParserConfig.load(folder), Pieces.load(folder))
+
+    @classmethod
+    def build_dictionary(
+        cls, filenames, workers=1, threshold=-1, nwords=-1, padding_factor=8
+    ) -> Dictionary:
+        """For `fairseq-preprocess --task transition_parsing`: the dictionary of the files, completed by the
+        pieces of `spm.model` and the actions over the relations of `parser.json` that training has not seen."""
+        dictionary = Dictionary()
+        for filename in sorted(filenames):
+            Dictionary.add_file_to_dictionary(
+                filename, dictionary, lambda line: line.split(), workers
+            )
+        for filename in sorted(filenames):
+            for symbol in _inventory(Path(filename)):
+                dictionary.add_symbol(symbol, n=0)
+        dictionary.finalize(threshold=-1, nwords=-1, padding_factor=padding_factor)
+        return dictionary
+
+    # --- data -------------------------------------------------------------------------------
+
+    def load_dataset(self, split: str, combine: bool = False, **kwargs) -> None:
+        """Loads `split`. Raises `InputError` where fairseq-preprocess has not written it."""
+        prefix = Path(self.cfg.data) / f"{split}.{self.cfg.source_lang}-{self.cfg.target_lang}."
+        sides = []
+        for language, dictionary in (
+            (self.cfg.source_lang, self._source),
+            (self.cfg.target_lang, self._target),
+        ):
+            path = str(prefix) + language
+            side = data_utils.load_indexed_dataset(path, dictionary, self.cfg.dataset_impl)
+            if side is None:
+                raise input_error("not found: run `fairseq-preprocess` on the folder first", path)
+            sides.append(side)
+        source, target = sides
+        self.datasets[split] = TransitionDataset(
+            source,
+            source.sizes,
+            target,
+            target.sizes,
+            self._source,
+            self.table,
+            self.pieces,
+            alpha=(self.cfg.subword_regularization or None) if split == "train" else None,
+            seed=self.cfg.seed,
+        )
+
+    def build_dataset_for_inference(self, src_tokens, src_lengths, **kwargs) -> TransitionDataset:
+        """Sentences without derivations, for `fairseq-interactive`."""
+        return TransitionDataset(
+            src_tokens, src_lengths.numpy(), None, None, self._source, self.table, self.pieces,
+            shuffle=False,
+        )  # fmt: skip
+
+    def get_interactive_tokens_and_lengths(self, lines, encode_fn):
+        """Each line one tokenised sentence, or its pieces."""
+        tokens = [self.encode(encode_fn(line).split()) for line in lines]
+        return tokens, torch.tensor([len(t) for t in tokens])
+
+    def encode(self, words: list[str]) -> Tensor:
+        """The ids of a sentence with `</s>`; words that are pieces already (the first opens with `▁`) stay."""
+        if words and words[0].startswith(OPEN):
+            pieces = words
+        else:
+            pieces = [piece for word in self.pieces.encode(words) for piece in word]
+        return torch.tensor([*map(self._source.index, pieces), self._source.eos()])
+
+    def max_positions(self) -> tuple[int, int]:
+        """Sentences and derivations of any length."""
+        return int(1e6), int(1e9)
+
+    @property
+    def source_dictionary(self) -> Dictionary:
+        return self._source
+
+    @property
+    def target_dictionary(self) -> Dictionary:
+        return self._target
+
+    # --- training and validation ------------------------------------------------------------
+
+    def train_step(self, sample, model, criterion, optimizer, update_num, ignore_grad=False):
+        """fairseq's step, in bf16 where asked for."""
+        with self._precision(sample):
+            return super().train_step(
+                sample, model, criterion, optimizer, update_num, ignore_grad
+            )
+
+    def _precision(self, sample):
+        if str(self.cfg.train_precision) != "bf16" or not sample:
+            return nullcontext()
+        return torch.autocast(sample["target"].device.type, torch.bfloat16)
+
+    def valid_step(self, sample, model, criterion):
+        """Adds the counts of words, heads and labelled heads that parsing the batch gets right."""
+        loss, sample_size, logging_output = super().valid_step(sample, model, criterion)
+        if self.cfg.valid_beam:
+            logging_output.update(self._parsing_counts(sample, model))
+        return loss, sample_size, logging_output
+
+    def _parsing_counts(self, sample, model) -> dict[str, int]:
+        net_input = sample["net_input"]
+        encoder_out = model.encoder(
+            net_input["src_tokens"], net_input["src_lengths"], shift_ids=net_input.get("shift_ids")
+        )
+        found = search(model.decoder, encoder_out, self.cfg.valid_beam)
+        tokens = [torch.tensor(hypotheses[0].tokens) for hypotheses in found]
+        system = torch.nn.utils.rnn.pad_sequence(tokens, True, self._target.pad())
+        gold_heads, gold_labels = self._trees(model, encoder_out, sample["target"])
+        heads, labels = self._trees(model, encoder_out, system.to(gold_heads.device))
+        right = (heads == gold_heads) & (gold_heads != NO_HEAD)
+        return {
+            "_words": int(encoder_out.lengths.sum()),
+            "_heads": int(right.sum()),
+            "_labelled": int((right & (labels == gold_labels)).sum()),
+        }
+
+    @staticmethod
+    def _trees(model, encoder_out, actions: Tensor) -> tuple[Tensor, Tensor]:
+        machine: DependencyMachine = model.decoder.machine(encoder_out)
+        for tokens in actions.unbind(1):
+            machine.advance(tokens)
+        return machine.heads[:, : machine.width], machine.relations[:, : machine.width]
+
+    def reduce_metrics(self, logging_outputs, criterion) -> None:
+        """Logs UAS and LAS (full labels, percent) beside the criterion's own figures."""
+        super().reduce_metrics(logging_outputs, criterion)
+        counts = {
+            key: sum(float(log.get(key, 0)) for log in logging_outputs)
+            for key in ("_words", "_heads", "_labelled")
+        }
+        if not counts["_words"]:
+            return
+        for key, value in counts.items():
+            metrics.log_scalar(key, value, round=0)
+        for name, key in (("uas", "_heads"), ("las", "_labelled")):
+            metrics.log_derived(name, _percent_of_words(key))
+
+    # --- search through fairseq -------------------------------------------------------------
+
+    def build_generator(self, models, args, seq_gen_cls=None, extra_gen_cls_kwargs=None, **kwargs):
+        """fairseq's generator, with the machine's own bound on the number of actions."""
+        return super().build_generator(
+            models, args, seq_gen_cls or _BoundedGenerator, extra_gen_cls_kwargs, **kwargs
+        ).with_bound(self)
+
+
+def _percent_of_words(key: str):
+    def derived(meters) -> float:
+        words = meters["_words"].sum
+        return round(100.0 * float(meters[key].sum) / float(words), 2) if words else 0.0
+
+    return derived
+
+
+class _BoundedGenerator(SequenceGenerator):
+    """Sets the longest derivation of each batch from the transition system, because fairseq forces
+    `</s>` at its own limit, legal or not."""
+
+    def with_bound(self, task: TransitionParsingTask) -> "_BoundedGenerator":
+        self.system = task.table.system
+        opens = [symbol.startswith(OPEN) for symbol in task.source_dictionary.symbols]
+        self.opens = torch.tensor(opens)
+        return self
+
+    def _generate(self, sample, *args, **kwargs):
+        tokens = sample["net_input"]["src_tokens"]
+        words = int(self.opens.to(tokens.device)[tokens].sum(1).max())
+        self.max_len_a, self.max_len_b = 0, self.system.max_actions(words)
+        return super()._generate(sample, *args, **kwargs)
+
+
+def _inventory(path: Path) -> list[str]:
+    """What the dictionary of a file between the steps must hold, read from the files beside it."""
+    if path.suffix == ".src" and os.path.exists(path.with_name(PIECES_FILE)):
+        return Pieces.load(path.parent).inventory()
+    if path.suffix == ".act" and os.path.exists(path.with_name(CONFIG_FILE)):
+        return [str(action) for action in ParserConfig.load(path.parent).actions()]
+    return []

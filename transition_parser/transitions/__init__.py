@@ -1,0 +1,27 @@
+"""Floor 2: transition systems. `make_system` is the only door that a name goes through."""
+
+from __future__ import annotations
+
+from transition_parser.errors import InputError
+from transition_parser.transitions.action import Action, Kind
+from transition_parser.transitions.arc_eager import ArcEager
+from transition_parser.transitions.arc_hybrid import ArcHybrid, ArcHybridSwap
+from transition_parser.transitions.arc_standard import ArcStandard, ArcStandardSwap
+from transition_parser.transitions.system import State, TransitionSystem
+
+SYSTEMS: dict[str, type[TransitionSystem]] = {
+    system.name: system
+    for system in (ArcStandard, ArcHybrid, ArcEager, ArcStandardSwap, ArcHybridSwap)
+}
+
+__all__ = ["SYSTEMS", "Action", "Kind", "State", "TransitionSystem", "make_system"]
+
+
+def make_system(name: str, root: str = "root", shift_words: tuple[str, ...] = ()) -> TransitionSystem:
+    """The transition system called `name`; see `TransitionSystem` for the other two arguments.
+
+    Raises `InputError` for a name that is not in `SYSTEMS`.
+    """
+    if name not in SYSTEMS:
+        raise InputError(f"unknown transition system {name!r}: choose from {', '.join(SYSTEMS)}")
+    return SYSTEMS[name](root, shift_words)

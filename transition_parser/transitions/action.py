@@ -1,0 +1,57 @@
+"""Actions of the state machines, and their names in the vocabulary."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from urllib.parse import quote, unquote
+
+
+class Kind(Enum):
+    """What an action does; its label says with which relation or word."""
+
+    SHIFT = "SHIFT"
+    REDUCE = "REDUCE"
+    LEFT_ARC = "LEFT-ARC"
+    RIGHT_ARC = "RIGHT-ARC"
+    SWAP = "SWAP"
+
+
+_UNSAFE = re.compile(r"[\s%()\x00-\x1f\x7f-\x9f]")
+_TOKEN = re.compile(r"([A-Z-]+)(?:\((.*)\))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One action. `str(action)` is one vocabulary token, `Action.parse` its exact inverse.
+
+    Labels may hold anything: white space, `%`, parentheses and control characters are
+    percent-encoded, so that a token never breaks a line of the files that fairseq reads.
+
+    >>> str(Action(Kind.LEFT_ARC, "nsubj:pass"))
+    'LEFT-ARC(nsubj:pass)'
+    >>> str(Action(Kind.SHIFT, "1 %"))
+    'SHIFT(1%20%25)'
+    >>> Action.parse("SHIFT(1%20%25)").label
+    '1 %'
+    """
+
+    kind: Kind
+    label: str | None = None
+
+    def __str__(self) -> str:
+        if self.label is None:
+            return self.kind.value
+        return f"{self.kind.value}({_UNSAFE.sub(lambda m: quote(m[0], safe=''), self.label)})"
+
+    @staticmethod
+    @lru_cache(maxsize=65536)
+    def parse(token: str) -> Action:
+        """The action that `token` names. Raises `ValueError` for anything else."""
+        match = _TOKEN.fullmatch(token)
+        if not match:
+            raise ValueError(f"{token!r} is no action")
+        kind, label = match.groups()
+        return Action(Kind(kind), None if label is None else unquote(label, errors="strict"))

@@ -1,0 +1,65 @@
+"""`parser.json`: what turns actions back into graphs, stored beside the data and every model."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+
+from transition_parser.errors import input_error
+from transition_parser.transitions import Action, TransitionSystem, make_system
+
+FILE_NAME = "parser.json"
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class ParserConfig:
+    """A transition system with its labels.
+
+    relations: the labels of the training trees, most frequent first. actions: the tokens of the action
+    vocabulary. shift_words: the words that decorate their SHIFT.
+    """
+
+    system: str
+    root: str = "root"
+    relations: tuple[str, ...] = ()
+    shift_words: tuple[str, ...] = ()
+    format_version: int = field(default=FORMAT_VERSION)
+
+    def transition_system(self) -> TransitionSystem:
+        """The state machine itself."""
+        return make_system(self.system, self.root, self.shift_words)
+
+    def actions(self) -> list[Action]:
+        """All actions over the relations."""
+        return list(self.transition_system().actions(self.relations))
+
+    def save(self, folder: str | os.PathLike) -> None:
+        """Writes `parser.json` into `folder`."""
+        text = json.dumps(asdict(self), ensure_ascii=False, indent=1)
+        Path(folder, FILE_NAME).write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike) -> ParserConfig:
+        """Reads `parser.json`. Raises `InputError` where it is missing or not of this version."""
+        path = Path(folder, FILE_NAME)
+        if not path.is_file():
+            raise input_error(
+                f"not found: is {folder} a folder that `transition-parser preprocess` or "
+                "`transition-parser export` wrote?",
+                path,
+            )
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            version = values["format_version"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise input_error(f"no parser description: {error}", path) from None
+        if version != FORMAT_VERSION:
+            raise input_error(
+                f"format version {version}, this program reads {FORMAT_VERSION}: make it again", path
+            )
+        known = {f.name for f in fields(cls)}
+        values = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items() if k in known}
+        return cls(**values)

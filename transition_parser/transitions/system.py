@@ -1,0 +1,140 @@
+"""The contract of a transition system, and what the systems that build dependency trees share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, NamedTuple
+
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.transitions.action import Action, Kind
+
+NO_HEAD = -1
+
+
+class State(NamedTuple):
+    """A configuration. Words count from 0; the number of words itself stands for the artificial
+    root, which follows the last word (Ballesteros and Nivre 2013, "Going to the Roots").
+
+    words: the forms. stack: bottom first. buffer: front first.
+    heads, relations: for each word the arc that enters it, `NO_HEAD` and None where there is none yet.
+    """
+
+    words: tuple[str, ...]
+    stack: tuple[int, ...]
+    buffer: tuple[int, ...]
+    heads: tuple[int, ...]
+    relations: tuple[str | None, ...]
+
+    @property
+    def root(self) -> int:
+        """The position of the artificial root."""
+        return len(self.words)
+
+
+class TransitionSystem(ABC):
+    """What the actions are, when each is legal, and what it builds.
+
+    Any walk of legal actions ends, after at most `max_actions(n)` steps, in a tree with one
+    root, and there is no state without a legal action: by legality, not by repair.
+
+    root: the relation that arcs from the root carry, and no other arc.
+    shift_words: the words that decorate their SHIFT (labelled SHIFT, Fernandez Astudillo et al.
+        2020, sec. 3.2): SHIFT(w) for w in this set, plain SHIFT for all others.
+    """
+
+    name: ClassVar[str]
+    kinds: ClassVar[tuple[Kind, ...]]
+    projective_only: ClassVar[bool] = True
+
+    def __init__(self, root: str = "root", shift_words: Sequence[str] = ()) -> None:
+        self.root = root
+        self.shift_words = frozenset(shift_words)
+
+    def initial(self, sentence: Sequence[str]) -> State:
+        """The configuration before the first action. `sentence`: at least one word."""
+        if not sentence:
+            raise ValueError("a sentence needs at least one word")
+        n = len(sentence)
+        return State(tuple(sentence), (), tuple(range(n + 1)), (NO_HEAD,) * n, (None,) * n)
+
+    @abstractmethod
+    def why_illegal(self, state: State, action: Action) -> str | None:
+        """None where `action` is legal; else the reason, in words."""
+
+    @abstractmethod
+    def apply(self, state: State, action: Action) -> State:
+        """The configuration after a legal action; `state` stays as it is."""
+
+    @abstractmethod
+    def is_final(self, state: State) -> bool:
+        """True where the derivation is complete. No action is legal then."""
+
+    def result(self, state: State) -> DependencyTree:
+        """The tree of a final state."""
+        heads = tuple(0 if head == state.root else head + 1 for head in state.heads)
+        return DependencyTree(heads, tuple(str(r) for r in state.relations))
+
+    @abstractmethod
+    def max_actions(self, n: int) -> int:
+        """The most actions that a derivation over n words can take."""
+
+    def shift(self, word: str) -> Action:
+        """The SHIFT of `word`, decorated where the word is one of `shift_words`."""
+        return Action(Kind.SHIFT, word if word in self.shift_words else None)
+
+    def actions(self, relations: Sequence[str]) -> Iterator[Action]:
+        """All actions of the system over the given relations."""
+        for kind in self.kinds:
+            if kind is Kind.SHIFT:
+                yield Action(kind)
+                yield from (Action(kind, word) for word in sorted(self.shift_words))
+            elif kind in (Kind.LEFT_ARC, Kind.RIGHT_ARC):
+                yield from (
+                    Action(kind, r)
+                    for r in relations
+                    if r != self.root or kind is Kind.LEFT_ARC
+                )
+            else:
+                yield Action(kind)
+
+    def replay(self, words: Sequence[str], actions: Sequence[Action]) -> DependencyTree:
+        """The tree that a whole derivation builds. Raises `ValueError` at the first illegal action."""
+        state = self.initial(words)
+        for step, action in enumerate(actions):
+            problem = self.why_illegal(state, action)
+            if problem:
+                raise ValueError(f"step {step}: {action}: {problem}")
+            state = self.apply(state, action)
+        if not self.is_final(state):
+            raise ValueError(f"the derivation stops after {len(actions)} actions, before its end")
+        return self.result(state)
+
+    # --- what the systems share -------------------------------------------------------------
+
+    def _why_wrong_shift_label(self, state: State, action: Action) -> str | None:
+        word = state.words[state.buffer[0]]
+        due = self.shift(word).label
+        if action.label != due:
+            return f"the word at the front of the buffer, {word!r}, asks for {Action(Kind.SHIFT, due)}"
+        return None
+
+    def _why_wrong_relation(self, from_root: bool, action: Action) -> str | None:
+        if action.label is None:
+            return "an arc needs a relation"
+        if from_root and action.label != self.root:
+            return f"an arc from the root carries the relation {self.root!r}"
+        if not from_root and action.label == self.root:
+            return f"only an arc from the root carries the relation {self.root!r}"
+        return None
+
+    def _unknown(self, action: Action) -> str:
+        return f"{self.name} has no {action.kind.value}"
+
+    @staticmethod
+    def _arc(state: State, dependent: int, head: int, label: str | None) -> dict[str, tuple]:
+        """The fields of `state` that an arc changes."""
+        return {
+            "heads": (*state.heads[:dependent], head, *state.heads[dependent + 1 :]),
+            "relations": (*state.relations[:dependent], label, *state.relations[dependent + 1 :]),
+        }
