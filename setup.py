@@ -12,9 +12,7 @@ setup(
     long_description_content_type="text/markdown",
     license="MIT",
     python_requires=">=3.11",
-    packages=find_packages(
-        include=["transition_parser*", "oracles*", "preprocess*"], exclude=["tests*"]
-    ),
+    packages=find_packages(include=["transition_parser*", "oracles*", "preprocess*"], exclude=["tests*"]),
     package_data={"transition_parser": ["pretrained/*/*"]},
     install_requires=[
         # fairseq 0.12.2 does not import on Python >= 3.11; this is its main branch with the fixes.

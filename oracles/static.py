@@ -22,9 +22,7 @@ class NonProjectiveError(ValueError):
     """The tree crosses arcs, and the system builds projective trees only."""
 
 
-def oracle(
-    system: TransitionSystem, words: Sequence[str], tree: DependencyTree
-) -> Iterator[Action]:
+def oracle(system: TransitionSystem, words: Sequence[str], tree: DependencyTree) -> Iterator[Action]:
     """Yields the actions that build `tree` in `system`.
 
     Raises `NonProjectiveError` where `system` can't reach the tree, `ValueError` where the root
@@ -49,9 +47,7 @@ def oracle(
 class _Gold:
     """What the oracles ask of a gold tree, in lists indexed by word number."""
 
-    def __init__(
-        self, system: TransitionSystem, words: Sequence[str], tree: DependencyTree
-    ) -> None:
+    def __init__(self, system: TransitionSystem, words: Sequence[str], tree: DependencyTree) -> None:
         n = len(tree)
         self.n = n
         self.root = n + 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,8 +88,8 @@ def _write_split(
 ) -> dict[str, int]:
     counts = {"sentences": 0, "skipped": 0}
     names = ["src", "act", *(["upos"] if options.upos else [])]
-    files = {name: open(folder / f"{split}.{name}", "w", encoding="utf-8") for name in names}
-    try:
+    with ExitStack() as stack:
+        files = {n: stack.enter_context(open(folder / f"{split}.{n}", "w", encoding="utf-8")) for n in names}
         for sentence, actions in _derivations(sentences, config, options, split):
             if actions is None:
                 counts["skipped"] += 1
@@ -99,9 +100,6 @@ def _write_split(
             print(" ".join(actions), file=files["act"])
             if options.upos:
                 print(" ".join(row.upos for row in sentence.words), file=files["upos"])
-    finally:
-        for file in files.values():
-            file.close()
     return counts
 
 

@@ -1,1 +1,18 @@
-"""A fairseq plug-in that turns sentences into graphs by predicting the actions of a state machine."""
+"""A fairseq plug-in that turns sentences into graphs by predicting the actions of a state machine.
+
+`from transition_parser import Parser` loads torch and fairseq; the graphs, the transition
+systems and the oracles do not need them.
+"""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"
+__all__ = ["Parser", "__version__"]
+
+
+def __getattr__(name: str):
+    if name == "Parser":
+        from transition_parser.parser import Parser
+
+        return Parser
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

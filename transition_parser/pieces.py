@@ -30,9 +30,7 @@ class Pieces:
 
     def __init__(self, path: str | os.PathLike) -> None:
         if not Path(path).is_file():
-            raise input_error(
-                "no sentencepiece model there: `transition-parser preprocess` writes it", path
-            )
+            raise input_error("no sentencepiece model there: `transition-parser preprocess` writes it", path)
         try:
             self.model = sentencepiece.SentencePieceProcessor(model_file=str(path))
         except RuntimeError as error:
@@ -53,16 +51,14 @@ class Pieces:
     def encode(self, words: Iterable[str], alpha: float | None = None) -> list[list[str]]:
         """The pieces of each word, at least one a word.
 
-        alpha: where given, the segmentation is sampled with this smoothing (subword regularisation,
-        Kudo 2018); smaller is more random.
+        alpha: where given, each merge is left out with this probability (BPE-dropout, Provilkov et
+        al. 2020), so that a word is split anew every time.
         """
         forms = [normalise(word) for word in words]
         if alpha is None:
             found = self.model.encode(forms, out_type=str)
         else:
-            found = self.model.encode(
-                forms, out_type=str, enable_sampling=True, alpha=alpha, nbest_size=-1
-            )
+            found = self.model.encode(forms, out_type=str, enable_sampling=True, alpha=alpha)
         return [pieces or [OPEN] for pieces in found]
 
     def words(self, pieces: Sequence[str]) -> list[str]:
@@ -75,12 +71,10 @@ class Pieces:
         return [self.model.decode_pieces(group) for group in groups]
 
 
-def train_pieces(
-    sentences: Iterable[Sequence[str]], folder: str | os.PathLike, size: int, seed: int = 1
-) -> Pieces:
-    """Trains a unigram model with byte fallback on the words of sentences and writes `spm.model` into `folder`.
+def train_pieces(sentences: Iterable[Sequence[str]], folder: str | os.PathLike, size: int, seed: int = 1) -> Pieces:
+    """Trains a byte-pair model with byte fallback on the words of sentences and writes `spm.model` into `folder`.
 
-    size: pieces at the most; a small corpus gets fewer. Source: Kudo 2018; Kudo and Richardson 2018.
+    size: pieces at the most; a small corpus gets fewer. Source: Sennrich et al. 2016; Kudo and Richardson 2018.
     """
     # Whole sentences, not a list of words: sentencepiece draws its first candidates from the distinct
     # lines, so that a frequent word would weigh no more than a rare one.
@@ -92,6 +86,7 @@ def train_pieces(
             sentence_iterator=text,
             model_writer=file,
             vocab_size=size,
+            model_type="bpe",
             hard_vocab_limit=False,
             byte_fallback=True,
             character_coverage=0.9995,

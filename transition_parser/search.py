@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 
 from transition_parser.modules.decoder import ActionDecoder, SearchState
 from transition_parser.modules.encoder import EncoderOut
@@ -43,9 +42,7 @@ def search(
 class _Search:
     """The book-keeping of one batch. Each unfinished sentence has `width` rows; −inf marks a dead one."""
 
-    def __init__(
-        self, decoder: ActionDecoder, encoder_out: EncoderOut, beam: int, nbest: int, lenpen: float
-    ) -> None:
+    def __init__(self, decoder: ActionDecoder, encoder_out: EncoderOut, beam: int, nbest: int, lenpen: float) -> None:
         self.decoder, self.beam, self.nbest, self.lenpen = decoder, beam, nbest, lenpen
         self.state: SearchState = decoder.start(encoder_out)
         sentences = len(encoder_out.lengths)

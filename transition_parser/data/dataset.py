@@ -10,17 +10,15 @@ import torch
 from fairseq.data import FairseqDataset, data_utils
 from torch import Tensor
 
-from transition_parser.pieces import OPEN, Pieces
+from transition_parser.data.resources import Resources
 from transition_parser.states.machine import DependencyMachine, DeviceTable, unroll
-from transition_parser.states.table import ActionTable
 
 
 class TransitionDataset(FairseqDataset):
     """Pairs of piece ids and action ids (actions may be missing, for parsing).
 
-    sources, targets: indexable, 1-D id tensors that end in `</s>`. dictionary: of the pieces. table: of
-    the actions. pieces, alpha: where both are given, words are split anew each epoch, by sampling
-    with this smoothing (subword regularisation, Kudo 2018).
+    sources, targets: indexable, 1-D id tensors that end in `</s>`. alpha: where given, the pieces of
+    each word are drawn anew each epoch (BPE-dropout, Provilkov et al. 2020).
     """
 
     def __init__(
@@ -29,9 +27,7 @@ class TransitionDataset(FairseqDataset):
         source_sizes: np.ndarray,
         targets: Sequence[Tensor] | None,
         target_sizes: np.ndarray | None,
-        dictionary,
-        table: ActionTable,
-        pieces: Pieces,
+        resources: Resources,
         alpha: float | None = None,
         seed: int = 1,
         shuffle: bool = True,
@@ -40,35 +36,32 @@ class TransitionDataset(FairseqDataset):
             raise ValueError(f"{len(sources)} sentences, but {len(targets)} derivations")
         self.sources, self.targets = sources, targets
         self.source_sizes, self.target_sizes = source_sizes, target_sizes
-        self.dictionary, self.table, self.pieces = dictionary, table, pieces
-        self.device_table = DeviceTable.of(table)
+        self.resources = resources
+        self.dictionary, self.pieces = resources.source_dictionary, resources.pieces
+        self.opens = resources.opens_word()
+        self.device_table = DeviceTable.of(resources.table)
         self.alpha, self.seed, self.shuffle = alpha, seed, shuffle
-        self.epoch = 1
+        self.words = [self._words(source) for source in sources] if alpha else None
 
     def __len__(self) -> int:
         return len(self.sources)
 
     def __getitem__(self, index: int) -> dict:
         source = self.sources[index]
-        words = self._words(source) if self.alpha or self.table.labelled_shift else None
-        if self.alpha:
-            source = self._split_anew(words)
+        if self.words:
+            source = self._split_anew(self.words[index])
         return {
             "id": index,
             "source": source,
             "target": None if self.targets is None else self.targets[index],
-            "shift_ids": self.table.shift_ids(words) if self.table.labelled_shift else None,
         }
 
     def _words(self, source: Tensor) -> list[str]:
+        """The words that the piece ids spell."""
         return self.pieces.words([self.dictionary[i] for i in source[:-1].tolist()])
 
     def _split_anew(self, words: list[str]) -> Tensor:
-        ids = [
-            self.dictionary.index(piece)
-            for word in self.pieces.encode(words, self.alpha)
-            for piece in word
-        ]
+        ids = [self.dictionary.index(piece) for word in self.pieces.encode(words, self.alpha) for piece in word]
         return torch.tensor([*ids, self.dictionary.eos()])
 
     def collater(self, samples: list[dict]) -> dict:
@@ -81,7 +74,7 @@ class TransitionDataset(FairseqDataset):
             "src_tokens": source,
             "src_lengths": torch.tensor([len(s["source"]) for s in samples]),
         }
-        shift_ids = self._shift_ids(samples)
+        shift_ids = self.resources.shift_ids(source)
         if shift_ids is not None:
             net_input["shift_ids"] = shift_ids
         batch = {
@@ -104,15 +97,7 @@ class TransitionDataset(FairseqDataset):
 
     def _lengths(self, source: Tensor) -> Tensor:
         """Words of each sentence."""
-        opens = torch.tensor([symbol.startswith(OPEN) for symbol in self.dictionary.symbols])
-        return opens[source].sum(1)
-
-    @staticmethod
-    def _shift_ids(samples: list[dict]) -> Tensor | None:
-        if samples[0]["shift_ids"] is None:
-            return None
-        lists = [torch.tensor([*s["shift_ids"], 0]) for s in samples]
-        return torch.nn.utils.rnn.pad_sequence(lists, batch_first=True)
+        return self.opens[source].sum(1)
 
     # --- what fairseq asks ------------------------------------------------------------------
 
@@ -158,6 +143,5 @@ class TransitionDataset(FairseqDataset):
 
     def set_epoch(self, epoch: int) -> None:
         """Sampled segmentations differ from epoch to epoch, and are the same for the same seed."""
-        self.epoch = epoch
         if self.alpha:
             sentencepiece.set_random_generator_seed(self.seed * 100003 + epoch)

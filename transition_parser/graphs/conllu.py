@@ -86,9 +86,7 @@ class Sentence:
         for number, row in enumerate(words, 1):
             if not row.head.isdecimal():
                 raise self._error(number, f"word {number} has HEAD {row.head!r}, not a number")
-        tree = DependencyTree(
-            tuple(int(row.head) for row in words), tuple(row.deprel for row in words)
-        )
+        tree = DependencyTree(tuple(int(row.head) for row in words), tuple(row.deprel for row in words))
         problem = tree.why_invalid()
         if problem:
             raise self._error(*problem)
@@ -153,9 +151,7 @@ def _decode(raw: bytes, path: str | None, number: int) -> str:
         problem = f"byte {error.start + 1} of the line is not UTF-8: is this a CoNLL-U text file?"
         raise input_error(problem, path, number) from None
     if "\0" in line:
-        raise input_error(
-            "the line holds a zero byte: is this a CoNLL-U text file?", path, number
-        )
+        raise input_error("the line holds a zero byte: is this a CoNLL-U text file?", path, number)
     return line.rstrip("\r\n")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +85,15 @@ class DependencyTree:
     def is_projective(self) -> bool:
         """True if no arc crosses another (the root stands before the first word)."""
         order = self.projective_order()
-        return all(a < b for a, b in zip(order, order[1:], strict=False))
+        return all(a < b for a, b in pairwise(order))
 
 
-def attachment_scores(
-    gold: Sequence[DependencyTree], system: Sequence[DependencyTree]
-) -> tuple[int, int, int]:
+def attachment_scores(gold: Sequence[DependencyTree], system: Sequence[DependencyTree]) -> tuple[int, int, int]:
     """(words, words with the right head, words with the right head and full label) of trees over the same words."""
     words = heads = labelled = 0
     for a, b in zip(gold, system, strict=True):
         words += len(a)
         same = [x == y for x, y in zip(a.heads, b.heads, strict=True)]
         heads += sum(same)
-        labelled += sum(
-            s and x == y for s, x, y in zip(same, a.relations, b.relations, strict=True)
-        )
+        labelled += sum(s and x == y for s, x, y in zip(same, a.relations, b.relations, strict=True))
     return words, heads, labelled

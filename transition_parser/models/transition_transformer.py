@@ -5,13 +5,13 @@ Source: Fernandez Astudillo et al. 2020, secs. 3.1 and 4.
 
 from __future__ import annotations
 
-import torch
 from fairseq.models import (
     FairseqEncoderDecoderModel,
     register_model,
     register_model_architecture,
 )
 
+from transition_parser.data.resources import Resources
 from transition_parser.modules.decoder import ActionDecoder
 from transition_parser.modules.encoder import WordEncoder
 
@@ -26,12 +26,8 @@ class TransitionTransformer(FairseqEncoderDecoderModel):
         for side in ("encoder", "decoder"):
             parser.add_argument(f"--{side}-layers", type=int, metavar="N", help=f"{side} layers")
             parser.add_argument(f"--{side}-embed-dim", type=int, metavar="N", help=f"{side} width")
-            parser.add_argument(
-                f"--{side}-ffn-embed-dim", type=int, metavar="N", help=f"{side} feed-forward width"
-            )
-            parser.add_argument(
-                f"--{side}-attention-heads", type=int, metavar="N", help=f"{side} attention heads"
-            )
+            parser.add_argument(f"--{side}-ffn-embed-dim", type=int, metavar="N", help=f"{side} feed-forward width")
+            parser.add_argument(f"--{side}-attention-heads", type=int, metavar="N", help=f"{side} attention heads")
         parser.add_argument("--dropout", type=float, metavar="P", help="dropout of layer outputs")
         parser.add_argument("--attention-dropout", type=float, metavar="P", help="of attention weights")
         parser.add_argument("--activation-dropout", type=float, metavar="P", help="inside feed-forward")
@@ -46,12 +42,8 @@ class TransitionTransformer(FairseqEncoderDecoderModel):
             metavar="N",
             help="convolutions over three words each, before the encoder's attention layers",
         )
-        parser.add_argument(
-            "--stack-heads", type=int, metavar="N", help="cross-attention heads that see the stack"
-        )
-        parser.add_argument(
-            "--buffer-heads", type=int, metavar="N", help="cross-attention heads that see the buffer"
-        )
+        parser.add_argument("--stack-heads", type=int, metavar="N", help="cross-attention heads that see the stack")
+        parser.add_argument("--buffer-heads", type=int, metavar="N", help="cross-attention heads that see the buffer")
         parser.add_argument(
             "--state-window",
             choices=["all", "top2"],
@@ -72,12 +64,16 @@ class TransitionTransformer(FairseqEncoderDecoderModel):
     @classmethod
     def build_model(cls, args, task) -> TransitionTransformer:
         """The model of `args` over the dictionaries of `task`."""
+        return cls.over(args, task.resources)
+
+    @classmethod
+    def over(cls, args, resources: Resources) -> TransitionTransformer:
+        """The model of `args` over the dictionaries of `resources`."""
         base_architecture(args)
-        dictionary = task.source_dictionary
-        opens = [symbol.startswith("▁") for symbol in dictionary.symbols]
-        opens[dictionary.eos()] = True
-        encoder = WordEncoder(dictionary, torch.tensor(opens), args)
-        return cls(encoder, ActionDecoder(task.target_dictionary, task.table, args))
+        opens = resources.opens_word()
+        opens[resources.source_dictionary.eos()] = True
+        encoder = WordEncoder(resources.source_dictionary, opens, args)
+        return cls(encoder, ActionDecoder(resources.target_dictionary, resources.table, args))
 
     def forward(self, src_tokens, src_lengths, prev_output_tokens, state=None, shift_ids=None):
         """(B, T, V) scores of the actions; see `ActionDecoder.forward`."""

@@ -8,6 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transition_parser.modules.dropout import dropout as dropout_
+
 
 class HeadMask(NamedTuple):
     """An additive attention mask that every row of can be softmaxed.
@@ -56,14 +58,12 @@ class Attention(nn.Module):
         self, query: Tensor, keys: Tensor, values: Tensor, mask: HeadMask | None, causal: bool = False
     ) -> Tensor:
         """(B, T, dim) from queries (B, heads, T, dim / heads) and keys and values (B, heads, S, dim / heads)."""
-        found = F.scaled_dot_product_attention(
-            query,
-            keys,
-            values,
-            attn_mask=None if mask is None else mask.bias.to(query.dtype),
-            dropout_p=self.dropout if self.training else 0.0,
-            is_causal=causal,
-        )
+        bias = None if mask is None else mask.bias.to(query.dtype)
+        dropout = self.dropout if self.training else 0.0
+        if query.requires_grad and query.device.type == "cpu":
+            found = _attend_for_training(query, keys, values, bias, dropout, causal)
+        else:
+            found = F.scaled_dot_product_attention(query, keys, values, bias, dropout, causal)
         if mask is not None and mask.alive is not None:
             found = found * mask.alive.to(found.dtype)
         return self.out(found.transpose(1, 2).flatten(2))
@@ -71,6 +71,21 @@ class Attention(nn.Module):
     def forward(self, x: Tensor, memory: Tensor, mask: HeadMask | None, causal: bool = False) -> Tensor:
         """(B, T, dim) from x (B, T, dim) that attends memory (B, S, dim)."""
         return self.attend(self.split(self.query(x)), *self.keys_values(memory), mask, causal)
+
+
+def _attend_for_training(
+    query: Tensor, keys: Tensor, values: Tensor, bias: Tensor | None, dropout: float, causal: bool
+) -> Tensor:
+    """`scaled_dot_product_attention` written out. On a CPU the backward pass of torch's fused kernel takes
+    up to seven times as long on sentences, in bf16 (`run/bench/training.py` sees the difference)."""
+    scores = query @ keys.transpose(-1, -2) * query.size(-1) ** -0.5
+    if bias is not None:
+        scores = scores + bias
+    if causal:
+        steps = scores.size(-1)
+        later = torch.full((steps, steps), float("-inf"), dtype=scores.dtype).triu_(1)
+        scores = scores + later
+    return dropout_(scores.softmax(-1), dropout, True).to(values.dtype) @ values
 
 
 def _linear(inputs: int, outputs: int) -> nn.Linear:

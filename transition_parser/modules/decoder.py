@@ -10,6 +10,7 @@ from fairseq.models import FairseqIncrementalDecoder
 from torch import Tensor, nn
 
 from transition_parser.modules.attention import HeadMask
+from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.layers import DecoderLayer, StateScores, sinusoids
 from transition_parser.modules.state_masks import StateHeads, StatePositions
@@ -34,9 +35,7 @@ class SearchState:
         self.machine.reorder(rows)
         self.past = [(k.index_select(0, rows), v.index_select(0, rows)) for k, v in self.past]
         if sentences is not None:
-            self.memory = [
-                (k.index_select(0, sentences), v.index_select(0, sentences)) for k, v in self.memory
-            ]
+            self.memory = [(k.index_select(0, sentences), v.index_select(0, sentences)) for k, v in self.memory]
             self.words = self.words.index_select(0, sentences)
 
 
@@ -52,15 +51,13 @@ class ActionDecoder(FairseqIncrementalDecoder):
         dim = args.decoder_embed_dim
         self.table, self.device_table = table, DeviceTable.of(table)
         self.heads = args.decoder_attention_heads
-        self.state_heads = StateHeads(
-            args.stack_heads, args.buffer_heads, args.state_window, args.state_positions
-        )
+        self.state_heads = StateHeads(args.stack_heads, args.buffer_heads, args.state_window, args.state_positions)
         self.predict_shift_words = args.predict_shift_words
         self.embed = nn.Embedding(len(dictionary), dim, dictionary.pad())
         nn.init.normal_(self.embed.weight, std=dim**-0.5)
         nn.init.zeros_(self.embed.weight[dictionary.pad()])
         self.scale = math.sqrt(dim)
-        self.dropout = nn.Dropout(args.dropout)
+        self.dropout = Dropout(args.dropout)
         self.layers = nn.ModuleList(
             DecoderLayer(
                 dim,
@@ -165,9 +162,7 @@ class ActionDecoder(FairseqIncrementalDecoder):
         x = self.embed(tokens) * self.scale
         return self.dropout(x + sinusoids(first + 1, x.size(1), x.size(2), x.device).to(x.dtype))
 
-    def _state_mask(
-        self, stack: Tensor, buffer: Tensor, words: Tensor
-    ) -> tuple[HeadMask, StateScores | None]:
+    def _state_mask(self, stack: Tensor, buffer: Tensor, words: Tensor) -> tuple[HeadMask, StateScores | None]:
         if not self.sees_state:
             return HeadMask.of(words[:, None, None, :])._replace(alive=None), None
         places = self.state_heads.places(stack, buffer)

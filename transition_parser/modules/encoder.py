@@ -10,6 +10,7 @@ from fairseq.models import FairseqEncoder
 from torch import Tensor, nn
 
 from transition_parser.modules.attention import HeadMask
+from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.layers import EncoderLayer, LocalLayer, sinusoids
 
 
@@ -40,10 +41,8 @@ class WordEncoder(FairseqEncoder):
         nn.init.normal_(self.embed.weight, std=dim**-0.5)
         nn.init.zeros_(self.embed.weight[self.padding])
         self.scale = math.sqrt(dim)
-        self.dropout = nn.Dropout(args.dropout)
-        self.local = nn.ModuleList(
-            LocalLayer(dim, args.dropout) for _ in range(args.encoder_local_layers)
-        )
+        self.dropout = Dropout(args.dropout)
+        self.local = nn.ModuleList(LocalLayer(dim, args.dropout) for _ in range(args.encoder_local_layers))
         self.layers = nn.ModuleList(
             EncoderLayer(
                 dim,

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.modules.attention import Attention, HeadMask, _linear
+from transition_parser.modules.dropout import Dropout
 
 
 def sinusoids(first: int, count: int, dim: int, device: torch.device) -> Tensor:
@@ -28,7 +29,7 @@ class FeedForward(nn.Module):
     def __init__(self, dim: int, inner: int, dropout: float) -> None:
         super().__init__()
         self.inner, self.outer = _linear(dim, inner), _linear(inner, dim)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.outer(self.dropout(F.relu(self.inner(x))))
@@ -41,7 +42,7 @@ class LocalLayer(nn.Module):
         super().__init__()
         self.norm = nn.LayerNorm(dim)
         self.mix = nn.Conv1d(dim, dim, 3, padding=1)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, words: Tensor) -> Tensor:
         """words: (B, P) bool, False at padding."""
@@ -60,7 +61,7 @@ class EncoderLayer(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(dim) for _ in range(2))
         self.attention = Attention(dim, heads, attention_dropout)
         self.feed_forward = FeedForward(dim, inner, relu_dropout)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, mask: HeadMask) -> Tensor:
         inner = self.norms[0](x)
@@ -82,7 +83,7 @@ class DecoderLayer(nn.Module):
         self.self_attention = Attention(dim, heads, attention_dropout)
         self.cross_attention = Attention(dim, heads, attention_dropout)
         self.feed_forward = FeedForward(dim, inner, relu_dropout)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(
         self,

@@ -77,10 +77,7 @@ class DeviceTable:
     @classmethod
     def of(cls, table: ActionTable, device: torch.device | str = "cpu") -> DeviceTable:
         effects = [_EFFECTS[table.system.name].get(c, _Effect()) for c in Column]
-        fields = {
-            name: torch.tensor([getattr(e, name) for e in effects], device=device)
-            for name in _Effect._fields
-        }
+        fields = {name: torch.tensor([getattr(e, name) for e in effects], device=device) for name in _Effect._fields}
         return cls(
             table.system.name,
             table.end,
@@ -106,9 +103,9 @@ class DependencyMachine:
     has the score −inf, and whatever it does is thrown away).
     """
 
-    def __init__(
-        self, table: DeviceTable, lengths: Tensor, shift_ids: Tensor | None = None
-    ) -> None:
+    def __init__(self, table: DeviceTable, lengths: Tensor, shift_ids: Tensor | None = None) -> None:
+        if table.labelled_shift and shift_ids is None:
+            raise ValueError("SHIFT is labelled: the machine needs the shift ids of the words")
         self.table = table
         self.root = lengths
         device, rows = lengths.device, len(lengths)

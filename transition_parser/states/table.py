@@ -48,9 +48,7 @@ class ActionTable:
         self.column[self.end] = Column.END
         self.shift_word = np.array([self._shift_word(a) for a in self.actions], np.int64)
         relation_ids = {label: i for i, label in enumerate(self.relations)}
-        self.relation = np.array(
-            [relation_ids[a.label] if a and _is_arc(a) else 0 for a in self.actions], np.int64
-        )
+        self.relation = np.array([relation_ids[a.label] if a and _is_arc(a) else 0 for a in self.actions], np.int64)
         self._check_columns()
 
     @property

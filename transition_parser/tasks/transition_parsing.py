@@ -18,12 +18,12 @@ from torch import Tensor
 
 from transition_parser import criterions  # noqa: F401  (registers them)
 from transition_parser.data.dataset import TransitionDataset
+from transition_parser.data.resources import Resources
 from transition_parser.errors import input_error
 from transition_parser.pieces import FILE_NAME as PIECES_FILE
 from transition_parser.pieces import OPEN, Pieces
 from transition_parser.search import search
 from transition_parser.states.machine import NO_HEAD, DependencyMachine
-from transition_parser.states.table import ActionTable
 from transition_parser.transitions.config import FILE_NAME as CONFIG_FILE
 from transition_parser.transitions.config import ParserConfig
 
@@ -32,9 +32,7 @@ from transition_parser.transitions.config import ParserConfig
 class TransitionParsingConfig(FairseqDataclass):
     """The options of the task."""
 
-    data: Optional[str] = field(
-        default=None, metadata={"help": "folder that preprocess and fairseq-preprocess wrote"}
-    )
+    data: Optional[str] = field(default=None, metadata={"help": "folder that preprocess and fairseq-preprocess wrote"})
     source_lang: str = field(default="src", metadata={"help": "suffix of the sentences"})
     target_lang: str = field(default="act", metadata={"help": "suffix of the actions"})
     subword_regularization: float = field(
@@ -45,9 +43,7 @@ class TransitionParsingConfig(FairseqDataclass):
         default="fp32",
         metadata={"help": "bf16: autocast the training step (faster where the CPU has bf16)"},
     )
-    valid_beam: int = field(
-        default=1, metadata={"help": "beam of validation, which logs UAS and LAS; 0: no parsing"}
-    )
+    valid_beam: int = field(default=1, metadata={"help": "beam of validation, which logs UAS and LAS; 0: no parsing"})
     seed: int = II("common.seed")
     dataset_impl: Optional[str] = II("dataset.dataset_impl")
 
@@ -60,42 +56,23 @@ class TransitionParsingTask(FairseqTask):
     as the batched machine needs it is `table`.
     """
 
-    def __init__(
-        self,
-        cfg: TransitionParsingConfig,
-        source_dictionary: Dictionary,
-        target_dictionary: Dictionary,
-        parser: ParserConfig,
-        pieces: Pieces,
-    ) -> None:
+    def __init__(self, cfg: TransitionParsingConfig, resources: Resources) -> None:
         super().__init__(cfg)
-        self._source, self._target = source_dictionary, target_dictionary
-        self.parser, self.pieces = parser, pieces
-        self.table = ActionTable(parser.transition_system(), target_dictionary.symbols)
+        self.resources = resources
+        self.table = resources.table
 
     @classmethod
     def setup_task(cls, cfg: TransitionParsingConfig, **kwargs) -> "TransitionParsingTask":
         """Reads dictionaries, `spm.model` and `parser.json` of the folder `cfg.data`."""
-        folder = Path(str(cfg.data))
-        dictionaries = []
-        for language in (cfg.source_lang, cfg.target_lang):
-            path = folder / f"dict.{language}.txt"
-            if not path.is_file():
-                raise input_error("not found: run `fairseq-preprocess` on the folder first", path)
-            dictionaries.append(cls.load_dictionary(str(path)))
-        return cls(cfg, *dictionaries, ParserConfig.load(folder), Pieces.load(folder))
+        return cls(cfg, Resources.load(str(cfg.data)))
 
     @classmethod
-    def build_dictionary(
-        cls, filenames, workers=1, threshold=-1, nwords=-1, padding_factor=8
-    ) -> Dictionary:
+    def build_dictionary(cls, filenames, workers=1, threshold=-1, nwords=-1, padding_factor=8) -> Dictionary:
         """For `fairseq-preprocess --task transition_parsing`: the dictionary of the files, completed by the
         pieces of `spm.model` and the actions over the relations of `parser.json` that training has not seen."""
         dictionary = Dictionary()
         for filename in sorted(filenames):
-            Dictionary.add_file_to_dictionary(
-                filename, dictionary, lambda line: line.split(), workers
-            )
+            Dictionary.add_file_to_dictionary(filename, dictionary, lambda line: line.split(), workers)
         for filename in sorted(filenames):
             for symbol in _inventory(Path(filename)):
                 dictionary.add_symbol(symbol, n=0)
@@ -109,8 +86,8 @@ class TransitionParsingTask(FairseqTask):
         prefix = Path(self.cfg.data) / f"{split}.{self.cfg.source_lang}-{self.cfg.target_lang}."
         sides = []
         for language, dictionary in (
-            (self.cfg.source_lang, self._source),
-            (self.cfg.target_lang, self._target),
+            (self.cfg.source_lang, self.source_dictionary),
+            (self.cfg.target_lang, self.target_dictionary),
         ):
             path = str(prefix) + language
             side = data_utils.load_indexed_dataset(path, dictionary, self.cfg.dataset_impl)
@@ -123,32 +100,24 @@ class TransitionParsingTask(FairseqTask):
             source.sizes,
             target,
             target.sizes,
-            self._source,
-            self.table,
-            self.pieces,
+            self.resources,
             alpha=(self.cfg.subword_regularization or None) if split == "train" else None,
             seed=self.cfg.seed,
         )
 
     def build_dataset_for_inference(self, src_tokens, src_lengths, **kwargs) -> TransitionDataset:
         """Sentences without derivations, for `fairseq-interactive`."""
-        return TransitionDataset(
-            src_tokens, src_lengths.numpy(), None, None, self._source, self.table, self.pieces,
-            shuffle=False,
-        )  # fmt: skip
+        sizes = src_lengths.numpy()
+        return TransitionDataset(src_tokens, sizes, None, None, self.resources, shuffle=False)
 
     def get_interactive_tokens_and_lengths(self, lines, encode_fn):
         """Each line one tokenised sentence, or its pieces."""
-        tokens = [self.encode(encode_fn(line).split()) for line in lines]
+        tokens = []
+        for line in lines:
+            words = encode_fn(line).split()
+            encoded = words and words[0].startswith(OPEN)
+            tokens.append(self.resources.encode_pieces(words) if encoded else self.resources.encode(words))
         return tokens, torch.tensor([len(t) for t in tokens])
-
-    def encode(self, words: list[str]) -> Tensor:
-        """The ids of a sentence with `</s>`; words that are pieces already (the first opens with `▁`) stay."""
-        if words and words[0].startswith(OPEN):
-            pieces = words
-        else:
-            pieces = [piece for word in self.pieces.encode(words) for piece in word]
-        return torch.tensor([*map(self._source.index, pieces), self._source.eos()])
 
     def max_positions(self) -> tuple[int, int]:
         """Sentences and derivations of any length."""
@@ -156,20 +125,18 @@ class TransitionParsingTask(FairseqTask):
 
     @property
     def source_dictionary(self) -> Dictionary:
-        return self._source
+        return self.resources.source_dictionary
 
     @property
     def target_dictionary(self) -> Dictionary:
-        return self._target
+        return self.resources.target_dictionary
 
     # --- training and validation ------------------------------------------------------------
 
     def train_step(self, sample, model, criterion, optimizer, update_num, ignore_grad=False):
         """fairseq's step, in bf16 where asked for."""
         with self._precision(sample):
-            return super().train_step(
-                sample, model, criterion, optimizer, update_num, ignore_grad
-            )
+            return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
 
     def _precision(self, sample):
         if str(self.cfg.train_precision) != "bf16" or not sample:
@@ -190,7 +157,7 @@ class TransitionParsingTask(FairseqTask):
         )
         found = search(model.decoder, encoder_out, self.cfg.valid_beam)
         tokens = [torch.tensor(hypotheses[0].tokens) for hypotheses in found]
-        system = torch.nn.utils.rnn.pad_sequence(tokens, True, self._target.pad())
+        system = torch.nn.utils.rnn.pad_sequence(tokens, True, self.target_dictionary.pad())
         gold_heads, gold_labels = self._trees(model, encoder_out, sample["target"])
         heads, labels = self._trees(model, encoder_out, system.to(gold_heads.device))
         right = (heads == gold_heads) & (gold_heads != NO_HEAD)
@@ -211,8 +178,7 @@ class TransitionParsingTask(FairseqTask):
         """Logs UAS and LAS (full labels, percent) beside the criterion's own figures."""
         super().reduce_metrics(logging_outputs, criterion)
         counts = {
-            key: sum(float(log.get(key, 0)) for log in logging_outputs)
-            for key in ("_words", "_heads", "_labelled")
+            key: sum(float(log.get(key, 0)) for log in logging_outputs) for key in ("_words", "_heads", "_labelled")
         }
         if not counts["_words"]:
             return
@@ -225,9 +191,11 @@ class TransitionParsingTask(FairseqTask):
 
     def build_generator(self, models, args, seq_gen_cls=None, extra_gen_cls_kwargs=None, **kwargs):
         """fairseq's generator, with the machine's own bound on the number of actions."""
-        return super().build_generator(
-            models, args, seq_gen_cls or _BoundedGenerator, extra_gen_cls_kwargs, **kwargs
-        ).with_bound(self)
+        return (
+            super()
+            .build_generator(models, args, seq_gen_cls or _BoundedGenerator, extra_gen_cls_kwargs, **kwargs)
+            .with_bound(self)
+        )
 
 
 def _percent_of_words(key: str):
@@ -244,12 +212,15 @@ class _BoundedGenerator(SequenceGenerator):
 
     def with_bound(self, task: TransitionParsingTask) -> "_BoundedGenerator":
         self.system = task.table.system
-        opens = [symbol.startswith(OPEN) for symbol in task.source_dictionary.symbols]
-        self.opens = torch.tensor(opens)
+        self.resources = task.resources
+        self.opens = task.resources.opens_word()
         return self
 
     def _generate(self, sample, *args, **kwargs):
-        tokens = sample["net_input"]["src_tokens"]
+        net_input = sample["net_input"]
+        tokens = net_input["src_tokens"]
+        if "shift_ids" not in net_input:  # fairseq-interactive passes the tokens alone
+            net_input["shift_ids"] = self.resources.shift_ids(tokens)
         words = int(self.opens.to(tokens.device)[tokens].sum(1).max())
         self.max_len_a, self.max_len_b = 0, self.system.max_actions(words)
         return super()._generate(sample, *args, **kwargs)

@@ -10,8 +10,7 @@ from transition_parser.transitions.arc_standard import ArcStandard, ArcStandardS
 from transition_parser.transitions.system import State, TransitionSystem
 
 SYSTEMS: dict[str, type[TransitionSystem]] = {
-    system.name: system
-    for system in (ArcStandard, ArcHybrid, ArcEager, ArcStandardSwap, ArcHybridSwap)
+    system.name: system for system in (ArcStandard, ArcHybrid, ArcEager, ArcStandardSwap, ArcHybridSwap)
 }
 
 __all__ = ["SYSTEMS", "Action", "Kind", "State", "TransitionSystem", "make_system"]

@@ -55,9 +55,7 @@ class ArcHybrid(TransitionSystem):
         if action.kind is Kind.SHIFT:
             return state._replace(stack=(*stack, buffer[0]), buffer=buffer[1:])
         head = buffer[0] if action.kind is Kind.LEFT_ARC else stack[-2]
-        return state._replace(
-            stack=stack[:-1], **self._arc(state, stack[-1], head, action.label)
-        )
+        return state._replace(stack=stack[:-1], **self._arc(state, stack[-1], head, action.label))
 
     def is_final(self, state: State) -> bool:
         return not state.stack and state.buffer[0] == state.root

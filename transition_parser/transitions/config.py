@@ -57,9 +57,7 @@ class ParserConfig:
         except (ValueError, KeyError, TypeError) as error:
             raise input_error(f"no parser description: {error}", path) from None
         if version != FORMAT_VERSION:
-            raise input_error(
-                f"format version {version}, this program reads {FORMAT_VERSION}: make it again", path
-            )
+            raise input_error(f"format version {version}, this program reads {FORMAT_VERSION}: make it again", path)
         known = {f.name for f in fields(cls)}
         values = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items() if k in known}
         return cls(**values)

@@ -90,11 +90,7 @@ class TransitionSystem(ABC):
                 yield Action(kind)
                 yield from (Action(kind, word) for word in sorted(self.shift_words))
             elif kind in (Kind.LEFT_ARC, Kind.RIGHT_ARC):
-                yield from (
-                    Action(kind, r)
-                    for r in relations
-                    if r != self.root or kind is Kind.LEFT_ARC
-                )
+                yield from (Action(kind, r) for r in relations if r != self.root or kind is Kind.LEFT_ARC)
             else:
                 yield Action(kind)
 

@@ -1,0 +1,123 @@
+"""The oracle over a whole file: action sequences, replay, and what it covers."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from oracles.static import NonProjectiveError, oracle
+from transition_parser.errors import input_error
+from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.graphs.dependency import DependencyTree, attachment_scores
+from transition_parser.progress import progress
+from transition_parser.transitions import Action, Kind, TransitionSystem
+
+
+@dataclass
+class Coverage:
+    """What an oracle did with a file. Words and scores are of the sentences that were not skipped.
+
+    illegal_steps: sentences whose replay met an illegal action (its tree then counts as wrong).
+    seconds: time spent in the oracle alone, without reading and replay.
+    """
+
+    sentences: int = 0
+    skipped: int = 0
+    nonprojective: int = 0
+    words: int = 0
+    actions: int = 0
+    swaps: int = 0
+    seconds: float = 0.0
+    types: set[str] = field(default_factory=set)
+    exact: int = 0
+    illegal_steps: int = 0
+    heads: int = 0
+    labelled: int = 0
+
+    def report(self, checked: bool) -> dict[str, float]:
+        """The figures under the names of `oracle --json`; scores in percent."""
+        done = self.sentences - self.skipped
+        figures = {
+            "sentences": self.sentences,
+            "skipped": self.skipped,
+            "nonprojective": self.nonprojective,
+            "actions_per_token": round(self.actions / self.words, 4) if self.words else 0.0,
+            "action_types": len(self.types),
+            "swaps": self.swaps,
+            "sentences_per_second": round(done / self.seconds, 1) if self.seconds else 0.0,
+        }
+        if checked:
+            figures["exact"] = self.exact
+            figures["illegal_steps"] = self.illegal_steps
+            figures["uas"] = round(100.0 * self.heads / self.words, 2) if self.words else 0.0
+            figures["las"] = round(100.0 * self.labelled / self.words, 2) if self.words else 0.0
+        return figures
+
+    @property
+    def lossless(self) -> bool:
+        """True if every sentence that was not skipped came back exactly, by legal steps."""
+        return self.exact == self.sentences - self.skipped and not self.illegal_steps
+
+
+def run_oracle(
+    path: str | os.PathLike,
+    system: TransitionSystem,
+    coverage: Coverage,
+    check: bool = False,
+    nonprojective: str = "skip",
+) -> Iterator[tuple[Sentence, list[Action] | None]]:
+    """Yields each sentence of a file with its actions (None: skipped), and counts into `coverage`.
+
+    nonprojective: `skip` or `error`, for trees that `system` can't build.
+    """
+    for sentence in progress(read_conllu(path), "oracle"):
+        tree, words = sentence.tree(), sentence.forms
+        coverage.sentences += 1
+        coverage.nonprojective += not tree.is_projective()
+        start = time.perf_counter()
+        try:
+            actions = list(oracle(system, words, tree))
+        except NonProjectiveError as error:
+            if nonprojective == "error":
+                raise _located(sentence, f"{error}: choose a system with SWAP") from None
+            coverage.skipped += 1
+            yield sentence, None
+            continue
+        except ValueError as error:
+            raise _located(sentence, str(error)) from None
+        coverage.seconds += time.perf_counter() - start
+        _count(coverage, actions, len(tree))
+        if check:
+            _check(coverage, system, words, tree, actions)
+        yield sentence, actions
+
+
+def _located(sentence: Sentence, problem: str) -> Exception:
+    return input_error(problem, sentence.path, sentence.line, sentence.id)
+
+
+def _count(coverage: Coverage, actions: list[Action], words: int) -> None:
+    coverage.words += words
+    coverage.actions += len(actions)
+    coverage.swaps += sum(action.kind is Kind.SWAP for action in actions)
+    coverage.types.update(map(str, actions))
+
+
+def _check(
+    coverage: Coverage,
+    system: TransitionSystem,
+    words: list[str],
+    tree: DependencyTree,
+    actions: list[Action],
+) -> None:
+    try:
+        found = system.replay(words, actions)
+    except ValueError:
+        coverage.illegal_steps += 1
+        return
+    coverage.exact += found == tree
+    _, heads, labelled = attachment_scores([tree], [found])
+    coverage.heads += heads
+    coverage.labelled += labelled

@@ -1,0 +1,88 @@
+"""Shared by all tests: the sample treebank, where the large corpora are, small trained folders."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parents[1]
+SAMPLE = ROOT / "tests" / "data" / "sample.conllu"
+DATA_VARIABLE = "TRANSITION_PARSER_DATA"
+
+settings.register_profile("default", deadline=None)  # machines are shared: no timed tests
+settings.load_profile("default")
+
+
+@pytest.fixture(scope="session")
+def corpora() -> Path:
+    """The folder of whole corpora; its tests are skipped where there is none."""
+    folder = os.environ.get(DATA_VARIABLE)
+    if not folder:
+        pytest.skip(f"{DATA_VARIABLE} is not set: no whole corpora here")
+    return Path(folder)
+
+
+def run(*command: str | Path, status: int = 0, stdin: str | None = None, cwd: Path | None = None):
+    """Runs a program of this environment and returns what it printed; fails on another exit status."""
+    program, *arguments = map(str, command)
+    path = Path(sys.executable).with_name(program)
+    done = subprocess.run(
+        [str(path), *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        input=stdin,
+        cwd=cwd or ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "2", "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == status, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return done
+
+
+@pytest.fixture(scope="session")
+def data_folder(tmp_path_factory) -> Path:
+    """The sample treebank after `preprocess` and `fairseq-preprocess`, arc-hybrid-swap, 3 labelled SHIFTs."""
+    folder = tmp_path_factory.mktemp("preprocessed") / "data"
+    run(
+        "transition-parser", "preprocess", "dependency", "--train", SAMPLE, "--valid", SAMPLE,
+        "--test", SAMPLE, "--system", "arc-hybrid-swap", "--pieces", "400",
+        "--labeled-shift", "3", "--upos", "--dest", folder,
+    )  # fmt: skip
+    fairseq_preprocess(folder)
+    return folder
+
+
+def fairseq_preprocess(folder: Path) -> None:
+    """Binarises a folder that `preprocess` wrote."""
+    run(
+        "fairseq-preprocess", "--user-dir", "transition_parser", "--task", "transition_parsing",
+        "--source-lang", "src", "--target-lang", "act", "--trainpref", folder / "train",
+        "--validpref", folder / "valid", "--testpref", folder / "test", "--destdir", folder,
+    )  # fmt: skip
+
+
+def train(data: Path, checkpoints: Path, *options: str, updates: int = 6):
+    """A few updates of a tiny model."""
+    return run(
+        "fairseq-train", data, "--user-dir", "transition_parser", "--task", "transition_parsing",
+        "--arch", "stack_transformer_small", "--encoder-embed-dim", "32", "--decoder-embed-dim",
+        "32", "--encoder-ffn-embed-dim", "32", "--decoder-ffn-embed-dim", "32",
+        "--criterion", "legal_cross_entropy", "--label-smoothing", "0.1",
+        "--optimizer", "adam", "--lr", "0.005", "--max-tokens", "600", "--num-workers", "0",
+        "--max-update", str(updates), "--save-dir", checkpoints, "--log-format", "json",
+        "--best-checkpoint-metric", "las", "--maximize-best-checkpoint-metric",
+        "--keep-best-checkpoints", "2", "--no-progress-bar", *options,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def checkpoint(data_folder, tmp_path_factory) -> Path:
+    """A barely trained model of the sample treebank."""
+    folder = tmp_path_factory.mktemp("checkpoints")
+    train(data_folder, folder, "--state-positions", updates=40)
+    return folder / "checkpoint_best.pt"

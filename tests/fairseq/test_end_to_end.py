@@ -1,0 +1,125 @@
+"""The real fairseq programs: preprocess, train, resume, generate, interactive."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from tests.conftest import ROOT, SAMPLE, run, train
+from transition_parser.checkpoints import load_checkpoint
+from transition_parser.graphs.conllu import read_conllu
+from transition_parser.transitions import Action
+from transition_parser.transitions.config import ParserConfig
+
+TASK = ("--user-dir", "transition_parser", "--task", "transition_parsing")
+
+
+def test_preprocess_writes_what_the_design_says(data_folder):
+    names = {path.name for path in data_folder.iterdir()}
+    for split in ("train", "valid", "test"):
+        assert {f"{split}.src", f"{split}.act", f"{split}.upos", f"{split}.src-act.src.bin"} <= names
+    assert {"spm.model", "parser.json", "dict.src.txt", "dict.act.txt"} <= names
+    source = (data_folder / "train.src").read_text(encoding="utf-8").splitlines()
+    forms = [sentence.forms for sentence in read_conllu(SAMPLE)]
+    assert [sum(piece.startswith("▁") for piece in line.split()) for line in source] == [*map(len, forms)]
+    upos = (data_folder / "train.upos").read_text(encoding="utf-8").splitlines()
+    assert [len(line.split()) for line in upos] == [*map(len, forms)]
+    symbols = [line.split()[0] for line in (data_folder / "dict.act.txt").read_text().splitlines()]
+    assert {str(action) for action in ParserConfig.load(data_folder).actions()} <= set(symbols)
+
+
+def logged(done, key: str) -> list[dict]:
+    lines = re.findall(r'\{".*\}', done.stdout + done.stderr)
+    return [entry for entry in map(json.loads, lines) if key in entry]
+
+
+def test_training_resumes_where_it_stopped(data_folder, tmp_path):
+    first = train(data_folder, tmp_path, updates=4)
+    scores = logged(first, "valid_las")
+    assert scores and all(0 <= float(entry["valid_las"]) <= float(entry["valid_uas"]) for entry in scores)
+    second = train(data_folder, tmp_path, updates=8)
+    assert "Loaded checkpoint" in second.stdout + second.stderr
+    updates = [int(entry["valid_num_updates"]) for entry in logged(second, "valid_las")]
+    assert updates and min(updates) > 4 and max(updates) == 8
+    assert (tmp_path / "checkpoint_best.pt").is_file()
+
+
+def test_checkpoints_hold_nothing_but_plain_values(checkpoint):
+    """`weights_only` loads them: no class but argparse.Namespace is needed."""
+    state = load_checkpoint(checkpoint)
+    assert isinstance(state["model"]["decoder.embed.weight"], torch.Tensor)
+
+
+@pytest.mark.parametrize("options", [(), ("--stack-heads", "0", "--buffer-heads", "0"), ("--state-window", "top2")])
+def test_architectures_and_options_train(data_folder, tmp_path, options):
+    done = train(data_folder, tmp_path, *options, "--no-save", updates=2)
+    assert logged(done, "valid_las")
+
+
+def test_other_ways_to_train(data_folder, tmp_path):
+    done = train(
+        data_folder, tmp_path, "--no-save", "--train-precision", "bf16", "--subword-regularization", "0.1",
+        "--encoder-local-layers", "1", "--share-decoder-input-output-embed", "--predict-shift-words",
+        "--valid-beam", "2", updates=2,
+    )  # fmt: skip
+    assert logged(done, "valid_las")
+    done = train(data_folder, tmp_path, "--no-save", "--valid-beam", "0", "--best-checkpoint-metric", "loss", updates=2)
+    assert not logged(done, "valid_las") and logged(done, "valid_loss")
+
+
+@pytest.fixture(scope="module")
+def generated(data_folder, checkpoint) -> str:
+    return run(
+        "fairseq-generate", data_folder, *TASK, "--path", checkpoint, "--beam", "3", "--gen-subset", "valid",
+        "--max-tokens", "400",
+    ).stdout  # fmt: skip
+
+
+def test_generate_finds_complete_legal_derivations(data_folder, generated):
+    found = {int(n): line.split() for n, line in re.findall(r"^H-(\d+)\t\S+\t(.*)$", generated, re.M)}
+    sentences = list(read_conllu(SAMPLE))
+    system = ParserConfig.load(data_folder).transition_system()
+    assert sorted(found) == list(range(len(sentences)))
+    for i, sentence in enumerate(sentences):
+        tree = system.replay(sentence.forms, [Action.parse(token) for token in found[i]])
+        assert tree.why_invalid() is None
+
+
+def test_generate_and_our_search_agree(data_folder, checkpoint, generated):
+    """fairseq's generator and ours find derivations of the same score, in the same model."""
+    from transition_parser import Parser
+
+    scores = {int(n): float(s) for n, s in re.findall(r"^H-(\d+)\t(\S+)\t", generated, re.M)}
+    parses = Parser.load(checkpoint, beam=3).parse(SAMPLE)
+    same = sum(abs(scores[i] - parse.score / 0.6931472) < 1e-3 for i, parse in enumerate(parses))
+    assert same >= len(parses) - 2  # hypotheses of different lengths (SWAP) may be cut differently
+
+
+def test_interactive_reads_words(data_folder, checkpoint):
+    done = run(
+        "fairseq-interactive", data_folder, *TASK, "--path", checkpoint, "--beam", "2",
+        stdin="The cat sleeps .\n",
+    )  # fmt: skip
+    (line,) = re.findall(r"^H-0\t\S+\t(.*)$", done.stdout, re.M)
+    system = ParserConfig.load(data_folder).transition_system()
+    assert len(system.replay("The cat sleeps .".split(), [*map(Action.parse, line.split())])) == 4
+
+
+def test_an_ensemble_generates(data_folder, checkpoint, tmp_path):
+    train(data_folder, tmp_path, "--seed", "2", "--state-positions", updates=4)
+    paths = f"{checkpoint}{os.pathsep}{tmp_path / 'checkpoint_best.pt'}"
+    done = run("fairseq-generate", data_folder, *TASK, "--path", paths, "--beam", "2", "--gen-subset", "test")
+    assert len(re.findall(r"^H-", done.stdout, re.M)) == 64
+
+
+def test_the_lower_floors_need_no_torch():
+    code = (
+        "import sys; sys.modules['torch'] = None; sys.modules['fairseq'] = None\n"
+        "import oracles.check, transition_parser.graphs.conllu, transition_parser.states.indicators\n"
+        "import transition_parser.states.table, transition_parser.cli.main"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

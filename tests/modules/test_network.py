@@ -1,0 +1,180 @@
+"""The network parts against references written out in full."""
+
+import math
+from argparse import Namespace
+
+import pytest
+import torch
+
+from tests.conftest import SAMPLE
+from transition_parser.checkpoints import load_model
+from transition_parser.data.dataset import TransitionDataset
+from transition_parser.graphs.conllu import read_conllu
+from transition_parser.modules.attention import Attention, HeadMask
+from transition_parser.modules.dropout import dropout
+from transition_parser.modules.state_masks import StateHeads, StatePositions
+
+
+def reference_attention(attention: Attention, x, memory, visible):
+    """(B, T, dim): one head, query and key at a time; a query that sees nothing gives zeros."""
+    width = x.size(-1) // attention.heads
+    query, (keys, values) = attention.query(x), attention.key_value(memory).chunk(2, -1)
+    out = torch.zeros_like(query)
+    for b in range(x.size(0)):
+        for h in range(attention.heads):
+            part = slice(h * width, (h + 1) * width)
+            for t in range(x.size(1)):
+                seen = visible[b, h, t].nonzero()[:, 0]
+                if len(seen):
+                    scores = keys[b, seen, part] @ query[b, t, part] / math.sqrt(width)
+                    out[b, t, part] = scores.softmax(0) @ values[b, seen, part]
+    return attention.out(out)
+
+
+@pytest.mark.parametrize("grad", [True, False])
+def test_attention_with_a_mask_per_head_and_query(grad):
+    torch.manual_seed(1)
+    attention = Attention(8, 2)
+    x, memory = torch.randn(3, 4, 8), torch.randn(3, 5, 8)
+    visible = torch.rand(3, 2, 4, 5) < 0.4
+    visible[0, 0, 0] = False
+    with torch.set_grad_enabled(grad):
+        found = attention(x, memory, HeadMask.of(visible))
+    assert torch.allclose(found, reference_attention(attention, x, memory, visible), atol=1e-6)
+
+
+def test_both_kernels_are_causal_alike():
+    torch.manual_seed(1)
+    attention, x = Attention(8, 2), torch.randn(2, 6, 8)
+    with torch.no_grad():
+        fused = attention(x, x, None, causal=True)
+    assert torch.allclose(attention(x, x, None, causal=True), fused, atol=1e-6)
+
+
+def test_state_positions_score_q_times_p_wk():
+    """Against the formula of the paper with a (T, P, dim) tensor of position embeddings."""
+    torch.manual_seed(1)
+    heads, dim, width = StateHeads(1, 1, positions=True), 8, 4
+    positions, weight = StatePositions(dim, heads, largest=3), torch.randn(dim, dim)
+    query = torch.randn(2, 2, 5, width)
+    places = torch.randint(0, 6, (2, 2, 5, 7))
+    found = positions(query, places, weight)
+    for role in range(2):
+        embedded = positions.table[role][places[:, role].clamp_max(3)]  # (B, T, P, dim)
+        keys = (embedded @ weight.t())[..., role * width : (role + 1) * width]
+        expected = torch.einsum("btd,btpd->btp", query[:, role], keys) / math.sqrt(width)
+        assert torch.allclose(found[:, role], expected, atol=1e-5)
+
+
+def test_state_heads_see_what_they_are_for():
+    stack = torch.tensor([[[3, 2, 1, 0, 0]]])
+    buffer = torch.tensor([[[0, 0, 0, 1, 2]]])
+    words = torch.ones(1, 5, dtype=torch.bool)
+    mask = StateHeads(1, 1, "top2").mask(StateHeads(1, 1, "top2").places(stack, buffer), words, 3)
+    assert (mask.bias[0, :, 0] == 0).tolist() == [
+        [False, True, True, False, False],
+        [False, False, False, True, True],
+        [True] * 5,
+    ]
+    everything = StateHeads(2, 0).mask(StateHeads(2, 0).places(stack, buffer), words, 2)
+    assert (everything.bias[0, :, 0] == 0).tolist() == [[True, True, True, False, False]] * 2
+
+
+def test_dropout_keeps_the_mean_and_its_share():
+    torch.manual_seed(1)
+    x = torch.ones(1001, 103, requires_grad=True)
+    dropped = dropout(x, 0.3, True)
+    assert abs(float((dropped == 0).float().mean()) - 0.3) < 0.01
+    assert abs(float(dropped.mean()) - 1.0) < 0.01
+    dropped.sum().backward()
+    assert torch.equal(x.grad, dropped.detach())
+    assert dropout(x, 0.3, False) is x
+
+
+@pytest.fixture(scope="module")
+def loaded(checkpoint):
+    return load_model(checkpoint)
+
+
+def batch_of(resources, count: int = 12) -> dict:
+    from oracles import oracle
+
+    system, index = resources.parser.transition_system(), resources.target_dictionary.index
+    sources, targets = [], []
+    for sentence in list(read_conllu(SAMPLE))[:count]:
+        actions = oracle(system, sentence.forms, sentence.tree())
+        sources.append(resources.encode(sentence.forms))
+        targets.append(torch.tensor([*(index(str(a)) for a in actions), resources.table.end]))
+    dataset = TransitionDataset(sources, None, targets, None, resources)
+    return dataset.collater([dataset[i] for i in range(count)])
+
+
+def test_illegal_actions_have_probability_zero(loaded):
+    model, resources = loaded
+    batch = batch_of(resources)
+    scores, _ = model(**batch["net_input"])
+    probabilities = scores.softmax(-1)
+    table = model.decoder._on_device()
+    state = batch["net_input"]["state"]
+    legal = table.legal_tokens(state["columns"], state["front_shift"])
+    assert legal.any(-1).all()
+    assert (probabilities[~legal] == 0).all() and (probabilities[legal] > 0).all()
+    gold = scores.log_softmax(-1).gather(2, batch["target"][..., None])[..., 0]
+    assert gold[batch["target"] != resources.target_dictionary.pad()].isfinite().all()
+
+
+def test_states_of_the_loader_are_those_of_the_decoder(loaded):
+    """Without the loader's states the decoder runs the machine itself, with the same scores."""
+    model, resources = loaded
+    net_input = batch_of(resources)["net_input"]
+    scores, _ = model(**net_input)
+    net_input.pop("state")
+    assert torch.equal(model(**net_input)[0], scores)
+
+
+def test_search_steps_score_like_teacher_forcing(loaded):
+    """Step by step with cached keys and values, and all steps at once: the same scores."""
+    model, resources = loaded
+    batch = batch_of(resources)
+    net_input = batch["net_input"]
+    with torch.no_grad():
+        scores, _ = model(**net_input)
+        out = model.encoder(net_input["src_tokens"], shift_ids=net_input["shift_ids"])
+        search = model.decoder.start(out)
+        tokens = net_input["prev_output_tokens"]
+        for step in range(tokens.size(1)):
+            if step:
+                search.machine.advance(tokens[:, step])
+            found = model.decoder.step(tokens[:, step], search)
+            real = batch["target"][:, step] != resources.target_dictionary.pad()
+            assert torch.allclose(found[real], scores[real, step], atol=1e-4)
+
+
+def test_words_do_not_depend_on_padding(loaded):
+    model, resources = loaded
+    short, long = ["Stop", "!"], ["We", "are", "much", "longer", "than", "that", "."]
+    tokens = [resources.encode(short), resources.encode(long)]
+    padded = torch.nn.utils.rnn.pad_sequence(tokens, True, resources.source_dictionary.pad())
+    with torch.no_grad():
+        together, alone = model.encoder(padded), model.encoder(tokens[0][None])
+    assert together.lengths.tolist() == [2, 7] and together.mask.sum(1).tolist() == [3, 8]
+    assert torch.allclose(together.words[0, :3], alone.words[0], atol=1e-5)
+
+
+def test_the_loss_is_smoothed_over_legal_actions(loaded):
+    from transition_parser.criterions.legal_cross_entropy import LegalCrossEntropyCriterion
+
+    model, resources = loaded
+    batch = batch_of(resources, 3)
+    task = Namespace(target_dictionary=resources.target_dictionary)
+    criterion = LegalCrossEntropyCriterion(task, sentence_avg=False, label_smoothing=0.2)
+    loss, size, _ = criterion(model, batch)
+    log_probs = model(**batch["net_input"])[0].log_softmax(-1)
+    expected = 0.0
+    for row, target in enumerate(batch["target"]):
+        for step, gold in enumerate(target.tolist()):
+            if gold != resources.target_dictionary.pad():
+                legal = log_probs[row, step][log_probs[row, step].isfinite()]
+                expected -= 0.8 * log_probs[row, step, gold] + 0.2 * legal.mean()
+    assert size == int((batch["target"] != resources.target_dictionary.pad()).sum())
+    assert float(loss) == pytest.approx(float(expected), rel=1e-4)

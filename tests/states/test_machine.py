@@ -1,0 +1,180 @@
+"""The batched machine and the numpy indicators equal the pure-Python machine at every step."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracles import oracle
+from tests.conftest import SAMPLE
+from tests.strategies import RELATIONS
+from transition_parser.errors import InputError
+from transition_parser.graphs.conllu import read_conllu
+from transition_parser.states.indicators import indicators
+from transition_parser.states.machine import DependencyMachine, DeviceTable, unroll
+from transition_parser.states.table import ActionTable
+from transition_parser.transitions import SYSTEMS, Action, make_system
+
+SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
+
+
+def make_table(name: str, shift_words=(), relations=RELATIONS) -> ActionTable:
+    system = make_system(name, shift_words=shift_words)
+    return ActionTable(system, [*SPECIAL, *map(str, system.actions(relations)), "madeupword0000"])
+
+
+def make_machine(table: ActionTable, sentences) -> DependencyMachine:
+    ids = [torch.tensor([*table.shift_ids(words), 0]) for words in sentences]
+    padded = torch.nn.utils.rnn.pad_sequence(ids, batch_first=True)
+    lengths = torch.tensor([len(words) for words in sentences])
+    return DependencyMachine(DeviceTable.of(table), lengths, padded)
+
+
+def places(words, width: int) -> list[int]:
+    row = [0] * width
+    for k, word in enumerate(words, 1):
+        row[word] = k
+    return row
+
+
+def expected_legal(table: ActionTable, state) -> list[bool]:
+    system = table.system
+    return [
+        system.is_final(state) if token == "</s>" else action is not None and not system.why_illegal(state, action)
+        for token, action in zip(table.tokens, table.actions, strict=True)
+    ]
+
+
+def assert_equal(machine: DependencyMachine, table: ActionTable, states) -> None:
+    legal, width = machine.legal(), machine.width
+    stack, buffer = machine.stack_places(), machine.buffer_places()
+    for row, state in enumerate(states):
+        assert legal[row].tolist() == expected_legal(table, state)
+        assert stack[row].tolist() == places(state.stack[::-1], width)
+        assert buffer[row].tolist() == places(state.buffer, width)
+        assert machine.heads[row, : state.root].tolist() == list(state.heads)
+        labels = [table.relations[i] or None for i in machine.relations[row, : state.root]]
+        assert labels == list(state.relations)
+        assert bool(machine.is_final()[row]) == table.system.is_final(state)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("shift_words", [(), ("a", "b")])
+@given(lengths=st.lists(st.integers(1, 7), min_size=1, max_size=4), seed=st.integers(0, 2**32))
+@settings(max_examples=15)
+def test_random_walks_with_beam_reordering(name, shift_words, lengths, seed):
+    rng = random.Random(seed)
+    table = make_table(name, shift_words)
+    sentences = [[rng.choice("abc") for _ in range(n)] for n in lengths]
+    machine = make_machine(table, sentences)
+    states = [table.system.initial(words) for words in sentences]
+    for _ in range(200):
+        assert_equal(machine, table, states)
+        if all(map(table.system.is_final, states)):
+            return
+        tokens = []
+        for row, state in enumerate(states):
+            legal = [i for i, ok in enumerate(expected_legal(table, state)) if ok]
+            token = rng.choice(legal)
+            if rng.random() < 0.1:  # as a dead hypothesis may do: its row stays as it is
+                token = rng.randrange(len(table.tokens))
+            tokens.append(token)
+            if token in legal and table.tokens[token] != "</s>":
+                states[row] = table.system.apply(state, table.actions[token])
+        machine.advance(torch.tensor(tokens))
+        if rng.random() < 0.2:
+            order = [rng.randrange(len(states)) for _ in states]
+            machine.reorder(torch.tensor(order))
+            states = [states[i] for i in order]
+
+
+def check_derivations(table: ActionTable, sentences) -> None:
+    """`unroll` and `indicators` against each other, over a batch of real derivations."""
+    system, index = table.system, {token: i for i, token in enumerate(table.tokens)}
+    words = [sentence.forms for sentence in sentences]
+    gold = [list(oracle(system, w, s.tree())) for w, s in zip(words, sentences, strict=True)]
+    ids = [torch.tensor([*(index[str(a)] for a in actions), table.end]) for actions in gold]
+    machine = make_machine(table, words)
+    actions = torch.nn.utils.rnn.pad_sequence(ids, True, SPECIAL.index("<pad>"))
+    unrolled = unroll(machine, actions)
+    for row, (w, derivation) in enumerate(zip(words, gold, strict=True)):
+        single = indicators(system, w, derivation, table.relations)
+        n, steps = len(w) + 1, len(derivation) + 1
+        assert np.array_equal(unrolled.stack[row, :steps, :n], np.maximum(single.stack, 0))
+        assert np.array_equal(unrolled.buffer[row, :steps, :n], np.maximum(single.buffer, 0))
+        assert not unrolled.stack[row, :, n:].any() and not unrolled.buffer[row, :, n:].any()
+        offsets = machine.heads[row, : n - 1] - torch.arange(n - 1)
+        assert np.array_equal(offsets, single.head[-1, : n - 1])
+        assert np.array_equal(machine.relations[row, : n - 1], single.relation[-1, : n - 1])
+
+
+def relations_of(sentences) -> list[str]:
+    return sorted({row.deprel for sentence in sentences for row in sentence.words})
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_derivations_of_the_sample(name):
+    sentences = [s for s in read_conllu(SAMPLE) if name.endswith("swap") or s.tree().is_projective()]
+    check_derivations(make_table(name, ("the", "The"), relations_of(sentences)), sentences)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["arc-hybrid-swap", "arc-standard-swap"])
+def test_derivations_of_a_treebank(name, corpora):
+    sentences = list(read_conllu(corpora / "ud" / "UD_Hungarian-Szeged" / "dev.conllu"))
+    check_derivations(make_table(name, (), relations_of(sentences)), sentences)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_long_random_walks(name):
+    """100,000 legal actions in batches, every result a tree, the bound kept."""
+    torch.manual_seed(1)
+    table, taken = make_table(name), 0
+    while taken < 100_000:
+        lengths = torch.randint(1, 25, (256,))
+        machine = DependencyMachine(DeviceTable.of(table), lengths)
+        for _ in range(table.system.max_actions(24)):
+            final = machine.is_final()
+            if final.all():
+                break
+            legal = machine.legal().float()
+            assert (legal.sum(1) > 0).all()
+            machine.advance(legal.multinomial(1)[:, 0])
+            taken += int((~final).sum())
+        assert machine.is_final().all()
+        for row, n in enumerate(lengths.tolist()):
+            heads = [0 if h == n else h + 1 for h in machine.heads[row, :n].tolist()]
+            assert heads.count(0) == 1 and reaches_root(heads)
+
+
+def reaches_root(heads: list[int]) -> bool:
+    seen = {0}
+    for word in range(1, len(heads) + 1):
+        path = []
+        while word not in seen and word not in path:
+            path.append(word)
+            word = heads[word - 1]
+        if word not in seen:
+            return False
+        seen.update(path)
+    return True
+
+
+def test_indicators_by_hand():
+    """SHIFT, LEFT-ARC, SHIFT, LEFT-ARC(root) over two words; the root is the third column."""
+    system = make_system("arc-hybrid")
+    actions = [system.shift("a"), *map(Action.parse, ["LEFT-ARC(x)", "SHIFT", "LEFT-ARC(root)"])]
+    found = indicators(system, ["a", "b"], actions, ["", "root", "x"])
+    assert found.stack.tolist() == [[0, 0, 0], [1, 0, 0], [-1, 0, 0], [-2, 1, 0], [-3, -1, 0]]
+    assert found.buffer.tolist() == [[1, 2, 3], [-1, 1, 2], [-2, 1, 2], [-3, -1, 1], [-4, -2, 1]]
+    assert found.head.tolist()[2:] == [[1, 0, 0], [1, 0, 0], [1, 1, 0]]
+    assert found.relation.tolist()[-1] == [2, 1, 0]
+
+
+def test_a_vocabulary_without_a_needed_kind_is_an_error():
+    with pytest.raises(InputError, match="no RIGHT_ARC for arc-hybrid"):
+        ActionTable(make_system("arc-hybrid"), [*SPECIAL, "SHIFT", "LEFT-ARC(root)", "LEFT-ARC(x)"])

@@ -1,0 +1,148 @@
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.strategies import RELATIONS, legal_actions
+from transition_parser.errors import InputError
+from transition_parser.transitions import SYSTEMS, Action, Kind, make_system
+
+SHIFT, REDUCE, SWAP = Action(Kind.SHIFT), Action(Kind.REDUCE), Action(Kind.SWAP)
+
+
+def left(relation: str) -> Action:
+    return Action(Kind.LEFT_ARC, relation)
+
+
+def right(relation: str) -> Action:
+    return Action(Kind.RIGHT_ARC, relation)
+
+
+def test_arc_hybrid_by_hand():
+    system = make_system("arc-hybrid")
+    tree = system.replay(["She", "saw", "him"], [SHIFT, left("s"), SHIFT, SHIFT, right("o"), left("root")])
+    assert tree.heads == (2, 0, 2) and tree.relations == ("s", "root", "o")
+
+
+def test_arc_standard_by_hand():
+    system = make_system("arc-standard")
+    actions = [SHIFT, SHIFT, left("s"), SHIFT, right("o"), SHIFT, left("root")]
+    assert system.replay(["She", "saw", "him"], actions).heads == (2, 0, 2)
+
+
+def test_arc_eager_by_hand():
+    system = make_system("arc-eager")
+    actions = [SHIFT, left("s"), SHIFT, right("o"), REDUCE, left("root")]
+    assert system.replay(["She", "saw", "him"], actions).heads == (2, 0, 2)
+
+
+def test_swap_puts_words_in_another_order():
+    """Word 1 hangs from word 3, word 2 is the root over word 4: the arcs cross."""
+    hybrid = make_system("arc-hybrid-swap")
+    actions = [SHIFT, SWAP, SHIFT, SHIFT, left("x"), SHIFT, right("x"), left("root")]
+    assert hybrid.replay("abc", [*actions[:5], SHIFT, right("x"), left("root")]).heads == (3, 0, 2)
+    standard = make_system("arc-standard-swap")
+    state = standard.initial("ab")
+    for action in (SHIFT, SHIFT, SWAP):
+        state = standard.apply(state, action)
+    assert state.stack == (1,) and state.buffer == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "action", "reason"),
+    [
+        ("arc-hybrid", [], left("x"), "stack is empty"),
+        ("arc-hybrid", [SHIFT], right("x"), "fewer than two"),
+        ("arc-hybrid", [SHIFT], left("root"), "only an arc from the root"),
+        ("arc-hybrid", [SHIFT, SHIFT], SHIFT, "only the root is left"),
+        ("arc-hybrid", [SHIFT, SHIFT], left("root"), "the root takes one word"),
+        ("arc-hybrid", [SHIFT, left("x"), SHIFT], left("x"), "carries the relation 'root'"),
+        ("arc-hybrid", [SHIFT], Action(Kind.LEFT_ARC), "needs a relation"),
+        ("arc-hybrid", [SHIFT], SWAP, "has no SWAP"),
+        ("arc-hybrid", [], Action(Kind.SHIFT, "zzz"), "asks for SHIFT"),
+        ("arc-hybrid-swap", [SHIFT, SWAP, SHIFT], SWAP, "swapped before"),
+        ("arc-hybrid-swap", [SHIFT, SHIFT], SWAP, "the root stays"),
+        ("arc-hybrid-swap", [], SWAP, "stack is empty"),
+        ("arc-standard", [SHIFT, SHIFT], SHIFT, "the root takes one word"),
+        ("arc-standard", [SHIFT], left("x"), "fewer than two"),
+        ("arc-standard", [SHIFT, SHIFT, left("x"), SHIFT], right("x"), "the root has no head"),
+        ("arc-standard", [SHIFT, SHIFT, left("x"), SHIFT, left("root")], SHIFT, "buffer is empty"),
+        ("arc-standard-swap", [SHIFT, SHIFT, left("x"), SHIFT], SWAP, "the root stays"),
+        ("arc-standard-swap", [SHIFT, SHIFT, SWAP, SHIFT], SWAP, "swapped before"),
+        ("arc-eager", [SHIFT], REDUCE, "has no head"),
+        ("arc-eager", [SHIFT, right("x")], left("root"), "has a head"),
+        ("arc-eager", [SHIFT], SHIFT, "second root"),
+        ("arc-eager", [SHIFT, right("x")], SHIFT, "only the root is left"),
+    ],
+)  # fmt: skip
+def test_an_illegal_action_says_why(name, before, action, reason):
+    system = make_system(name)
+    state = system.initial(["a", "b"])
+    for step in before:
+        assert system.why_illegal(state, step) is None
+        state = system.apply(state, step)
+    assert reason in system.why_illegal(state, action)
+
+
+def test_the_last_word_of_arc_eager_is_no_second_root():
+    system = make_system("arc-eager")
+    state = system.initial("abc")
+    for step in (SHIFT, SHIFT):
+        state = system.apply(state, step)
+    assert "one word alone" in system.why_illegal(state, right("x"))
+    assert system.why_illegal(state, left("x")) is None
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@given(n=st.integers(1, 12), seed=st.integers(0, 2**32))
+def test_random_walks_end_in_trees(name, n, seed):
+    walk(name, n, random.Random(seed))
+
+
+def walk(name: str, n: int, rng: random.Random) -> int:
+    """A random walk; returns its length."""
+    system = make_system(name, shift_words=("a",))
+    actions = list(system.actions(RELATIONS))
+    state = system.initial([rng.choice("ab") for _ in range(n)])
+    steps = 0
+    while not system.is_final(state):
+        legal = legal_actions(system, state, actions)
+        assert legal, f"dead end: {state}"
+        before = state
+        state = system.apply(state, rng.choice(legal))
+        assert before != state
+        steps += 1
+        assert steps <= system.max_actions(n)
+    assert not legal_actions(system, state, actions)
+    tree = system.result(state)
+    assert tree.why_invalid() is None
+    assert [r == "root" for r in tree.relations] == [h == 0 for h in tree.heads]
+    return steps
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_long_random_walks(name):
+    rng, steps = random.Random(1), 0
+    while steps < 100_000:
+        steps += walk(name, rng.randint(1, 40), rng)
+
+
+def test_the_state_is_never_mutated():
+    system = make_system("arc-hybrid-swap")
+    state = system.initial("ab")
+    copy = tuple(state)
+    system.apply(state, SHIFT)
+    assert tuple(state) == copy
+
+
+def test_names_and_sentences_are_checked():
+    with pytest.raises(InputError, match="choose from"):
+        make_system("arc-bold")
+    with pytest.raises(ValueError, match="at least one word"):
+        make_system("arc-hybrid").initial([])
+    with pytest.raises(ValueError, match="before its end"):
+        make_system("arc-hybrid").replay(["a"], [SHIFT])
+    with pytest.raises(ValueError, match="step 0: LEFT-ARC"):
+        make_system("arc-hybrid").replay(["a"], [left("root")])

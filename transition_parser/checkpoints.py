@@ -1,0 +1,163 @@
+"""Models on disk: fairseq's checkpoints, their averages, and exported folders without pickle."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from preprocess.folder import new_files
+from transition_parser.compat import allow_fairseq_checkpoints
+from transition_parser.data.resources import Resources
+from transition_parser.errors import InputError, input_error
+from transition_parser.models.transition_transformer import DEFAULTS, TransitionTransformer
+
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+FORMAT_VERSION = 1
+PRETRAINED = Path(__file__).with_name("pretrained")
+
+
+def load_model(path: str | os.PathLike) -> tuple[TransitionTransformer, Resources]:
+    """A model ready for parsing, from a checkpoint file, an exported folder, or the name of a
+    model that comes with the package (`en-ewt`). Raises `InputError` for anything else."""
+    path = Path(path)
+    if not path.exists() and (PRETRAINED / path.name).is_dir() and path.name == str(path):
+        path = PRETRAINED / path.name
+    if path.is_dir():
+        return _load_exported(path)
+    state = load_checkpoint(path)
+    model, resources = _build(_model_args(state, path), _data_folder(state, path))
+    model.load_state_dict(state["model"])
+    return model.eval(), resources
+
+
+def load_checkpoint(path: str | os.PathLike) -> dict:
+    """The contents of a fairseq checkpoint, read under torch's `weights_only` protection."""
+    if not Path(path).is_file():
+        names = sorted(p.name for p in PRETRAINED.glob("*") if p.is_dir())
+        known = f" or a model of the package ({', '.join(names)})" if names else ""
+        raise input_error(f"no such checkpoint file, exported folder{known}", path)
+    allow_fairseq_checkpoints()
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # torch raises many kinds for a file that is no checkpoint
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise input_error(f"not a checkpoint that can be read safely: {reason}", path) from None
+    if not isinstance(state, dict) or "model" not in state or "cfg" not in state:
+        raise input_error("not a checkpoint of fairseq-train", path)
+    return state
+
+
+def average_checkpoints(paths: Sequence[str | os.PathLike], output: str | os.PathLike) -> None:
+    """Writes a checkpoint whose weights are the means of those of `paths`.
+
+    Source: Junczys-Dowmunt et al. 2016, as in Fernandez Astudillo et al. 2020, table 1.
+    """
+    mean: dict[str, torch.Tensor] = {}
+    for path in paths:
+        state = load_checkpoint(path)
+        weights = state["model"]
+        if mean and mean.keys() != weights.keys():
+            raise input_error(f"the checkpoint has other parameters than {paths[0]}", path)
+        for name, value in weights.items():
+            share = value.double() / len(paths)
+            if name in mean and mean[name].shape != share.shape:
+                raise input_error(f"{name} has another shape than in {paths[0]}", path)
+            mean[name] = mean[name] + share if name in mean else share
+    state["model"] = {name: value.to(weights[name].dtype) for name, value in mean.items()}
+    for key in ("last_optimizer_state", "optimizer_history", "extra_state"):
+        state[key] = [] if key == "optimizer_history" else None
+    _replace(output, lambda temporary: torch.save(state, temporary))
+
+
+def export_checkpoint(checkpoint: str | os.PathLike, output: str | os.PathLike, half: bool = False) -> None:
+    """Writes a model as a folder: `model.safetensors`, `config.json`, dictionaries, `spm.model`, `parser.json`.
+
+    half: store the weights in half precision; they are computed with in single precision all the same.
+    """
+    checkpoint = Path(checkpoint)
+    state = load_checkpoint(checkpoint)
+    args, folder = _model_args(state, checkpoint), _data_folder(state, checkpoint)
+    model, _resources = _build(args, folder)
+    model.load_state_dict(state["model"])
+    shared = {"decoder.output.weight"} if args.share_decoder_input_output_embed else set()
+    weights = {
+        name: (value.half() if half else value).contiguous()
+        for name, value in model.state_dict().items()
+        if name not in shared
+    }
+    config = {name: getattr(args, name) for name in DEFAULTS}
+    text = json.dumps({"format_version": FORMAT_VERSION, "model": config}, indent=1)
+    with new_files(output) as temporary:
+        save_file(weights, temporary / WEIGHTS)
+        (temporary / CONFIG).write_text(text + "\n", encoding="utf-8")
+        Resources.copy(folder, temporary)
+
+
+def _load_exported(folder: Path) -> tuple[TransitionTransformer, Resources]:
+    for name in (CONFIG, WEIGHTS):
+        if not (folder / name).is_file():
+            raise input_error(f"{name} is missing: is this a folder that `transition-parser export` wrote?", folder)
+    try:
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        version, values = config["format_version"], config["model"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise input_error(f"no model description: {error}", folder / CONFIG) from None
+    if version != FORMAT_VERSION:
+        raise input_error(f"format version {version}, not {FORMAT_VERSION}", folder / CONFIG)
+    model, resources = _build(argparse.Namespace(**values), folder)
+    try:
+        weights = {name: value.float() for name, value in load_file(folder / WEIGHTS).items()}
+        if model.decoder.output.weight is model.decoder.embed.weight:
+            weights["decoder.output.weight"] = weights["decoder.embed.weight"]
+        model.load_state_dict(weights)
+    except (SafetensorError, RuntimeError, KeyError) as error:
+        reason = str(error).splitlines()[0]
+        raise input_error(f"the weights do not fit the model: {reason}", folder / WEIGHTS) from None
+    return model.eval(), resources
+
+
+def _build(args: argparse.Namespace, folder: Path) -> tuple[TransitionTransformer, Resources]:
+    resources = Resources.load(folder)
+    return TransitionTransformer.over(args, resources), resources
+
+
+def _model_args(state: dict, path: Path) -> argparse.Namespace:
+    args = state["cfg"]["model"]
+    if not isinstance(args, argparse.Namespace) or not hasattr(args, "stack_heads"):
+        raise input_error("the checkpoint is of another architecture than this plug-in's", path)
+    return args
+
+
+def _data_folder(state: dict, path: Path) -> Path:
+    """The data folder that the checkpoint was trained on, or the checkpoint's own if that has moved."""
+    task = state["cfg"]["task"]
+    data = Path(str(task["data"] if isinstance(task, dict) else task.data))
+    for folder in (data, path.parent):
+        if (folder / "parser.json").is_file():
+            return folder
+    raise InputError(
+        f"{path}: neither the data folder {data} nor {path.parent} holds parser.json: "
+        "put the files of the data folder beside the checkpoint"
+    )
+
+
+def _replace(output: str | os.PathLike, write) -> None:
+    """Writes to a temporary file beside `output`, then renames it."""
+    output = Path(output)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=output.parent, prefix=f".{output.name}-", delete=False) as file:
+        temporary = file.name
+    try:
+        write(temporary)
+        os.replace(temporary, output)
+    except BaseException:
+        os.unlink(temporary)
+        raise

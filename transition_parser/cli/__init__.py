@@ -1,0 +1,1 @@
+"""Floor 5: the command line, one file a subcommand."""

@@ -1,0 +1,23 @@
+"""Averages the weights of checkpoints of one training."""
+
+from __future__ import annotations
+
+import argparse
+
+HELP = "mean of checkpoints"
+EXAMPLE = """example:
+  transition-parser average checkpoints/checkpoint.best_las_*.pt -o checkpoints/average.pt"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of this subcommand."""
+    parser.add_argument("checkpoints", metavar="CHECKPOINT", nargs="+", help="checkpoint files")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the new checkpoint")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Writes the average."""
+    from transition_parser.checkpoints import average_checkpoints
+
+    average_checkpoints(arguments.checkpoints, arguments.output)
+    return 0

@@ -1,0 +1,33 @@
+"""Exports a checkpoint as a folder without pickle: model.safetensors, config.json, dictionaries,
+spm.model and parser.json. Several checkpoints are averaged first."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+HELP = "checkpoint to a folder with safetensors"
+EXAMPLE = """example:
+  transition-parser export checkpoints/checkpoint_best.pt -o my-model --half"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of this subcommand."""
+    parser.add_argument("checkpoints", metavar="CHECKPOINT", nargs="+", help="checkpoint files")
+    parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="the new folder")
+    parser.add_argument("--half", action="store_true", help="store 16 bits a weight")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Writes the folder."""
+    from transition_parser.checkpoints import average_checkpoints, export_checkpoint
+
+    if len(arguments.checkpoints) == 1:
+        export_checkpoint(arguments.checkpoints[0], arguments.output, arguments.half)
+        return 0
+    with tempfile.TemporaryDirectory(dir=Path(arguments.checkpoints[0]).parent) as folder:
+        average = Path(folder, "average.pt")
+        average_checkpoints(arguments.checkpoints, average)
+        export_checkpoint(average, arguments.output, arguments.half)
+    return 0

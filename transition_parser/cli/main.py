@@ -1,0 +1,64 @@
+"""`transition-parser`: one program, its subcommands in the files beside this one."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Sequence
+
+from transition_parser import __version__
+from transition_parser.cli import average, draw, export, oracle, parse, preprocess, score
+from transition_parser.errors import InputError
+
+COMMANDS = (preprocess, oracle, parse, score, average, export, draw)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of all subcommands."""
+    parser = argparse.ArgumentParser(
+        prog="transition-parser",
+        description="Transition-based parsing as a fairseq plug-in: sentences to dependency trees.",
+        epilog="Exit status: 0 done, 1 a check that fails, 2 bad input or usage.",
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for module in COMMANDS:
+        name = module.__name__.rpartition(".")[2]
+        command = commands.add_parser(
+            name,
+            help=module.HELP,
+            description=module.__doc__,
+            epilog=module.EXAMPLE,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(command)
+        command.set_defaults(run=module.run)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs a subcommand. Returns its exit status; bad input is one line on standard error and status 2."""
+    logging.getLogger("fairseq").setLevel(logging.WARNING)
+    arguments = build_parser().parse_args(argv)
+    try:
+        return arguments.run(arguments)
+    except InputError as error:
+        return _fail(str(error))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        return _fail(f"{error.filename or 'input'}: {error.strerror or error}")
+    except KeyboardInterrupt:
+        return 130
+
+
+def _fail(message: str) -> int:
+    print(f"transition-parser: error: {message}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""Options and output that several subcommands share."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from transition_parser.transitions import SYSTEMS
+
+
+def add_system(parser: argparse.ArgumentParser, required: bool = True) -> None:
+    """--system"""
+    parser.add_argument(
+        "--system",
+        required=required,
+        choices=sorted(SYSTEMS),
+        default=None if required else "arc-hybrid-swap",
+        help="transition system; those with -swap build all trees, the others projective ones",
+    )
+
+
+def add_nonprojective(parser: argparse.ArgumentParser) -> None:
+    """--nonprojective"""
+    parser.add_argument(
+        "--nonprojective",
+        choices=["skip", "error"],
+        default="skip",
+        help="trees that a projective system can't build: leave them out and count them (default), or stop",
+    )
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """--json"""
+    parser.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
+
+
+def positive(text: str) -> int:
+    """A whole number ≥ 1, for argparse."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    return value
+
+
+def print_figures(figures: dict, as_json: bool) -> None:
+    """Figures as one JSON object, or as a line each."""
+    if as_json:
+        print(json.dumps(figures, ensure_ascii=False))
+        return
+    width = max(map(len, figures))
+    for name, value in figures.items():
+        print(f"{name:<{width}}  {value}")
+
+
+@contextlib.contextmanager
+def output(path: str | None) -> Iterator[TextIO]:
+    """Standard output for None and `-`; else a temporary file that takes the name `path` at the end."""
+    if path is None or path == "-":
+        yield sys.stdout
+        return
+    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        yield file
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike) -> Iterator[Path]:
+    """A temporary path that is renamed to `path` when the block ends without an error."""
+    path = Path(path)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    os.close(handle)
+    try:
+        yield Path(name)
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,89 @@
+"""What a model needs beside its weights: dictionaries, `spm.model` and `parser.json` of one folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from fairseq.data import Dictionary
+from torch import Tensor
+
+from transition_parser import pieces as pieces_file
+from transition_parser.errors import input_error
+from transition_parser.pieces import OPEN, Pieces
+from transition_parser.states.table import ActionTable
+from transition_parser.transitions import config as config_file
+from transition_parser.transitions.config import ParserConfig
+
+SOURCE, TARGET = "src", "act"
+
+
+@dataclass(frozen=True)
+class Resources:
+    """The two dictionaries, the word splitter and the transition system of one data folder or model.
+
+    `source_dictionary`, `target_dictionary` and `table` are what a model is built from.
+    """
+
+    source_dictionary: Dictionary
+    target_dictionary: Dictionary
+    parser: ParserConfig
+    pieces: Pieces
+    table: ActionTable
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike) -> Resources:
+        """Reads a folder. Raises `InputError` for a missing or unfit file."""
+        parser = ParserConfig.load(folder)
+        source, target = (_dictionary(Path(folder, _name(side))) for side in (SOURCE, TARGET))
+        table = ActionTable(parser.transition_system(), target.symbols)
+        return cls(source, target, parser, Pieces.load(folder), table)
+
+    @staticmethod
+    def copy(folder: str | os.PathLike, dest: str | os.PathLike) -> None:
+        """Copies the files that `load` reads."""
+        for name in (
+            _name(SOURCE),
+            _name(TARGET),
+            pieces_file.FILE_NAME,
+            config_file.FILE_NAME,
+        ):
+            shutil.copyfile(Path(folder, name), Path(dest, name))
+
+    def encode(self, words: list[str]) -> Tensor:
+        """The piece ids of a sentence with `</s>`."""
+        return self.encode_pieces([piece for word in self.pieces.encode(words) for piece in word])
+
+    def encode_pieces(self, pieces: list[str]) -> Tensor:
+        """The ids of pieces, with `</s>`."""
+        dictionary = self.source_dictionary
+        return torch.tensor([*map(dictionary.index, pieces), dictionary.eos()])
+
+    def shift_ids(self, tokens: Tensor) -> Tensor | None:
+        """(B, P): the shift id of each word of a batch of piece ids (B, S), 0 at the root and at padding; None
+        where no SHIFT is labelled."""
+        if not self.table.labelled_shift:
+            return None
+        dictionary, ids = self.source_dictionary, []
+        for row in tokens.tolist():
+            special = (dictionary.pad(), dictionary.eos())
+            words = self.pieces.words([dictionary[i] for i in row if i not in special])
+            ids.append(torch.tensor([*self.table.shift_ids(words), 0], device=tokens.device))
+        return torch.nn.utils.rnn.pad_sequence(ids, batch_first=True)
+
+    def opens_word(self) -> Tensor:
+        """(V,) bool: which piece ids open a word."""
+        return torch.tensor([symbol.startswith(OPEN) for symbol in self.source_dictionary.symbols])
+
+
+def _name(side: str) -> str:
+    return f"dict.{side}.txt"
+
+
+def _dictionary(path: Path) -> Dictionary:
+    if not path.is_file():
+        raise input_error("not found: run `fairseq-preprocess` on the folder first", path)
+    return Dictionary.load(str(path))

@@ -1,0 +1,106 @@
+"""Pictures of dependency trees and of the derivations that build them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Arc
+
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.transitions import Action, TransitionSystem
+
+_STACK, _BUFFER, _GONE, _ARC = "#1b6ca8", "#3a7d44", "#c8c8c8", "#a4343a"
+_INCH = 0.3  # height of one step
+
+
+def draw_derivation(
+    system: TransitionSystem,
+    words: Sequence[str],
+    actions: Sequence[Action],
+    path: str | os.PathLike,
+) -> None:
+    """Draws the tree, and below it one line a step: the action, where each word is (stack or buffer),
+    and the arc that the action builds. The suffix of `path` says the format (.svg, .png, .pdf)."""
+    left, spacing = 2.3, max(0.45, 0.11 * max(map(len, words)) + 0.2)
+    width = left + spacing * (len(words) + 1) + 3.0
+    steps = len(actions) + 1
+    tree = system.replay(words, actions)
+    arcs_height = 0.35 * (max(_heights(tree)) + 2)
+    figure = Figure(figsize=(width, arcs_height + _INCH * (steps + 2)))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_xlim(0, width)
+    axes.set_ylim(-_INCH * (steps + 1.5), arcs_height)
+    axes.axis("off")
+    places = [left + spacing * i for i in range(len(words) + 1)]
+    _draw_tree(axes, tree, words, places)
+    _draw_steps(axes, system, words, actions, places)
+    figure.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None)
+
+
+def _heights(tree: DependencyTree) -> list[int]:
+    """For each arc the level at which it runs: above all arcs between the words it joins."""
+    spans = sorted((abs(_position(head, tree) - word), word, head) for word, head in enumerate(tree.heads, 1))
+    level: dict[int, int] = {}
+    for _length, word, head in spans:
+        low, high = sorted((word, _position(head, tree)))
+        inside = [
+            level[w]
+            for w, other in ((w, _position(tree.heads[w - 1], tree)) for w in level)
+            if low <= min(w, other) and max(w, other) <= high
+        ]
+        level[word] = max(inside, default=0) + 1
+    return [level[word] for word in range(1, len(tree) + 1)]
+
+
+def _position(head: int, tree: DependencyTree) -> int:
+    """The root stands behind the last word."""
+    return head or len(tree) + 1
+
+
+def _draw_tree(axes: Axes, tree: DependencyTree, words: Sequence[str], places: Sequence[float]) -> None:
+    for place, word in zip(places, [*words, "ROOT"], strict=True):
+        axes.text(place, 0, word, ha="center", va="bottom", fontsize=10)
+    for word, (head, relation, level) in enumerate(zip(tree.heads, tree.relations, _heights(tree), strict=True), 1):
+        start, end = places[_position(head, tree) - 1], places[word - 1]
+        middle, height = (start + end) / 2, 0.35 * level
+        axes.add_patch(Arc((middle, 0.25), abs(start - end), 2 * height, theta1=0, theta2=180, color=_ARC))
+        axes.annotate("", (end, 0.22), (end, 0.34), arrowprops={"arrowstyle": "-|>", "color": _ARC})
+        axes.text(middle, 0.26 + height, relation, ha="center", va="bottom", fontsize=7)
+
+
+def _draw_steps(
+    axes: Axes,
+    system: TransitionSystem,
+    words: Sequence[str],
+    actions: Sequence[Action],
+    places: Sequence[float],
+) -> None:
+    names = [*words, "ROOT"]
+    y = -_INCH
+    axes.text(0.1, y, "action", fontsize=8, weight="bold")
+    for x, text, color in ((0, "stack", _STACK), (0.5, "buffer", _BUFFER), (1.05, "done", "#888888")):
+        axes.text(places[0] + x, y, text, fontsize=8, weight="bold", color=color)
+    state = system.initial(words)
+    for step in range(len(actions) + 1):
+        y -= _INCH
+        built = ""
+        if step:
+            before, state = state, system.apply(state, actions[step - 1])
+            built = _built(before.heads, state.heads, names)
+            axes.text(0.1, y, str(actions[step - 1]), fontsize=8, family="monospace")
+        for word, place in enumerate(places):
+            in_stack, in_buffer = word in state.stack, word in state.buffer
+            color = _STACK if in_stack else _BUFFER if in_buffer else _GONE
+            weight = "bold" if word in (state.stack[-1:] or (None,)) else "normal"
+            axes.text(place, y, names[word], ha="center", fontsize=8, color=color, weight=weight)
+        axes.text(places[-1] + 0.5, y, built, fontsize=8, color=_ARC)
+
+
+def _built(before: tuple[int, ...], after: tuple[int, ...], names: Sequence[str]) -> str:
+    for word, (old, new) in enumerate(zip(before, after, strict=True)):
+        if old != new:
+            return f"{names[new]} → {names[word]}"
+    return ""

@@ -1,0 +1,255 @@
+"""Attachment scores as the CoNLL 2018 shared task defines them.
+
+Words of the two files are aligned by their characters, so that tokenisations may differ.
+Source: Zeman et al. 2018, sec. 5; https://universaldependencies.org/conll18/evaluation.html
+"""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from transition_parser.errors import InputError, input_error
+from transition_parser.graphs.conllu import Sentence, read_conllu
+
+CONTENT_RELATIONS = frozenset(
+    "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos "
+    "nummod acl amod conj fixed flat compound list parataxis orphan goeswith reparandum root dep".split()
+)
+PTB_PUNCTUATION = frozenset(["``", "''", ":", ",", "."])  # XPOS tags
+
+
+@dataclass(frozen=True)
+class Score:
+    """Counts of words: in the gold file, in the system's, and right."""
+
+    gold: int
+    system: int
+    right: int
+
+    @property
+    def f1(self) -> float:
+        """Percent; with equal tokenisation the share of right words."""
+        return 200.0 * self.right / (self.gold + self.system) if self.right else 0.0
+
+
+@dataclass(eq=False)
+class _Word:
+    """A word with the characters it covers; the words of a range cover those of the range together."""
+
+    form: str
+    start: int
+    end: int
+    relation: str
+    xpos: str
+    in_range: bool
+    parent: _Word | None = None
+    length: int = 0  # words in its sentence
+
+
+Pair = tuple[_Word, _Word]
+
+
+class Comparison:
+    """Two files of the same text, aligned word by word.
+
+    full_labels: compare whole relations, not only what stands before the colon. skip_punctuation: leave
+    out words whose XPOS (in their own file) is one of the five punctuation tags of the Penn Treebank.
+    """
+
+    def __init__(
+        self,
+        gold: Iterable[Sentence],
+        system: Iterable[Sentence],
+        full_labels: bool = False,
+        skip_punctuation: bool = False,
+    ) -> None:
+        gold_text, gold_words = _words(gold, full_labels)
+        system_text, system_words = _words(system, full_labels)
+        _check_same_text(gold_text, system_text)
+        self.gold, self.system = gold_words, system_words
+        self.pairs = _align(gold_words, system_words)
+        self._gold_of = {id(system): gold for gold, system in self.pairs}
+        self._counted: Callable[[_Word], bool] = lambda word: True
+        if skip_punctuation:
+            self._counted = lambda word: word.xpos not in PTB_PUNCTUATION
+
+    def head_right(self, pair: Pair) -> bool:
+        """True if the heads of the two words are aligned with each other, or both are the root."""
+        gold, system = pair
+        if system.parent is None:
+            return gold.parent is None
+        return gold.parent is not None and self._gold_of.get(id(system.parent)) is gold.parent
+
+    def scores(self) -> dict[str, Score]:
+        """UAS, LAS, CLAS (content words only) and label accuracy."""
+
+        def content(word: _Word) -> bool:
+            return word.relation.split(":")[0] in CONTENT_RELATIONS
+
+        def label(pair: Pair) -> bool:
+            return pair[0].relation == pair[1].relation
+
+        def both(pair: Pair) -> bool:
+            return label(pair) and self.head_right(pair)
+
+        return {
+            "uas": self._score(self.head_right),
+            "las": self._score(both),
+            "clas": self._score(both, content),
+            "label_accuracy": self._score(label),
+        }
+
+    def by_relation(self) -> dict[str, Score]:
+        """LAS of the words with each relation, most frequent gold relation first."""
+        frequent = Counter(word.relation for word in self.gold if self._counted(word))
+        return {
+            relation: self._score(
+                lambda p: p[0].relation == p[1].relation and self.head_right(p),
+                lambda word, r=relation: word.relation == r,
+            )
+            for relation, _ in frequent.most_common()
+        }
+
+    def by_length(self, step: int = 10) -> dict[str, Score]:
+        """LAS of the words of sentences of 1 to 10, 11 to 20, … words."""
+        bins = sorted({(word.length - 1) // step for word in self.gold})
+        return {
+            f"{b * step + 1}-{(b + 1) * step}": self._score(
+                lambda p: p[0].relation == p[1].relation and self.head_right(p),
+                lambda word, b=b: (word.length - 1) // step == b,
+            )
+            for b in bins
+        }
+
+    def _score(self, right: Callable[[Pair], bool], counted: Callable[[_Word], bool] = lambda word: True) -> Score:
+        def keep(word: _Word) -> bool:
+            return counted(word) and self._counted(word)
+
+        return Score(
+            sum(map(keep, self.gold)),
+            sum(map(keep, self.system)),
+            sum(keep(pair[0]) and right(pair) for pair in self.pairs),
+        )
+
+
+def compare_files(
+    gold: str | os.PathLike, system: str | os.PathLike, full_labels: bool, skip_punctuation: bool
+) -> Comparison:
+    """The comparison of two CoNLL-U files. Raises `InputError` where one is malformed or their texts differ."""
+    files = []
+    for path in (gold, system):
+        files.append(list(read_conllu(path)))
+        if not files[-1]:
+            raise input_error("the file holds no sentences", path)
+    try:
+        return Comparison(*files, full_labels, skip_punctuation)
+    except InputError as error:
+        raise input_error(f"{error} (compared with {gold})", system) from None
+
+
+def _words(sentences: Iterable[Sentence], full_labels: bool) -> tuple[str, list[_Word]]:
+    """The characters of all tokens without spaces, and the words."""
+    text: list[str] = []
+    words: list[_Word] = []
+    place = 0
+    for sentence in sentences:
+        tree = sentence.tree()
+        first, covered = len(words), 0
+        for row in sentence.rows:
+            if not (row.is_word or row.is_range):
+                continue
+            in_range = row.is_word and int(row.id) <= covered
+            if not in_range:
+                form = _without_spaces(row.form)
+                text.append(form)
+                start, place = place, place + len(form)
+            if row.is_range:
+                covered = row.span[1]
+            if row.is_word:
+                relation = row.deprel if full_labels else row.deprel.split(":")[0]
+                words.append(_Word(row.form, start, place, relation, row.xpos, in_range))
+        for word, head in zip(words[first:], tree.heads, strict=True):
+            word.parent = words[first + head - 1] if head else None
+            word.length = len(tree)
+    return "".join(text), words
+
+
+def _without_spaces(form: str) -> str:
+    kept = "".join(c for c in form if unicodedata.category(c) != "Zs")
+    return kept or form
+
+
+def _check_same_text(gold: str, system: str) -> None:
+    if gold == system:
+        return
+    place = next(
+        (i for i, (a, b) in enumerate(zip(gold, system, strict=False)) if a != b),
+        min(len(gold), len(system)),
+    )
+    raise InputError(
+        f"the texts differ from character {place} on (spaces not counted): gold has "
+        f"{gold[place : place + 20]!r}, the system {system[place : place + 20]!r}"
+    )
+
+
+def _align(gold: Sequence[_Word], system: Sequence[_Word]) -> list[Pair]:
+    """Words that cover the same characters; inside ranges, the longest common subsequence of forms."""
+    pairs: list[Pair] = []
+    g = s = 0
+    while g < len(gold) and s < len(system):
+        if gold[g].in_range or system[s].in_range:
+            if not gold[g].in_range and gold[g].start < system[s].start:
+                g += 1
+            elif not system[s].in_range and system[s].start < gold[g].start:
+                s += 1
+            first = g, s
+            g, s = _range_ends(gold, system, g, s)
+            pairs += _common_subsequence(gold[first[0] : g], system[first[1] : s])
+        elif (gold[g].start, gold[g].end) == (system[s].start, system[s].end):
+            pairs.append((gold[g], system[s]))
+            g, s = g + 1, s + 1
+        elif gold[g].start <= system[s].start:
+            g += 1
+        else:
+            s += 1
+    return pairs
+
+
+def _range_ends(gold: Sequence[_Word], system: Sequence[_Word], g: int, s: int) -> tuple[int, int]:
+    """Where the smallest stretch of both files that cuts no range, from (g, s) on, ends in each."""
+    end = max(w[i].end for w, i in ((gold, g), (system, s)) if i < len(w) and w[i].in_range)
+
+    def inside(words: Sequence[_Word], i: int) -> bool:
+        if i >= len(words):
+            return False
+        return words[i].start < end if words[i].in_range else words[i].end <= end
+
+    while inside(gold, g) or inside(system, s):
+        take_gold = g < len(gold) and (s >= len(system) or gold[g].start <= system[s].start)
+        word = gold[g] if take_gold else system[s]
+        if word.in_range:
+            end = max(end, word.end)
+        g, s = (g + 1, s) if take_gold else (g, s + 1)
+    return g, s
+
+
+def _common_subsequence(gold: Sequence[_Word], system: Sequence[_Word]) -> list[Pair]:
+    best = [[0] * (len(system) + 1) for _ in range(len(gold) + 1)]
+    for g in reversed(range(len(gold))):
+        for s in reversed(range(len(system))):
+            same = gold[g].form.lower() == system[s].form.lower()
+            best[g][s] = 1 + best[g + 1][s + 1] if same else max(best[g + 1][s], best[g][s + 1])
+    pairs, g, s = [], 0, 0
+    while g < len(gold) and s < len(system):
+        if gold[g].form.lower() == system[s].form.lower():
+            pairs.append((gold[g], system[s]))
+            g, s = g + 1, s + 1
+        elif best[g + 1][s] >= best[g][s + 1]:
+            g += 1
+        else:
+            s += 1
+    return pairs
