@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -38,9 +40,27 @@ def run(*command: str | Path, status: int = 0, stdin: str | None = None, cwd: Pa
         encoding="utf-8",
         input=stdin,
         cwd=cwd or ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": "2", "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
     )
     assert done.returncode == status, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return done
+
+
+def run_here(*command: str | Path, status: int = 0, stdin: str = "") -> subprocess.CompletedProcess:
+    """`transition-parser` in this process: what `run` does, without seconds of imports."""
+    from transition_parser.cli.main import main
+
+    out, err = io.StringIO(), io.StringIO()
+    before, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(stdin.encode()))
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = main([str(part) for part in command])
+    except SystemExit as stop:  # argparse
+        code = stop.code
+    finally:
+        sys.stdin = before
+    done = subprocess.CompletedProcess(command, code, out.getvalue(), err.getvalue())
+    assert code == status, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     return done
 
 

@@ -57,8 +57,9 @@ class Pieces:
         forms = [normalise(word) for word in words]
         if alpha is None:
             found = self.model.encode(forms, out_type=str)
-        else:
-            found = self.model.encode(forms, out_type=str, enable_sampling=True, alpha=alpha)
+        else:  # one by one: for a list sentencepiece starts threads, each with the same random numbers
+            sample = {"out_type": str, "enable_sampling": True, "alpha": alpha}
+            found = [self.model.encode(form, **sample) for form in forms]
         return [pieces or [OPEN] for pieces in found]
 
     def words(self, pieces: Sequence[str]) -> list[str]:
@@ -81,17 +82,22 @@ def train_pieces(sentences: Iterable[Sequence[str]], folder: str | os.PathLike, 
     text = (" ".join(map(normalise, words)) for words in sentences)
     path = Path(folder, FILE_NAME)
     sentencepiece.set_random_generator_seed(seed)
-    with open(path, "wb") as file:
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=text,
-            model_writer=file,
-            vocab_size=size,
-            model_type="bpe",
-            hard_vocab_limit=False,
-            byte_fallback=True,
-            character_coverage=0.9995,
-            normalization_rule_name="identity",
-            num_threads=1,  # the same pieces on every machine
-            minloglevel=2,
-        )
+    try:
+        with open(path, "wb") as file:
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=text,
+                model_writer=file,
+                model_type="bpe",
+                vocab_size=size,
+                hard_vocab_limit=False,
+                byte_fallback=True,
+                character_coverage=0.9995,
+                normalization_rule_name="identity",
+                num_threads=1,  # the same pieces on every machine
+                minloglevel=2,
+            )
+    except RuntimeError as error:  # fewer pieces asked for than there are bytes and frequent characters
+        needed = re.search(r"required_chars\. \d+ vs (\d+)", str(error))
+        reason = f"at least {needed[1]} are needed here" if needed else str(error)
+        raise input_error(f"{size} subword pieces can't be made: {reason}") from None
     return Pieces(path)

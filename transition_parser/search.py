@@ -84,7 +84,7 @@ class _Search:
     def _collect(self) -> None:
         """Takes out the rows whose state the last action made final, and the sentences that are done."""
         final = self.state.machine.is_final().view(len(self.sentence), self.width)
-        final &= self.scores > float("-inf")
+        final = final & (self.scores > float("-inf"))
         if not bool(final.any()):
             return
         for group, place in final.nonzero().tolist():

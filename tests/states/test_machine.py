@@ -164,6 +164,20 @@ def reaches_root(heads: list[int]) -> bool:
     return True
 
 
+@pytest.mark.parametrize("name", ["arc-hybrid-swap", "arc-standard-swap"])
+def test_a_limit_of_swaps_makes_walks_linear(name):
+    """A walk that swaps whenever it can ends after 2n + 1 + 2·(2n) steps, in a tree."""
+    table, n = make_table(name), 30
+    machine = DependencyMachine(DeviceTable.of(table), torch.tensor([n]), swaps_per_word=2)
+    swap = table.tokens.index("SWAP")
+    for step in range(6 * n + 2):  # noqa: B007
+        if machine.is_final()[0]:
+            break
+        legal = machine.legal()[0]
+        machine.advance(torch.tensor([swap if legal[swap] else int(legal.nonzero()[0])]))
+    assert machine.is_final()[0] and step > 4 * n
+
+
 def test_indicators_by_hand():
     """SHIFT, LEFT-ARC, SHIFT, LEFT-ARC(root) over two words; the root is the third column."""
     system = make_system("arc-hybrid")

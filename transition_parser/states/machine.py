@@ -15,6 +15,7 @@ from torch import Tensor
 from transition_parser.states.table import ActionTable, Column
 
 NO_HEAD = -1
+_PER_ROW = ("root", "stack", "depth", "buffer", "left", "heads", "relations", "shift_ids", "swaps_left")
 
 
 class _Effect(NamedTuple):
@@ -101,9 +102,18 @@ class DependencyMachine:
     lengths: words of each row's sentence, (R,). shift_ids: the shift id of each word, (R, P), needed
     where SHIFT is labelled. An illegal token leaves its row as it is (in beam search such a row
     has the score −inf, and whatever it does is thrown away).
+
+    swaps_per_word: where given, a row may swap so many times its words at the most, so that search
+    ends after linearly many steps; SWAP is never the only legal action.
     """
 
-    def __init__(self, table: DeviceTable, lengths: Tensor, shift_ids: Tensor | None = None) -> None:
+    def __init__(
+        self,
+        table: DeviceTable,
+        lengths: Tensor,
+        shift_ids: Tensor | None = None,
+        swaps_per_word: int | None = None,
+    ) -> None:
         if table.labelled_shift and shift_ids is None:
             raise ValueError("SHIFT is labelled: the machine needs the shift ids of the words")
         self.table = table
@@ -120,6 +130,7 @@ class DependencyMachine:
         self.heads = torch.full_like(self.stack, NO_HEAD)
         self.relations = torch.zeros_like(self.stack)
         self.shift_ids = shift_ids if table.labelled_shift else None
+        self.swaps_left = None if swaps_per_word is None else swaps_per_word * lengths
         self._look()
 
     # --- what a network sees ----------------------------------------------------------------
@@ -149,7 +160,7 @@ class DependencyMachine:
 
     def is_final(self) -> Tensor:
         """(R,) bool."""
-        return self._columns[:, Column.END]
+        return self._columns[:, Column.END].clone()
 
     # --- what search does to it -------------------------------------------------------------
 
@@ -163,6 +174,8 @@ class DependencyMachine:
             legal = legal & ((wanted < 0) | (wanted == shift))
         column = torch.where(legal, column, Column.NEVER)
         effect = {name: values[column] for name, values in self.table.effects.items()}
+        if self.swaps_left is not None:
+            self.swaps_left = self.swaps_left - (column == Column.SWAP).long()
         words = torch.stack([self.root, self._top, self._second, self._front], 1)
         self._attach(words, effect, self.table.relation[tokens])
         self._move(words, effect)
@@ -170,7 +183,7 @@ class DependencyMachine:
 
     def reorder(self, rows: Tensor) -> None:
         """Row i becomes a copy of what was row `rows[i]`; rows may repeat, or be left out."""
-        for name in ("root", "stack", "depth", "buffer", "left", "heads", "relations", "shift_ids"):
+        for name in _PER_ROW:
             value = getattr(self, name)
             if value is not None:
                 setattr(self, name, value.index_select(0, rows))
@@ -205,6 +218,8 @@ class DependencyMachine:
         self._second = self._word(self.stack, self.depth - 2)
         self._front = self._word(self.buffer, self.left - 1)
         self._columns = _LEGAL[self.table.system](self)
+        if self.swaps_left is not None:
+            self._columns[:, Column.SWAP] &= self.swaps_left > 0
 
     def _word(self, array: Tensor, place: Tensor) -> Tensor:
         return array.gather(1, place.clamp_min(0)[:, None])[:, 0]

@@ -20,10 +20,12 @@ from transition_parser import criterions  # noqa: F401  (registers them)
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.data.resources import Resources
 from transition_parser.errors import input_error
+from transition_parser.modules.decoder import SWAPS_PER_WORD
 from transition_parser.pieces import FILE_NAME as PIECES_FILE
 from transition_parser.pieces import OPEN, Pieces
 from transition_parser.search import search
 from transition_parser.states.machine import NO_HEAD, DependencyMachine
+from transition_parser.transitions import TransitionSystem
 from transition_parser.transitions.config import FILE_NAME as CONFIG_FILE
 from transition_parser.transitions.config import ParserConfig
 
@@ -222,8 +224,14 @@ class _BoundedGenerator(SequenceGenerator):
         if "shift_ids" not in net_input:  # fairseq-interactive passes the tokens alone
             net_input["shift_ids"] = self.resources.shift_ids(tokens)
         words = int(self.opens.to(tokens.device)[tokens].sum(1).max())
-        self.max_len_a, self.max_len_b = 0, self.system.max_actions(words)
+        self.max_len_a, self.max_len_b = 0, _most_actions(self.system, words)
         return super()._generate(sample, *args, **kwargs)
+
+
+def _most_actions(system: TransitionSystem, words: int) -> int:
+    """The longest derivation that search can find: each SWAP takes one step, and one SHIFT more."""
+    without_swap = 2 * words + 1
+    return min(system.max_actions(words), without_swap + 2 * SWAPS_PER_WORD * words)
 
 
 def _inventory(path: Path) -> list[str]:

@@ -1,0 +1,135 @@
+"""Bad input: one line that says what is wrong and where, exit status 2, nothing half-written."""
+
+import pytest
+
+from tests.conftest import SAMPLE, run_here
+
+GOOD = "# sent_id = a\n1\tHi\t_\t_\t_\t_\t0\troot\t_\t_\n2\tyou\t_\t_\t_\t_\t1\tvocative\t_\t_\n\n"
+BAD = {
+    "truncated": (GOOD + "1\tHi\t_\t_", ":5: 4 columns"),
+    "cycle": (GOOD.replace("0\troot", "2\troot"), ":2: sentence a: word 1 is its own ancestor"),
+    "two roots": (GOOD.replace("1\tvocative", "0\tvocative"), ":3: sentence a: words 1 and 2 both have head 0"),
+    "head out of range": (GOOD.replace("1\tvocative", "7\tvocative"), ":3: sentence a: word 2 has head 7"),
+    "root label inside": (GOOD.replace("1\tvocative", "1\troot"), "sentence a: word 2 has head 1 and relation 'root'"),
+    "empty": ("", ": the file holds no sentences"),
+    "blank": ("\n\n\n", ": the file holds no sentences"),
+}
+
+
+def fails(*command, **options) -> str:
+    done = run_here(*command, status=2, **options)
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("transition-parser: error: ")
+    return done.stderr
+
+
+@pytest.fixture(params=BAD, ids=lambda name: name.replace(" ", "-"))
+def bad(request, tmp_path):
+    text, reason = BAD[request.param]
+    path = tmp_path / "bad.conllu"
+    path.write_text(text, encoding="utf-8")
+    return path, reason
+
+
+def test_oracle(bad):
+    path, reason = bad
+    message = fails("oracle", path, "--system", "arc-hybrid")
+    assert message.startswith(f"transition-parser: error: {path}:") and reason in message
+
+
+def test_preprocess(bad, tmp_path):
+    path, reason = bad
+    dest = tmp_path / "data"
+    common = ("preprocess", "dependency", "--system", "arc-hybrid-swap", "--dest", dest, "--pieces", "400")
+    assert reason in fails(*common, "--train", SAMPLE, "--valid", path)
+    assert not dest.exists() and len(list(tmp_path.iterdir())) == 1
+
+
+def test_too_few_pieces(tmp_path):
+    message = fails(
+        "preprocess", "dependency", "--system", "arc-eager", "--dest", tmp_path / "data", "--pieces", "100",
+        "--train", SAMPLE, "--valid", SAMPLE,
+    )  # fmt: skip
+    assert "100 subword pieces can't be made: at least" in message and not list(tmp_path.iterdir())
+
+
+def test_score(tmp_path):
+    path = tmp_path / "other.conllu"
+    path.write_text(GOOD, encoding="utf-8")
+    assert "the texts differ from character 0 on" in fails("score", SAMPLE, path)
+    path.write_text(BAD["cycle"][0], encoding="utf-8")
+    assert f"{path}:2: sentence a: word 1 is its own ancestor" in fails("score", path, path)
+
+
+def test_binary_files(tmp_path, checkpoint):
+    path = tmp_path / "bin.conllu"
+    path.write_bytes(bytes(range(256)) * 4)
+    assert f"{path}:" in fails("oracle", path, "--system", "arc-eager")
+    out = tmp_path / "out.conllu"
+    assert f"{path}:" in fails("parse", checkpoint, path, "-o", out)
+    assert not out.exists() and sorted(p.name for p in tmp_path.iterdir()) == ["bin.conllu"]
+
+
+def test_missing_files(tmp_path, checkpoint):
+    missing = tmp_path / "no.conllu"
+    assert f"{missing}: No such file" in fails("oracle", missing, "--system", "arc-eager")
+    assert f"{missing}: No such file" in fails("parse", checkpoint, missing)
+    assert "No such file" in fails("draw", missing, "-o", tmp_path / "x.svg")
+    assert "no sentence 'zzz'" in fails("draw", SAMPLE, "--id", "zzz", "-o", tmp_path / "x.svg")
+    assert "the name must end in" in fails("draw", SAMPLE, "-o", tmp_path / "x.doc")
+
+
+def test_models_that_are_none(tmp_path, checkpoint, data_folder):
+    assert "no such checkpoint" in fails("parse", tmp_path / "no.pt", SAMPLE)
+    assert "config.json is missing" in fails("parse", data_folder, SAMPLE)
+    text = tmp_path / "text.pt"
+    text.write_text("hello")
+    assert "not a checkpoint" in fails("parse", text, SAMPLE)
+    assert "not a checkpoint" in fails("export", text, "-o", tmp_path / "model")
+    folder = tmp_path / "model"
+    run_here("export", checkpoint, "-o", folder)
+    (folder / "model.safetensors").write_bytes(b"\0" * 100)
+    assert "weights do not fit" in fails("parse", folder, SAMPLE)
+    (folder / "spm.model").unlink()
+    assert "spm.model" in fails("parse", folder, SAMPLE)
+
+
+def test_a_malicious_checkpoint_is_not_unpickled(tmp_path):
+    import pickle
+
+    class Attack:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "pwned"), "w"))
+
+    path = tmp_path / "bad.pt"
+    path.write_bytes(pickle.dumps(Attack()))
+    assert "not a checkpoint that can be read safely" in fails("parse", path, SAMPLE)
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_an_error_in_the_middle_leaves_the_old_output(tmp_path, checkpoint):
+    bad, out = tmp_path / "in.conllu", tmp_path / "out.conllu"
+    bad.write_text(GOOD + "1\tHi", encoding="utf-8")
+    out.write_text("old")
+    assert ":5: 2 columns" in fails("parse", checkpoint, bad, "-o", out)
+    assert out.read_text() == "old" and len(list(tmp_path.iterdir())) == 2
+
+
+def test_unannotated_conllu_is_good_input(tmp_path, checkpoint):
+    path = tmp_path / "in.conllu"
+    path.write_text(GOOD.replace("\t0\troot", "\t_\t_").replace("\t1\tvocative", "\t_\t_"), encoding="utf-8")
+    assert run_here("parse", checkpoint, path).stdout.startswith("# sent_id = a\n1\tHi\t")
+
+
+def test_a_sentence_of_a_thousand_words(checkpoint):
+    done = run_here("parse", checkpoint, "-", stdin="the cat sat on a " * 200 + "\n")
+    lines = done.stdout.strip().split("\n")
+    assert len(lines) == 1001
+
+
+def test_usage(checkpoint):
+    assert "invalid choice: 'x'" in run_here("oracle", SAMPLE, "--system", "x", status=2).stderr
+    run_here(status=2)
+    run_here("parse", checkpoint, SAMPLE, "--beam", "0", status=2)
+    assert "no device 'tpu'" in fails("parse", checkpoint, SAMPLE, "--device", "tpu")
