@@ -21,7 +21,7 @@ if [ "$(cat "$venv/.complete" 2>/dev/null)" != "$wanted $root" ]; then
     echo "setup: making $venv (some minutes, once)" >&2
     rm -f "$venv/.complete"
     "$python" -m venv "$venv"
-    pip() { "$venv/bin/python" -m pip --disable-pip-version-check --quiet "$@"; }
+    pip() { "$venv/bin/python" -m pip --disable-pip-version-check -qq "$@"; }
     # The CPU build of torch first: from the configured index or wheel folder, from PyTorch's own index,
     # and last whatever the configured index calls torch (on Linux several GB, for GPUs).
     "$venv/bin/python" -c "import torch; assert torch.__version__.startswith('$torch')" 2>/dev/null ||
@@ -31,7 +31,7 @@ if [ "$(cat "$venv/.complete" 2>/dev/null)" != "$wanted $root" ]; then
     pip install -c "$root/run/constraints.txt" numpy cython setuptools wheel
     # Without build isolation fairseq is compiled against the torch that is here; an isolated build would
     # fetch another one. CUDA_HOME would make it look for a compiler for GPUs.
-    env -u CUDA_HOME "$venv/bin/python" -m pip --disable-pip-version-check --quiet install \
+    env -u CUDA_HOME "$venv/bin/python" -m pip --disable-pip-version-check -qq install \
         -c "$root/run/constraints.txt" --no-build-isolation "fairseq-fixed==0.12.3.1"
     pip install -c "$root/run/constraints.txt" --no-build-isolation -e "$root[test]"
     echo "$wanted $root" >"$venv/.complete"

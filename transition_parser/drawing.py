@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Arc
@@ -37,7 +38,8 @@ def draw_derivation(
     places = [left + spacing * i for i in range(len(words) + 1)]
     _draw_tree(axes, tree, words, places)
     _draw_steps(axes, system, words, actions, places)
-    figure.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None)
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "transition-parser"}):  # text, not outlines
+        figure.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None)
 
 
 def _heights(tree: DependencyTree) -> list[int]:

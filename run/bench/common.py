@@ -1,0 +1,71 @@
+"""What the benchmarks share: running fairseq's programs, and a report with the machine in it."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# The size of the small archs: 2/2 layers, 256 wide, 4 heads, feed-forward 512.
+SIZE = [
+    "--encoder-layers", "2", "--decoder-layers", "2", "--encoder-embed-dim", "256", "--decoder-embed-dim",
+    "256", "--encoder-ffn-embed-dim", "512", "--decoder-ffn-embed-dim", "512", "--encoder-attention-heads",
+    "4", "--decoder-attention-heads", "4",
+]  # fmt: skip
+LANGUAGES = ["--source-lang", "src", "--target-lang", "act"]
+OURS = ["--user-dir", str(ROOT / "transition_parser"), "--task", "transition_parsing"]
+FAIRSEQ = ["--task", "translation", *LANGUAGES, "--arch", "transformer", *SIZE]
+OPTIMISER = ["--optimizer", "adam", "--lr", "0.0005", "--dropout", "0.3"]
+
+
+def parser(description: str) -> argparse.ArgumentParser:
+    """Options that all benchmarks have."""
+    options = argparse.ArgumentParser(description=description)
+    options.add_argument("--rounds", type=int, default=3, help="interleaved rounds; medians are reported")
+    options.add_argument("--threads", type=int, default=os.cpu_count(), help="threads of torch")
+    options.add_argument("-o", "--output", help="write the JSON report there too")
+    return options
+
+
+def run(program: str, *arguments: str, threads: int) -> str:
+    """What a program of this environment printed."""
+    command = [str(Path(sys.executable).with_name(program)), *arguments]
+    done = subprocess.run(
+        command,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "OMP_NUM_THREADS": str(threads)},
+    )
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}\n{done.stdout[-2000:]}")
+    return done.stdout
+
+
+def report(name: str, options: argparse.Namespace, rates: dict[str, list[float]], base: str, **more) -> None:
+    """Prints (and writes) medians of the rates, and their ratios to `base` within the rounds."""
+    figures = {
+        "benchmark": name,
+        "date": datetime.date.today().isoformat(),
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "load_average": [round(x, 2) for x in os.getloadavg()],
+        **{key: str(value) for key, value in vars(options).items() if key != "output"},
+        **more,
+        "median": {key: round(statistics.median(values), 2) for key, values in rates.items()},
+        "all": {key: [round(value, 2) for value in values] for key, values in rates.items()},
+        f"ratio_to_{base}": {
+            key: round(statistics.median(a / b for a, b in zip(values, rates[base], strict=True)), 3)
+            for key, values in rates.items()
+        },
+    }
+    text = json.dumps(figures, indent=1)
+    print(text)
+    if options.output:
+        Path(options.output).write_text(text + "\n", encoding="utf-8")

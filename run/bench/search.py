@@ -1,0 +1,125 @@
+"""Search speed, sentences/s: our constrained search, the same model without constraints, our model through
+fairseq-generate, and fairseq-generate with fairseq's own transformer of the same size, in interleaved rounds
+over the same sentences.
+
+fairseq's transformer is trained here for some updates first, so that it ends its sequences as a trained
+model does. Model loading is not counted, on either side.
+
+    python run/bench/search.py MODEL DATA GOLD.conllu [--sentences 200] [--beam 10]
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from itertools import islice
+from pathlib import Path
+
+import torch
+from common import FAIRSEQ, LANGUAGES, OPTIMISER, OURS, parser, report, run
+from torch import Tensor
+
+from transition_parser import Parser
+from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.modules import decoder
+from transition_parser.states.machine import DependencyMachine
+
+
+class FreeMachine(DependencyMachine):
+    """Every action is legal at every step, and each derivation takes 2n of them."""
+
+    taken = 0
+
+    def legal(self) -> Tensor:
+        shape = len(self.depth), len(self.table.column)
+        return torch.ones(shape, dtype=torch.bool, device=self.depth.device)
+
+    def advance(self, tokens: Tensor) -> None:
+        self.taken += 1
+        super().advance(tokens)
+
+    def is_final(self) -> Tensor:
+        return self.taken >= 2 * self.root
+
+
+def ours(model: Parser, sentences: list[Sentence], machine: type[DependencyMachine]) -> float:
+    """Sentences a second of our search over a machine."""
+    decoder.DependencyMachine = machine
+    tokens = [model.resources.encode(sentence.forms) for sentence in sentences]
+    start = time.perf_counter()
+    for batch in model._batches(sentences):
+        found = model._search([sentences[i] for i in batch])
+        assert len(found) == len(batch)
+    decoder.DependencyMachine = DependencyMachine
+    return len(tokens) / (time.perf_counter() - start)
+
+
+def generate(data: str, checkpoint: Path, flags: list[str], arguments) -> float:
+    """Sentences a second as fairseq-generate counts them."""
+    printed = run(
+        "fairseq-generate", data, *flags, "--path", str(checkpoint), "--beam", str(arguments.beam),
+        "--gen-subset", "test", "--max-tokens", str(arguments.max_tokens), "--quiet",
+        threads=arguments.threads,
+    )  # fmt: skip
+    return float(re.findall(r"Translated .* \(([\d.]+) sentences/s", printed)[0])
+
+
+def prepare(arguments, sentences: list[Sentence], folder: Path) -> None:
+    """A data folder whose test split is the sentences, and fairseq's transformer trained on DATA."""
+    data = Path(arguments.data)
+    with open(folder / "gold.conllu", "w", encoding="utf-8") as file:
+        file.writelines(map(str, sentences))
+    for split, last in (("src", "test.src"), ("act", "test.act")):
+        lines = (data / f"valid.{split}").read_text(encoding="utf-8").split("\n")
+        (folder / last).write_text("\n".join(lines[: len(sentences)]) + "\n", encoding="utf-8")
+    for name in ("spm.model", "parser.json"):
+        (folder / name).write_bytes((data / name).read_bytes())
+    run(
+        "fairseq-preprocess", *LANGUAGES, "--testpref", str(folder / "test"), "--destdir", str(folder),
+        "--srcdict", str(data / "dict.src.txt"), "--tgtdict", str(data / "dict.act.txt"),
+        threads=arguments.threads,
+    )  # fmt: skip
+    run(
+        "fairseq-train", str(data), *FAIRSEQ, *OPTIMISER, "--criterion", "cross_entropy",
+        "--max-tokens", "4096", "--max-update", str(arguments.updates), "--save-dir", str(folder),
+        "--disable-validation", "--no-epoch-checkpoints", threads=arguments.threads,
+    )  # fmt: skip
+
+
+def main() -> None:
+    """Measures the contenders in turn, round by round."""
+    options = parser(__doc__)
+    options.add_argument("model", help="checkpoint of the small size, trained on DATA")
+    options.add_argument("data", help="folder of fairseq-preprocess; its valid split is GOLD")
+    options.add_argument("gold", help="CoNLL-U file")
+    options.add_argument("--sentences", type=int, default=200, help="how many of GOLD, from the start")
+    options.add_argument("--beam", type=int, default=10)
+    options.add_argument("--max-tokens", type=int, default=2000, help="batch size of fairseq-generate")
+    options.add_argument("--updates", type=int, default=250, help="training of fairseq's transformer")
+    arguments = options.parse_args()
+    torch.set_num_threads(arguments.threads)
+    sentences = list(islice(read_conllu(arguments.gold), arguments.sentences))
+    model = Parser.load(arguments.model, beam=arguments.beam)
+    fairseq = "fairseq-generate, fairseq transformer"
+    rates: dict[str, list[float]] = {
+        name: [] for name in ("ours, constrained", "ours, free", "fairseq-generate, our model", fairseq)
+    }
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        prepare(arguments, sentences, folder)
+        ours(model, sentences[:20], DependencyMachine)
+        for _ in range(arguments.rounds):
+            rates["ours, constrained"].append(ours(model, sentences, DependencyMachine))
+            rates["ours, free"].append(ours(model, sentences, FreeMachine))
+            if Path(arguments.model).is_file():
+                generated = generate(name, Path(arguments.model), OURS, arguments)
+                rates["fairseq-generate, our model"].append(generated)
+            translation = ["--task", "translation", *LANGUAGES]
+            rates[fairseq].append(generate(name, folder / "checkpoint_last.pt", translation, arguments))
+    rates = {key: values for key, values in rates.items() if values}
+    report("search, sentences/s", arguments, rates, fairseq)
+
+
+if __name__ == "__main__":
+    main()

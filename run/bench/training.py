@@ -1,0 +1,60 @@
+"""Training speed: action tokens/s of our archs against fairseq's own transformer of the same size, on the
+same binarised files with the same --max-tokens, in interleaved rounds.
+
+    python run/bench/training.py DATA [--updates 40] [--max-tokens 4096]
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from common import FAIRSEQ, OPTIMISER, OURS, SIZE, parser, report, run
+
+LEGAL = ["--criterion", "legal_cross_entropy", "--label-smoothing", "0.01"]
+SMOOTHED = ["--criterion", "label_smoothed_cross_entropy", "--label-smoothing", "0.01"]
+CONTENDERS = {
+    "fairseq transformer": [*FAIRSEQ, *SMOOTHED],
+    "transition_transformer_small": [*OURS, "--arch", "transition_transformer_small", *SIZE, *LEGAL],
+    "stack_transformer_small": [*OURS, "--arch", "stack_transformer_small", *SIZE, *LEGAL],
+    "stack_transformer_small + positions": [
+        *OURS, "--arch", "stack_transformer_small", *SIZE, *LEGAL, "--state-positions",
+    ],
+    "stack_transformer_small, bf16": [
+        *OURS, "--arch", "stack_transformer_small", *SIZE, *LEGAL, "--train-precision", "bf16",
+    ],
+}  # fmt: skip
+
+
+def rate(flags: list[str], arguments) -> float:
+    """Action tokens a second over the second half of the updates (the first half warms up)."""
+    printed = run(
+        "fairseq-train", arguments.data, *flags, *OPTIMISER,
+        "--max-tokens", str(arguments.max_tokens), "--max-update", str(arguments.updates),
+        "--log-interval", str(arguments.updates // 2), "--log-format", "json", "--no-progress-bar",
+        "--no-save", "--disable-validation", "--seed", "1", "--num-workers", "1",
+        threads=arguments.threads,
+    )  # fmt: skip
+    entries = [json.loads(line) for line in re.findall(r'\{"epoch".*\}', printed)]
+    rates = [float(entry["wps"]) for entry in entries if "wps" in entry]
+    return rates[-1]
+
+
+def main() -> None:
+    """Measures every contender in turn, round by round."""
+    options = parser(__doc__)
+    options.add_argument("data", help="folder of fairseq-preprocess")
+    options.add_argument("--updates", type=int, default=40)
+    options.add_argument("--max-tokens", type=int, default=4096)
+    options.add_argument("--only", nargs="+", default=sorted(CONTENDERS), choices=sorted(CONTENDERS))
+    arguments = options.parse_args()
+    names = ["fairseq transformer", *(n for n in CONTENDERS if n in arguments.only and "fairseq" not in n)]
+    rates: dict[str, list[float]] = {name: [] for name in names}
+    for _ in range(arguments.rounds):
+        for name in names:
+            rates[name].append(rate(CONTENDERS[name], arguments))
+    report("training, action tokens/s", arguments, rates, "fairseq transformer")
+
+
+if __name__ == "__main__":
+    main()
