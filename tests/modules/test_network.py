@@ -11,7 +11,7 @@ from transition_parser.checkpoints import load_model
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.modules.attention import Attention, HeadMask
-from transition_parser.modules.dropout import dropout
+from transition_parser.modules.dropout import Dropout, dropout
 from transition_parser.modules.state_masks import StateHeads, StatePositions
 
 
@@ -89,6 +89,15 @@ def test_dropout_keeps_the_mean_and_its_share():
     dropped.sum().backward()
     assert torch.equal(x.grad, dropped.detach())
     assert dropout(x, 0.3, False) is x
+
+
+def test_dropout_of_whole_vectors():
+    torch.manual_seed(1)
+    layer = Dropout(0.25, whole=True)
+    x = layer(torch.ones(40, 50, 6))
+    assert torch.equal(x.amin(-1), x.amax(-1))
+    assert abs(float((x[..., 0] == 0).float().mean()) - 0.25) < 0.04
+    assert torch.equal(layer.eval()(torch.ones(2, 3)), torch.ones(2, 3))
 
 
 @pytest.fixture(scope="module")

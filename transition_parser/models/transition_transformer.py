@@ -31,6 +31,8 @@ class TransitionTransformer(FairseqEncoderDecoderModel):
         parser.add_argument("--dropout", type=float, metavar="P", help="dropout of layer outputs")
         parser.add_argument("--attention-dropout", type=float, metavar="P", help="of attention weights")
         parser.add_argument("--activation-dropout", type=float, metavar="P", help="inside feed-forward")
+        parser.add_argument("--word-dropout", type=float, metavar="P", help="of whole words of the sentence")
+        parser.add_argument("--action-dropout", type=float, metavar="P", help="of whole actions of the history")
         parser.add_argument(
             "--share-decoder-input-output-embed",
             action="store_true",
@@ -97,6 +99,8 @@ DEFAULTS = {
     "dropout": 0.3,
     "attention_dropout": 0.0,
     "activation_dropout": 0.0,
+    "word_dropout": 0.0,
+    "action_dropout": 0.0,
     "share_decoder_input_output_embed": False,
     "encoder_local_layers": 0,
     "stack_heads": 0,

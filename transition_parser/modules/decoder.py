@@ -63,6 +63,7 @@ class ActionDecoder(FairseqIncrementalDecoder):
         nn.init.zeros_(self.embed.weight[dictionary.pad()])
         self.scale = math.sqrt(dim)
         self.dropout = Dropout(args.dropout)
+        self.action_dropout = Dropout(args.action_dropout, whole=True)
         self.layers = nn.ModuleList(
             DecoderLayer(
                 dim,
@@ -165,7 +166,7 @@ class ActionDecoder(FairseqIncrementalDecoder):
         return self.device_table
 
     def _embed(self, tokens: Tensor, first: int) -> Tensor:
-        x = self.embed(tokens) * self.scale
+        x = self.action_dropout(self.embed(tokens) * self.scale)
         return self.dropout(x + sinusoids(first + 1, x.size(1), x.size(2), x.device).to(x.dtype))
 
     def _state_mask(self, stack: Tensor, buffer: Tensor, words: Tensor) -> tuple[HeadMask, StateScores | None]:

@@ -25,14 +25,16 @@ def dropout(x: Tensor, p: float, training: bool) -> Tensor:
 
 
 class Dropout(nn.Module):
-    """`dropout` as a layer."""
+    """`dropout` as a layer. whole: zero whole vectors (the last dimension), not single elements."""
 
-    def __init__(self, p: float) -> None:
+    def __init__(self, p: float, whole: bool = False) -> None:
         super().__init__()
-        self.p = p
+        self.p, self.whole = p, whole
 
     def forward(self, x: Tensor) -> Tensor:
-        return dropout(x, self.p, self.training)
+        if not self.whole or not self.training or self.p == 0.0:
+            return dropout(x, self.p, self.training)
+        return x * dropout(torch.ones_like(x[..., :1]), self.p, True)
 
     def extra_repr(self) -> str:
-        return f"p={self.p}"
+        return f"p={self.p}, whole={self.whole}"

@@ -42,6 +42,7 @@ class WordEncoder(FairseqEncoder):
         nn.init.zeros_(self.embed.weight[self.padding])
         self.scale = math.sqrt(dim)
         self.dropout = Dropout(args.dropout)
+        self.word_dropout = Dropout(args.word_dropout, whole=True)
         self.local = nn.ModuleList(LocalLayer(dim, args.dropout) for _ in range(args.encoder_local_layers))
         self.layers = nn.ModuleList(
             EncoderLayer(
@@ -61,7 +62,7 @@ class WordEncoder(FairseqEncoder):
     ) -> EncoderOut:
         """src_tokens: (B, S) piece ids, padded on either side."""
         x, mask = self._pool(src_tokens)
-        x = self.dropout(x + sinusoids(1, x.size(1), x.size(2), x.device).to(x.dtype))
+        x = self.dropout(self.word_dropout(x) + sinusoids(1, x.size(1), x.size(2), x.device).to(x.dtype))
         for layer in self.local:
             x = layer(x, mask)
         visible = HeadMask.of(mask[:, None, None, :])._replace(alive=None)
