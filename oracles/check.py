@@ -11,7 +11,6 @@ from oracles.static import NonProjectiveError, oracle
 from transition_parser.errors import input_error
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
-from transition_parser.progress import progress
 from transition_parser.transitions import Action, Kind, TransitionSystem
 
 
@@ -19,7 +18,7 @@ from transition_parser.transitions import Action, Kind, TransitionSystem
 class Coverage:
     """What an oracle did with a file. Words and scores are of the sentences that were not skipped.
 
-    illegal_steps: sentences whose replay met an illegal action (its tree then counts as wrong).
+    illegal_steps: sentences whose replay met an illegal action or stopped early (they count as wrong).
     seconds: time spent in the oracle alone, without reading and replay.
     """
 
@@ -72,7 +71,7 @@ def run_oracle(
 
     nonprojective: `skip` or `error`, for trees that `system` can't build.
     """
-    for sentence in progress(read_conllu(path), "oracle"):
+    for sentence in read_conllu(path):
         tree, words = sentence.tree(), sentence.forms
         coverage.sentences += 1
         coverage.nonprojective += not tree.is_projective()

@@ -10,13 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from oracles.static import NonProjectiveError, oracle
-from preprocess.folder import new_files
 from transition_parser.errors import InputError, input_error
+from transition_parser.files import new_files
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.pieces import Pieces, normalise, train_pieces
 from transition_parser.progress import progress
 from transition_parser.transitions import make_system
 from transition_parser.transitions.config import ParserConfig
+
+# what an earlier run, and fairseq-preprocess after it, left: of another system or other splits, perhaps
+STALE = ("*.src", "*.act", "*.upos", "dict.*.txt", "*.src-act.*")
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ def preprocess_dependency(
     treebanks = {split: _read(path) for split, path in splits.items()}
     train = treebanks["train"]
     words = [normalise(form) for sentence in train for form in sentence.forms]
-    with new_files(dest) as folder:
+    with new_files(dest, STALE) as folder:
         pieces = train_pieces((sentence.forms for sentence in train), folder, options.pieces)
         config = _config(train, words, options)
         config.save(folder)

@@ -12,6 +12,7 @@ trap 'rm -rf "$work"' EXIT
 for beam in 1 10; do
     transition-parser parse "$1" "$2" --beam "$beam" -o "$work/$beam.conllu"
     for labels in "" --full-labels; do
-        echo "beam $beam $labels $(transition-parser score "$2" "$work/$beam.conllu" --json $labels)"
+        figures=$(transition-parser score "$2" "$work/$beam.conllu" --json $labels)
+        echo "beam $beam $labels $figures"
     done
 done

@@ -11,7 +11,6 @@ shift 5
 [ -x "$root/.venv/bin/fairseq-preprocess" ] && PATH="$root/.venv/bin:$PATH"
 transition-parser preprocess dependency --system "$system" --train "$train" --valid "$valid" --test "$test" \
     --dest "$data" "$@"
-rm -f "$data"/dict.{src,act}.txt # fairseq-preprocess refuses to write over them
 fairseq-preprocess --user-dir "$root/transition_parser" --task transition_parsing \
     --source-lang src --target-lang act --trainpref "$data/train" --validpref "$data/valid" \
     --testpref "$data/test" --destdir "$data" >/dev/null

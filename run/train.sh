@@ -8,6 +8,10 @@ if [ $# -lt 3 ]; then
 fi
 config=$1 data=$2 checkpoints=$3
 shift 3
+if [ ! -f "$config" ]; then
+    echo "train.sh: no such file: $config" >&2
+    exit 2
+fi
 [ -x "$root/.venv/bin/fairseq-train" ] && PATH="$root/.venv/bin:$PATH"
 mapfile -t flags < <(sed '/^#/d; s/ /\n/' "$config")
 exec fairseq-train "$data" --user-dir "$root/transition_parser" --task transition_parsing \

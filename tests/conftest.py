@@ -77,12 +77,12 @@ def data_folder(tmp_path_factory) -> Path:
     return folder
 
 
-def fairseq_preprocess(folder: Path) -> None:
+def fairseq_preprocess(folder: Path, *options: str) -> None:
     """Binarises a folder that `preprocess` wrote."""
     run(
         "fairseq-preprocess", "--user-dir", "transition_parser", "--task", "transition_parsing",
         "--source-lang", "src", "--target-lang", "act", "--trainpref", folder / "train",
-        "--validpref", folder / "valid", "--testpref", folder / "test", "--destdir", folder,
+        "--validpref", folder / "valid", "--testpref", folder / "test", "--destdir", folder, *options,
     )  # fmt: skip
 
 
@@ -104,5 +104,5 @@ def train(data: Path, checkpoints: Path, *options: str, updates: int = 6):
 def checkpoint(data_folder, tmp_path_factory) -> Path:
     """A barely trained model of the sample treebank."""
     folder = tmp_path_factory.mktemp("checkpoints")
-    train(data_folder, folder, "--state-positions", updates=40)
+    train(data_folder, folder, "--state-positions", "--encoder-local-layers", "1", updates=40)
     return folder / "checkpoint_best.pt"

@@ -28,6 +28,13 @@ def test_all_kinds_of_input(parser):
     assert [p.tree for p in from_path] == [p.tree for p in from_objects]
     assert [p.sentence.id for p in from_path] == [s.id for s in sentences]
     assert parser.parse([]) == []
+    assert [p.tree for p in parser.parse(s.forms for s in sentences)] == [p.tree for p in from_path]
+
+
+@pytest.mark.parametrize("text", ["", [["a"], []], [["", "b"]], [["a\tb"]]])
+def test_what_is_no_sentence(parser, text):
+    with pytest.raises(InputError, match=r"no words|word \d is"):
+        parser.parse(text)
 
 
 def test_scores_are_probabilities_of_the_derivation(parser):

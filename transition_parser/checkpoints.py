@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,10 +12,10 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from preprocess.folder import new_files
 from transition_parser.compat import allow_fairseq_checkpoints
 from transition_parser.data.resources import Resources
 from transition_parser.errors import InputError, input_error
+from transition_parser.files import new_files, replacing
 from transition_parser.models.transition_transformer import DEFAULTS, TransitionTransformer
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
@@ -32,10 +31,7 @@ def load_model(path: str | os.PathLike) -> tuple[TransitionTransformer, Resource
         path = PRETRAINED / path.name
     if path.is_dir():
         return _load_exported(path)
-    state = load_checkpoint(path)
-    model, resources = _build(_model_args(state, path), _data_folder(state, path))
-    model.load_state_dict(state["model"])
-    return model.eval(), resources
+    return _from_state(load_checkpoint(path), path)[:2]
 
 
 def load_checkpoint(path: str | os.PathLike) -> dict:
@@ -50,13 +46,43 @@ def load_checkpoint(path: str | os.PathLike) -> dict:
     except Exception as error:  # torch raises many kinds for a file that is no checkpoint
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise input_error(f"not a checkpoint that can be read safely: {reason}", path) from None
-    if not isinstance(state, dict) or "model" not in state or "cfg" not in state:
+    if not isinstance(state, dict) or "model" not in state or not state.get("cfg"):
         raise input_error("not a checkpoint of fairseq-train", path)
     return state
 
 
 def average_checkpoints(paths: Sequence[str | os.PathLike], output: str | os.PathLike) -> None:
-    """Writes a checkpoint whose weights are the means of those of `paths`.
+    """Writes a checkpoint whose weights are the means of those of `paths`, for fairseq's programs and ours."""
+    with replacing(output) as temporary:
+        torch.save(_mean(paths), temporary)
+
+
+def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathLike, half: bool = False) -> None:
+    """Writes a model as a folder without pickle: `model.safetensors`, `config.json`, dictionaries, `spm.model`,
+    `parser.json`. Of several checkpoints the mean is exported.
+
+    half: store the weights in half precision; they are computed with in single precision all the same.
+    """
+    first = Path(paths[0])
+    state = _mean(paths)
+    model, _resources, folder = _from_state(state, first)
+    args = _model_args(state, first)
+    shared = {"decoder.output.weight"} if args.share_decoder_input_output_embed else set()
+    weights = {
+        name: (value.half() if half else value).contiguous()
+        for name, value in model.state_dict().items()
+        if name not in shared
+    }
+    config = {name: getattr(args, name) for name in DEFAULTS}
+    text = json.dumps({"format_version": FORMAT_VERSION, "model": config}, indent=1)
+    with new_files(output) as temporary:
+        save_file(weights, temporary / WEIGHTS)
+        (temporary / CONFIG).write_text(text + "\n", encoding="utf-8")
+        Resources.copy(folder, temporary)
+
+
+def _mean(paths: Sequence[str | os.PathLike]) -> dict:
+    """The last of the checkpoints with the mean weights of all, and without the state of the optimizer.
 
     Source: Junczys-Dowmunt et al. 2016, as in Fernandez Astudillo et al. 2020, table 1.
     """
@@ -72,33 +98,27 @@ def average_checkpoints(paths: Sequence[str | os.PathLike], output: str | os.Pat
                 raise input_error(f"{name} has another shape than in {paths[0]}", path)
             mean[name] = mean[name] + share if name in mean else share
     state["model"] = {name: value.to(weights[name].dtype) for name, value in mean.items()}
-    for key in ("last_optimizer_state", "optimizer_history", "extra_state"):
-        state[key] = [] if key == "optimizer_history" else None
-    _replace(output, lambda temporary: torch.save(state, temporary))
+    state.pop("last_optimizer_state", None)
+    return state
 
 
-def export_checkpoint(checkpoint: str | os.PathLike, output: str | os.PathLike, half: bool = False) -> None:
-    """Writes a model as a folder: `model.safetensors`, `config.json`, dictionaries, `spm.model`, `parser.json`.
-
-    half: store the weights in half precision; they are computed with in single precision all the same.
-    """
-    checkpoint = Path(checkpoint)
-    state = load_checkpoint(checkpoint)
-    args, folder = _model_args(state, checkpoint), _data_folder(state, checkpoint)
-    model, _resources = _build(args, folder)
-    model.load_state_dict(state["model"])
-    shared = {"decoder.output.weight"} if args.share_decoder_input_output_embed else set()
-    weights = {
-        name: (value.half() if half else value).contiguous()
-        for name, value in model.state_dict().items()
-        if name not in shared
-    }
-    config = {name: getattr(args, name) for name in DEFAULTS}
-    text = json.dumps({"format_version": FORMAT_VERSION, "model": config}, indent=1)
-    with new_files(output) as temporary:
-        save_file(weights, temporary / WEIGHTS)
-        (temporary / CONFIG).write_text(text + "\n", encoding="utf-8")
-        Resources.copy(folder, temporary)
+def _from_state(state: dict, path: Path) -> tuple[TransitionTransformer, Resources, Path]:
+    """The model of a checkpoint, with its resources and the folder they are from."""
+    folder = _data_folder(state, path)
+    model, resources = _build(_model_args(state, path), folder)
+    known = (state.get("task_state") or {}).get("fingerprint")
+    if known and known != resources.fingerprint:
+        raise input_error(
+            f"the checkpoint was trained on another state of {folder}: put the dictionaries, spm.model and "
+            "parser.json that it was trained with beside it",
+            path,
+        )
+    try:
+        model.load_state_dict(state["model"])
+    except RuntimeError as error:
+        reason = str(error).splitlines()[-1].strip()
+        raise input_error(f"the checkpoint does not fit {folder}: {reason}", path) from None
+    return model.eval(), resources, folder
 
 
 def _load_exported(folder: Path) -> tuple[TransitionTransformer, Resources]:
@@ -137,27 +157,13 @@ def _model_args(state: dict, path: Path) -> argparse.Namespace:
 
 
 def _data_folder(state: dict, path: Path) -> Path:
-    """The data folder that the checkpoint was trained on, or the checkpoint's own if that has moved."""
+    """The checkpoint's own folder if it holds the files, else the data folder it was trained on."""
     task = state["cfg"]["task"]
     data = Path(str(task["data"] if isinstance(task, dict) else task.data))
-    for folder in (data, path.parent):
+    for folder in (path.parent, data):
         if (folder / "parser.json").is_file():
             return folder
     raise InputError(
-        f"{path}: neither the data folder {data} nor {path.parent} holds parser.json: "
+        f"{path}: neither {path.parent} nor the data folder {data} holds parser.json: "
         "put the files of the data folder beside the checkpoint"
     )
-
-
-def _replace(output: str | os.PathLike, write) -> None:
-    """Writes to a temporary file beside `output`, then renames it."""
-    output = Path(output)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=output.parent, prefix=f".{output.name}-", delete=False) as file:
-        temporary = file.name
-    try:
-        write(temporary)
-        os.replace(temporary, output)
-    except BaseException:
-        os.unlink(temporary)
-        raise

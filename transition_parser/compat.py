@@ -14,11 +14,3 @@ def allow_fairseq_checkpoints() -> None:
     `argparse.Namespace` (a plain bag of values). Without this, resuming and `fairseq-generate` die.
     """
     torch.serialization.add_safe_globals([argparse.Namespace])
-
-
-def plain(value: torch.Tensor | float) -> float:
-    """A plain Python number of a tensor or numpy scalar.
-
-    fairseq stores logged figures in checkpoints; numpy scalars there can't be loaded again.
-    """
-    return float(value.item() if hasattr(value, "item") else value)

@@ -42,6 +42,10 @@ def draw_derivation(
         figure.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None)
 
 
+def _text(axes: Axes, x: float, y: float, text: str, **style) -> None:
+    axes.text(x, y, text, parse_math=False, **style)
+
+
 def _heights(tree: DependencyTree) -> list[int]:
     """For each arc the level at which it runs: above all arcs between the words it joins."""
     spans = sorted((abs(_position(head, tree) - word), word, head) for word, head in enumerate(tree.heads, 1))
@@ -64,13 +68,13 @@ def _position(head: int, tree: DependencyTree) -> int:
 
 def _draw_tree(axes: Axes, tree: DependencyTree, words: Sequence[str], places: Sequence[float]) -> None:
     for place, word in zip(places, [*words, "ROOT"], strict=True):
-        axes.text(place, 0, word, ha="center", va="bottom", fontsize=10)
+        _text(axes, place, 0, word, ha="center", va="bottom", fontsize=10)
     for word, (head, relation, level) in enumerate(zip(tree.heads, tree.relations, _heights(tree), strict=True), 1):
         start, end = places[_position(head, tree) - 1], places[word - 1]
         middle, height = (start + end) / 2, 0.35 * level
         axes.add_patch(Arc((middle, 0.25), abs(start - end), 2 * height, theta1=0, theta2=180, color=_ARC))
         axes.annotate("", (end, 0.22), (end, 0.34), arrowprops={"arrowstyle": "-|>", "color": _ARC})
-        axes.text(middle, 0.26 + height, relation, ha="center", va="bottom", fontsize=7)
+        _text(axes, middle, 0.26 + height, relation, ha="center", va="bottom", fontsize=7)
 
 
 def _draw_steps(
@@ -82,9 +86,9 @@ def _draw_steps(
 ) -> None:
     names = [*words, "ROOT"]
     y = -_INCH
-    axes.text(0.1, y, "action", fontsize=8, weight="bold")
+    _text(axes, 0.1, y, "action", fontsize=8, weight="bold")
     for x, text, color in ((0, "stack", _STACK), (0.5, "buffer", _BUFFER), (1.05, "done", "#888888")):
-        axes.text(places[0] + x, y, text, fontsize=8, weight="bold", color=color)
+        _text(axes, places[0] + x, y, text, fontsize=8, weight="bold", color=color)
     state = system.initial(words)
     for step in range(len(actions) + 1):
         y -= _INCH
@@ -92,13 +96,13 @@ def _draw_steps(
         if step:
             before, state = state, system.apply(state, actions[step - 1])
             built = _built(before.heads, state.heads, names)
-            axes.text(0.1, y, str(actions[step - 1]), fontsize=8, family="monospace")
+            _text(axes, 0.1, y, str(actions[step - 1]), fontsize=8, family="monospace")
         for word, place in enumerate(places):
             in_stack, in_buffer = word in state.stack, word in state.buffer
             color = _STACK if in_stack else _BUFFER if in_buffer else _GONE
             weight = "bold" if word in (state.stack[-1:] or (None,)) else "normal"
-            axes.text(place, y, names[word], ha="center", fontsize=8, color=color, weight=weight)
-        axes.text(places[-1] + 0.5, y, built, fontsize=8, color=_ARC)
+            _text(axes, place, y, names[word], ha="center", fontsize=8, color=color, weight=weight)
+        _text(axes, places[-1] + 0.5, y, built, fontsize=8, color=_ARC)
 
 
 def _built(before: tuple[int, ...], after: tuple[int, ...], names: Sequence[str]) -> str:

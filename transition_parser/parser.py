@@ -20,7 +20,7 @@ import torch
 
 from transition_parser.checkpoints import load_model
 from transition_parser.data.resources import Resources
-from transition_parser.errors import InputError
+from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.models.transition_transformer import TransitionTransformer
@@ -29,6 +29,7 @@ from transition_parser.search import Hypothesis, search
 from transition_parser.sentences import read_sentences, tokenise
 from transition_parser.transitions import Action, Kind
 
+SCORE_KEY = "ArcScore"  # in MISC
 CHUNK = 4096  # sentences that are sorted by length together
 
 
@@ -36,9 +37,9 @@ CHUNK = 4096  # sentences that are sorted by length together
 class Parse:
     """One parsed sentence.
 
-    sentence: the input with HEAD and DEPREL filled in. arc_scores: for each word the probability that the
-    model gave to the action that built the arc into it. actions: the derivation. score: the mean
-    log-probability of its actions, as search ranks them.
+    sentence: the input; `annotated` fills in the tree. arc_scores: for each word the probability that the
+    model gave to the action that built the arc into it. actions: the derivation. score: the
+    log-probability of the derivation divided by its length, as search ranks them.
     """
 
     sentence: Sentence
@@ -49,14 +50,15 @@ class Parse:
 
     def annotated(self, scores: bool = False, actions: bool = False) -> Sentence:
         """The sentence, on request with `ArcScore=` in MISC and `# parse_score`, and with `# actions`."""
-        comments = list(self.sentence.comments)
+        before = self.sentence.without(SCORE_KEY, ("parse_score", "actions"))
+        comments = list(before.comments)
         misc = None
         if scores:
             comments.append(f"# parse_score = {self.score:.4f}")
-            misc = [f"ArcScore={score:.4f}" for score in self.arc_scores]
+            misc = [f"{SCORE_KEY}={score:.4f}" for score in self.arc_scores]
         if actions:
             comments.append("# actions = " + " ".join(map(str, self.actions)))
-        sentence = self.sentence.with_tree(self.tree, misc)
+        sentence = before.with_tree(self.tree, misc)
         return Sentence(sentence.rows, tuple(comments), sentence.path, sentence.line)
 
 
@@ -97,8 +99,12 @@ class Parser:
 
     def parse_stream(self, sentences: Iterable[Sentence]) -> Iterator[Parse]:
         """Yields the parses in the order of the sentences, holding few sentences at a time."""
-        iterator = iter(sentences)
+        iterator, done = iter(sentences), 0
         while chunk := list(islice(iterator, CHUNK)):
+            for number, sentence in enumerate(chunk, done + 1):
+                if not sentence.words:
+                    raise input_error(f"sentence {number} has no words", sentence.path, sentence.line)
+            done += len(chunk)
             parses: list[Parse | None] = [None] * len(chunk)
             for batch in self._batches(chunk):
                 found = self._search([chunk[i] for i in batch])
@@ -144,8 +150,8 @@ class Parser:
 def _device(name: str) -> torch.device:
     try:
         device = torch.device(name)
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise InputError(f"no device {name!r} here: {str(error).splitlines()[0]}") from None
     return device
 
@@ -155,6 +161,7 @@ def _sentences(text) -> Iterable[Sentence]:
         return [Sentence.from_words(tokenise(text))]
     if isinstance(text, Path):
         return read_sentences(text)
-    if text and all(isinstance(word, str) for word in text):
-        return [Sentence.from_words(text)]
-    return [s if isinstance(s, Sentence) else Sentence.from_words(s) for s in text]
+    items = list(text)
+    if items and all(isinstance(word, str) for word in items):
+        return [Sentence.from_words(items)]
+    return [s if isinstance(s, Sentence) else Sentence.from_words(s) for s in items]

@@ -30,6 +30,7 @@ def _read(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator[Senten
     lines = iter(lines)
     head: list[bytes] = []
     for line in lines:
+        line = line if head else line.removeprefix(b"\xef\xbb\xbf")
         head.append(line)
         if line.strip() and not line.startswith(b"#"):
             break

@@ -133,3 +133,36 @@ def test_usage(checkpoint):
     run_here(status=2)
     run_here("parse", checkpoint, SAMPLE, "--beam", "0", status=2)
     assert "no device 'tpu'" in fails("parse", checkpoint, SAMPLE, "--device", "tpu")
+
+
+def test_output_that_can_not_be(tmp_path, checkpoint):
+    assert f"{tmp_path}: is a folder" in fails("parse", checkpoint, SAMPLE, "-o", tmp_path)
+    assert "does not exist" in fails("oracle", SAMPLE, "--system", "arc-eager", "--out-actions", tmp_path / "a" / "b")
+    assert "standard output for itself" in fails(
+        "oracle", SAMPLE, "--system", "arc-eager", "--out-actions", "-", "--json"
+    )
+    old = tmp_path / "old"
+    old.write_text("old")
+    empty = tmp_path / "empty.conllu"
+    empty.write_text("")
+    fails("oracle", empty, "--system", "arc-eager", "--out-actions", old)
+    assert old.read_text() == "old"
+
+
+def test_numbers_that_are_none(tmp_path):
+    path = tmp_path / "long.conllu"
+    path.write_text(GOOD.replace("\t0\troot", "\t" + "9" * 5000 + "\troot"), encoding="utf-8")
+    assert "not a number" in fails("oracle", path, "--system", "arc-eager")
+    run_here(
+        "preprocess", "dependency", "--train", SAMPLE, "--valid", SAMPLE, "--system", "arc-eager", "--dest",
+        tmp_path / "x", "--labeled-shift", "-1", status=2,
+    )  # fmt: skip
+
+
+def test_an_error_of_ours_is_no_failed_check(monkeypatch, capsys):
+    from transition_parser.cli import score
+    from transition_parser.cli.main import main
+
+    monkeypatch.setattr(score, "run", lambda arguments: 1 / 0)
+    assert main(["score", "a", "b"]) == 70
+    assert "ZeroDivisionError" in capsys.readouterr().err

@@ -2,11 +2,15 @@
 
 import json
 import re
+import shutil
+from pathlib import Path
 
 import pytest
+import torch
 
-from tests.conftest import SAMPLE, run, run_here
+from tests.conftest import SAMPLE, run, run_here, train
 from transition_parser import __version__
+from transition_parser.checkpoints import load_checkpoint
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.transitions import Action, make_system
 
@@ -101,20 +105,80 @@ def test_export_parses_like_its_checkpoint(checkpoint, tmp_path):
     half = tmp_path / "half"
     run_here("export", checkpoint, "-o", half, "--half")
     assert (half / "model.safetensors").stat().st_size < 0.55 * (folder / "model.safetensors").stat().st_size
-    assert run_here("parse", half, SAMPLE).stdout.count("\n") == before.count("\n")
+    (tmp_path / "full.conllu").write_text(before, encoding="utf-8")
+    run_here("parse", half, SAMPLE, "-o", tmp_path / "half.conllu")
+    assert figures("score", tmp_path / "full.conllu", tmp_path / "half.conllu")["las"] > 95
 
 
-def test_the_average_of_one_checkpoint_is_itself(checkpoint, tmp_path):
-    import torch
+@pytest.fixture(scope="module")
+def other_checkpoint(data_folder, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("other")
+    train(data_folder, folder, "--state-positions", "--encoder-local-layers", "1", "--seed", "7", updates=2)
+    return folder / "checkpoint_last.pt"
 
-    from transition_parser.checkpoints import load_checkpoint
 
-    run_here("average", checkpoint, checkpoint, "-o", tmp_path / "mean.pt")
-    one, mean = load_checkpoint(checkpoint)["model"], load_checkpoint(tmp_path / "mean.pt")["model"]
-    assert one.keys() == mean.keys()
-    assert all(torch.allclose(one[name].float(), mean[name].float(), atol=1e-6) for name in one)
-    run_here("export", checkpoint, tmp_path / "mean.pt", "-o", tmp_path / "model")
-    assert run_here("parse", tmp_path / "model", "-", stdin="Stop !\n").stdout.count("\n") == 4
+def test_average(checkpoint, other_checkpoint, tmp_path):
+    """The means of two trainings, readable by fairseq and by us, and by everybody on the machine."""
+    from fairseq.checkpoint_utils import load_checkpoint_to_cpu
+
+    mean = tmp_path / "mean.pt"
+    run_here("average", checkpoint, other_checkpoint, "-o", mean)
+    a, b = (load_checkpoint(path)["model"] for path in (checkpoint, other_checkpoint))
+    found = load_checkpoint_to_cpu(str(mean))["model"]
+    assert a.keys() == found.keys()
+    assert all(torch.allclose(found[name], (a[name] + b[name]) / 2, atol=1e-6) for name in a)
+    assert any(not torch.equal(found[name], a[name]) for name in a)
+    assert mean.stat().st_mode & 0o044
+    run_here("export", checkpoint, other_checkpoint, "-o", tmp_path / "model")
+    parsed = run_here("parse", tmp_path / "model", SAMPLE).stdout
+    assert parsed == run_here("parse", mean, SAMPLE).stdout
+    assert parsed != run_here("parse", checkpoint, SAMPLE).stdout
+
+
+def test_a_checkpoint_with_its_files_beside_it_may_move(checkpoint, data_folder, tmp_path):
+    for name in ("dict.src.txt", "dict.act.txt", "spm.model", "parser.json"):
+        shutil.copy(data_folder / name, tmp_path)
+    moved = shutil.copy(checkpoint, tmp_path / "moved.pt")
+    assert run_here("parse", moved, SAMPLE).stdout == run_here("parse", checkpoint, SAMPLE).stdout
+    lines = (tmp_path / "dict.act.txt").read_text().splitlines()
+    (tmp_path / "dict.act.txt").write_text("\n".join([lines[1], lines[0], *lines[2:]]) + "\n")
+    assert "trained on another state" in run_here("parse", moved, SAMPLE, status=2).stderr
+
+
+def test_output_may_be_no_regular_file(tmp_path):
+    link, real = tmp_path / "link", tmp_path / "real"
+    real.write_text("old")
+    link.symlink_to(real)
+    run_here("oracle", SAMPLE, "--system", "arc-eager", "--out-actions", link)
+    assert link.is_symlink() and "SHIFT" in real.read_text()
+    run_here("oracle", SAMPLE, "--system", "arc-eager", "--out-actions", "/dev/null")
+    assert Path("/dev/null").is_char_device()
+
+
+def test_parsing_again_replaces_the_scores(checkpoint, tmp_path):
+    once = run_here("parse", checkpoint, SAMPLE, "--scores", "--actions").stdout
+    (tmp_path / "once.conllu").write_text(once, encoding="utf-8")
+    assert run_here("parse", checkpoint, tmp_path / "once.conllu", "--scores", "--actions").stdout == once
+
+
+def test_a_byte_order_mark_is_no_word(checkpoint):
+    done = run_here("parse", checkpoint, "-", stdin="\ufeffShe sleeps .\n")
+    assert re.findall(r"^1\t(\S+)", done.stdout, re.M) == ["She"]
+    done = run_here("parse", checkpoint, "-", stdin="\ufeff# sent_id = a\n1\tHi" + "\t_" * 8 + "\n")
+    assert done.stdout.startswith("# sent_id = a\n1\tHi\t")
+
+
+def test_another_root_relation(tmp_path):
+    path = tmp_path / "ROOT.conllu"
+    path.write_text(SAMPLE.read_text(encoding="utf-8").replace("\troot\t", "\tROOT\t"), encoding="utf-8")
+    assert figures("oracle", path, "--system", "arc-hybrid-swap", "--check")["las"] == 100.0
+    run_here("draw", path, "-o", tmp_path / "x.svg")
+
+
+def test_words_that_look_like_formulas_are_drawn(tmp_path):
+    path = tmp_path / "in.conllu"
+    path.write_text("1\t$\\frac$\t_\t_\t_\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
+    run_here("draw", path, "-o", tmp_path / "x.png")
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png"])
@@ -131,3 +195,14 @@ def test_preprocess_skips_or_stops_at_what_crosses(tmp_path):
     assert found == {"train_sentences": 50, "train_skipped": 14, "valid_sentences": 50, "valid_skipped": 14}
     done = run_here(*base, "--dest", tmp_path / "e", "--nonprojective", "error", status=2)
     assert "sample-03" in done.stderr and not (tmp_path / "e").exists()
+
+
+def test_preprocessing_again_leaves_nothing_of_the_last_time(tmp_path):
+    base = ("preprocess", "dependency", "--train", SAMPLE, "--valid", SAMPLE, "--pieces", "400", "--dest", tmp_path)
+    (tmp_path / "mine.txt").write_text("kept")
+    run_here(*base, "--test", SAMPLE, "--system", "arc-eager")
+    (tmp_path / "dict.src.txt").write_text("old")
+    assert (tmp_path / "test.act").exists()
+    run_here(*base, "--system", "arc-hybrid-swap")
+    assert not (tmp_path / "test.act").exists() and not (tmp_path / "dict.src.txt").exists()
+    assert (tmp_path / "mine.txt").exists()

@@ -9,7 +9,7 @@ import sys
 import pytest
 import torch
 
-from tests.conftest import ROOT, SAMPLE, run, train
+from tests.conftest import ROOT, SAMPLE, fairseq_preprocess, run, run_here, train
 from transition_parser.checkpoints import load_checkpoint
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.transitions import Action
@@ -102,8 +102,9 @@ def test_generate_and_our_search_agree(data_folder, checkpoint, generated):
 def test_interactive_reads_words(data_folder, checkpoint):
     done = run(
         "fairseq-interactive", data_folder, *TASK, "--path", checkpoint, "--beam", "2",
-        stdin="The cat sleeps .\n",
+        stdin="The cat sleeps .\n\n▁the zzz\n",
     )  # fmt: skip
+    assert re.findall(r"^H-(\d)", done.stdout, re.M) == ["0", "1", "2"]
     (line,) = re.findall(r"^H-0\t\S+\t(.*)$", done.stdout, re.M)
     system = ParserConfig.load(data_folder).transition_system()
     assert len(system.replay("The cat sleeps .".split(), [*map(Action.parse, line.split())])) == 4
@@ -123,3 +124,28 @@ def test_the_lower_floors_need_no_torch():
         "import transition_parser.states.table, transition_parser.cli.main"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def test_relations_that_only_validation_has(data_folder, tmp_path):
+    """Such sentences are left out of validation scores; the others count."""
+    text = SAMPLE.read_text(encoding="utf-8").replace("\tvocative\t", "\tnever:seen\t")
+    (tmp_path / "dev.conllu").write_text(text, encoding="utf-8")
+    data = tmp_path / "data"
+    train_file = tmp_path / "train.conllu"
+    kept = [s for s in read_conllu(SAMPLE) if all(row.deprel != "vocative" for row in s.words)]
+    train_file.write_text("".join(map(str, kept)), encoding="utf-8")
+    run_here(
+        "preprocess", "dependency", "--train", train_file, "--valid", tmp_path / "dev.conllu", "--test", SAMPLE,
+        "--system", "arc-hybrid-swap", "--pieces", "400", "--dest", data,
+    )  # fmt: skip
+    fairseq_preprocess(data, "--workers", "2")
+    done = train(data, tmp_path / "checkpoints", "--no-save", updates=2)
+    (words, *_) = [int(float(entry["valid__words"])) for entry in logged(done, "valid__words")] or [0]
+    assert words == 0 or words == sum(len(s.words) for s in kept)
+    assert all(float(entry["valid_loss"]) < 100 for entry in logged(done, "valid_las"))
+
+
+def test_a_sequence_scorer_can_be_had(data_folder, checkpoint):
+    run(
+        "fairseq-generate", data_folder, *TASK, "--path", checkpoint, "--score-reference", "--gen-subset", "valid",
+    )  # fmt: skip

@@ -38,10 +38,10 @@ def test_arc_eager_by_hand():
 
 
 def test_swap_puts_words_in_another_order():
-    """Word 1 hangs from word 3, word 2 is the root over word 4: the arcs cross."""
+    """Word 1 hangs from word 3, and word 3 from word 2, the root: the arcs cross."""
     hybrid = make_system("arc-hybrid-swap")
     actions = [SHIFT, SWAP, SHIFT, SHIFT, left("x"), SHIFT, right("x"), left("root")]
-    assert hybrid.replay("abc", [*actions[:5], SHIFT, right("x"), left("root")]).heads == (3, 0, 2)
+    assert hybrid.replay("abc", actions).heads == (3, 0, 2)
     standard = make_system("arc-standard-swap")
     state = standard.initial("ab")
     for action in (SHIFT, SHIFT, SWAP):
@@ -127,14 +127,6 @@ def test_long_random_walks(name):
     rng, steps = random.Random(1), 0
     while steps < 100_000:
         steps += walk(name, rng.randint(1, 40), rng)
-
-
-def test_the_state_is_never_mutated():
-    system = make_system("arc-hybrid-swap")
-    state = system.initial("ab")
-    copy = tuple(state)
-    system.apply(state, SHIFT)
-    assert tuple(state) == copy
 
 
 def test_names_and_sentences_are_checked():

@@ -6,8 +6,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from transition_parser.cli.options import add_system, replacing
+from transition_parser.cli.options import add_system
 from transition_parser.errors import InputError, input_error
+from transition_parser.files import replacing
 
 HELP = "picture of a derivation"
 EXAMPLE = """example:
@@ -25,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Writes the picture."""
-    from oracles.static import NonProjectiveError, oracle
+    from oracles.static import oracle
     from transition_parser.drawing import draw_derivation
     from transition_parser.graphs.conllu import read_conllu
     from transition_parser.transitions import make_system
@@ -38,10 +39,11 @@ def run(arguments: argparse.Namespace) -> int:
     if sentence is None:
         missing = "the file holds no sentences" if wanted is None else f"no sentence {wanted!r}"
         raise input_error(missing, arguments.input)
-    system = make_system(arguments.system)
+    tree = sentence.tree()
+    system = make_system(arguments.system, tree.relations[tree.root - 1])
     try:
-        actions = list(oracle(system, sentence.forms, sentence.tree()))
-    except NonProjectiveError as error:
+        actions = list(oracle(system, sentence.forms, tree))
+    except ValueError as error:
         raise input_error(str(error), arguments.input, sentence.line, sentence.id) from None
     with replacing(arguments.output) as temporary:
         draw_derivation(system, sentence.forms, actions, temporary)

@@ -4,8 +4,6 @@ spm.model and parser.json. Several checkpoints are averaged first."""
 from __future__ import annotations
 
 import argparse
-import tempfile
-from pathlib import Path
 
 HELP = "checkpoint to a folder with safetensors"
 EXAMPLE = """example:
@@ -21,13 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Writes the folder."""
-    from transition_parser.checkpoints import average_checkpoints, export_checkpoint
+    from transition_parser.checkpoints import export_checkpoint
 
-    if len(arguments.checkpoints) == 1:
-        export_checkpoint(arguments.checkpoints[0], arguments.output, arguments.half)
-        return 0
-    with tempfile.TemporaryDirectory(dir=Path(arguments.checkpoints[0]).parent) as folder:
-        average = Path(folder, "average.pt")
-        average_checkpoints(arguments.checkpoints, average)
-        export_checkpoint(average, arguments.output, arguments.half)
+    export_checkpoint(arguments.checkpoints, arguments.output, arguments.half)
     return 0

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import io
 import logging
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 
 from transition_parser import __version__
@@ -42,6 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs a subcommand. Returns its exit status; bad input is one line on standard error and status 2."""
     logging.getLogger("fairseq").setLevel(logging.WARNING)
     arguments = build_parser().parse_args(argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
     try:
         return arguments.run(arguments)
     except InputError as error:
@@ -53,6 +57,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(f"{error.filename or 'input'}: {error.strerror or error}")
     except KeyboardInterrupt:
         return 130
+    except Exception:  # a bug of ours: 1 would say that a check failed
+        traceback.print_exc()
+        return 70
 
 
 def _fail(message: str) -> int:

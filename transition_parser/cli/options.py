@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TextIO
 
+from transition_parser.files import replacing
 from transition_parser.transitions import SYSTEMS
 
 
@@ -49,6 +47,14 @@ def positive(text: str) -> int:
     return value
 
 
+def not_negative(text: str) -> int:
+    """A whole number ≥ 0, for argparse."""
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is not 0 or more")
+    return value
+
+
 def print_figures(figures: dict, as_json: bool) -> None:
     """Figures as one JSON object, or as a line each."""
     if as_json:
@@ -67,24 +73,3 @@ def output(path: str | None) -> Iterator[TextIO]:
         return
     with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
         yield file
-
-
-@contextlib.contextmanager
-def replacing(path: str | os.PathLike) -> Iterator[Path]:
-    """A temporary path that is renamed to `path` when the block ends without an error."""
-    path = Path(path)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
-    os.close(handle)
-    try:
-        yield Path(name)
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -15,7 +15,9 @@ from transition_parser.cli.options import (
     output,
     print_figures,
 )
-from transition_parser.errors import input_error
+from transition_parser.errors import InputError, input_error
+from transition_parser.graphs.conllu import read_conllu
+from transition_parser.progress import progress
 from transition_parser.transitions import make_system
 
 HELP = "graphs to action sequences, with a replay check"
@@ -36,14 +38,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the oracle over the file."""
+    if arguments.json and arguments.out_actions == "-":
+        raise InputError("--json has standard output for itself: give --out-actions a file")
+    first = next(read_conllu(arguments.input), None)
+    if first is None:
+        raise input_error("the file holds no sentences", arguments.input)
+    tree = first.tree()
+    system = make_system(arguments.system, tree.relations[tree.root - 1])
     coverage = Coverage()
-    results = run_oracle(
-        arguments.input,
-        make_system(arguments.system),
-        coverage,
-        arguments.check,
-        arguments.nonprojective,
-    )
+    results = run_oracle(arguments.input, system, coverage, arguments.check, arguments.nonprojective)
+    results = progress(results, "oracle")
     if arguments.out_actions:
         with output(arguments.out_actions) as file:
             for _sentence, actions in results:
@@ -51,7 +55,5 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for _ in results:
             pass
-    if not coverage.sentences:
-        raise input_error("the file holds no sentences", arguments.input)
     print_figures(coverage.report(arguments.check), arguments.json)
     return 1 if arguments.check and not coverage.lossless else 0

@@ -6,7 +6,14 @@ from __future__ import annotations
 import argparse
 
 from preprocess.dependency import DependencyOptions, preprocess_dependency
-from transition_parser.cli.options import add_json, add_nonprojective, add_system, print_figures
+from transition_parser.cli.options import (
+    add_json,
+    add_nonprojective,
+    add_system,
+    not_negative,
+    positive,
+    print_figures,
+)
 
 HELP = "corpora to the files that fairseq-preprocess reads"
 EXAMPLE = """example:
@@ -33,14 +40,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     dependency.add_argument("--dest", required=True, metavar="FOLDER", help="where the files go")
     dependency.add_argument(
         "--pieces",
-        type=int,
+        type=positive,
         default=4000,
         metavar="N",
         help="size of the subword vocabulary (default 4000; a small corpus gets fewer)",
     )
     dependency.add_argument(
         "--labeled-shift",
-        type=int,
+        type=not_negative,
         default=0,
         metavar="K",
         help="the K most frequent words decorate their SHIFT (default 0)",

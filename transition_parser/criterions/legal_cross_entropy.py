@@ -14,16 +14,26 @@ from fairseq.criterions.label_smoothed_cross_entropy import (
 class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
     """The smoothing mass is spread over the actions that are legal, not over the whole vocabulary.
 
-    A target that is not legal (in validation data: an action that the training data did not have, and
-    what follows it) has no finite loss and is left out.
+    Validation data may have actions that the training data does not have (relations never seen): they and what
+    follows them in the sentence have no loss, but count in the denominators. In training an illegal target
+    is an error.
     """
 
     def compute_loss(self, model, net_output, sample, reduce=True):
         """(loss, negative log-likelihood), summed over the batch, both in nats."""
-        lprobs = model.get_normalized_probs(net_output, log_probs=True).flatten(0, 1)
-        target = model.get_targets(sample, net_output).flatten()
-        gold = lprobs.gather(1, target[:, None])[:, 0]
-        counted = (target != self.padding_idx) & gold.isfinite()
+        lprobs = model.get_normalized_probs(net_output, log_probs=True)
+        target = model.get_targets(sample, net_output)
+        gold = lprobs.gather(2, target[..., None])[..., 0]
+        real = target != self.padding_idx
+        illegal = real & ~gold.isfinite()
+        if model.training and bool(illegal.any()):
+            row, step = illegal.nonzero()[0].tolist()
+            raise ValueError(
+                f"action {step} of sentence {int(sample['id'][row])} is illegal: were the sentences and "
+                "actions made by one `transition-parser preprocess`?"
+            )
+        counted = (real & (illegal.cumsum(1) == 0)).flatten()
+        lprobs, gold = lprobs.flatten(0, 1), gold.flatten()
         legal = lprobs.isfinite()
         choices = legal.sum(1).clamp_min(1)
         smooth = -lprobs.masked_fill(~legal, 0.0).sum(1) / choices

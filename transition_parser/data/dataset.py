@@ -144,4 +144,4 @@ class TransitionDataset(FairseqDataset):
     def set_epoch(self, epoch: int) -> None:
         """Sampled segmentations differ from epoch to epoch, and are the same for the same seed."""
         if self.alpha:
-            sentencepiece.set_random_generator_seed(self.seed * 100003 + epoch)
+            sentencepiece.set_random_generator_seed((self.seed * 100003 + epoch) % 2**31)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from transition_parser.transitions import config as config_file
 from transition_parser.transitions.config import ParserConfig
 
 SOURCE, TARGET = "src", "act"
+FILES = (f"dict.{SOURCE}.txt", f"dict.{TARGET}.txt", pieces_file.FILE_NAME, config_file.FILE_NAME)
 
 
 @dataclass(frozen=True)
@@ -33,24 +35,22 @@ class Resources:
     parser: ParserConfig
     pieces: Pieces
     table: ActionTable
+    fingerprint: str  # of the files, to know them again
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Resources:
         """Reads a folder. Raises `InputError` for a missing or unfit file."""
         parser = ParserConfig.load(folder)
-        source, target = (_dictionary(Path(folder, _name(side))) for side in (SOURCE, TARGET))
+        source, target = (_dictionary(Path(folder, name)) for name in FILES[:2])
         table = ActionTable(parser.transition_system(), target.symbols)
-        return cls(source, target, parser, Pieces.load(folder), table)
+        pieces = Pieces.load(folder)
+        contents = b"".join(Path(folder, name).read_bytes() for name in FILES)
+        return cls(source, target, parser, pieces, table, hashlib.sha256(contents).hexdigest())
 
     @staticmethod
     def copy(folder: str | os.PathLike, dest: str | os.PathLike) -> None:
         """Copies the files that `load` reads."""
-        for name in (
-            _name(SOURCE),
-            _name(TARGET),
-            pieces_file.FILE_NAME,
-            config_file.FILE_NAME,
-        ):
+        for name in FILES:
             shutil.copyfile(Path(folder, name), Path(dest, name))
 
     def encode(self, words: list[str]) -> Tensor:
@@ -60,7 +60,14 @@ class Resources:
     def encode_pieces(self, pieces: list[str]) -> Tensor:
         """The ids of pieces, with `</s>`."""
         dictionary = self.source_dictionary
-        return torch.tensor([*map(dictionary.index, pieces), dictionary.eos()])
+        ids = [dictionary.index(piece) for piece in pieces or [OPEN]]
+        opening = dictionary.index(OPEN)  # an unknown piece that opens a word still opens one
+        unknown = dictionary.unk()
+        ids = [
+            opening if i == unknown and piece.startswith(OPEN) else i
+            for i, piece in zip(ids, pieces or [OPEN], strict=True)
+        ]
+        return torch.tensor([*ids, dictionary.eos()])
 
     def shift_ids(self, tokens: Tensor) -> Tensor | None:
         """(B, P): the shift id of each word of a batch of piece ids (B, S), 0 at the root and at padding; None
@@ -77,10 +84,6 @@ class Resources:
     def opens_word(self) -> Tensor:
         """(V,) bool: which piece ids open a word."""
         return torch.tensor([symbol.startswith(OPEN) for symbol in self.source_dictionary.symbols])
-
-
-def _name(side: str) -> str:
-    return f"dict.{side}.txt"
 
 
 def _dictionary(path: Path) -> Dictionary:

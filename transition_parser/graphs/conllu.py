@@ -16,6 +16,10 @@ from transition_parser.graphs.dependency import DependencyTree
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 
 
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 10
+
+
 class Row(NamedTuple):
     """One line of ten columns, each as written in the file."""
 
@@ -33,7 +37,7 @@ class Row(NamedTuple):
     @property
     def is_word(self) -> bool:
         """True for a syntactic word, False for a multi-word range (`3-4`) or an empty node (`8.1`)."""
-        return self.id.isdecimal()
+        return _is_number(self.id)
 
     @property
     def is_range(self) -> bool:
@@ -58,7 +62,11 @@ class Sentence:
 
     @classmethod
     def from_words(cls, words: Iterable[str], comments: tuple[str, ...] = ()) -> Sentence:
-        """A sentence without annotation."""
+        """A sentence without annotation. Raises `InputError` for words that CoNLL-U can't hold."""
+        words = list(words)
+        for number, form in enumerate(words, 1):
+            if not form or set(form) & set("\t\n\r"):
+                raise input_error(f"word {number} is {form!r}: empty, or with a tab or line break in it")
         return cls(tuple(Row(str(i), form) for i, form in enumerate(words, 1)), comments)
 
     @property
@@ -84,7 +92,7 @@ class Sentence:
         """The tree of HEAD and DEPREL. Raises `InputError` at the line that breaks it."""
         words = self.words
         for number, row in enumerate(words, 1):
-            if not row.head.isdecimal():
+            if not _is_number(row.head):
                 raise self._error(number, f"word {number} has HEAD {row.head!r}, not a number")
         tree = DependencyTree(tuple(int(row.head) for row in words), tuple(row.deprel for row in words))
         problem = tree.why_invalid()
@@ -105,6 +113,16 @@ class Sentence:
                 word += 1
             rows.append(row)
         return replace(self, rows=tuple(rows))
+
+    def without(self, misc_key: str, comment_keys: Iterable[str]) -> Sentence:
+        """The sentence without `misc_key=...` in MISC and without the comments `# key = ...`."""
+        keys = tuple(comment_keys)
+        comments = tuple(c for c in self.comments if c[1:].partition("=")[0].strip() not in keys)
+        rows = tuple(
+            row._replace(misc="|".join(p for p in row.misc.split("|") if not p.startswith(f"{misc_key}=")) or "_")
+            for row in self.rows
+        )
+        return replace(self, rows=rows, comments=comments)
 
     def __str__(self) -> str:
         lines = [*self.comments, *("\t".join(row) for row in self.rows)]
@@ -138,12 +156,6 @@ def parse_conllu(lines: Iterable[bytes], path: str | None = None) -> Iterator[Se
         yield _sentence(block, path, start)
 
 
-def write_conllu(sentences: Iterable[Sentence], file) -> None:
-    """Writes the sentences to an open text file."""
-    for sentence in sentences:
-        file.write(str(sentence))
-
-
 def _decode(raw: bytes, path: str | None, number: int) -> str:
     try:
         line = raw.decode("utf-8")
@@ -152,7 +164,7 @@ def _decode(raw: bytes, path: str | None, number: int) -> str:
         raise input_error(problem, path, number) from None
     if "\0" in line:
         raise input_error("the line holds a zero byte: is this a CoNLL-U text file?", path, number)
-    return line.rstrip("\r\n")
+    return line.rstrip("\r\n").removeprefix("\ufeff" if number == 1 else "")
 
 
 def _sentence(block: list[str], path: str | None, start: int) -> Sentence:
@@ -192,13 +204,13 @@ class _IdChecker:
         self.empty = 0
 
     def why_wrong(self, id_: str) -> str | None:
-        if id_.isdecimal():
+        if _is_number(id_):
             if int(id_) != self.word + 1:
                 return f"ID {id_} where word {self.word + 1} is due"
             self.word, self.empty = self.word + 1, 0
             return None
         first, dash, last = id_.partition("-")
-        if dash and first.isdecimal() and last.isdecimal():
+        if dash and _is_number(first) and _is_number(last):
             if int(first) != self.word + 1 or int(last) < int(first):
                 return f"range {id_} does not open at the word that follows it ({self.word + 1})"
             if self.range_end > self.word:
@@ -206,7 +218,7 @@ class _IdChecker:
             self.range_end = int(last)
             return None
         whole, dot, part = id_.partition(".")
-        if dot and whole.isdecimal() and part.isdecimal():
+        if dot and _is_number(whole) and _is_number(part):
             if (int(whole), int(part)) != (self.word, self.empty + 1):
                 return f"empty node {id_} where {self.word}.{self.empty + 1} is due"
             self.empty += 1

@@ -12,6 +12,7 @@ from fairseq.models import (
 )
 
 from transition_parser.data.resources import Resources
+from transition_parser.errors import InputError
 from transition_parser.modules.decoder import ActionDecoder
 from transition_parser.modules.encoder import WordEncoder
 
@@ -72,6 +73,7 @@ class TransitionTransformer(FairseqEncoderDecoderModel):
     def over(cls, args, resources: Resources) -> TransitionTransformer:
         """The model of `args` over the dictionaries of `resources`."""
         base_architecture(args)
+        _check(args)
         opens = resources.opens_word()
         opens[resources.source_dictionary.eos()] = True
         encoder = WordEncoder(resources.source_dictionary, opens, args)
@@ -85,6 +87,22 @@ class TransitionTransformer(FairseqEncoderDecoderModel):
     def max_positions(self) -> tuple[int, int]:
         """The longest source and target."""
         return self.encoder.max_positions(), self.decoder.max_positions()
+
+
+def _check(args) -> None:
+    """Raises `InputError` for options that contradict each other."""
+    if args.encoder_embed_dim != args.decoder_embed_dim:
+        raise InputError("--encoder-embed-dim and --decoder-embed-dim must be equal")
+    state_heads = args.stack_heads + args.buffer_heads
+    if min(args.stack_heads, args.buffer_heads) < 0 or state_heads > args.decoder_attention_heads:
+        raise InputError(
+            f"--stack-heads and --buffer-heads ask for {state_heads} of {args.decoder_attention_heads} heads"
+        )
+    if args.state_positions and not state_heads:
+        raise InputError("--state-positions needs stack or buffer heads")
+    for name in ("dropout", "attention_dropout", "activation_dropout", "word_dropout", "action_dropout"):
+        if not 0.0 <= getattr(args, name) < 1.0:
+            raise InputError(f"--{name.replace('_', '-')} must be 0 or more and less than 1")
 
 
 DEFAULTS = {

@@ -12,11 +12,11 @@ from transition_parser.modules.dropout import dropout as dropout_
 
 
 class HeadMask(NamedTuple):
-    """An additive attention mask that every row of can be softmaxed.
+    """An additive attention mask without rows that are all −inf.
 
     bias: 0 where a key may be seen, −inf elsewhere; (B, H or 1, T or 1, S). A row with nothing to see is all 0.
     alive: (B, H, T, 1), 0 for the heads and queries that had nothing to see: their output is zero. None where
-        every row had something.
+        it is known that every row had something.
     """
 
     bias: Tensor

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 def dropout(x: Tensor, p: float, training: bool) -> Tensor:
     """`x` with each element zeroed with probability `p`, the others scaled by 1 / (1 − p).
 
-    On a CPU one 64-bit random number decides for eight elements, so `p` is rounded to 1/256;
+    On a CPU one 64-bit random number decides for eight elements, so `p` is rounded to a multiple of 1/256, and never
+    to 0;
     torch draws a number for each, one after the other, which took 15 % of a training step.
     """
     if not training or p == 0.0:

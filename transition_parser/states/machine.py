@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from transition_parser.states.table import ActionTable, Column
+from transition_parser.transitions.system import NO_HEAD
 
-NO_HEAD = -1
 _PER_ROW = ("root", "stack", "depth", "buffer", "left", "heads", "relations", "shift_ids", "swaps_left")
 
 

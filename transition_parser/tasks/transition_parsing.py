@@ -13,21 +13,23 @@ from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 from fairseq.logging import metrics
 from fairseq.sequence_generator import SequenceGenerator
 from fairseq.tasks import FairseqTask, register_task
+from fairseq.tokenizer import tokenize_line
 from omegaconf import II
 from torch import Tensor
 
 from transition_parser import criterions  # noqa: F401  (registers them)
 from transition_parser.data.dataset import TransitionDataset
-from transition_parser.data.resources import Resources
-from transition_parser.errors import input_error
+from transition_parser.data.resources import SOURCE, TARGET, Resources
+from transition_parser.errors import InputError, input_error
 from transition_parser.modules.decoder import SWAPS_PER_WORD
 from transition_parser.pieces import FILE_NAME as PIECES_FILE
 from transition_parser.pieces import OPEN, Pieces
 from transition_parser.search import search
-from transition_parser.states.machine import NO_HEAD, DependencyMachine
+from transition_parser.states.machine import DependencyMachine
 from transition_parser.transitions import TransitionSystem
 from transition_parser.transitions.config import FILE_NAME as CONFIG_FILE
 from transition_parser.transitions.config import ParserConfig
+from transition_parser.transitions.system import NO_HEAD
 
 
 @dataclass
@@ -35,11 +37,9 @@ class TransitionParsingConfig(FairseqDataclass):
     """The options of the task."""
 
     data: Optional[str] = field(default=None, metadata={"help": "folder that preprocess and fairseq-preprocess wrote"})
-    source_lang: str = field(default="src", metadata={"help": "suffix of the sentences"})
-    target_lang: str = field(default="act", metadata={"help": "suffix of the actions"})
     subword_regularization: float = field(
         default=0.0,
-        metadata={"help": "sample the split of words into pieces with this smoothing, 0: do not"},
+        metadata={"help": "BPE-dropout: leave out each merge of pieces with this probability, 0: do not"},
     )
     train_precision: ChoiceEnum(["fp32", "bf16"]) = field(
         default="fp32",
@@ -62,6 +62,8 @@ class TransitionParsingTask(FairseqTask):
         super().__init__(cfg)
         self.resources = resources
         self.table = resources.table
+        # goes into checkpoints, so that a model is never used with the files of another one
+        self.state.add_factory("fingerprint", lambda: resources.fingerprint)
 
     @classmethod
     def setup_task(cls, cfg: TransitionParsingConfig, **kwargs) -> "TransitionParsingTask":
@@ -72,9 +74,11 @@ class TransitionParsingTask(FairseqTask):
     def build_dictionary(cls, filenames, workers=1, threshold=-1, nwords=-1, padding_factor=8) -> Dictionary:
         """For `fairseq-preprocess --task transition_parsing`: the dictionary of the files, completed by the
         pieces of `spm.model` and the actions over the relations of `parser.json` that training has not seen."""
+        if max(threshold, nwords) > 0:
+            raise InputError("the dictionaries are those of preprocess: --threshold* and --nwords* do not apply")
         dictionary = Dictionary()
         for filename in sorted(filenames):
-            Dictionary.add_file_to_dictionary(filename, dictionary, lambda line: line.split(), workers)
+            Dictionary.add_file_to_dictionary(filename, dictionary, tokenize_line, workers)
         for filename in sorted(filenames):
             for symbol in _inventory(Path(filename)):
                 dictionary.add_symbol(symbol, n=0)
@@ -85,11 +89,11 @@ class TransitionParsingTask(FairseqTask):
 
     def load_dataset(self, split: str, combine: bool = False, **kwargs) -> None:
         """Loads `split`. Raises `InputError` where fairseq-preprocess has not written it."""
-        prefix = Path(self.cfg.data) / f"{split}.{self.cfg.source_lang}-{self.cfg.target_lang}."
+        prefix = Path(self.cfg.data) / f"{split}.{SOURCE}-{TARGET}."
         sides = []
         for language, dictionary in (
-            (self.cfg.source_lang, self.source_dictionary),
-            (self.cfg.target_lang, self.target_dictionary),
+            (SOURCE, self.source_dictionary),
+            (TARGET, self.target_dictionary),
         ):
             path = str(prefix) + language
             side = data_utils.load_indexed_dataset(path, dictionary, self.cfg.dataset_impl)
@@ -153,6 +157,8 @@ class TransitionParsingTask(FairseqTask):
         return loss, sample_size, logging_output
 
     def _parsing_counts(self, sample, model) -> dict[str, int]:
+        """Words, right heads and right labelled heads; sentences with relations that the training data does not
+        have are left out, because their actions can't be replayed."""
         net_input = sample["net_input"]
         encoder_out = model.encoder(
             net_input["src_tokens"], net_input["src_lengths"], shift_ids=net_input.get("shift_ids")
@@ -162,9 +168,10 @@ class TransitionParsingTask(FairseqTask):
         system = torch.nn.utils.rnn.pad_sequence(tokens, True, self.target_dictionary.pad())
         gold_heads, gold_labels = self._trees(model, encoder_out, sample["target"])
         heads, labels = self._trees(model, encoder_out, system.to(gold_heads.device))
-        right = (heads == gold_heads) & (gold_heads != NO_HEAD)
+        known = (sample["target"] != self.target_dictionary.unk()).all(1)
+        right = (heads == gold_heads) & (gold_heads != NO_HEAD) & known[:, None]
         return {
-            "_words": int(encoder_out.lengths.sum()),
+            "_words": int(encoder_out.lengths[known].sum()),
             "_heads": int(right.sum()),
             "_labelled": int((right & (labels == gold_labels)).sum()),
         }
@@ -193,11 +200,12 @@ class TransitionParsingTask(FairseqTask):
 
     def build_generator(self, models, args, seq_gen_cls=None, extra_gen_cls_kwargs=None, **kwargs):
         """fairseq's generator, with the machine's own bound on the number of actions."""
-        return (
-            super()
-            .build_generator(models, args, seq_gen_cls or _BoundedGenerator, extra_gen_cls_kwargs, **kwargs)
-            .with_bound(self)
+        generator = super().build_generator(
+            models, args, seq_gen_cls or _BoundedGenerator, extra_gen_cls_kwargs, **kwargs
         )
+        if isinstance(generator, _BoundedGenerator):  # not so where it only scores references
+            generator.bind(self.resources)
+        return generator
 
 
 def _percent_of_words(key: str):
@@ -212,11 +220,10 @@ class _BoundedGenerator(SequenceGenerator):
     """Sets the longest derivation of each batch from the transition system, because fairseq forces
     `</s>` at its own limit, legal or not."""
 
-    def with_bound(self, task: TransitionParsingTask) -> "_BoundedGenerator":
-        self.system = task.table.system
-        self.resources = task.resources
-        self.opens = task.resources.opens_word()
-        return self
+    def bind(self, resources: Resources) -> None:
+        """Tells what system and pieces the sentences are of."""
+        self.resources, self.system = resources, resources.table.system
+        self.opens = resources.opens_word()
 
     def _generate(self, sample, *args, **kwargs):
         net_input = sample["net_input"]

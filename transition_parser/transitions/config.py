@@ -18,8 +18,7 @@ FORMAT_VERSION = 1
 class ParserConfig:
     """A transition system with its labels.
 
-    relations: the labels of the training trees, most frequent first. actions: the tokens of the action
-    vocabulary. shift_words: the words that decorate their SHIFT.
+    relations: the labels of the training trees, most frequent first. shift_words: the words that decorate their SHIFT.
     """
 
     system: str
@@ -60,4 +59,7 @@ class ParserConfig:
             raise input_error(f"format version {version}, this program reads {FORMAT_VERSION}: make it again", path)
         known = {f.name for f in fields(cls)}
         values = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items() if k in known}
-        return cls(**values)
+        try:
+            return cls(**values)
+        except TypeError as error:
+            raise input_error(f"no parser description: {error}", path) from None
