@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Every tree of every treebank through every system and back: bash run/check_treebanks.sh FOLDER (of */*.conllu).
+# One JSON object a file and system; exit status 1 if one tree is lost or one step is illegal.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+if [ $# -ne 1 ] || [ ! -d "$1" ]; then
+    echo "usage: bash run/check_treebanks.sh FOLDER" >&2
+    exit 2
+fi
+[ -x "$root/.venv/bin/transition-parser" ] && PATH="$root/.venv/bin:$PATH"
+lost=0
+for system in arc-standard arc-hybrid arc-eager arc-standard-swap arc-hybrid-swap; do
+    for file in "$1"/*/*.conllu; do
+        figures=$(transition-parser oracle "$file" --system "$system" --check --json) || lost=1
+        echo "$system $(basename "$(dirname "$file")")/$(basename "$file") $figures"
+    done
+done
+exit "$lost"
