@@ -101,10 +101,10 @@ def test_generate_and_our_search_agree(data_folder, checkpoint, generated):
 
 def test_interactive_reads_words(data_folder, checkpoint):
     done = run(
-        "fairseq-interactive", data_folder, *TASK, "--path", checkpoint, "--beam", "2",
-        stdin="The cat sleeps .\n\n▁the zzz\n",
+        "fairseq-interactive", data_folder, *TASK, "--path", checkpoint, "--beam", "5",
+        stdin="The cat sleeps .\n\n▁the zzz\nStop\n",
     )  # fmt: skip
-    assert re.findall(r"^H-(\d)", done.stdout, re.M) == ["0", "1", "2"]
+    assert re.findall(r"^H-(\d)", done.stdout, re.M) == ["0", "1", "2", "3"]
     (line,) = re.findall(r"^H-0\t\S+\t(.*)$", done.stdout, re.M)
     system = ParserConfig.load(data_folder).transition_system()
     assert len(system.replay("The cat sleeps .".split(), [*map(Action.parse, line.split())])) == 4

@@ -11,6 +11,7 @@ import torch
 from fairseq.data import Dictionary, data_utils
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 from fairseq.logging import metrics
+from fairseq.search import BeamSearch
 from fairseq.sequence_generator import SequenceGenerator
 from fairseq.tasks import FairseqTask, register_task
 from fairseq.tokenizer import tokenize_line
@@ -224,6 +225,8 @@ class _BoundedGenerator(SequenceGenerator):
         """Tells what system and pieces the sentences are of."""
         self.resources, self.system = resources, resources.table.system
         self.opens = resources.opens_word()
+        if type(self.search) is BeamSearch:
+            self.search = _FillingBeamSearch(resources.target_dictionary)
 
     def _generate(self, sample, *args, **kwargs):
         net_input = sample["net_input"]
@@ -232,7 +235,27 @@ class _BoundedGenerator(SequenceGenerator):
             net_input["shift_ids"] = self.resources.shift_ids(tokens)
         words = int(self.opens.to(tokens.device)[tokens].sum(1).max())
         self.max_len_a, self.max_len_b = 0, _most_actions(self.system, words)
-        return super()._generate(sample, *args, **kwargs)
+        found = super()._generate(sample, *args, **kwargs)
+        return [[h for h in hypotheses if h["score"] > _FILLER] for hypotheses in found]
+
+
+_FILLER = -1e3  # per action; no derivation scores so low, and no filler so high
+
+
+class _FillingBeamSearch(BeamSearch):
+    """fairseq waits until each sentence has as many finished hypotheses as the beam is wide. A short sentence
+    may have fewer derivations than that (one word has one): when none is left, the rest is filled up with
+    hypotheses of a score far below all others, which `_BoundedGenerator` throws away."""
+
+    def step(self, step, lprobs, scores, *args, **kwargs):
+        found_scores, tokens, beams = super().step(step, lprobs, scores, *args, **kwargs)
+        none_left = (found_scores == float("-inf")).all(1, keepdim=True)
+        low = 10 * _FILLER * (step + 2)
+        return (
+            found_scores.masked_fill(none_left, low),
+            tokens.masked_fill(none_left, self.eos),
+            beams,
+        )
 
 
 def _most_actions(system: TransitionSystem, words: int) -> int:
