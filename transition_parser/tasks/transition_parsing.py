@@ -64,7 +64,7 @@ class TransitionParsingTask(FairseqTask):
         self.resources = resources
         self.table = resources.table
         # goes into checkpoints, so that a model is never used with the files of another one
-        self.state.add_factory("fingerprint", lambda: resources.fingerprint)
+        self.state.merge_state_dict({"fingerprint": resources.fingerprint})
 
     @classmethod
     def setup_task(cls, cfg: TransitionParsingConfig, **kwargs) -> "TransitionParsingTask":
