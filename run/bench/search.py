@@ -112,7 +112,8 @@ def main() -> None:
             if Path(arguments.model).is_file():
                 generated = generate(name, Path(arguments.model), OURS, arguments)
                 rates["fairseq-generate, our model"].append(generated)
-            translation = ["--task", "translation", *LANGUAGES]
+            # --user-dir lets fairseq read its own checkpoint on today's torch (transition_parser/compat.py)
+            translation = [*OURS[:2], "--task", "translation", *LANGUAGES]
             rates[fairseq].append(generate(name, folder / "checkpoint_last.pt", translation, arguments))
     rates = {key: values for key, values in rates.items() if values}
     report("search, sentences/s", arguments, rates, fairseq)
