@@ -74,7 +74,7 @@ class Parser:
         model: TransitionTransformer,
         resources: Resources,
         beam: int = 1,
-        batch_tokens: int = 4000,
+        batch_tokens: int = 40000,
         device: str = "cpu",
     ) -> None:
         if beam < 1 or batch_tokens < 1:
@@ -85,7 +85,7 @@ class Parser:
         self.system = resources.parser.transition_system()
 
     @classmethod
-    def load(cls, model: str | os.PathLike, beam: int = 1, batch_tokens: int = 4000, device: str = "cpu") -> Parser:
+    def load(cls, model: str | os.PathLike, beam: int = 1, batch_tokens: int = 40000, device: str = "cpu") -> Parser:
         """A parser from a checkpoint file, an exported folder, or the name of a model of the package.
 
         Raises `InputError` where there is none.

@@ -54,14 +54,18 @@ def ours(model: Parser, sentences: list[Sentence], machine: type[DependencyMachi
     return len(sentences) / (time.perf_counter() - start)
 
 
-def generate(data: str, checkpoint: Path, flags: list[str], arguments) -> float:
-    """Sentences a second as fairseq-generate counts them."""
+def generate(data: str, checkpoint: Path, flags: list[str], arguments, lengths: list[float]) -> float:
+    """Sentences a second as fairseq-generate counts them; notes the tokens it found a sentence in `lengths`."""
     printed = run(
         "fairseq-generate", data, *flags, "--path", str(checkpoint), "--beam", str(arguments.beam),
         "--gen-subset", "test", "--max-tokens", str(arguments.max_tokens), "--quiet",
         threads=arguments.threads,
     )  # fmt: skip
-    return float(re.findall(r"Translated .* \(([\d.]+) sentences/s", printed)[0])
+    ((sentences, tokens, rate),) = re.findall(
+        r"Translated ([\d,]+) sentences \(([\d,]+) tokens\).*\(([\d.]+) sentences/s", printed
+    )
+    lengths.append(float(tokens.replace(",", "")) / float(sentences.replace(",", "")))
+    return float(rate)
 
 
 def prepare(arguments, sentences: list[Sentence], folder: Path) -> None:
@@ -102,6 +106,8 @@ def main() -> None:
     rates: dict[str, list[float]] = {
         name: [] for name in ("ours, constrained", "ours, free", "fairseq-generate, our model", fairseq)
     }
+    ours_lengths: list[float] = []
+    fairseq_lengths: list[float] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         prepare(arguments, sentences, folder)
@@ -110,13 +116,16 @@ def main() -> None:
             rates["ours, constrained"].append(ours(model, sentences, DependencyMachine))
             rates["ours, free"].append(ours(model, sentences, FreeMachine))
             if Path(arguments.model).is_file():
-                generated = generate(name, Path(arguments.model), OURS, arguments)
+                generated = generate(name, Path(arguments.model), OURS, arguments, ours_lengths)
                 rates["fairseq-generate, our model"].append(generated)
             # --user-dir lets fairseq read its own checkpoint on today's torch (transition_parser/compat.py)
             translation = [*OURS[:2], "--task", "translation", *LANGUAGES]
-            rates[fairseq].append(generate(name, folder / "checkpoint_last.pt", translation, arguments))
+            rates[fairseq].append(
+                generate(name, folder / "checkpoint_last.pt", translation, arguments, fairseq_lengths)
+            )
     rates = {key: values for key, values in rates.items() if values}
-    report("search, sentences/s", arguments, rates, fairseq)
+    lengths = {"our model": ours_lengths[-1:], "fairseq transformer": fairseq_lengths[-1:]}
+    report("search, sentences/s", arguments, rates, fairseq, tokens_per_sentence_of_fairseq_generate=lengths)
 
 
 if __name__ == "__main__":

@@ -26,9 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--batch-tokens",
         type=positive,
-        default=4000,
+        default=40000,
         metavar="N",
-        help="words times beam that are parsed at once (default 4000)",
+        help="words times beam that are parsed at once (default 40000)",
     )
     parser.add_argument("--device", default="cpu", metavar="D", help="cpu (default), cuda, …")
     parser.add_argument("--tokenize", action="store_true", help="text is not tokenised: use spaCy's English rules")
