@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import chain
 
 from transition_parser.errors import input_error
-from transition_parser.graphs.conllu import Sentence, parse_conllu
+from transition_parser.graphs.conllu import Sentence, decode_line, parse_conllu
 
 
 def read_sentences(path: str | os.PathLike, tokenised: bool = True) -> Iterator[Sentence]:
@@ -47,13 +47,7 @@ def _read(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator[Senten
 
 def _text(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator[Sentence]:
     for number, raw in enumerate(lines, 1):
-        try:
-            line = raw.decode("utf-8")
-        except UnicodeDecodeError as error:
-            problem = f"byte {error.start + 1} of the line is not UTF-8: is this a text file?"
-            raise input_error(problem, path, number) from None
-        if "\0" in line:
-            raise input_error("the line holds a zero byte: is this a text file?", path, number)
+        line = decode_line(raw, path, number)
         words = line.split() if tokenised else tokenise(line)
         if words:
             yield Sentence.from_words(words, (f"# text = {' '.join(line.split())}",))

@@ -145,7 +145,7 @@ def parse_conllu(lines: Iterable[bytes], path: str | None = None) -> Iterator[Se
     block: list[str] = []
     start = 1
     for number, raw in enumerate(lines, 1):
-        line = _decode(raw, path, number)
+        line = decode_line(raw, path, number)
         if line:
             block.append(line)
             continue
@@ -156,14 +156,15 @@ def parse_conllu(lines: Iterable[bytes], path: str | None = None) -> Iterator[Se
         yield _sentence(block, path, start)
 
 
-def _decode(raw: bytes, path: str | None, number: int) -> str:
+def decode_line(raw: bytes, path: str | None, number: int) -> str:
+    """A line of a text file without its end, and without a byte-order mark. Raises `InputError` for other bytes."""
     try:
         line = raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        problem = f"byte {error.start + 1} of the line is not UTF-8: is this a CoNLL-U text file?"
+        problem = f"byte {error.start + 1} of the line is not UTF-8: is this a text file?"
         raise input_error(problem, path, number) from None
     if "\0" in line:
-        raise input_error("the line holds a zero byte: is this a CoNLL-U text file?", path, number)
+        raise input_error("the line holds a zero byte: is this a text file?", path, number)
     return line.rstrip("\r\n").removeprefix("\ufeff" if number == 1 else "")
 
 
