@@ -37,11 +37,11 @@ class TransitionDataset(FairseqDataset):
         self.sources, self.targets = sources, targets
         self.source_sizes, self.target_sizes = source_sizes, target_sizes
         self.resources = resources
-        self.dictionary, self.pieces = resources.source_dictionary, resources.pieces
+        self.dictionary = resources.source_dictionary
         self.opens = resources.opens_word()
         self.device_table = DeviceTable.of(resources.table)
         self.alpha, self.seed, self.shuffle = alpha, seed, shuffle
-        self.words = [self._words(source) for source in sources] if alpha else None
+        self.words = [resources.words(source.tolist()) for source in sources] if alpha else None
 
     def __len__(self) -> int:
         return len(self.sources)
@@ -49,20 +49,12 @@ class TransitionDataset(FairseqDataset):
     def __getitem__(self, index: int) -> dict:
         source = self.sources[index]
         if self.words:
-            source = self._split_anew(self.words[index])
+            source = self.resources.encode(self.words[index], self.alpha)
         return {
             "id": index,
             "source": source,
             "target": None if self.targets is None else self.targets[index],
         }
-
-    def _words(self, source: Tensor) -> list[str]:
-        """The words that the piece ids spell."""
-        return self.pieces.words([self.dictionary[i] for i in source[:-1].tolist()])
-
-    def _split_anew(self, words: list[str]) -> Tensor:
-        ids = [self.dictionary.index(piece) for word in self.pieces.encode(words, self.alpha) for piece in word]
-        return torch.tensor([*ids, self.dictionary.eos()])
 
     def collater(self, samples: list[dict]) -> dict:
         """fairseq's batch: `id`, `nsentences`, `ntokens`, `net_input`, `target`."""
@@ -89,15 +81,11 @@ class TransitionDataset(FairseqDataset):
             net_input["prev_output_tokens"] = data_utils.collate_tokens(
                 [s["target"] for s in samples], pad, eos, move_eos_to_beginning=True
             )
-            machine = DependencyMachine(self.device_table, self._lengths(source), shift_ids)
+            machine = DependencyMachine(self.device_table, self.opens[source].sum(1), shift_ids)
             net_input["state"] = unroll(machine, target)._asdict()
             batch["target"] = target
             batch["ntokens"] = int((target != pad).sum())
         return batch
-
-    def _lengths(self, source: Tensor) -> Tensor:
-        """Words of each sentence."""
-        return self.opens[source].sum(1)
 
     # --- what fairseq asks ------------------------------------------------------------------
 

@@ -53,32 +53,34 @@ class Resources:
         for name in FILES:
             shutil.copyfile(Path(folder, name), Path(dest, name))
 
-    def encode(self, words: list[str]) -> Tensor:
-        """The piece ids of a sentence with `</s>`."""
-        return self.encode_pieces([piece for word in self.pieces.encode(words) for piece in word])
+    def encode(self, words: list[str], alpha: float | None = None) -> Tensor:
+        """The piece ids of a sentence with `</s>`; alpha as in `Pieces.encode`."""
+        return self.encode_pieces([piece for word in self.pieces.encode(words, alpha) for piece in word])
 
     def encode_pieces(self, pieces: list[str]) -> Tensor:
-        """The ids of pieces, with `</s>`."""
+        """The ids of pieces, with `</s>`. No pieces at all are one empty word."""
+        return torch.tensor([*map(self._piece_id, pieces or [OPEN]), self.source_dictionary.eos()])
+
+    def _piece_id(self, piece: str) -> int:
         dictionary = self.source_dictionary
-        ids = [dictionary.index(piece) for piece in pieces or [OPEN]]
-        opening = dictionary.index(OPEN)  # an unknown piece that opens a word still opens one
-        unknown = dictionary.unk()
-        ids = [
-            opening if i == unknown and piece.startswith(OPEN) else i
-            for i, piece in zip(ids, pieces or [OPEN], strict=True)
-        ]
-        return torch.tensor([*ids, dictionary.eos()])
+        unknown = dictionary.index(piece) == dictionary.unk()
+        # an unknown piece that opens a word still opens one
+        return dictionary.index(OPEN if unknown and piece.startswith(OPEN) else piece)
+
+    def words(self, tokens: list[int]) -> list[str]:
+        """The normalised words that the piece ids of a sentence spell; padding and `</s>` spell none."""
+        dictionary = self.source_dictionary
+        special = (dictionary.pad(), dictionary.eos())
+        return self.pieces.words([dictionary[i] for i in tokens if i not in special])
 
     def shift_ids(self, tokens: Tensor) -> Tensor | None:
         """(B, P): the shift id of each word of a batch of piece ids (B, S), 0 at the root and at padding; None
         where no SHIFT is labelled."""
         if not self.table.labelled_shift:
             return None
-        dictionary, ids = self.source_dictionary, []
-        for row in tokens.tolist():
-            special = (dictionary.pad(), dictionary.eos())
-            words = self.pieces.words([dictionary[i] for i in row if i not in special])
-            ids.append(torch.tensor([*self.table.shift_ids(words), 0], device=tokens.device))
+        ids = [
+            torch.tensor([*self.table.shift_ids(self.words(row)), 0], device=tokens.device) for row in tokens.tolist()
+        ]
         return torch.nn.utils.rnn.pad_sequence(ids, batch_first=True)
 
     def opens_word(self) -> Tensor:
