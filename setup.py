@@ -22,6 +22,8 @@ setup(
         "numpy>=1.26,<3",
         "sentencepiece>=0.2.0",
         "spacy>=3.7,<4",
+        # spaCy's tables of English lemmas
+        "spacy-lookups-data>=1.0.5",
         "smatch>=1.0.4",
         "penman>=1.3.0",
         "sacrebleu>=2.4",

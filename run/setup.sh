@@ -33,7 +33,8 @@ if [ "$(cat "$venv/.complete" 2>/dev/null)" != "$wanted $root" ]; then
     # fetch another one. CUDA_HOME would make it look for a compiler for GPUs.
     env -u CUDA_HOME "$venv/bin/python" -m pip --disable-pip-version-check -qq install \
         -c "$root/run/constraints.txt" --no-build-isolation "fairseq-fixed==0.12.3.1"
-    pip install -c "$root/run/constraints.txt" --no-build-isolation -e "$root[test]"
+    # the rest with build isolation: smatch comes as source that needs setuptools_scm to know its version
+    pip install -c "$root/run/constraints.txt" -e "$root[test]"
     echo "$wanted $root" >"$venv/.complete"
 fi
 PATH=$venv/bin:$PATH
