@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from transition_parser.errors import InputError
 from transition_parser.transitions.action import Action, Kind
+from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.arc_eager import ArcEager
 from transition_parser.transitions.arc_hybrid import ArcHybrid, ArcHybridSwap
 from transition_parser.transitions.arc_standard import ArcStandard, ArcStandardSwap
 from transition_parser.transitions.system import State, TransitionSystem
 
 SYSTEMS: dict[str, type[TransitionSystem]] = {
-    system.name: system for system in (ArcStandard, ArcHybrid, ArcEager, ArcStandardSwap, ArcHybridSwap)
+    system.name: system for system in (ArcStandard, ArcHybrid, ArcEager, ArcStandardSwap, ArcHybridSwap, AmrSystem)
 }
 
 __all__ = ["SYSTEMS", "Action", "Kind", "State", "TransitionSystem", "make_system"]

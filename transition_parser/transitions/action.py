@@ -17,10 +17,23 @@ class Kind(Enum):
     LEFT_ARC = "LEFT-ARC"
     RIGHT_ARC = "RIGHT-ARC"
     SWAP = "SWAP"
+    # AMR
+    MERGE = "MERGE"
+    PRED = "PRED"
+    VALUE = "VALUE"
+    COPY_LEMMA = "COPY_LEMMA"
+    COPY_SENSE01 = "COPY_SENSE01"
+    COPY_WORD = "COPY_WORD"
+    ENTITY = "ENTITY"
+    DEPENDENT = "DEPENDENT"
+    LA = "LA"
+    RA = "RA"
+    ROOT = "ROOT"
+    CLOSE = "CLOSE"
 
 
 _UNSAFE = re.compile(r"[\s%()\x00-\x1f\x7f-\x9f]")
-_TOKEN = re.compile(r"([A-Z-]+)(?:\((.*)\))?")
+_TOKEN = re.compile(r"([A-Z0-9_-]+)(?:\((.*)\))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +68,17 @@ class Action:
             raise ValueError(f"{token!r} is no action")
         kind, label = match.groups()
         return Action(Kind(kind), None if label is None else unquote(label, errors="strict"))
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of a label that `joined` made."""
+        return tuple(map(unquote, (self.label or "").split(",")))
+
+
+def joined(*parts: str) -> str:
+    """One label of several parts, each of any content.
+
+    >>> Action(Kind.DEPENDENT, joined("op1", '"1,000"')).parts
+    ('op1', '"1,000"')
+    """
+    return ",".join(part.replace("%", "%25").replace(",", "%2C") for part in parts)

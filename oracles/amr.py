@@ -1,0 +1,301 @@
+"""The oracle of the AMR machine: an aligned graph to the actions that build it.
+
+Source: Fernandez Astudillo et al. 2020, sec. 4. Nothing is lost: every node of a connected graph is made
+from a word that it is aligned to, and meets all its neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from transition_parser.graphs.amr import AmrGraph, Edge, named
+from transition_parser.transitions import Action, Kind
+from transition_parser.transitions.action import joined
+from transition_parser.transitions.amr import (
+    JOINED,
+    AmrSystem,
+    Word,
+    copied_concept,
+    copied_value,
+    entity_strings,
+    is_constant,
+)
+
+_MERGE, _REDUCE, _SWAP = Action(Kind.MERGE), Action(Kind.REDUCE), Action(Kind.SWAP)
+_ROOT, _CLOSE = Action(Kind.ROOT), Action(Kind.CLOSE)
+
+Span = tuple[int, int]  # first and last word
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """actions: from the first word to CLOSE. order: the nodes of the gold graph in the order in which the machine
+    numbers them, so that `gold.renumbered(order)` equals `result(…).renumbered(range(…))`. spans: for each
+    action its current span."""
+
+    actions: list[Action]
+    order: list[int]
+    spans: list[Span]
+
+
+def amr_oracle(
+    system: AmrSystem, words: Sequence[Word], graph: AmrGraph, alignments: Sequence[Sequence[int]]
+) -> Derivation:
+    """The actions that build `graph`.
+
+    alignments: for each node at least one word. Raises `ValueError` for a node that has none, for a graph that
+    is not connected, and for an edge from a node to itself, which the machine can't build.
+
+    >>> from transition_parser.transitions import make_system
+    >>> graph = AmrGraph(("sleep-01", "she"), frozenset(), (Edge(0, "ARG0", 1),))
+    >>> words = [Word("She", "she"), Word("sleeps", "sleep")]
+    >>> found = amr_oracle(make_system("amr"), words, graph, [[1], [0]])
+    >>> [str(action) for action in found.actions]
+    ['SHIFT', 'COPY_LEMMA', 'SHIFT', 'COPY_SENSE01', 'ROOT', 'LA(ARG0)', 'REDUCE', 'CLOSE']
+    """
+    _check(graph, alignments)
+    plan = _Plan(words, graph, alignments)
+    return _Writer(system, words, graph, plan).derivation()
+
+
+def _check(graph: AmrGraph, alignments: Sequence[Sequence[int]]) -> None:
+    for node, tokens in enumerate(alignments):
+        if not tokens:
+            raise ValueError(f"the node {graph.labels[node]} is aligned to no word: run `transition-parser align`")
+    for source, role, target in graph.edges:
+        if source == target:
+            raise ValueError(f"the edge :{role} goes from {graph.labels[source]} to itself")
+    if not graph.is_connected():
+        raise ValueError("the graph is not connected")
+
+
+@dataclass(frozen=True)
+class _Entity:
+    """A named node, what it stands for, and the ENTITY action that makes it."""
+
+    node: int
+    hidden: tuple[int, ...]  # the name and its strings
+    action: Action
+
+
+class _Plan:
+    """Which words are merged, and which nodes each span makes, in order."""
+
+    def __init__(self, words: Sequence[Word], graph: AmrGraph, alignments: Sequence[Sequence[int]]) -> None:
+        self.words, self.graph = words, graph
+        self.alignments = [sorted(tokens) for tokens in alignments]
+        self.degree = [0] * len(graph)
+        self.parents: list[list[Edge]] = [[] for _ in graph.labels]
+        for edge in graph.edges:
+            self.degree[edge.source] += 1
+            self.degree[edge.target] += 1
+            self.parents[edge.target].append(edge)
+        self.taken: dict[int, Span] = {}  # word → merged span
+        self.entities: dict[int, _Entity] = {}
+        self.place: list[Span | None] = [None] * len(graph)
+        self._find_entities()
+        self._find_merged()
+        self._place_rest()
+        self.dependents = self._find_dependents()
+        self.nodes_of = self._order()
+
+    def _find_entities(self) -> None:
+        """Names that stand in the sentence word by word, or as one word; others by their strings."""
+        owners: set[int] = set()
+        for node, name, ops in named(self.graph):
+            if node in owners or node in self.graph.constants:
+                continue
+            strings = [self.graph.labels[op] for op in ops]
+            near = sorted({t for op in (*ops, name, node) for t in self.alignments[op]})
+            span, parts = self._name_span(strings, near)
+            if any(self.taken.get(t, (t, t)) != (t, t) or (t, t) in self._entity_spans() for t in range(span[0], span[1] + 1)):
+                continue
+            owners.add(node)
+            self._take(span)
+            concept = self.graph.labels[node]
+            self.entities[node] = _Entity(node, (name, *ops), Action(Kind.ENTITY, joined(concept, *parts)))
+            for part in (node, name, *ops):
+                self.place[part] = span
+
+    def _entity_spans(self) -> set[Span]:
+        return {self.place[node] for node in self.entities}  # type: ignore[misc]
+
+    def _name_span(self, strings: list[str], near: list[int]) -> tuple[Span, tuple[str, ...]]:
+        """The span of a name and the label parts behind the type. near: words that its nodes are aligned to."""
+        for length, parts in ((len(strings), ()), (3, (JOINED,)), (2, (JOINED,)), (1, ())):
+            for first in self._starts(near, length):
+                forms = [word.form for word in self.words[first : first + length]]
+                if len(forms) == length and entity_strings(forms, parts) == strings:
+                    if all(word.form_is_plain for word in self.words[first : first + length]):
+                        return (first, first + length - 1), parts
+        return (near[0], near[0]), tuple(strings)
+
+    def _starts(self, near: list[int], length: int) -> Iterator[int]:
+        for token in near:
+            yield from range(max(0, token - length + 1), token + 1)
+
+    def _take(self, span: Span) -> None:
+        for word in range(span[0], span[1] + 1):
+            self.taken[word] = span
+
+    def _find_merged(self) -> None:
+        """Concepts of several neighbouring words, where nothing else comes from a part of them."""
+        for node, tokens in enumerate(self.alignments):
+            span = (tokens[0], tokens[-1])
+            if self.place[node] or len(tokens) < 2 or len(tokens) != span[1] - span[0] + 1:
+                continue
+            inside = range(span[0], span[1] + 1)
+            alone = not any(
+                other != node and not self.place[other] and self.alignments[other] != tokens and set(self.alignments[other]) & set(inside)
+                for other in range(len(self.graph))
+            )
+            if alone and not any(word in self.taken for word in inside):
+                self._take(span)
+                self.place[node] = span
+            elif self.taken.get(span[0]) == span:
+                self.place[node] = span
+
+    def _place_rest(self) -> None:
+        for node, tokens in enumerate(self.alignments):
+            if self.place[node] is None:
+                word = tokens[0]
+                self.place[node] = self.taken.get(word, (word, word))
+
+    def _find_dependents(self) -> dict[int, list[tuple[Edge, Action]]]:
+        """Constants such as polarity and mode that come from the span of their only head."""
+        found: dict[int, list[tuple[Edge, Action]]] = {}
+        hidden = {part for entity in self.entities.values() for part in entity.hidden}
+        for node in range(len(self.graph)):
+            label = self.graph.labels[node]
+            if node in hidden or node == self.graph.top or len(self.parents[node]) != 1 or self.degree[node] != 1:
+                continue
+            edge = self.parents[node][0]
+            if self.place[node] != self.place[edge.source] or edge.source in hidden:
+                continue
+            if node in self.graph.constants and is_constant(label) and not _is_copied(label, self._forms(node)):
+                action = Action(Kind.DEPENDENT, joined(edge.role, label))
+                found.setdefault(edge.source, []).append((edge, action))
+        return found
+
+    def _forms(self, node: int) -> list[str]:
+        first, last = self.place[node]  # type: ignore[misc]
+        return [word.form for word in self.words[first : last + 1]]
+
+    def _order(self) -> dict[Span, list[int]]:
+        """The nodes that each span makes: an entity first, then in the order of the graph, each constant behind
+        its head."""
+        hidden = {part for entity in self.entities.values() for part in entity.hidden}
+        hidden |= {edge.target for edges in self.dependents.values() for edge, _ in edges}
+        by_span: dict[Span, list[int]] = {}
+        for node in range(len(self.graph)):
+            if node not in hidden:
+                by_span.setdefault(self.place[node], []).append(node)  # type: ignore[arg-type]
+        for span, nodes in by_span.items():
+            by_span[span] = sorted(nodes, key=lambda node: (node not in self.entities, node))
+        return by_span
+
+
+def _is_copied(label: str, forms: Sequence[str]) -> bool:
+    return copied_value(forms) == label
+
+
+class _Writer:
+    """Follows the machine and writes its actions."""
+
+    def __init__(self, system: AmrSystem, words: Sequence[Word], graph: AmrGraph, plan: _Plan) -> None:
+        self.system, self.words, self.graph, self.plan = system, words, graph, plan
+        self.actions: list[Action] = []
+        self.spans: list[Span] = []
+        self.order: list[int] = []
+        self.stack: list[int] = []
+        self.open: list[dict[int, list[Edge]]] = [{} for _ in graph.labels]  # the edges to each neighbour not yet made
+        for edge in graph.edges:
+            self.open[edge.source].setdefault(edge.target, []).append(edge)
+            self.open[edge.target].setdefault(edge.source, []).append(edge)
+
+    def derivation(self) -> Derivation:
+        word = 0
+        while word < len(self.words):
+            span = self.plan.taken.get(word, (word, word))
+            self._say(self.system.shift(self.words[word].form), span)
+            for _ in range(span[1] - span[0]):
+                self._say(_MERGE, span)
+            for node in self.plan.nodes_of.get(span, ()):
+                self._make(node, span)
+            word = span[1] + 1
+        self._say(_CLOSE, (word - 1, word - 1))
+        return Derivation(self.actions, self.order, self.spans)
+
+    def _say(self, action: Action, span: Span) -> None:
+        self.actions.append(action)
+        self.spans.append(span)
+
+    def _make(self, node: int, span: Span) -> None:
+        entity = self.plan.entities.get(node)
+        self.order.append(node)
+        if entity:
+            self._say(entity.action, span)
+            self.order.extend(entity.hidden)
+            self._close(node, entity.hidden[0])
+        else:
+            self._say(self._naming(node, span), span)
+        for edge, action in self.plan.dependents.get(node, ()):
+            self._say(action, span)
+            self.order.append(edge.target)
+            self._close(node, edge.target)
+        if node == self.graph.top:
+            self._say(_ROOT, span)
+        self._meet(node, span)
+
+    def _close(self, one: int, other: int) -> None:
+        self.open[one].pop(other)
+        self.open[other].pop(one)
+
+    def _naming(self, node: int, span: Span) -> Action:
+        words = self.words[span[0] : span[1] + 1]
+        label = self.graph.labels[node]
+        if node in self.graph.constants:
+            copied = all(word.form_is_plain for word in words) and _is_copied(label, [word.form for word in words])
+            return Action(Kind.COPY_WORD) if copied else _action(Kind.VALUE, label)
+        if all(word.lemma_is_symbol for word in words):
+            lemmas = [word.lemma for word in words]
+            for kind in (Kind.COPY_LEMMA, Kind.COPY_SENSE01):
+                if copied_concept(lemmas, kind) == label:
+                    return Action(kind)
+        return _action(Kind.PRED, label)
+
+    def _meet(self, node: int, span: Span) -> None:
+        """The new node goes down the stack as far as its neighbours on it are; what is complete on the way goes."""
+        constants, stack = self.graph.constants, self.stack
+        place = len(stack) - 1
+        wanted = sum(other in self.open[node] for other in stack)
+        while place >= 0:
+            other = stack[place]
+            edges = self.open[node].get(other)
+            if edges:
+                wanted -= 1
+                for edge in edges:
+                    self._say(_action(Kind.LA if edge.source == node else Kind.RA, edge.role), span)
+                self._close(node, other)
+                if node in constants:
+                    return
+                if other in constants:
+                    del stack[place]
+                    place -= 1
+                    continue
+            if not self.open[other]:
+                self._say(_REDUCE, span)
+                del stack[place]
+            elif wanted:
+                self._say(_SWAP, span)
+            else:
+                break
+            place -= 1
+        stack.append(node)
+
+
+@lru_cache(maxsize=65536)
+def _action(kind: Kind, label: str) -> Action:
+    return Action(kind, label)

@@ -1,0 +1,508 @@
+"""The AMR machine: words arrive one by one, become nodes, and each new node meets the nodes before it.
+
+Source: the actions are those of Fernandez Astudillo et al. 2020, sec. 4 (after Ballesteros and Al-Onaizan 2017);
+the order in which nodes meet is that of Covington 2001, which makes every graph reachable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from transition_parser.graphs.amr import AmrGraph, Edge, is_number, quoted
+from transition_parser.transitions.action import Action, Kind
+from transition_parser.transitions.system import TransitionSystem
+
+ARCS_IN_A_ROW = 4
+LOOSE_CONSTANTS = 12
+JOINED = "+"  # ENTITY(t,+): the words of the span are one string
+
+_SYMBOL = re.compile(r"""[^\s()/:~"\\#]+""")
+_HYPHEN = re.compile(r"@(\S)@")
+_OPEN = re.compile(r"\d{1,3}(,\d{3})+")
+CONCEPTS = frozenset({Kind.PRED, Kind.COPY_LEMMA, Kind.COPY_SENSE01})
+CONSTANTS = frozenset({Kind.VALUE, Kind.COPY_WORD})
+# what the lexicon limits
+NAMING = frozenset({Kind.PRED, Kind.VALUE, Kind.ENTITY, Kind.DEPENDENT})
+
+
+class Word(NamedTuple):
+    """A word of the sentence and its lemma."""
+
+    form: str
+    lemma: str
+
+    @property
+    def lemma_is_symbol(self) -> bool:
+        """True where COPY_LEMMA makes a concept that PENMAN can hold."""
+        return _SYMBOL.fullmatch(self.lemma) is not None
+
+    @property
+    def form_is_plain(self) -> bool:
+        """True where COPY_WORD and ENTITY make a string without escapes, which not all readers of AMR understand."""
+        return not set(self.form) & set('"\\')
+
+
+class Node(NamedTuple):
+    """A node of the partial graph, and the first and last word that it came from."""
+
+    label: str
+    constant: bool
+    first: int
+    last: int
+
+
+class AmrState(NamedTuple):
+    """A configuration. Words and nodes count from 0.
+
+    position: the next word of the buffer. first: where the current span begins; it ends before `position`.
+    named: the current span has a node. nodes, edges, top: the partial graph. groups: the connected component of
+    each node. stack: node numbers, the newest last. aside: those that the newest has passed, in their order.
+    arcs: LA and RA since the last other action. arcs_left, swaps_left, nodes_left: see `AmrSystem`.
+    """
+
+    words: tuple[Word, ...]
+    position: int
+    first: int
+    named: bool
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    groups: tuple[int, ...]
+    stack: tuple[int, ...]
+    aside: tuple[int, ...]
+    top: int | None
+    closed: bool
+    arcs: int
+    arcs_left: int
+    swaps_left: int
+    nodes_left: int
+
+    @property
+    def span(self) -> tuple[Word, ...]:
+        """The words of the current span."""
+        return self.words[self.first : self.position]
+
+
+class AmrSystem(TransitionSystem):
+    """Builds AMR graphs.
+
+    The newest node is the top of the stack; *the second* is the node below it that was not set aside. The
+    current span is the word that came last with SHIFT, and those that MERGE added to it.
+
+    SHIFT, SHIFT(w)
+      - Legal when: a word is left in the buffer.
+      - Effect: nodes that were set aside return to the stack; the front of the buffer becomes the current span.
+      - Builds: nothing. A span that no node was made from leaves no trace.
+    MERGE
+      - Legal when: the current span has no node yet, and a word is left in the buffer.
+      - Effect: the front of the buffer joins the current span.
+      - Builds: nothing.
+    PRED(n), COPY_LEMMA, COPY_SENSE01
+      - Legal when: there is a current span and the sentence has nodes left; for COPY_* its lemmas are symbols.
+      - Effect: nodes that were set aside return; the new node becomes the top of the stack. Several nodes may come
+        from one span.
+      - Builds: a concept: n, or the lemmas of the span joined by hyphens, with -01 behind for COPY_SENSE01.
+    VALUE(v), COPY_WORD
+      - Legal when: as for PRED, a concept exists or can still be made, and fewer than twelve constants wait for
+        their heads.
+      - Effect: as for PRED.
+      - Builds: a constant: v, or the span itself, as a number if it is one, else as a string.
+    ENTITY(t), ENTITY(t,+), ENTITY(t,s…)
+      - Legal when: the current span has no node yet.
+      - Effect: as for PRED; only the node t goes on the stack.
+      - Builds: a concept t, its `name`, and for each word of the span a string (+: one string of all of them; s…:
+        these strings).
+    DEPENDENT(r,n)
+      - Legal when: the top of the stack is a concept and the sentence has nodes left.
+      - Effect: none on the stack.
+      - Builds: a node n, and an edge r from the top of the stack to it.
+    LA(r), RA(r)
+      - Legal when: there is a second, and of the two nodes the head is a concept; at most four in a row.
+      - Effect: a constant leaves the stack when it gets its head.
+      - Builds: an edge r from the top to the second (LA), from the second to the top (RA).
+    REDUCE
+      - Legal when: the second is a concept, connected to another concept on the stack.
+      - Effect: the second leaves the stack.
+      - Builds: nothing.
+    SWAP
+      - Legal when: there is a second, and the sentence has SWAPs left; with no words left, only if the two are
+        connected already, or (without limit) both constants.
+      - Effect: the second is set aside (in the peers' words it goes back to the buffer), to return with the next
+        SHIFT or node.
+      - Builds: nothing.
+    ROOT
+      - Legal when: no top was chosen, and the top of the stack is a concept.
+      - Effect: none on the stack.
+      - Builds: the node becomes the top of the graph.
+    CLOSE
+      - Legal when: no words are left, a top was chosen, no constant is on the stack, and all concepts on it are
+        connected.
+      - Effect: empties the stack; the state is final.
+      - Builds: nothing.
+
+    A sentence of n words has 3n + 6 nodes at the most (those inside ENTITY not counted), 4n + 16 edges that it does
+    not need to be connected, and 8n + 32 SWAPs, so that derivations are linear.
+
+    lexicon: where given, PRED, VALUE, ENTITY with strings and DEPENDENT are limited to those that training has seen
+    with the span (paper, sec. 4: "Node label predictions were limited to those seen during training"); its
+    keys are those of `key`.
+    """
+
+    name = "amr"
+    kinds = (
+        Kind.SHIFT,
+        Kind.MERGE,
+        Kind.PRED,
+        Kind.VALUE,
+        Kind.COPY_LEMMA,
+        Kind.COPY_SENSE01,
+        Kind.COPY_WORD,
+        Kind.ENTITY,
+        Kind.DEPENDENT,
+        Kind.LA,
+        Kind.RA,
+        Kind.REDUCE,
+        Kind.SWAP,
+        Kind.ROOT,
+        Kind.CLOSE,
+    )
+    projective_only = False
+
+    def __init__(
+        self, root: str = "", shift_words: Sequence[str] = (), lexicon: Mapping[str, frozenset[Action]] | None = None
+    ) -> None:
+        super().__init__(root, shift_words)
+        self.lexicon = lexicon
+
+    def initial(self, sentence: Sequence[Word]) -> AmrState:
+        """The configuration before the first action. `sentence`: at least one word."""
+        if not sentence:
+            raise ValueError("a sentence needs at least one word")
+        limits = limits_of(len(sentence))
+        return AmrState(tuple(sentence), 0, 0, True, (), (), (), (), (), None, False, 0, *limits)
+
+    def why_illegal(self, state: AmrState, action: Action) -> str | None:
+        if action.kind not in self._rules:
+            return self._unknown(action)
+        if state.closed:
+            return "the graph is closed"
+        return self._rules[action.kind](self, state, action) or self._why_unseen(state, action)
+
+    def apply(self, state: AmrState, action: Action) -> AmrState:
+        kind = action.kind
+        if kind is Kind.LA or kind is Kind.RA:
+            return _arc(state, action)
+        state = state._replace(arcs=0)
+        if kind is Kind.SHIFT:
+            position = state.position
+            return _returned(state)._replace(first=position, position=position + 1, named=False)
+        if kind is Kind.MERGE:
+            return state._replace(position=state.position + 1)
+        if kind is Kind.REDUCE:
+            return state._replace(stack=(*state.stack[:-2], state.stack[-1]))
+        if kind is Kind.SWAP:
+            stack = (*state.stack[:-2], state.stack[-1])
+            return state._replace(
+                stack=stack, aside=(state.stack[-2], *state.aside), swaps_left=max(state.swaps_left - 1, 0)
+            )
+        if kind is Kind.ROOT:
+            return state._replace(top=state.stack[-1])
+        if kind is Kind.CLOSE:
+            return state._replace(stack=(), aside=(), closed=True)
+        if kind is Kind.DEPENDENT:
+            role, label = action.parts
+            state = _with_nodes(state, [label])
+            return _with_edges(state, [Edge(state.stack[-1], role, len(state.nodes) - 1)])
+        return _new_node(state, action)
+
+    def is_final(self, state: AmrState) -> bool:
+        return state.closed
+
+    def result(self, state: AmrState) -> AmrGraph:
+        """The graph of a final state, its nodes in the order of their creation."""
+        return AmrGraph(
+            tuple(node.label for node in state.nodes),
+            frozenset(i for i, node in enumerate(state.nodes) if node.constant),
+            state.edges,
+            int(state.top or 0),
+        )
+
+    @staticmethod
+    def alignments(state: AmrState) -> list[tuple[int, ...]]:
+        """The words that each node of `result` came from."""
+        return [tuple(range(node.first, node.last + 1)) for node in state.nodes]
+
+    def max_actions(self, n: int) -> int:
+        arcs, swaps, nodes = limits_of(n)
+        # each node is made, reduced and connected once; at the end each constant passes the other loose ones
+        return n + 2 * nodes + (arcs + nodes) + swaps + LOOSE_CONSTANTS * (nodes + LOOSE_CONSTANTS) + 2
+
+    def actions(self, relations: Sequence[str]) -> Iterator[Action]:
+        """All actions but those that name nodes: these are what the training data has."""
+        for kind in self.kinds:
+            if kind is Kind.SHIFT:
+                yield Action(kind)
+                yield from (Action(kind, word) for word in sorted(self.shift_words))
+            elif kind in (Kind.LA, Kind.RA):
+                yield from (Action(kind, role) for role in relations)
+            elif kind not in NAMING:
+                yield Action(kind)
+
+    # --- legality ---------------------------------------------------------------------------
+
+    def _why_no_shift(self, state: AmrState, action: Action) -> str | None:
+        if state.position == len(state.words):
+            return "no word is left in the buffer"
+        due = self.shift(state.words[state.position].form)
+        if action != due:
+            return f"the word at the front of the buffer asks for {due}"
+        return None
+
+    def _why_no_merge(self, state: AmrState, action: Action) -> str | None:
+        if state.named:
+            return "the current span has a node, or there is none"
+        return "no word is left in the buffer" if state.position == len(state.words) else None
+
+    def _why_no_node(self, state: AmrState, action: Action) -> str | None:
+        if not state.position:
+            return "there is no current span"
+        if not state.nodes_left:
+            return "the sentence has as many nodes as it may"
+        return None
+
+    def _why_no_concept(self, state: AmrState, action: Action) -> str | None:
+        problem = self._why_no_node(state, action)
+        if not problem and action.kind is not Kind.PRED and not all(w.lemma_is_symbol for w in state.span):
+            return "the lemmas of the span are no symbol"
+        return problem
+
+    def _why_no_constant(self, state: AmrState, action: Action) -> str | None:
+        problem = self._why_no_node(state, action)
+        if problem:
+            return problem
+        if state.nodes_left < 2 or (state.position == len(state.words) and not _has_concept(state)):
+            return "a concept must come first"
+        if sum(state.nodes[i].constant for i in (*state.stack, *state.aside)) >= LOOSE_CONSTANTS:
+            return f"{LOOSE_CONSTANTS} constants wait for their heads"
+        if action.kind is Kind.COPY_WORD and not all(w.form_is_plain for w in state.span):
+            return "a word of the span holds quotation marks or backslashes"
+        return None
+
+    def _why_no_entity(self, state: AmrState, action: Action) -> str | None:
+        problem = self._why_no_node(state, action)
+        if problem:
+            return problem
+        if state.named:
+            return "the current span has a node"
+        if len(action.parts) < 2 or action.parts[1] == JOINED:
+            if not all(w.form_is_plain for w in state.span):
+                return "a word of the span holds quotation marks or backslashes"
+        return None
+
+    def _why_no_dependent(self, state: AmrState, action: Action) -> str | None:
+        if not state.stack or state.nodes[state.stack[-1]].constant:
+            return "the top of the stack is no concept"
+        return None if state.nodes_left else "the sentence has as many nodes as it may"
+
+    def _why_no_arc(self, state: AmrState, action: Action) -> str | None:
+        if action.label is None:
+            return "an arc needs a role"
+        if len(state.stack) < 2:
+            return "there is no second node"
+        second, top = state.stack[-2:]
+        head = top if action.kind is Kind.LA else second
+        if state.nodes[head].constant:
+            return "the head is a constant"
+        if state.arcs == ARCS_IN_A_ROW:
+            return f"that would be more than {ARCS_IN_A_ROW} arcs in a row"
+        needed = state.groups[second] != state.groups[top]
+        return None if needed or state.arcs_left else "the sentence has as many edges as it may"
+
+    def _why_no_reduce(self, state: AmrState, action: Action) -> str | None:
+        if len(state.stack) < 2:
+            return "there is no second node"
+        second = state.stack[-2]
+        if state.nodes[second].constant:
+            return "the second is a constant without a head"
+        group = state.groups[second]
+        others = (i for i in (*state.stack, *state.aside) if i != second)
+        if not any(state.groups[i] == group for i in others):
+            return "the second is not connected to another node on the stack"
+        return None
+
+    def _why_no_swap(self, state: AmrState, action: Action) -> str | None:
+        if len(state.stack) < 2:
+            return "there is no second node"
+        second, top = state.stack[-2:]
+        if state.position == len(state.words):
+            if state.nodes[second].constant and state.nodes[top].constant:
+                return None
+            if state.groups[second] != state.groups[top]:
+                return "no word is left, and the two nodes are not connected"
+        return None if state.swaps_left else "the sentence has as many SWAPs as it may"
+
+    def _why_no_root(self, state: AmrState, action: Action) -> str | None:
+        if state.top is not None:
+            return "the graph has a top"
+        if not state.stack or state.nodes[state.stack[-1]].constant:
+            return "the top of the stack is no concept"
+        return None
+
+    def _why_no_close(self, state: AmrState, action: Action) -> str | None:
+        if state.position < len(state.words):
+            return "words are left in the buffer"
+        if state.top is None:
+            return "no top was chosen"
+        alive = (*state.stack, *state.aside)
+        if any(state.nodes[i].constant for i in alive):
+            return "a constant has no head"
+        if len({state.groups[i] for i in alive}) > 1:
+            return "the graph is not connected"
+        return None
+
+    def _why_unseen(self, state: AmrState, action: Action) -> str | None:
+        if self.lexicon is None or not is_listed(action) or is_free(state):
+            return None
+        if action not in self.lexicon.get(key(state.span), ()):
+            return f"training has not seen {action} with {key(state.span)!r}"
+        return None
+
+    @cached_property
+    def _rules(self) -> dict:
+        cls = type(self)
+        return {
+            Kind.SHIFT: cls._why_no_shift,
+            Kind.MERGE: cls._why_no_merge,
+            **dict.fromkeys(CONCEPTS, cls._why_no_concept),
+            **dict.fromkeys(CONSTANTS, cls._why_no_constant),
+            Kind.ENTITY: cls._why_no_entity,
+            Kind.DEPENDENT: cls._why_no_dependent,
+            Kind.LA: cls._why_no_arc,
+            Kind.RA: cls._why_no_arc,
+            Kind.REDUCE: cls._why_no_reduce,
+            Kind.SWAP: cls._why_no_swap,
+            Kind.ROOT: cls._why_no_root,
+            Kind.CLOSE: cls._why_no_close,
+        }
+
+
+def limits_of(n: int) -> tuple[int, int, int]:
+    """Edges, SWAPs and nodes that a sentence of n words may have; what connectedness needs comes on top. The
+    open corpora that this was developed on need 2.4 nodes a word and two."""
+    return 4 * n + 16, 8 * n + 32, 3 * n + 6
+
+
+def key(span: Sequence[Word]) -> str:
+    """The name of a span in the lexicon: its lemmas."""
+    return " ".join(word.lemma for word in span)
+
+
+def is_listed(action: Action) -> bool:
+    """True for the actions that the lexicon limits."""
+    if action.kind is Kind.ENTITY:
+        return len(action.parts) > 1 and action.parts[1] != JOINED
+    return action.kind in NAMING
+
+
+def is_free(state: AmrState) -> bool:
+    """True where the lexicon does not bind: no word is left, and there is no concept yet."""
+    return state.position == len(state.words) and not _has_concept(state)
+
+
+def _has_concept(state: AmrState) -> bool:
+    return any(not node.constant for node in state.nodes)
+
+
+def is_constant(label: str) -> bool:
+    """True where DEPENDENT's label is a constant: a string, a number, a sign or a mode."""
+    return label.startswith('"') or is_number(label) or label in ("-", "+", *MODES)
+
+
+MODES = ("imperative", "expressive", "interrogative")
+
+
+def copied_value(forms: Sequence[str]) -> str:
+    """The constant that COPY_WORD makes: `12000` of `12,000`, else the words as one string."""
+    text = _HYPHEN.sub(r"\1", "".join(forms))
+    plain = text.replace(",", "") if _OPEN.fullmatch(text) else text
+    return plain if is_number(plain) else quoted(text)
+
+
+def copied_concept(lemmas: Sequence[str], kind: Kind) -> str:
+    """The concept that COPY_LEMMA and COPY_SENSE01 make."""
+    return "-".join(lemmas) + ("-01" if kind is Kind.COPY_SENSE01 else "")
+
+
+def entity_strings(forms: Sequence[str], parts: Sequence[str]) -> list[str]:
+    """The strings of the name that ENTITY makes; parts: those of its label behind the type."""
+    if not parts:
+        return [quoted(form) for form in forms]
+    if parts[0] == JOINED:
+        return [quoted(_HYPHEN.sub(r"\1", "".join(forms)))]
+    return list(parts)
+
+
+def _returned(state: AmrState) -> AmrState:
+    """What was set aside is back, below the newest node."""
+    if not state.aside:
+        return state
+    return state._replace(stack=(*state.stack[:-1], *state.aside, state.stack[-1]), aside=())
+
+
+def _with_nodes(state: AmrState, labels: Sequence[str], constant: bool | None = None) -> AmrState:
+    """More nodes from the current span; one of them counts."""
+    new = tuple(
+        Node(label, is_constant(label) if constant is None else constant, state.first, state.position - 1)
+        for label in labels
+    )
+    count = len(state.nodes)
+    groups = (*state.groups, *range(count, count + len(new)))
+    return state._replace(nodes=(*state.nodes, *new), groups=groups, nodes_left=state.nodes_left - 1)
+
+
+def _with_edges(state: AmrState, edges: Sequence[Edge]) -> AmrState:
+    groups = state.groups
+    for source, _role, target in edges:
+        old, new = groups[target], groups[source]
+        if old != new:
+            groups = tuple(new if group == old else group for group in groups)
+    new_edges = tuple(edge for edge in edges if edge not in state.edges)
+    return state._replace(edges=(*state.edges, *new_edges), groups=groups)
+
+
+def _new_node(state: AmrState, action: Action) -> AmrState:
+    state = _returned(state)
+    number, kind = len(state.nodes), action.kind
+    if kind is Kind.ENTITY:
+        concept, *parts = action.parts
+        strings = entity_strings([word.form for word in state.span], parts)
+        state = _with_nodes(state, [concept, "name"], False)
+        state = _with_nodes(state, strings, True)._replace(nodes_left=state.nodes_left)
+        ops = [Edge(number + 1, f"op{i}", number + 1 + i) for i in range(1, len(strings) + 1)]
+        state = _with_edges(state, [Edge(number, "name", number + 1), *ops])
+    else:
+        state = _with_nodes(state, [_label(state, action)], kind in CONSTANTS)
+    return state._replace(stack=(*state.stack, number), named=True)
+
+
+def _label(state: AmrState, action: Action) -> str:
+    if action.kind is Kind.COPY_WORD:
+        return copied_value([word.form for word in state.span])
+    if action.kind in (Kind.COPY_LEMMA, Kind.COPY_SENSE01):
+        return copied_concept([word.lemma for word in state.span], action.kind)
+    return str(action.label)
+
+
+def _arc(state: AmrState, action: Action) -> AmrState:
+    second, top = state.stack[-2:]
+    needed = state.groups[second] != state.groups[top]
+    head, dependent = (top, second) if action.kind is Kind.LA else (second, top)
+    state = _with_edges(state, [Edge(head, str(action.label), dependent)])
+    state = state._replace(arcs=state.arcs + 1, arcs_left=state.arcs_left - (not needed))
+    if not state.nodes[dependent].constant:
+        return state
+    if action.kind is Kind.LA:
+        return state._replace(stack=(*state.stack[:-2], top), arcs=0)
+    return state._replace(stack=(*state.stack[:-1], *state.aside), aside=(), arcs=0)
