@@ -57,7 +57,15 @@ def amr_oracle(
     """
     _check(graph, alignments)
     plan = _Plan(words, graph, alignments)
-    return _Writer(system, words, graph, plan).derivation()
+    try:
+        return _Writer(system, words, graph, plan).derivation()
+    except _LastSpanError:
+        plan.move_last()
+        return _Writer(system, words, graph, plan).derivation()
+
+
+class _LastSpanError(Exception):
+    """The nodes of the last span meet in no order that the machine allows."""
 
 
 def _check(graph: AmrGraph, alignments: Sequence[Sequence[int]]) -> None:
@@ -100,6 +108,13 @@ class _Plan:
         self._place_rest()
         self.dependents = self._find_dependents()
         self.nodes_of = self._order()
+
+    def move_last(self) -> None:
+        """Gives the nodes of the last span to the one before it: with words left, nodes meet in any order."""
+        end = len(self.words) - 1
+        last = self.taken.get(end, (end, end))
+        before = self.taken.get(last[0] - 1, (last[0] - 1, last[0] - 1))
+        self.nodes_of.setdefault(before, []).extend(self.nodes_of.pop(last))
 
     def _find_entities(self) -> None:
         """Names that stand in the sentence word by word, or as one word; others by their strings."""
@@ -210,6 +225,8 @@ class _Writer:
         self.spans: list[Span] = []
         self.order: list[int] = []
         self.stack: list[int] = []
+        self.groups = list(range(len(graph)))  # connected components
+        self.ended = False
         self.open: list[dict[int, list[Edge]]] = [{} for _ in graph.labels]  # the edges to each neighbour not yet made
         for edge in graph.edges:
             self.open[edge.source].setdefault(edge.target, []).append(edge)
@@ -222,8 +239,8 @@ class _Writer:
             self._say(self.system.shift(self.words[word].form), span)
             for _ in range(span[1] - span[0]):
                 self._say(_MERGE, span)
-            for node in self.plan.nodes_of.get(span, ()):
-                self._make(node, span)
+            self.ended = span[1] == len(self.words) - 1
+            self._make_all(self.plan.nodes_of.get(span, []), span)
             word = span[1] + 1
         self._say(_CLOSE, (word - 1, word - 1))
         return Derivation(self.actions, self.order, self.spans)
@@ -231,6 +248,34 @@ class _Writer:
     def _say(self, action: Action, span: Span) -> None:
         self.actions.append(action)
         self.spans.append(span)
+
+    def _make_all(self, nodes: list[int], span: Span) -> None:
+        """With no words left, a node may not pass what would be lost: take them in an order in which none does."""
+        left = list(nodes)
+        while left:
+            node = next((n for n in left if not self.ended or self._can_meet(n)), None)
+            if node is None:
+                raise _LastSpanError
+            left.remove(node)
+            self._make(node, span)
+
+    def _can_meet(self, node: int) -> bool:
+        """Whether the new node reaches all its neighbours on the stack, by actions that are legal at the end."""
+        wanted = [place for place, other in enumerate(self.stack) if other in self.open[node]]
+        if not wanted or node in self.graph.constants:
+            return True
+        reached = set()
+        for place in range(len(self.stack) - 1, wanted[0], -1):
+            other = self.stack[place]
+            group = self.groups[other]
+            if place in wanted:
+                reached.add(group)
+            elif other not in self.graph.constants and not self._stays(place, group, reached):
+                return False
+        return True
+
+    def _stays(self, place: int, group: int, reached: set[int]) -> bool:
+        return group in reached or any(self.groups[other] == group for other in self.stack[:place])
 
     def _make(self, node: int, span: Span) -> None:
         entity = self.plan.entities.get(node)
@@ -252,6 +297,9 @@ class _Writer:
     def _close(self, one: int, other: int) -> None:
         self.open[one].pop(other)
         self.open[other].pop(one)
+        old, new = self.groups[one], self.groups[other]
+        if old != new:
+            self.groups = [new if group == old else group for group in self.groups]
 
     def _naming(self, node: int, span: Span) -> Action:
         words = self.words[span[0] : span[1] + 1]
@@ -285,7 +333,8 @@ class _Writer:
                     del stack[place]
                     place -= 1
                     continue
-            if not self.open[other]:
+            stays = not self.ended or self._stays(place, self.groups[other], {self.groups[node]})
+            if not self.open[other] and stays:
                 self._say(_REDUCE, span)
                 del stack[place]
             elif wanted:

@@ -16,7 +16,6 @@ from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.system import TransitionSystem
 
 ARCS_IN_A_ROW = 4
-LOOSE_CONSTANTS = 12
 JOINED = "+"  # ENTITY(t,+): the words of the span are one string
 
 _SYMBOL = re.compile(r"""[^\s()/:~"\\#]+""")
@@ -105,8 +104,7 @@ class AmrSystem(TransitionSystem):
         from one span.
       - Builds: a concept: n, or the lemmas of the span joined by hyphens, with -01 behind for COPY_SENSE01.
     VALUE(v), COPY_WORD
-      - Legal when: as for PRED, a concept exists or can still be made, and fewer than twelve constants wait for
-        their heads.
+      - Legal when: as for PRED, and a concept exists or can still be made.
       - Effect: as for PRED.
       - Builds: a constant: v, or the span itself, as a number if it is one, else as a string.
     ENTITY(t), ENTITY(t,+), ENTITY(t,s…)
@@ -123,12 +121,14 @@ class AmrSystem(TransitionSystem):
       - Effect: a constant leaves the stack when it gets its head.
       - Builds: an edge r from the top to the second (LA), from the second to the top (RA).
     REDUCE
-      - Legal when: the second is a concept, connected to another concept on the stack.
+      - Legal when: there is a second. A concept must leave another one of its connected component on the stack; with
+        no words left, one below it, or the top itself.
       - Effect: the second leaves the stack.
-      - Builds: nothing.
+      - Builds: nothing. A constant without a head leaves no trace.
     SWAP
-      - Legal when: there is a second, and the sentence has SWAPs left; with no words left, only if the two are
-        connected already, or (without limit) both constants.
+      - Legal when: there is a second, and the sentence has SWAPs left. With no words left and a concept as the
+        second, its component must hold the top or a node below; if the top is a constant, there must be another
+        concept below.
       - Effect: the second is set aside (in the peers' words it goes back to the buffer), to return with the next
         SHIFT or node.
       - Builds: nothing.
@@ -137,8 +137,7 @@ class AmrSystem(TransitionSystem):
       - Effect: none on the stack.
       - Builds: the node becomes the top of the graph.
     CLOSE
-      - Legal when: no words are left, a top was chosen, no constant is on the stack, and all concepts on it are
-        connected.
+      - Legal when: no words are left, a top was chosen, and all concepts on the stack are connected.
       - Effect: empties the stack; the state is final.
       - Builds: nothing.
 
@@ -222,22 +221,23 @@ class AmrSystem(TransitionSystem):
 
     def result(self, state: AmrState) -> AmrGraph:
         """The graph of a final state, its nodes in the order of their creation."""
+        kept = _kept(state)
+        place = {old: new for new, old in enumerate(kept)}
         return AmrGraph(
-            tuple(node.label for node in state.nodes),
-            frozenset(i for i, node in enumerate(state.nodes) if node.constant),
-            state.edges,
-            int(state.top or 0),
+            tuple(state.nodes[i].label for i in kept),
+            frozenset(place[i] for i in kept if state.nodes[i].constant),
+            tuple(Edge(place[source], role, place[target]) for source, role, target in state.edges),
+            place[int(state.top or 0)],
         )
 
     @staticmethod
     def alignments(state: AmrState) -> list[tuple[int, ...]]:
         """The words that each node of `result` came from."""
-        return [tuple(range(node.first, node.last + 1)) for node in state.nodes]
+        return [tuple(range(state.nodes[i].first, state.nodes[i].last + 1)) for i in _kept(state)]
 
     def max_actions(self, n: int) -> int:
         arcs, swaps, nodes = limits_of(n)
-        # each node is made, reduced and connected once; at the end each constant passes the other loose ones
-        return n + 2 * nodes + (arcs + nodes) + swaps + LOOSE_CONSTANTS * (nodes + LOOSE_CONSTANTS) + 2
+        return n + nodes + nodes + (arcs + nodes) + swaps + 2  # nodes are made, reduced and connected once each
 
     def actions(self, relations: Sequence[str]) -> Iterator[Action]:
         """All actions but those that name nodes: these are what the training data has."""
@@ -282,10 +282,8 @@ class AmrSystem(TransitionSystem):
         problem = self._why_no_node(state, action)
         if problem:
             return problem
-        if state.nodes_left < 2 or (state.position == len(state.words) and not _has_concept(state)):
+        if not _has_concept(state) and (state.nodes_left < 2 or state.position == len(state.words)):
             return "a concept must come first"
-        if sum(state.nodes[i].constant for i in (*state.stack, *state.aside)) >= LOOSE_CONSTANTS:
-            return f"{LOOSE_CONSTANTS} constants wait for their heads"
         if action.kind is Kind.COPY_WORD and not all(w.form_is_plain for w in state.span):
             return "a word of the span holds quotation marks or backslashes"
         return None
@@ -325,23 +323,26 @@ class AmrSystem(TransitionSystem):
             return "there is no second node"
         second = state.stack[-2]
         if state.nodes[second].constant:
-            return "the second is a constant without a head"
-        group = state.groups[second]
+            return None
+        if state.position == len(state.words):
+            return None if _stays_connected(state) else "no word is left, and the second would be lost"
         others = (i for i in (*state.stack, *state.aside) if i != second)
-        if not any(state.groups[i] == group for i in others):
+        if not any(state.groups[i] == state.groups[second] for i in others):
             return "the second is not connected to another node on the stack"
         return None
 
     def _why_no_swap(self, state: AmrState, action: Action) -> str | None:
         if len(state.stack) < 2:
             return "there is no second node"
+        if not state.swaps_left:
+            return "the sentence has as many SWAPs as it may"
         second, top = state.stack[-2:]
-        if state.position == len(state.words):
-            if state.nodes[second].constant and state.nodes[top].constant:
-                return None
-            if state.groups[second] != state.groups[top]:
-                return "no word is left, and the two nodes are not connected"
-        return None if state.swaps_left else "the sentence has as many SWAPs as it may"
+        if state.position < len(state.words) or state.nodes[second].constant:
+            return None
+        if state.nodes[top].constant:
+            below = any(not state.nodes[i].constant for i in state.stack[:-2])
+            return None if below else "no word is left, and the constant has no other head"
+        return None if _stays_connected(state) else "no word is left, and the two nodes are not connected"
 
     def _why_no_root(self, state: AmrState, action: Action) -> str | None:
         if state.top is not None:
@@ -355,12 +356,7 @@ class AmrSystem(TransitionSystem):
             return "words are left in the buffer"
         if state.top is None:
             return "no top was chosen"
-        alive = (*state.stack, *state.aside)
-        if any(state.nodes[i].constant for i in alive):
-            return "a constant has no head"
-        if len({state.groups[i] for i in alive}) > 1:
-            return "the graph is not connected"
-        return None
+        return None if _is_connected(state) else "the graph is not connected"
 
     def _why_unseen(self, state: AmrState, action: Action) -> str | None:
         if self.lexicon is None or not is_listed(action) or is_free(state):
@@ -413,6 +409,23 @@ def is_free(state: AmrState) -> bool:
 
 def _has_concept(state: AmrState) -> bool:
     return any(not node.constant for node in state.nodes)
+
+
+def _kept(state: AmrState) -> list[int]:
+    """The nodes of the graph: constants without a head are none."""
+    headed = {edge.target for edge in state.edges}
+    return [i for i, node in enumerate(state.nodes) if not node.constant or i in headed]
+
+
+def _is_connected(state: AmrState) -> bool:
+    alive = (*state.stack, *state.aside)
+    return len({state.groups[i] for i in alive if not state.nodes[i].constant}) == 1
+
+
+def _stays_connected(state: AmrState) -> bool:
+    """True where the component of the second can still be reached without it: by the top, or further below."""
+    group = state.groups[state.stack[-2]]
+    return any(state.groups[i] == group for i in (state.stack[-1], *state.stack[:-2]))
 
 
 def is_constant(label: str) -> bool:
