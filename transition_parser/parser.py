@@ -129,7 +129,7 @@ class Parser:
         padding = self.resources.source_dictionary.pad()
         source = torch.nn.utils.rnn.pad_sequence(tokens, True, padding).to(self.device)
         with torch.inference_mode():
-            encoder_out = self.model.encoder(source, shift_ids=self.resources.shift_ids(source))
+            encoder_out = self.model.encoder(source, features=self.resources.features(source))
         found = search(self.model.decoder, encoder_out, self.beam)
         return [hypotheses[0] for hypotheses in found]
 

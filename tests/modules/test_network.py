@@ -125,7 +125,7 @@ def test_illegal_actions_have_probability_zero(loaded):
     probabilities = scores.softmax(-1)
     table = model.decoder._on_device()
     state = batch["net_input"]["state"]
-    legal = table.legal_tokens(state["columns"], state["front_shift"])
+    legal = table.legal_tokens(state["columns"], state["context"])
     assert legal.any(-1).all()
     assert (probabilities[~legal] == 0).all() and (probabilities[legal] > 0).all()
     gold = scores.log_softmax(-1).gather(2, batch["target"][..., None])[..., 0]
@@ -148,7 +148,7 @@ def test_search_steps_score_like_teacher_forcing(loaded):
     net_input = batch["net_input"]
     with torch.no_grad():
         scores, _ = model(**net_input)
-        out = model.encoder(net_input["src_tokens"], shift_ids=net_input["shift_ids"])
+        out = model.encoder(net_input["src_tokens"], features=net_input["features"])
         search = model.decoder.start(out)
         tokens = net_input["prev_output_tokens"]
         for step in range(tokens.size(1)):

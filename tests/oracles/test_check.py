@@ -3,7 +3,7 @@ import pytest
 from oracles.check import Coverage, run_oracle
 from tests.conftest import SAMPLE
 from transition_parser.errors import InputError
-from transition_parser.transitions import SYSTEMS, make_system
+from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, make_system
 
 
 def cover(path, name: str, **options) -> Coverage:
@@ -13,7 +13,7 @@ def cover(path, name: str, **options) -> Coverage:
     return coverage
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", TREE_SYSTEMS)
 def test_the_sample_comes_back(name):
     coverage = cover(SAMPLE, name)
     report = coverage.report(True)
@@ -41,7 +41,7 @@ def test_nonprojective_trees_can_be_an_error():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", TREE_SYSTEMS)
 def test_all_treebanks_come_back(name, corpora):
     files = sorted(corpora.glob("ud/*/*.conllu"))
     assert len(files) == 18

@@ -14,9 +14,9 @@ from tests.strategies import RELATIONS
 from transition_parser.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.states.indicators import indicators
-from transition_parser.states.machine import DependencyMachine, DeviceTable, unroll
-from transition_parser.states.table import ActionTable
-from transition_parser.transitions import SYSTEMS, Action, make_system
+from transition_parser.states.machine import DependencyMachine, unroll
+from transition_parser.states.table import ActionTable, DeviceTable
+from transition_parser.transitions import TREE_SYSTEMS, Action, make_system
 
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
 
@@ -27,7 +27,7 @@ def make_table(name: str, shift_words=(), relations=RELATIONS) -> ActionTable:
 
 
 def make_machine(table: ActionTable, sentences) -> DependencyMachine:
-    ids = [torch.tensor([*table.shift_ids(words), 0]) for words in sentences]
+    ids = [torch.tensor(table.features(words)) for words in sentences]
     padded = torch.nn.utils.rnn.pad_sequence(ids, batch_first=True)
     lengths = torch.tensor([len(words) for words in sentences])
     return DependencyMachine(DeviceTable.of(table), lengths, padded)
@@ -61,7 +61,7 @@ def assert_equal(machine: DependencyMachine, table: ActionTable, states) -> None
         assert bool(machine.is_final()[row]) == table.system.is_final(state)
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", TREE_SYSTEMS)
 @pytest.mark.parametrize("shift_words", [(), ("a", "b")])
 @given(lengths=st.lists(st.integers(1, 7), min_size=1, max_size=4), seed=st.integers(0, 2**32))
 @settings(max_examples=15)
@@ -115,7 +115,7 @@ def relations_of(sentences) -> list[str]:
     return sorted({row.deprel for sentence in sentences for row in sentence.words})
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", TREE_SYSTEMS)
 def test_derivations_of_the_sample(name):
     sentences = [s for s in read_conllu(SAMPLE) if name.endswith("swap") or s.tree().is_projective()]
     check_derivations(make_table(name, ("the", "The"), relations_of(sentences)), sentences)
@@ -129,7 +129,7 @@ def test_derivations_of_a_treebank(name, corpora):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", TREE_SYSTEMS)
 def test_long_random_walks(name):
     """100,000 legal actions in batches, every result a tree, the bound kept."""
     torch.manual_seed(1)

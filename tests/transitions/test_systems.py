@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import RELATIONS, legal_actions
 from transition_parser.errors import InputError
-from transition_parser.transitions import SYSTEMS, Action, Kind, make_system
+from transition_parser.transitions import TREE_SYSTEMS, Action, Kind, make_system
 
 SHIFT, REDUCE, SWAP = Action(Kind.SHIFT), Action(Kind.REDUCE), Action(Kind.SWAP)
 
@@ -94,7 +94,7 @@ def test_the_last_word_of_arc_eager_is_no_second_root():
     assert system.why_illegal(state, left("x")) is None
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", TREE_SYSTEMS)
 @given(n=st.integers(1, 12), seed=st.integers(0, 2**32))
 def test_random_walks_end_in_trees(name, n, seed):
     walk(name, n, random.Random(seed))
@@ -122,7 +122,7 @@ def walk(name: str, n: int, rng: random.Random) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", TREE_SYSTEMS)
 def test_long_random_walks(name):
     rng, steps = random.Random(1), 0
     while steps < 100_000:

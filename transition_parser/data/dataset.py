@@ -11,7 +11,8 @@ from fairseq.data import FairseqDataset, data_utils
 from torch import Tensor
 
 from transition_parser.data.resources import Resources
-from transition_parser.states.machine import DependencyMachine, DeviceTable, unroll
+from transition_parser.states.machine import make_machine, unroll
+from transition_parser.states.table import DeviceTable
 
 
 class TransitionDataset(FairseqDataset):
@@ -66,9 +67,9 @@ class TransitionDataset(FairseqDataset):
             "src_tokens": source,
             "src_lengths": torch.tensor([len(s["source"]) for s in samples]),
         }
-        shift_ids = self.resources.shift_ids(source)
-        if shift_ids is not None:
-            net_input["shift_ids"] = shift_ids
+        features = self.resources.features(source)
+        if features is not None:
+            net_input["features"] = features
         batch = {
             "id": torch.tensor([s["id"] for s in samples]),
             "nsentences": len(samples),
@@ -81,7 +82,7 @@ class TransitionDataset(FairseqDataset):
             net_input["prev_output_tokens"] = data_utils.collate_tokens(
                 [s["target"] for s in samples], pad, eos, move_eos_to_beginning=True
             )
-            machine = DependencyMachine(self.device_table, self.opens[source].sum(1), shift_ids)
+            machine = make_machine(self.device_table, self.opens[source].sum(1), features)
             net_input["state"] = unroll(machine, target)._asdict()
             batch["target"] = target
             batch["ntokens"] = int((target != pad).sum())

@@ -73,15 +73,13 @@ class Resources:
         special = (dictionary.pad(), dictionary.eos())
         return self.pieces.words([dictionary[i] for i in tokens if i not in special])
 
-    def shift_ids(self, tokens: Tensor) -> Tensor | None:
-        """(B, P): the shift id of each word of a batch of piece ids (B, S), 0 at the root and at padding; None
-        where no SHIFT is labelled."""
-        if not self.table.labelled_shift:
+    def features(self, tokens: Tensor) -> Tensor | None:
+        """(B, P, F): `ActionTable.features` of a batch of piece ids (B, S), 0 at padding; None where the machine
+        needs none."""
+        if not self.table.has_features:
             return None
-        ids = [
-            torch.tensor([*self.table.shift_ids(self.words(row)), 0], device=tokens.device) for row in tokens.tolist()
-        ]
-        return torch.nn.utils.rnn.pad_sequence(ids, batch_first=True)
+        rows = [torch.tensor(self.table.features(self.words(row)), device=tokens.device) for row in tokens.tolist()]
+        return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
 
     def opens_word(self) -> Tensor:
         """(V,) bool: which piece ids open a word."""

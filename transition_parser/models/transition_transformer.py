@@ -79,9 +79,9 @@ class TransitionTransformer(FairseqEncoderDecoderModel):
         encoder = WordEncoder(resources.source_dictionary, opens, args)
         return cls(encoder, ActionDecoder(resources.target_dictionary, resources.table, args))
 
-    def forward(self, src_tokens, src_lengths, prev_output_tokens, state=None, shift_ids=None):
+    def forward(self, src_tokens, src_lengths, prev_output_tokens, state=None, features=None):
         """(B, T, V) scores of the actions; see `ActionDecoder.forward`."""
-        encoder_out = self.encoder(src_tokens, src_lengths, shift_ids=shift_ids)
+        encoder_out = self.encoder(src_tokens, src_lengths, features=features)
         return self.decoder(prev_output_tokens, encoder_out, state=state)
 
     def max_positions(self) -> tuple[int, int]:

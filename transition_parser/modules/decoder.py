@@ -14,8 +14,8 @@ from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.layers import DecoderLayer, StateScores, sinusoids
 from transition_parser.modules.state_masks import StateHeads, StatePositions
-from transition_parser.states.machine import DependencyMachine, DeviceTable, unroll
-from transition_parser.states.table import ActionTable
+from transition_parser.states.machine import Machine, make_machine, unroll
+from transition_parser.states.table import ActionTable, DeviceTable
 
 _CACHE = "transition_parser"  # the key in fairseq's incremental state
 
@@ -29,7 +29,7 @@ SWAPS_PER_WORD = 2
 class SearchState:
     """What search carries from step to step: the batched machine and each layer's keys and values."""
 
-    machine: DependencyMachine
+    machine: Machine
     past: list[tuple[Tensor, Tensor]]
     memory: list[tuple[Tensor, Tensor]]
     words: Tensor  # (B, P), True at words and root
@@ -114,8 +114,8 @@ class ActionDecoder(FairseqIncrementalDecoder):
         for layer in self.layers:
             memory = layer.cross_attention.keys_values(encoder_out.words)
             x, _kept = layer(x, None, memory, mask, scores_of)
-        shift = None if self.predict_shift_words else state["front_shift"]
-        return self._scores(x, self._on_device().legal_tokens(state["columns"], shift)), {"attn": None}
+        legal = self._on_device().legal_tokens(state["columns"], state["context"], self.predict_shift_words)
+        return self._scores(x, legal), {"attn": None}
 
     # --- search -----------------------------------------------------------------------------
 
@@ -141,9 +141,9 @@ class ActionDecoder(FairseqIncrementalDecoder):
         search.steps += 1
         return self._scores(x[:, 0], machine.legal())
 
-    def machine(self, encoder_out: EncoderOut, swaps_per_word: int | None = None) -> DependencyMachine:
+    def machine(self, encoder_out: EncoderOut, swaps_per_word: int | None = None) -> Machine:
         """The batched machine before the first action."""
-        return DependencyMachine(self._on_device(), encoder_out.lengths, encoder_out.shift_ids, swaps_per_word)
+        return make_machine(self._on_device(), encoder_out.lengths, encoder_out.features, swaps_per_word)
 
     def _fairseq_step(self, tokens: Tensor, encoder_out: EncoderOut, incremental: dict) -> Tensor:
         if _CACHE not in incremental:

@@ -16,12 +16,12 @@ from transition_parser.modules.layers import EncoderLayer, LocalLayer, sinusoids
 
 class EncoderOut(NamedTuple):
     """words: (B, P, dim), the words of each sentence and its root. mask: (B, P), True at them.
-    lengths: (B,), how many words, the root not counted. shift_ids: (B, P) or None."""
+    lengths: (B,), how many words, the root not counted. features: (B, P, F), see `ActionTable.features`, or None."""
 
     words: Tensor
     mask: Tensor
     lengths: Tensor
-    shift_ids: Tensor | None
+    features: Tensor | None
 
 
 class WordEncoder(FairseqEncoder):
@@ -58,7 +58,7 @@ class WordEncoder(FairseqEncoder):
         self.norm = nn.LayerNorm(dim)
 
     def forward(
-        self, src_tokens: Tensor, src_lengths: Tensor | None = None, shift_ids: Tensor | None = None, **_
+        self, src_tokens: Tensor, src_lengths: Tensor | None = None, features: Tensor | None = None, **_
     ) -> EncoderOut:
         """src_tokens: (B, S) piece ids, padded on either side."""
         x, mask = self._pool(src_tokens)
@@ -68,7 +68,7 @@ class WordEncoder(FairseqEncoder):
         visible = HeadMask.of(mask[:, None, None, :])._replace(alive=None)
         for layer in self.layers:
             x = layer(x, visible)
-        return EncoderOut(self.norm(x), mask, mask.sum(1) - 1, shift_ids)
+        return EncoderOut(self.norm(x), mask, mask.sum(1) - 1, features)
 
     def _pool(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """(B, P, dim) means of the pieces of each word, and which positions are words."""

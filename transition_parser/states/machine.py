@@ -6,16 +6,18 @@ tokens, C columns of `ActionTable`. The root of a sentence of n words is positio
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from transition_parser.states.table import ActionTable, Column
+from transition_parser.states.amr_machine import AmrMachine
+from transition_parser.states.table import SHIFT_ID, Column, DeviceTable
+from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.system import NO_HEAD
 
-_PER_ROW = ("root", "stack", "depth", "buffer", "left", "heads", "relations", "shift_ids", "swaps_left")
+_PER_ROW = ("root", "stack", "depth", "buffer", "left", "heads", "relations", "features", "swaps_left")
 
 
 class _Effect(NamedTuple):
@@ -63,43 +65,17 @@ _EFFECTS = {
 }
 
 
-@dataclass
-class DeviceTable:
-    """The arrays of an `ActionTable` as tensors on one device."""
-
-    system: str
-    end: int
-    column: Tensor  # (V,)
-    shift_word: Tensor  # (V,)
-    relation: Tensor  # (V,)
-    effects: dict[str, Tensor]  # each (C,) or (C, 2)
-    labelled_shift: bool
-
-    @classmethod
-    def of(cls, table: ActionTable, device: torch.device | str = "cpu") -> DeviceTable:
-        effects = [_EFFECTS[table.system.name].get(c, _Effect()) for c in Column]
-        fields = {name: torch.tensor([getattr(e, name) for e in effects], device=device) for name in _Effect._fields}
-        return cls(
-            table.system.name,
-            table.end,
-            *(torch.from_numpy(a).to(device) for a in (table.column, table.shift_word, table.relation)),
-            fields,
-            table.labelled_shift,
-        )
-
-    def legal_tokens(self, columns: Tensor, front_shift: Tensor | None) -> Tensor:
-        """(..., V) bool from the legal columns (..., C) and the shift id of the front word (...)."""
-        legal = columns[..., self.column]
-        if front_shift is None:
-            return legal
-        other = (self.shift_word >= 0) & (self.shift_word != front_shift.unsqueeze(-1))
-        return legal & ~other
+@lru_cache(maxsize=32)
+def _effect_tensors(system: str, device: torch.device) -> dict[str, Tensor]:
+    """The effects of each column as tensors, (C,) or (C, 2)."""
+    effects = [_EFFECTS[system].get(c, _Effect()) for c in Column]
+    return {name: torch.tensor([getattr(e, name) for e in effects], device=device) for name in _Effect._fields}
 
 
 class DependencyMachine:
     """The batched twin of the pure-Python dependency systems.
 
-    lengths: words of each row's sentence, (R,). shift_ids: the shift id of each word, (R, P), needed
+    lengths: words of each row's sentence, (R,). features: (R, P, F), see `ActionTable.features`, needed
     where SHIFT is labelled. An illegal token leaves its row as it is (in beam search such a row
     has the score −inf, and whatever it does is thrown away).
 
@@ -111,11 +87,11 @@ class DependencyMachine:
         self,
         table: DeviceTable,
         lengths: Tensor,
-        shift_ids: Tensor | None = None,
+        features: Tensor | None = None,
         swaps_per_word: int | None = None,
     ) -> None:
-        if table.labelled_shift and shift_ids is None:
-            raise ValueError("SHIFT is labelled: the machine needs the shift ids of the words")
+        if table.labelled_shift and features is None:
+            raise ValueError("SHIFT is labelled: the machine needs the features of the words")
         self.table = table
         self.root = lengths
         device, rows = lengths.device, len(lengths)
@@ -129,7 +105,7 @@ class DependencyMachine:
         self.left = lengths + 1  # words left in the buffer
         self.heads = torch.full_like(self.stack, NO_HEAD)
         self.relations = torch.zeros_like(self.stack)
-        self.shift_ids = shift_ids if table.labelled_shift else None
+        self.features = features if table.labelled_shift else None
         self.swaps_left = None if swaps_per_word is None else swaps_per_word * lengths
         self._look()
 
@@ -147,16 +123,16 @@ class DependencyMachine:
         """(R, C) bool: which columns of the `ActionTable` are legal."""
         return self._columns
 
-    def front_shift(self) -> Tensor | None:
-        """(R,): the shift id of the word at the front of the buffer; None if SHIFT has no labels."""
-        if self.shift_ids is None:
+    def context(self) -> Tensor | None:
+        """(R, 1): the shift id of the word at the front of the buffer; None if SHIFT has no labels."""
+        if self.features is None:
             return None
-        front = self._front.clamp_max(self.shift_ids.size(1) - 1)
-        return self.shift_ids.gather(1, front[:, None])[:, 0]
+        shift_ids = self.features[:, :, SHIFT_ID]
+        return shift_ids.gather(1, self._front.clamp_max(shift_ids.size(1) - 1)[:, None])
 
     def legal(self) -> Tensor:
         """(R, V) bool: which tokens are legal; `</s>` exactly where the state is final."""
-        return self.table.legal_tokens(self._columns, self.front_shift())
+        return self.table.legal_tokens(self._columns, self.context())
 
     def is_final(self) -> Tensor:
         """(R,) bool."""
@@ -166,14 +142,10 @@ class DependencyMachine:
 
     def advance(self, tokens: Tensor) -> None:
         """Every row takes the action of its token, (R,)."""
-        column = self.table.column[tokens]
-        legal = self._columns.gather(1, column[:, None])[:, 0]
-        shift = self.front_shift()
-        if shift is not None:
-            wanted = self.table.shift_word[tokens]
-            legal = legal & ((wanted < 0) | (wanted == shift))
-        column = torch.where(legal, column, Column.NEVER)
-        effect = {name: values[column] for name, values in self.table.effects.items()}
+        legal = self.table.token_legal(tokens, self._columns, self.context())
+        column = torch.where(legal, self.table.column[tokens], Column.NEVER)
+        effects = _effect_tensors(self.table.system, tokens.device)
+        effect = {name: values[column] for name, values in effects.items()}
         if self.swaps_left is not None:
             self.swaps_left = self.swaps_left - (column == Column.SWAP).long()
         words = torch.stack([self.root, self._top, self._second, self._front], 1)
@@ -291,28 +263,41 @@ _LEGAL = {
 }
 
 
+Machine = DependencyMachine | AmrMachine
+
+
+def make_machine(
+    table: DeviceTable, lengths: Tensor, features: Tensor | None = None, swaps_per_word: int | None = None
+) -> Machine:
+    """The batched machine of the table's system before the first action. swaps_per_word: see `DependencyMachine`;
+    the AMR machine has limits of its own."""
+    if table.system == AmrSystem.name:
+        return AmrMachine(table, lengths, features)
+    return DependencyMachine(table, lengths, features, swaps_per_word)
+
+
 class Unrolled(NamedTuple):
-    """The states before each of T actions: places (B, T, P), columns (B, T, C), front shift ids (B, T)."""
+    """The states before each of T actions: places (B, T, P), columns (B, T, C), contexts (B, T, K) or None."""
 
     stack: Tensor
     buffer: Tensor
     columns: Tensor
-    front_shift: Tensor | None
+    context: Tensor | None
 
 
-def unroll(machine: DependencyMachine, actions: Tensor) -> Unrolled:
+def unroll(machine: Machine, actions: Tensor) -> Unrolled:
     """The states before each token of `actions` (B, T), and the machine left after the one before the last."""
-    stack, buffer, columns, shift = [], [], [], []
+    stack, buffer, columns, context = [], [], [], []
     for step in range(actions.size(1)):
         if step:
             machine.advance(actions[:, step - 1])
         stack.append(machine.stack_places().short())
         buffer.append(machine.buffer_places().short())
         columns.append(machine.legal_columns())
-        shift.append(machine.front_shift())
+        context.append(machine.context())
     return Unrolled(
         torch.stack(stack, 1),
         torch.stack(buffer, 1),
         torch.stack(columns, 1),
-        None if shift[0] is None else torch.stack([s for s in shift if s is not None], 1),
+        None if context[0] is None else torch.stack([c for c in context if c is not None], 1),
     )

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from transition_parser.errors import InputError
 from transition_parser.transitions import Action, Kind, TransitionSystem
+from transition_parser.transitions.amr import AmrSystem, is_listed, key
+
+# the columns of the features of a word, see `ActionTable.features`
+SHIFT_ID, LEMMA, PLAIN, FIRST_SPAN = range(4)
+# the first rows of the lexicon: it does not bind; the span was never seen
+UNBOUND, UNSEEN, FIRST_ROW = range(3)
 
 
 class Column(IntEnum):
     """Legality is decided for these groups of tokens; all tokens of a column are legal or illegal
-    together (but for labelled SHIFTs, of which only that of the word in front is)."""
+    together (but for labelled SHIFTs, of which only that of the word in front is, and for what a lexicon limits)."""
 
     NEVER = 0
     END = 1
@@ -23,17 +32,33 @@ class Column(IntEnum):
     LEFT_ARC_ROOT = 5
     RIGHT_ARC = 6
     SWAP = 7
+    MERGE = 8
+    PRED = 9
+    COPY_LEMMA = 10
+    VALUE = 11
+    COPY_WORD = 12
+    ENTITY = 13
+    COPY_ENTITY = 14
+    DEPENDENT = 15
+    LA = 16
+    RA = 17
+    ROOT = 18
+    CLOSE = 19
 
 
-_COLUMN_OF_KIND = {kind: Column[kind.name] for kind in Kind}
+_COLUMN_OF_KIND = {kind: Column[kind.name] for kind in Kind if kind is not Kind.COPY_SENSE01}
+_COLUMN_OF_KIND[Kind.COPY_SENSE01] = Column.COPY_LEMMA
+# a vocabulary may do without these
+_OPTIONAL = (Column.SWAP, Column.VALUE, Column.ENTITY, Column.DEPENDENT)
 
 
 class ActionTable:
     """Arrays over the action vocabulary, in the order of its tokens.
 
     column: the `Column` of each token. shift_word: for SHIFT 0 if plain, k for the k-th of the
-    sorted labelled-SHIFT words; −1 for all other tokens. relation: id of the label of an arc
-    (1, 2, … in sorted order), 0 for none.
+    sorted labelled-SHIFT words; −1 for all other tokens. relation: id of the label of a dependency arc
+    (1, 2, … in sorted order), 0 for none. lexicon: for each span that the system's lexicon has, in sorted order,
+    the tokens it allows; None without lexicon.
     """
 
     def __init__(self, system: TransitionSystem, tokens: Sequence[str], end: str = "</s>") -> None:
@@ -50,22 +75,39 @@ class ActionTable:
         relation_ids = {label: i for i, label in enumerate(self.relations)}
         self.relation = np.array([relation_ids[a.label] if a and _is_arc(a) else 0 for a in self.actions], np.int64)
         self._check_columns()
+        self._read_lexicon()
 
     @property
     def labelled_shift(self) -> bool:
         """True where some words decorate their SHIFT."""
         return bool(self.shift_words)
 
-    def shift_ids(self, words: Sequence[str]) -> list[int]:
-        """For each word the `shift_word` of its SHIFT."""
-        ids = {word: i for i, word in enumerate(self.shift_words, 1)}
-        return [ids.get(word, 0) for word in words]
+    @property
+    def has_features(self) -> bool:
+        """True where the machine must know something of each word."""
+        return self.labelled_shift or isinstance(self.system, AmrSystem)
+
+    def features(self, words: Sequence[str]) -> list[list[int]]:
+        """For each word, and for `</s>` behind them: the `shift_word` of its SHIFT; for AMR also whether its lemma
+        is a symbol, whether its form is plain, and the lexicon rows of the spans of 1, 2, … words that end there."""
+        shift = {word: i for i, word in enumerate(self.shift_words, 1)}
+        columns = [[shift.get(word, 0)] for word in words]
+        if isinstance(self.system, AmrSystem):
+            read = self.system.read(words)
+            for end, (word, row) in enumerate(zip(read, columns, strict=True), 1):
+                row += [int(word.lemma_is_symbol), int(word.form_is_plain)]
+                spans = (read[end - length : end] if length <= end else () for length in self.span_lengths)
+                row += [self._rows.get(key(span), UNSEEN) for span in spans]
+        columns.append([0] * len(columns[0]))
+        return columns
 
     def _column(self, action: Action | None) -> Column:
         if action is None:
             return Column.NEVER
         if action == Action(Kind.LEFT_ARC, self.system.root):
             return Column.LEFT_ARC_ROOT
+        if action.kind is Kind.ENTITY and not is_listed(action):
+            return Column.COPY_ENTITY
         return _COLUMN_OF_KIND[action.kind]
 
     def _shift_word(self, action: Action | None) -> int:
@@ -75,14 +117,88 @@ class ActionTable:
 
     def _check_columns(self) -> None:
         """A column that the machine may need must have a token, or search could find no legal one."""
-        needed = [Column.LEFT_ARC_ROOT, *(_COLUMN_OF_KIND[kind] for kind in self.system.kinds)]
-        for column in needed:
-            if column is not Column.SWAP and column not in self.column:
+        needed = {_COLUMN_OF_KIND[kind] for kind in self.system.kinds}
+        if Column.LEFT_ARC in needed:
+            needed.add(Column.LEFT_ARC_ROOT)
+        for column in sorted(needed.difference(_OPTIONAL)):
+            if column not in self.column:
                 raise InputError(
                     f"the action vocabulary has no {column.name} for {self.system.name}: "
                     "make it with `transition-parser preprocess` and `fairseq-preprocess --task "
-                    "transition_parsing` from one treebank"
+                    "transition_parsing` from one corpus"
                 )
+
+    def _read_lexicon(self) -> None:
+        lexicon = getattr(self.system, "lexicon", None)
+        self._rows: dict[str, int] = {}
+        self.lexicon: list[list[int]] | None = None
+        self.span_lengths = range(1, 2)
+        if lexicon is None:
+            return
+        ids = {action: i for i, action in enumerate(self.actions) if action is not None}
+        spans = sorted(lexicon)
+        self._rows = {span: row for row, span in enumerate(spans, FIRST_ROW)}
+        self.lexicon = [sorted(ids[a] for a in lexicon[span] if a in ids) for span in spans]
+        self.span_lengths = range(1, 2 + max((span.count(" ") for span in spans), default=0))
+
+
+@dataclass
+class DeviceTable:
+    """The arrays of an `ActionTable` as tensors on one device."""
+
+    system: str
+    end: int
+    labelled_shift: bool
+    column: Tensor  # (V,)
+    shift_word: Tensor  # (V,)
+    relation: Tensor  # (V,)
+    listed: Tensor | None  # (V,) bool: what the lexicon limits; None without lexicon
+    offsets: Tensor | None  # (rows + 1,): where the tokens of each lexicon row begin in `allowed`
+    allowed: Tensor | None
+
+    @classmethod
+    def of(cls, table: ActionTable, device: torch.device | str = "cpu") -> DeviceTable:
+        arrays = [torch.from_numpy(a).to(device) for a in (table.column, table.shift_word, table.relation)]
+        lexicon: list[Tensor | None] = [None, None, None]
+        if table.lexicon is not None:
+            rows = [[], [], *table.lexicon]
+            sizes = torch.tensor([0, *map(len, rows)], device=device)
+            lexicon = [
+                torch.tensor([a is not None and is_listed(a) for a in table.actions], device=device),
+                sizes.cumsum(0),
+                torch.tensor([token for row in rows for token in row], dtype=torch.long, device=device),
+            ]
+        return cls(table.system.name, table.end, table.labelled_shift, *arrays, *lexicon)
+
+    def legal_tokens(self, columns: Tensor, context: Tensor | None, any_shift: bool = False) -> Tensor:
+        """(..., V) bool from the legal columns (..., C) and the context that a machine gives (..., K): the shift id
+        of the front word, and for AMR the lexicon row. any_shift: do not compare the words of labelled SHIFTs."""
+        legal = columns[..., self.column]
+        if context is not None and self.labelled_shift and not any_shift:
+            legal &= (self.shift_word < 0) | (self.shift_word == context[..., :1])
+        if context is not None and self.listed is not None:
+            legal &= self._allowed(context[..., 1])
+        return legal
+
+    def token_legal(self, tokens: Tensor, columns: Tensor, context: Tensor | None) -> Tensor:
+        """(R,) bool: whether each row may take its token (R,), the lexicon aside: gold derivations of validation data
+        may go beyond it."""
+        legal = columns.gather(1, self.column[tokens][:, None])[:, 0]
+        if context is not None and self.labelled_shift:
+            wanted = self.shift_word[tokens]
+            legal = legal & ((wanted < 0) | (wanted == context[:, 0]))
+        return legal
+
+    def _allowed(self, rows: Tensor) -> Tensor:
+        flat = rows.reshape(-1)
+        legal = (~self.listed).expand(len(flat), -1) | (flat == UNBOUND)[:, None]
+        start = self.offsets[flat]
+        sizes = self.offsets[flat + 1] - start
+        row = torch.repeat_interleave(torch.arange(len(flat), device=flat.device), sizes)
+        ends = sizes.cumsum(0)
+        place = torch.arange(len(row), device=flat.device) - (ends - sizes)[row] + start[row]
+        legal[row, self.allowed[place]] = True
+        return legal.view(*rows.shape, -1)
 
 
 def _parse(token: str, system: TransitionSystem) -> Action | None:

@@ -162,7 +162,7 @@ class TransitionParsingTask(FairseqTask):
         have are left out, because their actions can't be replayed."""
         net_input = sample["net_input"]
         encoder_out = model.encoder(
-            net_input["src_tokens"], net_input["src_lengths"], shift_ids=net_input.get("shift_ids")
+            net_input["src_tokens"], net_input["src_lengths"], features=net_input.get("features")
         )
         found = search(model.decoder, encoder_out, self.cfg.valid_beam)
         tokens = [torch.tensor(hypotheses[0].tokens) for hypotheses in found]
@@ -231,8 +231,8 @@ class _BoundedGenerator(SequenceGenerator):
     def _generate(self, sample, *args, **kwargs):
         net_input = sample["net_input"]
         tokens = net_input["src_tokens"]
-        if "shift_ids" not in net_input:  # fairseq-interactive passes the tokens alone
-            net_input["shift_ids"] = self.resources.shift_ids(tokens)
+        if "features" not in net_input:  # fairseq-interactive passes the tokens alone
+            net_input["features"] = self.resources.features(tokens)
         words = int(self.opens.to(tokens.device)[tokens].sum(1).max())
         self.max_len_a, self.max_len_b = 0, _most_actions(self.system, words)
         found = super()._generate(sample, *args, **kwargs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+
 from transition_parser.errors import InputError
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
@@ -14,14 +16,24 @@ SYSTEMS: dict[str, type[TransitionSystem]] = {
     system.name: system for system in (ArcStandard, ArcHybrid, ArcEager, ArcStandardSwap, ArcHybridSwap, AmrSystem)
 }
 
-__all__ = ["SYSTEMS", "Action", "Kind", "State", "TransitionSystem", "make_system"]
+# those that build dependency trees
+TREE_SYSTEMS = tuple(name for name in SYSTEMS if name != AmrSystem.name)
+
+__all__ = ["SYSTEMS", "TREE_SYSTEMS", "Action", "Kind", "State", "TransitionSystem", "make_system"]
 
 
-def make_system(name: str, root: str = "root", shift_words: tuple[str, ...] = ()) -> TransitionSystem:
-    """The transition system called `name`; see `TransitionSystem` for the other two arguments.
+def make_system(
+    name: str,
+    root: str = "root",
+    shift_words: Sequence[str] = (),
+    lexicon: Mapping[str, Collection[Action]] | None = None,
+) -> TransitionSystem:
+    """The transition system called `name`; see `TransitionSystem` and `AmrSystem` for the other arguments.
 
     Raises `InputError` for a name that is not in `SYSTEMS`.
     """
+    if name == AmrSystem.name:
+        return AmrSystem(shift_words=shift_words, lexicon=lexicon)
     if name not in SYSTEMS:
         raise InputError(f"unknown transition system {name!r}: choose from {', '.join(SYSTEMS)}")
     return SYSTEMS[name](root, shift_words)

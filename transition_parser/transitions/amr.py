@@ -7,11 +7,12 @@ the order in which nodes meet is that of Covington 2001, which makes every graph
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from transition_parser.graphs.amr import AmrGraph, Edge, is_number, quoted
+from transition_parser.lemmas import lemmatise
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.system import TransitionSystem
 
@@ -96,7 +97,7 @@ class AmrSystem(TransitionSystem):
       - Builds: nothing. A span that no node was made from leaves no trace.
     MERGE
       - Legal when: the current span has no node yet, and a word is left in the buffer.
-      - Effect: the front of the buffer joins the current span.
+      - Effect: nodes that were set aside return; the front of the buffer joins the current span.
       - Builds: nothing.
     PRED(n), COPY_LEMMA, COPY_SENSE01
       - Legal when: there is a current span and the sentence has nodes left; for COPY_* its lemmas are symbols.
@@ -130,7 +131,7 @@ class AmrSystem(TransitionSystem):
         second, its component must hold the top or a node below; if the top is a constant, there must be another
         concept below.
       - Effect: the second is set aside (in the peers' words it goes back to the buffer), to return with the next
-        SHIFT or node.
+        word or node.
       - Builds: nothing.
     ROOT
       - Legal when: no top was chosen, and the top of the stack is a concept.
@@ -170,10 +171,14 @@ class AmrSystem(TransitionSystem):
     projective_only = False
 
     def __init__(
-        self, root: str = "", shift_words: Sequence[str] = (), lexicon: Mapping[str, frozenset[Action]] | None = None
+        self, root: str = "", shift_words: Sequence[str] = (), lexicon: Mapping[str, Collection[Action]] | None = None
     ) -> None:
         super().__init__(root, shift_words)
         self.lexicon = lexicon
+
+    def read(self, forms: Sequence[str]) -> list[Word]:
+        """The words with their lemmas."""
+        return [Word(form, lemma) for form, lemma in zip(forms, lemmatise(forms), strict=True)]
 
     def initial(self, sentence: Sequence[Word]) -> AmrState:
         """The configuration before the first action. `sentence`: at least one word."""
@@ -198,7 +203,7 @@ class AmrSystem(TransitionSystem):
             position = state.position
             return _returned(state)._replace(first=position, position=position + 1, named=False)
         if kind is Kind.MERGE:
-            return state._replace(position=state.position + 1)
+            return _returned(state)._replace(position=state.position + 1)
         if kind is Kind.REDUCE:
             return state._replace(stack=(*state.stack[:-2], state.stack[-1]))
         if kind is Kind.SWAP:

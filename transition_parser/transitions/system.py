@@ -51,6 +51,10 @@ class TransitionSystem(ABC):
         self.root = root
         self.shift_words = frozenset(shift_words)
 
+    def read(self, forms: Sequence[str]) -> Sequence:
+        """The words as `initial` takes them: here the forms themselves."""
+        return forms
+
     def initial(self, sentence: Sequence[str]) -> State:
         """The configuration before the first action. `sentence`: at least one word."""
         if not sentence:

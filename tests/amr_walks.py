@@ -1,0 +1,24 @@
+"""A small action inventory for random walks of the AMR machine."""
+
+from __future__ import annotations
+
+from transition_parser.transitions import Action, make_system
+from transition_parser.transitions.amr import AmrState, AmrSystem
+
+FORMS = ("dogs", "New", "York", "12", '"', "(", "German", "@-@", "a", "b")
+NAMED = (
+    *("PRED(x)", "PRED(dog)", "VALUE(-)", 'VALUE("a b")', "ENTITY(city)", "ENTITY(city,+)", 'ENTITY(country,"Germany")'),
+    *("DEPENDENT(polarity,-)", "DEPENDENT(mod,x)"),
+)
+ACTIONS = [*make_system("amr").actions(["ARG0", "op1"]), *map(Action.parse, NAMED)]
+LEXICON = {
+    "dog": {Action.parse("PRED(dog)"), Action.parse("DEPENDENT(polarity,-)")},
+    "german": {Action.parse('ENTITY(country,"Germany")')},
+    "new york": {Action.parse("PRED(x)")},
+    "a": set(),
+}
+
+
+def legal_actions(system: AmrSystem, state: AmrState) -> list[Action]:
+    """All that are legal in a state."""
+    return [action for action in ACTIONS if system.why_illegal(state, action) is None]
