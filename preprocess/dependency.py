@@ -10,16 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from oracles.static import NonProjectiveError, oracle
+from preprocess.splits import by_frequency, data_folder, source_line
 from transition_parser.errors import InputError, input_error
-from transition_parser.files import new_files
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.pieces import Pieces, normalise, train_pieces
 from transition_parser.progress import progress
 from transition_parser.transitions import make_system
 from transition_parser.transitions.config import ParserConfig
-
-# what an earlier run, and fairseq-preprocess after it, left: of another system or other splits, perhaps
-STALE = ("*.src", "*.act", "*.upos", "dict.*.txt", "*.src-act.*")
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ def preprocess_dependency(
     treebanks = {split: _read(path) for split, path in splits.items()}
     train = treebanks["train"]
     words = [normalise(form) for sentence in train for form in sentence.forms]
-    with new_files(dest, STALE) as folder:
+    with data_folder(dest) as folder:
         pieces = train_pieces((sentence.forms for sentence in train), folder, options.pieces)
         config = _config(train, words, options)
         config.save(folder)
@@ -68,16 +65,14 @@ def _read(path: str | os.PathLike) -> list[Sentence]:
 
 
 def _config(train: list[Sentence], words: list[str], options: DependencyOptions) -> ParserConfig:
-    relations = Counter(row.deprel for sentence in train for row in sentence.words)
     roots = Counter(row.deprel for sentence in train for row in sentence.words if row.head == "0")
     if not roots:
         raise InputError("no word of the training trees has head 0")
-    frequent = sorted(Counter(words).items(), key=lambda item: (-item[1], item[0]))
     return ParserConfig(
         system=options.system,
         root=roots.most_common(1)[0][0],
-        relations=tuple(r for r, _ in sorted(relations.items(), key=lambda i: (-i[1], i[0]))),
-        shift_words=tuple(word for word, _ in frequent[: options.labeled_shift]),
+        relations=by_frequency(row.deprel for sentence in train for row in sentence.words),
+        shift_words=by_frequency(words)[: options.labeled_shift],
     )
 
 
@@ -98,8 +93,7 @@ def _write_split(
                 counts["skipped"] += 1
                 continue
             counts["sentences"] += 1
-            flat = (piece for word in pieces.encode(sentence.forms) for piece in word)
-            print(" ".join(flat), file=files["src"])
+            print(source_line(pieces, sentence.forms), file=files["src"])
             print(" ".join(actions), file=files["act"])
             if options.upos:
                 print(" ".join(row.upos for row in sentence.words), file=files["upos"])

@@ -11,17 +11,17 @@ import traceback
 from collections.abc import Sequence
 
 from transition_parser import __version__
-from transition_parser.cli import average, draw, export, oracle, parse, preprocess, score
+from transition_parser.cli import align, average, draw, export, merge, oracle, parse, preprocess, score
 from transition_parser.errors import InputError
 
-COMMANDS = (preprocess, oracle, parse, score, average, export, draw)
+COMMANDS = (merge, align, preprocess, oracle, parse, score, average, export, draw)
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of all subcommands."""
     parser = argparse.ArgumentParser(
         prog="transition-parser",
-        description="Transition-based parsing as a fairseq plug-in: sentences to dependency trees.",
+        description="Transition-based parsing as a fairseq plug-in: sentences to dependency trees and AMR graphs.",
         epilog="Exit status: 0 done, 1 a check that fails, 2 bad input or usage.",
     )
     parser.add_argument("--version", action="version", version=__version__)
@@ -43,6 +43,7 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a subcommand. Returns its exit status; bad input is one line on standard error and status 2."""
     logging.getLogger("fairseq").setLevel(logging.WARNING)
+    logging.getLogger("penman").setLevel(logging.ERROR)  # its warnings come again as our errors
     arguments = build_parser().parse_args(argv)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")

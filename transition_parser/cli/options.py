@@ -10,17 +10,41 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from transition_parser.files import replacing
-from transition_parser.transitions import SYSTEMS
+from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS
+from transition_parser.transitions.amr import AmrSystem
 
 
-def add_system(parser: argparse.ArgumentParser, required: bool = True) -> None:
-    """--system"""
+_SYSTEMS_OF = {"any": sorted(SYSTEMS), "tree": sorted(TREE_SYSTEMS), "amr": [AmrSystem.name]}
+
+
+def add_system(parser: argparse.ArgumentParser, required: bool = True, kind: str = "any") -> None:
+    """--system; kind: of what graphs, `tree`, `amr` or `any`."""
     parser.add_argument(
         "--system",
         required=required,
-        choices=sorted(SYSTEMS),
-        default=None if required else "arc-hybrid-swap",
-        help="transition system; those with -swap build all trees, the others projective ones",
+        choices=_SYSTEMS_OF[kind],
+        default=None if required else AmrSystem.name if kind == "amr" else "arc-hybrid-swap",
+        help="transition system; those with -swap build all trees, other arc-… projective ones, amr AMR graphs",
+    )
+
+
+def add_skip_bad(parser: argparse.ArgumentParser) -> None:
+    """--skip-bad"""
+    parser.add_argument(
+        "--skip-bad",
+        action="store_true",
+        help="leave out AMRs that can't be used, name them on standard error, and go on (default: stop)",
+    )
+
+
+def add_processes(parser: argparse.ArgumentParser) -> None:
+    """--processes"""
+    parser.add_argument(
+        "--processes",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="how many share the work (default 1); the result is the same",
     )
 
 

@@ -1,14 +1,18 @@
-"""Turns a treebank into the files that fairseq-preprocess reads: {train,valid,test}.{src,act},
-spm.model and parser.json, all in one folder."""
+"""Turns corpora into the files that fairseq-preprocess reads: {train,valid,test}.{src,act}, spm.model and
+parser.json (for AMR also lexicon.json and {train,valid,test}.amr), all in one folder."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 
+from preprocess.amr import AmrOptions, preprocess_amr
 from preprocess.dependency import DependencyOptions, preprocess_dependency
 from transition_parser.cli.options import (
     add_json,
     add_nonprojective,
+    add_processes,
+    add_skip_bad,
     add_system,
     not_negative,
     positive,
@@ -19,6 +23,7 @@ HELP = "corpora to the files that fairseq-preprocess reads"
 EXAMPLE = """example:
   transition-parser preprocess dependency --train train.conllu --valid dev.conllu \\
       --system arc-hybrid-swap --dest data
+  transition-parser preprocess amr --train train.amr --valid dev.amr --dest data
   fairseq-preprocess --user-dir transition_parser --task transition_parsing \\
       --source-lang src --target-lang act --trainpref data/train --validpref data/valid --destdir data"""
 
@@ -26,40 +31,64 @@ EXAMPLE = """example:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the kinds of graph."""
     kinds = parser.add_subparsers(metavar="KIND", required=True)
-    dependency = kinds.add_parser(
-        "dependency",
-        help="CoNLL-U treebanks",
+    dependency = _add_kind(kinds, "dependency", "CoNLL-U treebanks", _run_dependency)
+    dependency.add_argument("--train", required=True, metavar="CONLLU", help="training trees")
+    dependency.add_argument("--valid", required=True, metavar="CONLLU", help="development trees")
+    dependency.add_argument("--test", metavar="CONLLU", help="test trees")
+    add_system(dependency, kind="tree")
+    _add_shared(dependency)
+    add_nonprojective(dependency)
+    dependency.add_argument("--upos", action="store_true", help="also write {train,…}.upos")
+    amr = _add_kind(kinds, "amr", "AMR banks", _run_amr)
+    for split, what, required in (("train", "training", True), ("valid", "development", True), ("test", "test", False)):
+        amr.add_argument(f"--{split}", required=required, nargs="+", metavar="AMR", help=f"{what} graphs")
+    add_system(amr, required=False, kind="amr")
+    _add_shared(amr)
+    add_skip_bad(amr)
+    add_processes(amr)
+
+
+def _add_kind(kinds, name: str, help_text: str, run_kind) -> argparse.ArgumentParser:
+    kind = kinds.add_parser(
+        name,
+        help=help_text,
         description=__doc__,
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    dependency.add_argument("--train", required=True, metavar="CONLLU", help="training trees")
-    dependency.add_argument("--valid", required=True, metavar="CONLLU", help="development trees")
-    dependency.add_argument("--test", metavar="CONLLU", help="test trees")
-    add_system(dependency)
-    dependency.add_argument("--dest", required=True, metavar="FOLDER", help="where the files go")
-    dependency.add_argument(
+    kind.set_defaults(run_kind=run_kind)
+    return kind
+
+
+def _add_shared(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dest", required=True, metavar="FOLDER", help="where the files go")
+    parser.add_argument(
         "--pieces",
         type=positive,
         default=4000,
         metavar="N",
         help="size of the subword vocabulary (default 4000; a small corpus gets fewer)",
     )
-    dependency.add_argument(
+    parser.add_argument(
         "--labeled-shift",
         type=not_negative,
         default=0,
         metavar="K",
         help="the K most frequent words decorate their SHIFT (default 0)",
     )
-    add_nonprojective(dependency)
-    dependency.add_argument("--upos", action="store_true", help="also write {train,…}.upos")
-    add_json(dependency)
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Writes the folder and prints what it holds."""
     splits = {"train": arguments.train, "valid": arguments.valid, "test": arguments.test}
+    counts = arguments.run_kind({split: path for split, path in splits.items() if path}, arguments)
+    figures = {f"{split}_{name}": n for split, c in counts.items() for name, n in c.items()}
+    print_figures(figures, arguments.json)
+    return 0
+
+
+def _run_dependency(splits: dict, arguments: argparse.Namespace) -> dict[str, dict[str, int]]:
     options = DependencyOptions(
         arguments.system,
         arguments.pieces,
@@ -67,8 +96,12 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.nonprojective,
         arguments.upos,
     )
-    given = {split: path for split, path in splits.items() if path}
-    counts = preprocess_dependency(given, arguments.dest, options)
-    figures = {f"{split}_{name}": n for split, c in counts.items() for name, n in c.items()}
-    print_figures(figures, arguments.json)
-    return 0
+    return preprocess_dependency(splits, arguments.dest, options)
+
+
+def _run_amr(splits: dict, arguments: argparse.Namespace) -> dict[str, dict[str, int]]:
+    options = AmrOptions(arguments.pieces, arguments.labeled_shift, arguments.skip_bad, arguments.processes)
+    counts, problems = preprocess_amr(splits, arguments.dest, options)
+    for problem in problems:
+        print(f"left out: {problem}", file=sys.stderr)
+    return counts

@@ -17,10 +17,12 @@ from transition_parser.errors import input_error
 from transition_parser.pieces import OPEN, Pieces
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import config as config_file
+from transition_parser.transitions import lexicon as lexicon_file
 from transition_parser.transitions.config import ParserConfig
 
 SOURCE, TARGET = "src", "act"
 FILES = (f"dict.{SOURCE}.txt", f"dict.{TARGET}.txt", pieces_file.FILE_NAME, config_file.FILE_NAME)
+OPTIONAL_FILES = (lexicon_file.FILE_NAME,)  # of AMR
 
 
 @dataclass(frozen=True)
@@ -44,14 +46,14 @@ class Resources:
         source, target = (_dictionary(Path(folder, name)) for name in FILES[:2])
         table = ActionTable(parser.transition_system(), target.symbols)
         pieces = Pieces.load(folder)
-        contents = b"".join(Path(folder, name).read_bytes() for name in FILES)
+        contents = b"".join(path.read_bytes() for path in _files(folder))
         return cls(source, target, parser, pieces, table, hashlib.sha256(contents).hexdigest())
 
     @staticmethod
     def copy(folder: str | os.PathLike, dest: str | os.PathLike) -> None:
         """Copies the files that `load` reads."""
-        for name in FILES:
-            shutil.copyfile(Path(folder, name), Path(dest, name))
+        for path in _files(folder):
+            shutil.copyfile(path, Path(dest, path.name))
 
     def encode(self, words: list[str], alpha: float | None = None) -> Tensor:
         """The piece ids of a sentence with `</s>`; alpha as in `Pieces.encode`."""
@@ -84,6 +86,11 @@ class Resources:
     def opens_word(self) -> Tensor:
         """(V,) bool: which piece ids open a word."""
         return torch.tensor([symbol.startswith(OPEN) for symbol in self.source_dictionary.symbols])
+
+
+def _files(folder: str | os.PathLike) -> list[Path]:
+    optional = (Path(folder, name) for name in OPTIONAL_FILES)
+    return [*(Path(folder, name) for name in FILES), *(path for path in optional if path.is_file())]
 
 
 def _dictionary(path: Path) -> Dictionary:

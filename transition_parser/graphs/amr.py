@@ -98,8 +98,11 @@ class AmrGraph:
         """PENMAN text.
 
         alignments: token positions of each node, written as `~e.N`. wiki: the `:wiki` value (with its quotation
-        marks) of nodes. variables: names to use instead of those of `variables`.
+        marks) of nodes. variables: names to use instead of those of `variables`. Raises `ValueError` for a graph
+        that is not connected: PENMAN writes only what the top reaches.
         """
+        if not self.is_connected():
+            raise ValueError("the graph is not connected: PENMAN can't write it whole")
         writer = _Writer(self, alignments or [()] * len(self), wiki or {}, variables or self.variables())
         return penman.format(Tree(writer.node(self.top)), indent=6)
 
@@ -124,8 +127,8 @@ class _Writer:
         if node in self.wiki:
             branches.append((":wiki", self.wiki[node]))
         for edge in self.around[node]:
-            if edge in self.done:
-                continue
+            if edge in self.done or (edge.source != node and edge.source in self.written):
+                continue  # a source above this node has the edge still to write, and needs no inverse for it
             self.done.add(edge)
             if edge.source == node:
                 branches.append((f":{edge.role}", self._target(edge.target)))
@@ -181,7 +184,7 @@ def named(graph: AmrGraph) -> Iterable[tuple[int, int, tuple[int, ...]]]:
         ops = outgoing.get(edge.target, [])
         roles = [op.role for op in ops]
         strings = all(op.target in graph.constants and graph.labels[op.target].startswith('"') for op in ops)
-        if strings and roles and sorted(roles) == sorted(f"op{i}" for i in range(1, len(ops) + 1)):
-            if len(incoming[edge.target]) == 1:
-                ops = sorted(ops, key=lambda op: int(op.role[2:]))
-                yield edge.source, edge.target, tuple(op.target for op in ops)
+        numbered = sorted(roles) == sorted(f"op{i}" for i in range(1, len(ops) + 1))
+        if strings and roles and numbered and len(incoming[edge.target]) == 1:
+            ops = sorted(ops, key=lambda op: int(op.role[2:]))
+            yield edge.source, edge.target, tuple(op.target for op in ops)

@@ -18,8 +18,12 @@ from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.amr import AmrGraph, Edge, is_inverse
 from transition_parser.graphs.conllu import decode_line
 
+TEXT_KEYS = ("snt", "tok")
+
 _KEY = re.compile(r"(?:^|\s)::([\w-]+)(?:\s+|$)")
-_MARK = re.compile(r"~(?:[a-z]\.?)?(\d+(?:,\d+)*)$")
+_MARK = re.compile(r"~(?:[a-z]\.?)?([0-9]+(?:,[0-9]+)*)$")
+_JAMR_ITEM = re.compile(r"([0-9]{1,9})-([0-9]{1,9})\|([0-9.+]+)")
+_ISI_ITEM = re.compile(r"([0-9]{1,9})-([0-9][0-9.]*(?:\.r)?|\*)")
 _VARIABLE = re.compile(r"[A-Za-z]\d*")
 
 
@@ -29,9 +33,10 @@ class AmrEntry:
 
     metadata: what stands behind `# ::key`, in order. graph: None where the entry has none (only a sentence).
     variables: the variable of each node as written, None for constants. alignments: the tokens of each node, ()
-    where it has none. wiki: node → value of `:wiki` as written. paths: for each node the branches that lead
-    to it from the top, counted from 1, concept not counted (`1.2.1`). comments, penman: the text as written.
-    path, line: where the entry begins, for messages.
+    where it has none; marks of roles, of `:wiki` and of further mentions of a variable stay in `penman` alone.
+    wiki: node → value of `:wiki` as written. paths: for each node the branches that lead to it from the top,
+    counted from 1, concept not counted (`1.2.1`). comments, penman: the text as written. path, line: where the
+    entry begins, for messages.
     """
 
     metadata: dict[str, str]
@@ -53,7 +58,7 @@ class AmrEntry:
     @property
     def text(self) -> str:
         """`# ::snt`, or else `# ::tok`. Raises `InputError` where the entry has neither."""
-        for key in ("snt", "tok"):
+        for key in TEXT_KEYS:
             if self.metadata.get(key, "").strip():
                 return self.metadata[key]
         raise self.error("the entry has no `# ::snt` and no `# ::tok`: a sentence is needed")
@@ -71,6 +76,14 @@ class AmrEntry:
     def error(self, problem: str) -> InputError:
         """An `InputError` that names the file, the line and the id of the entry."""
         return input_error(problem, self.path, self.line, self.id)
+
+    def rewritten(self, keys: Iterable[str] = ("id", "snt", "tok"), alignments: bool = True) -> str:
+        """The entry written anew, with the metadata of `keys` that it has, and a blank line behind it."""
+        lines = [f"# ::{key} {self.metadata[key]}" for key in keys if key in self.metadata]
+        if self.graph is not None:
+            marks = self.alignments if alignments and any(self.alignments) else None
+            lines.append(self.graph.to_penman(marks, self.wiki, self.variables or None))
+        return "\n".join(lines) + "\n\n"
 
     def __str__(self) -> str:
         """The entry as written, with a blank line behind it."""
@@ -107,7 +120,7 @@ def parse_bank(
             skip_bad.append(error)
             continue
         if entry.graph is None:
-            if not (entry.metadata.get("snt") or entry.metadata.get("tok")):
+            if not any(entry.metadata.get(key) for key in ("id", *TEXT_KEYS)):
                 continue  # a header of the file
             if need_graphs:
                 error = entry.error("the entry has no graph")
@@ -135,27 +148,28 @@ def _blocks(lines: Iterable[bytes], path: str | None) -> Iterator[tuple[int, lis
 
 def parse_entry(block: list[str], path: str | None = None, start: int = 1) -> AmrEntry:
     """The entry of the lines of one block. Raises `InputError` for a broken one."""
-    comments = tuple(line for line in block if line.startswith("#"))
-    metadata: dict[str, str] = {}
-    for line in comments:
-        metadata.update(_fields(line))
+    comments = tuple(line for line in block if _is_comment(line))
+    metadata = _metadata(comments, path, start)
     entry = AmrEntry(metadata, comments=comments, path=path, line=start)
-    graph_lines = [(start + i, line) for i, line in enumerate(block) if not line.startswith("#")]
+    graph_lines = [(start + i, line) for i, line in enumerate(block) if not _is_comment(line)]
     if not graph_lines:
         return entry
-    text = "\n".join(line for _, line in graph_lines)
     try:
-        tree = penman.parse(text)
+        # lines, since PENMAN would divide a text at each character that Unicode calls a line end
+        tree = penman.parse([line for _, line in graph_lines])
+        reader = _TreeReader(entry, tree)
+        _check_whole(entry, tree, graph_lines)
     except PenmanError as error:
         raise _syntax_error(entry, error, graph_lines) from None
-    reader = _TreeReader(entry, tree)
+    except RecursionError:
+        raise entry.error("the graph is nested too deeply to be read") from None
     entry = replace(
         entry,
         graph=reader.graph(),
         variables=tuple(reader.variables),
         wiki=reader.wiki,
         paths=tuple(reader.paths),
-        penman=text,
+        penman="\n".join(line for _, line in graph_lines),
         alignments=tuple(reader.alignments),
     )
     if "alignments" in metadata and not any(entry.alignments):
@@ -164,16 +178,35 @@ def parse_entry(block: list[str], path: str | None = None, start: int = 1) -> Am
     return entry
 
 
+def _is_comment(line: str) -> bool:
+    return line.lstrip().startswith("#")
+
+
+def _metadata(comments: Iterable[str], path: str | None, start: int) -> dict[str, str]:
+    metadata: dict[str, str] = {}
+    for line in comments:
+        fields = _fields(line)
+        for key in ("id", *TEXT_KEYS):
+            if key in fields and key in metadata:
+                problem = f"the entry has two `# ::{key}`: is a blank line missing between two entries?"
+                raise input_error(problem, path, start, metadata.get("id"))
+        metadata.update(fields)
+    return metadata
+
+
 def _fields(comment: str) -> dict[str, str]:
     """`# ::id x ::date y` as a dictionary. Behind ::snt and ::tok all is text, `::` too."""
-    text = comment.lstrip("#").strip()
+    text = comment.strip().lstrip("#").strip()
     found = list(_KEY.finditer(text))
     if not found or found[0].start() != 0:
         return {}
-    if found[0][1] in ("snt", "tok"):
-        return {found[0][1]: text[found[0].end() :].strip()}
     ends = [match.start() for match in found[1:]] + [len(text)]
-    return {m[1]: text[m.end() : end].strip() for m, end in zip(found, ends, strict=True)}
+    fields: dict[str, str] = {}
+    for match, end in zip(found, ends, strict=True):
+        if match[1] in TEXT_KEYS:
+            return fields | {match[1]: text[match.end() :].strip()}
+        fields[match[1]] = text[match.end() : end].strip()
+    return fields
 
 
 def _syntax_error(entry: AmrEntry, error: PenmanError, lines: list[tuple[int, str]]) -> InputError:
@@ -183,8 +216,24 @@ def _syntax_error(entry: AmrEntry, error: PenmanError, lines: list[tuple[int, st
     if row is None or not 1 <= row <= len(lines):
         row, column = len(lines), None
     number, line = lines[row - 1]
-    caret = len(line) if column is None else column
-    return input_error(f"{problem}\n  {line}\n  {' ' * caret}^", entry.path, number, entry.id)
+    return _error_at(entry, problem, number, line, len(line) if column is None else column)
+
+
+def _error_at(entry: AmrEntry, problem: str, number: int, line: str, column: int) -> InputError:
+    return input_error(f"{problem}\n  {line}\n  {' ' * column}^", entry.path, number, entry.id)
+
+
+def _check_whole(entry: AmrEntry, tree: penman.Tree, lines: list[tuple[int, str]]) -> None:
+    """Raises `InputError` for text behind the graph, which PENMAN's parser leaves unread."""
+    read = len("".join(penman.format(tree, indent=None).split()))
+    for number, line in lines:
+        for column, character in enumerate(line):
+            if character.isspace():
+                continue
+            if read == 0:
+                problem = "text behind the end of the graph: a parenthesis too many, or no blank line before an entry"
+                raise _error_at(entry, problem, number, line, column)
+            read -= 1
 
 
 class _TreeReader:
@@ -240,9 +289,13 @@ class _TreeReader:
         return index
 
     def _branch(self, source: int, role: str, target, path: str) -> None:
+        if role in ("", "-of"):
+            raise self.entry.error(f"a role of {self.variables[source]} has no name: write :role")
         if target is None:
             raise self.entry.error(f":{role} of {self.variables[source]} has no value")
         if role == "wiki" and isinstance(target, str):
+            if source in self.wiki:
+                raise self.entry.error(f"{self.variables[source]} has two :wiki")
             self.wiki[source] = _split_mark(target)[0]
         elif isinstance(target, str):
             self.edges.append(len(self.pending))
@@ -272,7 +325,7 @@ class _TreeReader:
 
 
 def _edge(source: int, role: str, target: int) -> Edge:
-    return Edge(target, role[:-3], source) if is_inverse(role) else Edge(source, role, target)
+    return _edge(target, role[:-3], source) if is_inverse(role) else Edge(source, role, target)
 
 
 def _split_mark(text: str) -> tuple[str, tuple[int, ...]]:
@@ -284,22 +337,38 @@ def _split_mark(text: str) -> tuple[str, tuple[int, ...]]:
 
 
 def _listed_alignments(entry: AmrEntry) -> list[tuple[int, ...]]:
-    """Those of `# ::alignments`: JAMR's `0-1|0.0+0.1` or ISI's `5-1.2 6-1.2.r`."""
+    """Those of `# ::alignments`: JAMR's `0-1|0.0+0.1` or ISI's `5-1.2 6-1.2.r`.
+
+    ISI's may name roles, `:wiki` and further mentions of a node, which are left out. Raises `InputError` for
+    what is neither style, or a JAMR path that the graph doesn't have.
+    """
     tokens: list[set[int]] = [set() for _ in entry.paths]
     places = {path: node for node, path in enumerate(entry.paths)}
     jamr = {path: node for node, path in enumerate(_jamr_paths(entry))}
     for item in entry.metadata["alignments"].split():
-        span, bar, paths = item.partition("|")
-        if bar:
-            first, _, last = span.partition("-")
-            for path in paths.split("+"):
-                if path in jamr and first.isdigit() and last.isdigit():
-                    tokens[jamr[path]].update(range(int(first), int(last)))
+        if match := _JAMR_ITEM.fullmatch(item):
+            first, last = int(match[1]), int(match[2])
+            _check_span(entry, item, first, last)
+            for path in match[3].split("+"):
+                if path not in jamr:
+                    raise entry.error(f"`# ::alignments` has {item}, but the graph has no node {path} (the top is 0)")
+                tokens[jamr[path]].update(range(first, last))
+        elif match := _ISI_ITEM.fullmatch(item):
+            if match[2] in places:
+                tokens[places[match[2]]].add(int(match[1]))
         else:
-            token, _, path = item.partition("-")
-            if token.isdigit() and path in places:
-                tokens[places[path]].add(int(token))
+            raise entry.error(f"`# ::alignments` has {item}: write 0-1|0.0 (JAMR) or 5-1.2 (ISI)")
     return [tuple(sorted(found)) for found in tokens]
+
+
+def _check_span(entry: AmrEntry, item: str, first: int, last: int) -> None:
+    words = len(_words(entry)) or last
+    if not first < last <= words:
+        raise entry.error(f"`# ::alignments` has {item}, which is no span of the sentence's {words} tokens")
+
+
+def _words(entry: AmrEntry) -> list[str]:
+    return entry.tokens or entry.metadata.get("snt", "").split()
 
 
 def _jamr_paths(entry: AmrEntry) -> list[str]:
@@ -315,7 +384,7 @@ def _jamr_paths(entry: AmrEntry) -> list[str]:
 
 
 def _check_alignments(entry: AmrEntry) -> None:
-    words = entry.tokens or (entry.metadata.get("snt") or "").split()
+    words = _words(entry)
     if not words:
         return
     for node, tokens in enumerate(entry.alignments):

@@ -1,0 +1,9 @@
+"""Alignment of AMR nodes to tokens: rules, word–concept probabilities by EM, and the neighbours in the graph.
+
+Every node of every graph, constants included, gets at least one token.
+"""
+
+from preprocess.aligner.aligner import align_corpus, align_entry, aligned, entry_tokens, train_table
+from preprocess.aligner.em import WordConceptTable
+
+__all__ = ["WordConceptTable", "align_corpus", "align_entry", "aligned", "entry_tokens", "train_table"]

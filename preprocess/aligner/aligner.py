@@ -1,0 +1,128 @@
+"""Rules, EM and neighbours together: a token for every node of a corpus."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from preprocess.aligner.choose import Choice
+from preprocess.aligner.em import Observation, WordConceptTable
+from preprocess.aligner.forced import complete, is_lexical
+from preprocess.aligner.morphology import without_sense
+from preprocess.aligner.rules import Candidate, Names, candidates
+from preprocess.aligner.words import Span, Words, span
+from transition_parser.graphs.amr import AmrGraph
+from transition_parser.graphs.bank import AmrEntry
+from transition_parser.sentences import tokenise
+
+_SURE = 0.7  # a node with a candidate as good as this teaches EM nothing
+_TAKEN_WEIGHT, _FUNCTION_WEIGHT = 0.15, 0.3
+_EM_SCORE = 0.75
+_CHUNK = 64
+
+
+def entry_tokens(entry: AmrEntry) -> list[str]:
+    """The tokens that alignments count: `# ::tok`, or else the sentence by spaCy's rules for English; by white
+    space if the entry has alignments, which then count that.
+
+    Raises `InputError` where the entry has neither `# ::snt` nor `# ::tok`.
+    """
+    return entry.tokens or (entry.text.split() if any(entry.alignments) else tokenise(entry.text))
+
+
+def align_corpus(
+    entries: Sequence[AmrEntry],
+    keep: bool = True,
+    table: WordConceptTable | None = None,
+    processes: int = 1,
+) -> list[AmrEntry]:
+    """The entries with at least one token for every node, and those tokens as `metadata["tok"]`; entries without
+    a graph stay as they are.
+
+    keep: alignments that an entry has stay, and only the other nodes get tokens. table: word–concept strengths,
+    by default those that EM learns from these entries. processes: how many share the work; the result is the same.
+    """
+    return list(aligned(entries, train_table(entries) if table is None else table, keep, processes))
+
+
+def aligned(
+    entries: Sequence[AmrEntry], table: WordConceptTable, keep: bool = True, processes: int = 1
+) -> Iterator[AmrEntry]:
+    """What `align_corpus` returns, one by one."""
+    align = partial(align_entry, table=table, keep=keep)
+    if processes == 1 or len(entries) <= _CHUNK:
+        yield from map(align, entries)
+        return
+    with multiprocessing.get_context("spawn").Pool(processes) as pool:
+        yield from pool.imap(align, entries, chunksize=_CHUNK)
+
+
+def align_entry(entry: AmrEntry, table: WordConceptTable | None = None, keep: bool = True) -> AmrEntry:
+    """One entry with at least one token for every node; see `align_corpus`. Without a table: no EM."""
+    if entry.graph is None:
+        return entry
+    tokens = entry_tokens(entry)
+    words = Words.of(tokens)
+    given = {node: tokens for node, tokens in enumerate(entry.alignments) if tokens} if keep else {}
+    entry = replace(entry, metadata={**entry.metadata, "tok": " ".join(tokens)})
+    return entry.with_alignments(_align(entry.graph, words, table, given))
+
+
+def train_table(entries: Sequence[AmrEntry]) -> WordConceptTable:
+    """Word–concept strengths that EM learns from the nodes of entries that rules leave open."""
+    seen = (observation for entry in entries if entry.graph is not None for observation in _observations(entry))
+    return WordConceptTable.train(seen)
+
+
+def _observations(entry: AmrEntry) -> Iterator[Observation]:
+    graph, words = entry.graph, Words.of(entry_tokens(entry))
+    found, names = candidates(graph, words)
+    sure = {node: each[0].tokens for node, each in enumerate(found) if each and each[0].score >= _SURE}
+    taken = {token for tokens in sure.values() for token in tokens}
+    places = [token for token in range(len(words)) if not words.is_punctuation(token)]
+    weights = [
+        (_TAKEN_WEIGHT if token in taken else 1.0) * (_FUNCTION_WEIGHT if words.function[token] else 1.0)
+        for token in places
+    ]
+    lemmas = [words.lemmas[token] for token in places]
+    for node in range(len(graph)):
+        if node not in graph.constants and node not in sure and node not in names.strings:
+            yield Observation(without_sense(graph.labels[node]), lemmas, weights)
+
+
+def _align(graph: AmrGraph, words: Words, table: WordConceptTable | None, given: dict[int, Span]) -> list[Span]:
+    found, names = candidates(graph, words)
+    if table is not None:
+        found = [_with_table(graph, node, each, words, table) for node, each in enumerate(found)]
+    choice = Choice(graph, found, given, len(words))
+    chosen = choice.run()
+    _place_strings(names, chosen)
+    lexical = [node for node in range(len(graph)) if node not in chosen and is_lexical(graph, node)]
+    content = [token for token in range(len(words)) if not words.function[token] and words.forms[token].isalpha()]
+    chosen = choice.spend(lexical, content)
+    return complete(graph, words, chosen)
+
+
+def _with_table(graph, node: int, found: list[Candidate], words: Words, table: WordConceptTable) -> list[Candidate]:
+    """The candidates of a node with those that EM adds or makes likelier."""
+    if node in graph.constants or (found and found[0].score >= _SURE):
+        return found
+    posterior = table.posterior(without_sense(graph.labels[node]), words.lemmas)
+    best = {candidate.tokens: candidate.score for candidate in found}
+    for token, value in enumerate(posterior):
+        if value > 0:
+            best[(token,)] = max(best.get((token,), 0.0), _EM_SCORE * value)
+    return [Candidate(*item) for item in sorted(best.items(), key=lambda item: (-item[1], item[0]))]
+
+
+def _place_strings(names: Names, chosen: dict[int, Span]) -> None:
+    """Gives each string of a name its part of the span of the name."""
+    for name, strings in names.strings.items():
+        whole = chosen.get(name)
+        if whole is None:
+            continue
+        parts = names.parts.get((name, whole), [whole] * len(strings))
+        for string, tokens in zip(strings, parts, strict=True):
+            chosen.setdefault(string, span(tokens[0], tokens[-1]))

@@ -1,0 +1,140 @@
+"""The choice among candidates: what fits the node, near its neighbours in the graph, on tokens of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from preprocess.aligner.rules import Candidate
+from preprocess.aligner.tables import FIRST_MENTIONED, SHARING
+from preprocess.aligner.words import Span, gap
+from transition_parser.graphs.amr import AmrGraph
+
+_DISTANCE, _PRONOUN_DISTANCE = 0.3, 0.1  # what a candidate loses that is far from all neighbours
+_FAR = 12  # tokens
+_NEAR = 0.34  # of that, for a token that nothing else speaks for
+_LATE, _LATE_PRONOUN = 0.05, 0.35  # what the last token loses: the first mention stands for a node
+_TAKEN, _TAKEN_BY_NEIGHBOUR, _TAKEN_BY_TWIN = 0.3, 0.15, 0.5  # what a candidate loses whose token another node has
+_LEAST = 0.22  # what scores less is left to the neighbours
+_SWEEPS = 6
+
+
+class Choice:
+    """Finds a span for each node that has candidates: greedily, then node by node until nothing changes."""
+
+    def __init__(
+        self, graph: AmrGraph, candidates: Sequence[Sequence[Candidate]], fixed: dict[int, Span], size: int
+    ) -> None:
+        self.graph, self.candidates = graph, candidates
+        self.size = size
+        self.around = [sorted(set(near) - {node}) for node, near in enumerate(graph.neighbours())]
+        self.joined = _conjuncts(graph)
+        self.chosen: dict[int, Span] = dict(fixed)
+        self.free = [node for node in range(len(graph)) if candidates[node] and node not in fixed]
+        self.twins = [
+            (one, other)
+            for place, one in enumerate(self.free)
+            for other in self.free[place + 1 :]
+            if graph.labels[one] == graph.labels[other]
+            and {c.tokens for c in candidates[one]} == {c.tokens for c in candidates[other]}
+        ]
+        self.holders: dict[int, set[int]] = {}
+        for node, tokens in fixed.items():
+            self._hold(node, tokens)
+
+    def run(self) -> dict[int, Span]:
+        """The span of each node that got one."""
+        for node in sorted(self.free, key=self._doubt):
+            self._choose(node)
+        for _ in range(_SWEEPS):
+            changed = [self._choose(node) for node in self.free]
+            swapped = [self._swap(one, other) for one, other in self.twins]
+            if not any(changed) and not any(swapped):
+                break
+        return self.chosen
+
+    def spend(self, nodes: Sequence[int], tokens: Sequence[int]) -> dict[int, Span]:
+        """Gives tokens that nothing explains to nodes that nothing expresses, where they are near each other."""
+        pairs = sorted((self._distance(node, (token,)), token, node) for node in nodes for token in tokens)
+        found: dict[int, Span] = {}
+        for distance, token, node in pairs:
+            if distance <= _NEAR and node not in found and not self.holders.get(token):
+                found[node] = (token,)
+                self._hold(node, (token,))
+        self.chosen |= found
+        return self.chosen
+
+    def _swap(self, one: int, other: int) -> bool:
+        """Swaps the spans of two nodes of one label where that is better."""
+        if one not in self.chosen or other not in self.chosen or self.chosen[one] == self.chosen[other]:
+            return False
+        first, second = self.chosen[one], self.chosen[other]
+        before = self._distance(one, first) + self._distance(other, second)
+        self.chosen[one], self.chosen[other] = second, first
+        if self._distance(one, second) + self._distance(other, first) < before - 1e-9:
+            return True
+        self.chosen[one], self.chosen[other] = first, second
+        return False
+
+    def _doubt(self, node: int) -> tuple[bool, float, int]:
+        """Less for nodes whose best candidate is good and well before the next; conjunctions after what they join,
+        the innermost first."""
+        scores = [candidate.score for candidate in self.candidates[node][:2]]
+        margin = scores[0] - scores[1] if len(scores) > 1 else scores[0]
+        is_conjunction = bool(self.joined[node])
+        return is_conjunction, -node if is_conjunction else -(scores[0] + margin), node
+
+    def _choose(self, node: int) -> bool:
+        """Chooses anew for one node; True if that changed it."""
+        before = self.chosen.pop(node, None)
+        if before is not None:
+            self._release(node, before)
+        value, _, tokens = max((self._value(node, c), -c.tokens[0], c.tokens) for c in self.candidates[node])
+        if value < _LEAST:
+            return before is not None
+        self.chosen[node] = tokens
+        self._hold(node, tokens)
+        return tokens != before
+
+    def _value(self, node: int, candidate: Candidate) -> float:
+        tokens, score = candidate
+        pronoun = self.graph.labels[node] in FIRST_MENTIONED
+        late = _LATE_PRONOUN if pronoun else _LATE
+        far = (_PRONOUN_DISTANCE if pronoun else _DISTANCE) * self._distance(node, tokens)
+        return score - far - late * tokens[0] / self.size - self._competition(node, tokens)
+
+    def _distance(self, node: int, tokens: Span) -> float:
+        """0 … 1: the mean gap between a span and those of the neighbours in the graph."""
+        if self.joined[node]:
+            parts = [self.chosen[part] for part in self.joined[node] if part in self.chosen]
+            if len(parts) > 1 and parts[-2][0] <= tokens[0] <= parts[-1][-1]:
+                return 0.0
+        gaps = [min(_FAR, gap(tokens, self.chosen[near])) for near in self.around[node] if near in self.chosen]
+        return sum(gaps) / (_FAR * len(gaps)) if gaps else 0.0
+
+    def _competition(self, node: int, tokens: Span) -> float:
+        labels = self.graph.labels
+        worst = 0.0
+        for token in tokens:
+            for other in self.holders.get(token, ()):
+                if labels[other] == labels[node]:
+                    worst = max(worst, _TAKEN_BY_TWIN)
+                elif labels[other] not in SHARING and labels[node] not in SHARING:
+                    worst = max(worst, _TAKEN_BY_NEIGHBOUR if other in self.around[node] else _TAKEN)
+        return worst
+
+    def _hold(self, node: int, tokens: Span) -> None:
+        for token in tokens:
+            self.holders.setdefault(token, set()).add(node)
+
+    def _release(self, node: int, tokens: Span) -> None:
+        for token in tokens:
+            self.holders[token].discard(node)
+
+
+def _conjuncts(graph: AmrGraph) -> list[list[int]]:
+    """What each conjunction joins, in order."""
+    found: list[list[int]] = [[] for _ in graph.labels]
+    for source, role, target in graph.edges:
+        if graph.labels[source] in ("and", "or") and role.startswith("op"):
+            found[source].append(target)
+    return found

@@ -1,0 +1,92 @@
+"""Word–concept probabilities by expectation maximisation.
+
+Source: IBM Model 1 (Brown et al. 1993), used for AMR by Pourdamghani et al. 2014; both directions are kept and
+multiplied, so that a rare word does not draw every concept to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+NULL = ""
+_ITERATIONS = 8
+_NULL_WEIGHT = 0.3
+_LEAST = 0.02
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One node that rules leave open: its concept, the words that may express it, and a weight for each."""
+
+    concept: str
+    words: Sequence[str]
+    weights: Sequence[float]
+
+
+@dataclass(frozen=True)
+class WordConceptTable:
+    """strengths: concept → word → 0 … 1."""
+
+    strengths: dict[str, dict[str, float]]
+
+    @classmethod
+    def train(cls, observations: Iterable[Observation]) -> WordConceptTable:
+        """Learns from nodes and the words of their sentences; the order of observations does not matter much, and
+        the same observations give the same table."""
+        pairs = _Pairs(observations)
+        return cls(pairs.strengths() if len(pairs.group) else {})
+
+    def posterior(self, concept: str, words: Sequence[str]) -> list[float]:
+        """How likely each word is to express a concept, given that it stands in a sentence of these words; what
+        is missing to 1 is left to no word."""
+        strengths = self.strengths.get(concept)
+        if not strengths:
+            return [0.0] * len(words)
+        found = [strengths.get(word, 0.0) for word in words]
+        total = sum(found) + 0.05
+        return [value / total * min(1.0, 2 * value) ** 0.5 for value in found]
+
+
+class _Pairs:
+    """All (concept, word) pairs of a corpus as flat arrays: group is the observation, pair the distinct pair."""
+
+    def __init__(self, observations: Iterable[Observation]) -> None:
+        self.concepts: dict[str, int] = {}
+        self.words: dict[str, int] = {NULL: 0}
+        group, concept, word, weight = [], [], [], []
+        for number, seen in enumerate(observations):
+            index = self.concepts.setdefault(seen.concept, len(self.concepts))
+            group += [number] * (len(seen.words) + 1)
+            concept += [index] * (len(seen.words) + 1)
+            word += [0, *(self.words.setdefault(w, len(self.words)) for w in seen.words)]
+            weight += [_NULL_WEIGHT, *seen.weights]
+        self.group = np.array(group, dtype=np.int64)
+        self.weight = np.array(weight, dtype=np.float64)
+        codes = np.array(concept, dtype=np.int64) * len(self.words) + np.array(word, dtype=np.int64)
+        self.codes, self.pair = np.unique(codes, return_inverse=True)
+        self.concept_of, self.word_of = np.divmod(self.codes, max(1, len(self.words)))
+
+    def counts(self) -> np.ndarray:
+        """The expected count of each distinct pair after the last iteration."""
+        probability = np.ones(len(self.codes))
+        for _ in range(_ITERATIONS):
+            share = probability[self.pair] * self.weight
+            share /= np.bincount(self.group, share)[self.group]
+            expected = np.bincount(self.pair, share, minlength=len(self.codes))
+            probability = expected / np.bincount(self.word_of, expected)[self.word_of]
+        return expected
+
+    def strengths(self) -> dict[str, dict[str, float]]:
+        expected = self.counts()
+        of_word = np.bincount(self.word_of, expected)[self.word_of]
+        of_concept = np.bincount(self.concept_of, expected)[self.concept_of]
+        strength = expected / np.sqrt(of_word * of_concept) * expected / (expected + 0.5)
+        concepts, words = list(self.concepts), list(self.words)
+        found: dict[str, dict[str, float]] = {}
+        for place in np.flatnonzero((strength >= _LEAST) & (self.word_of > 0)):
+            concept = concepts[self.concept_of[place]]
+            found.setdefault(concept, {})[words[self.word_of[place]]] = float(strength[place])
+        return found

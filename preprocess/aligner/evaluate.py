@@ -1,0 +1,77 @@
+"""Scores of alignments against gold ones.
+
+Source: Blodgett and Schneider 2021 (LEAMR), whose gold files these are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from transition_parser.errors import input_error
+from transition_parser.graphs.bank import AmrEntry
+
+Gold = dict[str, dict[str, frozenset[int]]]  # entry id → node path → tokens
+
+
+class AlignmentScore(NamedTuple):
+    """Counts of nodes. gold: aligned in the gold layer. aligned: with tokens of ours, in the same entries. exact:
+    of the gold ones, those with the same tokens. overlap: those with a token in common."""
+
+    gold: int
+    aligned: int
+    exact: int
+    overlap: int
+
+    def figures(self) -> dict[str, float]:
+        """Per cent. Over the nodes that gold aligns, precision, recall and F1 are one number (`exact`, `overlap`),
+        since every node has tokens. `…_f1_all_nodes` counts nodes that gold leaves out as wrong: precision is
+        over all aligned nodes, recall over the gold ones."""
+        return {
+            "exact": _percent(self.exact, self.gold),
+            "overlap": _percent(self.overlap, self.gold),
+            "exact_f1_all_nodes": _percent(2 * self.exact, self.gold + self.aligned),
+            "overlap_f1_all_nodes": _percent(2 * self.overlap, self.gold + self.aligned),
+        }
+
+
+def _percent(part: int, whole: int) -> float:
+    return round(100 * part / whole, 2) if whole else 0.0
+
+
+def read_gold(path: str | os.PathLike, kinds: Iterable[str] = ("subgraph", "dupl-subgraph")) -> Gold:
+    """The subgraph layer of LEAMR's JSON file. Tokens count from 0 over the words of `# ::snt`.
+
+    kinds: the types of alignment to read. Raises `InputError` for another file.
+    """
+    gold: Gold = {}
+    try:
+        with open(path, encoding="utf-8") as file:
+            layers = json.load(file)
+        for name, layer in layers.items():
+            nodes = gold.setdefault(name, {})
+            for item in layer["subgraph"]:
+                for node in item["nodes"] if item["type"] in kinds else ():
+                    nodes[node] = nodes.get(node, frozenset()) | frozenset(item["tokens"])
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        raise input_error(f"is no file of LEAMR's gold alignments ({error!r})", path) from None
+    return gold
+
+
+def score(entries: Iterable[AmrEntry], gold: Gold) -> AlignmentScore:
+    """How the alignments of entries agree with gold ones. Raises `InputError` for a gold node that isn't there."""
+    total = aligned = exact = overlap = 0
+    for entry in entries:
+        if entry.id not in gold:
+            continue
+        places = dict(zip(entry.paths, entry.alignments, strict=True))
+        aligned += sum(1 for tokens in entry.alignments if tokens)
+        for path, tokens in gold[entry.id].items():
+            if path not in places:
+                raise entry.error(f"the gold alignments name the node {path}, which the graph doesn't have")
+            total += 1
+            exact += set(places[path]) == tokens
+            overlap += not tokens.isdisjoint(places[path])
+    return AlignmentScore(total, aligned, exact, overlap)

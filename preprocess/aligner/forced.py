@@ -1,0 +1,95 @@
+"""Tokens for the nodes that no word expresses: those of the neighbour in the graph that fits best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from preprocess.aligner.morphology import without_sense
+from preprocess.aligner.rules import Around
+from preprocess.aligner.tables import CONCEPT_WORDS, NEIGHBOURS, SENTENCE_END
+from preprocess.aligner.words import Span, Words
+from transition_parser.graphs.amr import AmrGraph
+
+
+def complete(graph: AmrGraph, words: Words, chosen: dict[int, Span]) -> list[Span]:
+    """The span of every node, given those of some. The graph need not be connected."""
+    around = Around(graph)
+    spans = dict(chosen)
+    for node in range(len(graph)):
+        if node not in spans and graph.labels[node] in _PUNCTUATED:
+            tokens = _PUNCTUATED[graph.labels[node]](around, node, words, spans)
+            if tokens:
+                spans[node] = tokens
+    open_nodes = [node for node in range(len(graph)) if node not in spans]
+    strict = True
+    while open_nodes:
+        found = {node: tokens for node in open_nodes if (tokens := _from_neighbours(around, node, spans, strict))}
+        spans |= found
+        if not found and not strict:
+            spans[open_nodes[0]] = _last_resort(words, spans)
+        strict = bool(found) and strict
+        open_nodes = [node for node in open_nodes if node not in spans]
+    return [spans[node] for node in range(len(graph))]
+
+
+def is_lexical(graph: AmrGraph, node: int) -> bool:
+    """True for a concept that some word of its own is likely to express."""
+    label = graph.labels[node]
+    keys = (label, without_sense(label), label.rpartition("-")[2])
+    return node not in graph.constants and not any(key in NEIGHBOURS or key in CONCEPT_WORDS for key in keys)
+
+
+def _from_neighbours(around: Around, node: int, spans: dict[int, Span], strict: bool) -> Span | None:
+    """The tokens of the best neighbour. strict: only of those that the table names, in the order of the table."""
+    for pattern in _patterns(around, node):
+        for other in _matching(around, node, pattern):
+            if other in spans:
+                return spans[other]
+    if strict:
+        return None
+    others = [other for _, other in around.into[node]] + [other for _, other in around.out[node]]
+    return next((spans[other] for other in others if other in spans), None)
+
+
+def _patterns(around: Around, node: int) -> list[str]:
+    label = around.graph.labels[node]
+    for key in (label, around.lemma(node), label.rpartition("-")[2]):
+        if key in NEIGHBOURS:
+            return NEIGHBOURS[key].split()
+    return [">name"]
+
+
+def _matching(around: Around, node: int, pattern: str) -> Iterator[int]:
+    role = pattern[1:]
+    edges = around.out[node]
+    if pattern[0] == "<":  # written below the node first: a role ending in -of makes a noun of a verb
+        edges = sorted(around.into[node], key=lambda edge: edge[1] < node)
+    yield from (other for name, other in edges if role in ("*", name))
+
+
+def _sentence_end(around: Around, node: int, words: Words, spans: dict[int, Span]) -> Span | None:
+    """The mark that ends the first of several sentences."""
+    ends = [token for token in range(len(words)) if words.forms[token] in SENTENCE_END]
+    return (ends[0],) if ends else None
+
+
+def _between(around: Around, node: int, words: Words, spans: dict[int, Span]) -> Span | None:
+    """A mark between the last two parts that are joined."""
+    parts = [spans[other] for role, other in around.out[node] if role.startswith("op") and other in spans]
+    taken = {token for tokens in spans.values() for token in tokens}
+    for left, right in zip(parts[-2::-1], parts[:0:-1], strict=True):
+        marks = [t for t in range(left[-1] + 1, right[0]) if words.is_punctuation(t) and t not in taken]
+        if marks:
+            return (marks[-1],)
+    return None
+
+
+_PUNCTUATED = {"multi-sentence": _sentence_end, "and": _between, "or": _between}
+
+
+def _last_resort(words: Words, spans: dict[int, Span]) -> Span:
+    """The first token that is no function word and not taken yet, or else simply the first."""
+    taken = {token for tokens in spans.values() for token in tokens}
+    free = [token for token in range(len(words)) if not words.function[token] and token not in taken]
+    content = [token for token in range(len(words)) if not words.function[token]]
+    return ((free or content or [0])[0],)

@@ -1,0 +1,137 @@
+"""Alignments written into the text of a bank, which otherwise stays as it was."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from penman._lexer import Token, lex
+
+from preprocess.aligner.words import Span
+from transition_parser.graphs.bank import AmrEntry
+
+STYLES = ("isi", "plain", "jamr")
+
+_TOK = re.compile(r"\s*#\s*::tok\s*$")
+_SNT = re.compile(r"\s*#.*\s::snt(\s|$)")
+_LISTED = re.compile(r"\s*#+\s*::(alignments|node)(\s|$)")
+_FIELD = re.compile(r"\s::alignments\s.*?(?=\s::|$)")
+_Edit = tuple[int, int, int, str]  # line, first character, end, new text
+
+
+def marked(block: Sequence[str], entry: AmrEntry, old: AmrEntry, style: str = "isi", relist: bool = False) -> list[str]:
+    """The lines of an entry with its alignments.
+
+    block: the lines as they were. entry: with the new alignments and the tokens they count (`::tok`). old: as it
+    was read. style: `isi` (`~e.5`), `plain` (`~5`) or `jamr` (`# ::alignments`, `# ::node`). relist: what else told
+    of alignments (`# ::alignments`, marks of roles) goes; JAMR's style always does that.
+    """
+    relist = relist or style == "jamr"
+    graph = iter(_graph_lines(entry, style, relist))
+    lines: list[str] = []
+    for line in block:
+        if not line.lstrip().startswith("#"):
+            lines.append(next(graph))
+            continue
+        if (relist and _LISTED.match(line)) or (old.tokens is None and _TOK.match(line)):
+            continue
+        lines.append(_FIELD.sub("", line) if relist and not _SNT.match(line) else line)
+        if old.tokens is None and _SNT.match(line):
+            lines.append(f"# ::tok {entry.metadata['tok']}")
+    if style == "jamr":
+        place = next(number for number, line in enumerate(lines) if not line.lstrip().startswith("#"))
+        lines[place:place] = _jamr_lines(entry)
+    return lines
+
+
+def _graph_lines(entry: AmrEntry, style: str, relist: bool) -> list[str]:
+    lines = entry.penman.split("\n")
+    for line, first, end, text in sorted(_edits(lines, entry, style, relist), reverse=True):
+        lines[line] = lines[line][:first] + text + lines[line][end:]
+    return lines
+
+
+def _edits(lines: list[str], entry: AmrEntry, style: str, relist: bool) -> Iterator[_Edit]:
+    """What to change in the lines of a graph: a mark behind each node, and the old marks."""
+    places = dict(zip(entry.paths, entry.alignments, strict=True))
+    for (token, path), (after, _) in pairwise([*_with_paths(lex(lines)), (None, None)]):
+        end = token.offset + len(token.text)
+        has_mark = after is not None and after.type == "ALIGNMENT"
+        if path in places:
+            yield token.lineno - 1, end, end, _mark(places[path], style)
+            if has_mark:
+                yield _replaced(after, "")
+        elif has_mark and relist:
+            yield _replaced(after, "")
+        elif has_mark and style == "plain":
+            yield _replaced(after, "~" + re.sub(r"^~([a-z]\.?)?", "", after.text))
+
+
+def _replaced(token: Token, text: str) -> _Edit:
+    return token.lineno - 1, token.offset, token.offset + len(token.text), text
+
+
+def _mark(tokens: Span, style: str) -> str:
+    if style == "jamr" or not tokens:
+        return ""
+    return ("~e." if style == "isi" else "~") + ",".join(map(str, tokens))
+
+
+def _with_paths(tokens: Iterator[Token]) -> Iterator[tuple[Token, str | None]]:
+    """Each token with the path of the node that it may be the concept or the constant of, else None."""
+    opened: list[tuple[str, int]] = []  # path of a node and its branches so far
+    before = ""
+    for token in tokens:
+        path = None
+        if token.type == "LPAREN":
+            opened.append(("{}.{}".format(*opened[-1]) if opened else "1", 0))
+        elif token.type == "RPAREN":
+            opened.pop()
+        elif token.type == "ROLE":
+            opened[-1] = (opened[-1][0], opened[-1][1] + 1)
+        elif token.type in ("SYMBOL", "STRING") and before in ("SLASH", "ROLE"):
+            path = opened[-1][0] if before == "SLASH" else "{}.{}".format(*opened[-1])
+        if token.type != "ALIGNMENT":
+            before = token.type
+        yield token, path
+
+
+def _jamr_lines(entry: AmrEntry) -> list[str]:
+    """`# ::alignments 0-1|0.0+0.1 …` and a line `# ::node` for each node."""
+    paths = jamr_paths(entry.paths)
+    of_span: dict[tuple[int, int], list[str]] = {}
+    nodes = []
+    for path, label, tokens in zip(paths, entry.graph.labels, entry.alignments, strict=True):
+        runs = _runs(tokens)
+        for run in runs:
+            of_span.setdefault(run, []).append(path)
+        nodes.append(f"# ::node\t{path}\t{label}\t" + ",".join(f"{first}-{end}" for first, end in runs))
+    items = " ".join(f"{first}-{end}|{'+'.join(found)}" for (first, end), found in sorted(of_span.items()))
+    return [f"# ::alignments {items}", *nodes]
+
+
+def jamr_paths(paths: Sequence[str]) -> list[str]:
+    """JAMR's name of each node: from 0, counting only the branches where a node is written whole.
+
+    >>> jamr_paths(["1", "1.2", "1.2.1", "1.4"])
+    ['0', '0.0', '0.0.0', '0.1']
+    """
+    children: dict[str, int] = {}
+    names = {"1": "0"}
+    for path in paths[1:]:
+        parent = path.rpartition(".")[0]
+        names[path] = f"{names[parent]}.{children.setdefault(parent, 0)}"
+        children[parent] += 1
+    return [names[path] for path in paths]
+
+
+def _runs(tokens: Span) -> list[tuple[int, int]]:
+    """The stretches without a gap, each as its first token and the one behind it."""
+    runs: list[tuple[int, int]] = []
+    for token in tokens:
+        if runs and runs[-1][1] == token:
+            runs[-1] = (runs[-1][0], token + 1)
+        else:
+            runs.append((token, token + 1))
+    return runs

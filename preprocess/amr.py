@@ -1,0 +1,168 @@
+"""AMR banks to the files between the steps: `{train,valid,test}.{src,act,amr}`, `spm.model`, `parser.json`,
+`lexicon.json`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+from oracles.amr import Derivation, amr_oracle
+from preprocess.aligner import aligned, entry_tokens, train_table
+from preprocess.splits import by_frequency, data_folder, source_line
+from transition_parser.errors import InputError, input_error
+from transition_parser.graphs.amr import named
+from transition_parser.graphs.bank import AmrEntry, read_bank
+from transition_parser.pieces import Pieces, normalise, train_pieces
+from transition_parser.progress import progress
+from transition_parser.transitions import Action, Kind
+from transition_parser.transitions.amr import AmrSystem, Word, is_listed, key
+from transition_parser.transitions.config import ParserConfig
+from transition_parser.transitions.lexicon import Lexicon, wiki_keys
+
+_CHUNK = 64
+
+
+@dataclass(frozen=True)
+class AmrOptions:
+    """What `preprocess amr` can be told.
+
+    pieces: size of the subword vocabulary. labeled_shift: how many of the most frequent words decorate
+    their SHIFT. skip_bad: leave out entries that can't be used and count them, instead of stopping. processes:
+    how many share the work; the result is the same.
+    """
+
+    pieces: int = 4000
+    labeled_shift: int = 0
+    skip_bad: bool = False
+    processes: int = 1
+
+
+@dataclass(frozen=True)
+class Derived:
+    """An aligned entry, its words, and its derivation; error: why it has none."""
+
+    entry: AmrEntry
+    words: Sequence[Word] = ()
+    derivation: Derivation | None = None
+    error: InputError | None = None
+
+
+def preprocess_amr(
+    splits: dict[str, Sequence[str | os.PathLike]], dest: str | os.PathLike, options: AmrOptions
+) -> tuple[dict[str, dict[str, int]], list[InputError]]:
+    """Writes the files of each split (`train` is needed, `valid` and `test` may be there) into `dest`.
+
+    Nodes that the banks leave unaligned are aligned here. Returns for each split how many sentences were written
+    and how many skipped, and what was wrong with those. Raises `InputError` and leaves `dest` as it was
+    where an input is malformed, unless `skip_bad` is set.
+    """
+    problems: dict[str, list[InputError]] = {split: [] for split in splits}
+    banks = {split: _read(paths, problems[split], options.skip_bad) for split, paths in splits.items()}
+    table = train_table(banks["train"])
+    forms = [[normalise(token) for token in entry_tokens(entry)] for entry in banks["train"]]
+    shift_words = by_frequency(form for sentence in forms for form in sentence)[: options.labeled_shift]
+    system = AmrSystem(shift_words=shift_words)
+    derived = {}
+    for split, entries in banks.items():
+        entries = progress(aligned(entries, table, processes=options.processes), f"{split} aligner", len(entries))
+        derived[split] = _usable(derive(entries, system, options.processes), problems[split], options.skip_bad)
+    with data_folder(dest) as folder:
+        pieces = train_pieces(forms, folder, options.pieces)
+        _config(derived["train"], shift_words).save(folder)
+        for split, items in derived.items():
+            _write_split(folder, split, items, pieces)
+    counts = {s: {"sentences": len(items), "skipped": len(problems[s])} for s, items in derived.items()}
+    return counts, [problem for split in problems.values() for problem in split]
+
+
+def derive(entries: Iterable[AmrEntry], system: AmrSystem, processes: int = 1) -> Iterator[Derived]:
+    """The derivations of aligned entries, in their order."""
+    work = partial(derive_entry, system=system)
+    if processes == 1:
+        yield from map(work, entries)
+        return
+    with get_context("spawn").Pool(processes) as pool:
+        yield from pool.imap(work, entries, chunksize=_CHUNK)
+
+
+def derive_entry(entry: AmrEntry, system: AmrSystem) -> Derived:
+    """The derivation of one entry whose nodes are all aligned, or why there is none."""
+    words = system.read([normalise(token) for token in entry_tokens(entry)])
+    try:
+        return Derived(entry, words, amr_oracle(system, words, entry.graph, entry.alignments))
+    except ValueError as error:
+        return Derived(entry, words, error=entry.error(str(error)))
+
+
+def _read(paths: Sequence[str | os.PathLike], problems: list[InputError], skip_bad: bool) -> list[AmrEntry]:
+    entries = []
+    for path in paths:
+        for entry in read_bank(path, problems if skip_bad else None):
+            try:
+                entry_tokens(entry)
+            except InputError as error:
+                if not skip_bad:
+                    raise
+                problems.append(error)
+                continue
+            entries.append(entry)
+    if not entries:
+        raise input_error("the file holds no AMR that can be used", " ".join(map(str, paths)))
+    return entries
+
+
+def _usable(derived: Iterable[Derived], problems: list[InputError], skip_bad: bool) -> list[Derived]:
+    found = []
+    for item in derived:
+        if item.error is None:
+            found.append(item)
+        elif skip_bad:
+            problems.append(item.error)
+        else:
+            raise item.error
+    return found
+
+
+def _config(train: list[Derived], shift_words: Sequence[str]) -> ParserConfig:
+    actions = [action for item in train for action in item.derivation.actions]
+    roles = by_frequency(str(a.label) for a in actions if a.kind in (Kind.LA, Kind.RA))
+    lexicon = Lexicon(_spans(train), _wiki(train))
+    return ParserConfig(AmrSystem.name, "", roles, tuple(shift_words), lexicon=lexicon)
+
+
+def _spans(train: list[Derived]) -> dict[str, tuple[Action, ...]]:
+    seen: dict[str, set[Action]] = {}
+    for item in train:
+        for action, (first, last) in zip(item.derivation.actions, item.derivation.spans, strict=True):
+            if is_listed(action):
+                seen.setdefault(key(item.words[first : last + 1]), set()).add(action)
+    return {span: tuple(sorted(actions, key=str)) for span, actions in sorted(seen.items())}
+
+
+def _wiki(train: list[Derived]) -> dict[str, str]:
+    """The most frequent `:wiki` of each name."""
+    found: dict[str, list[str]] = {}
+    for item in train:
+        graph = item.entry.graph
+        for node, _name, ops in named(graph):
+            if node in item.entry.wiki:
+                strings = tuple(graph.labels[op] for op in ops)
+                for name in wiki_keys(graph.labels[node], strings):
+                    found.setdefault(name, []).append(item.entry.wiki[node])
+    return {name: by_frequency(values)[0] for name, values in found.items()}
+
+
+def _write_split(folder: Path, split: str, items: list[Derived], pieces: Pieces) -> None:
+    with (
+        open(folder / f"{split}.src", "w", encoding="utf-8") as source,
+        open(folder / f"{split}.act", "w", encoding="utf-8") as target,
+        open(folder / f"{split}.amr", "w", encoding="utf-8") as bank,
+    ):
+        for item in progress(items, f"{split} files"):
+            print(source_line(pieces, (word.form for word in item.words)), file=source)
+            print(*item.derivation.actions, file=target)
+            bank.write(item.entry.rewritten())

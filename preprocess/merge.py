@@ -1,0 +1,51 @@
+"""Several AMR banks as one: the LDC's releases give each split as a folder with a file for each source."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from transition_parser.errors import InputError, input_error
+from transition_parser.graphs.bank import AmrEntry, read_bank
+
+SUFFIXES = (".txt", ".amr")
+
+
+def bank_files(folder: str | os.PathLike) -> list[Path]:
+    """The banks of a folder, `.txt` and `.amr`, in the order of their names; hidden files and folders aside.
+
+    Raises `InputError` where there are none.
+    """
+    if not Path(folder).is_dir():
+        raise input_error("is no folder: name the folder that holds the files of one split", folder)
+    files = sorted(
+        path
+        for path in Path(folder).iterdir()
+        if path.suffix in SUFFIXES and path.is_file() and not path.name.startswith(".")
+    )
+    if not files:
+        problem = (
+            "the folder holds no .txt or .amr file: in LDC releases they are in data/amrs/split/training and so on"
+        )
+        raise input_error(problem, folder)
+    return files
+
+
+def merge_banks(paths: Iterable[str | os.PathLike], skip_bad: list[InputError] | None = None) -> Iterator[AmrEntry]:
+    """Yields the entries of all files in order, headers left out.
+
+    skip_bad: as for `read_bank`. Raises `InputError` for an id that came before, and for a file without entries.
+    """
+    places: dict[str, str] = {}
+    for path in paths:
+        empty, skipped = True, len(skip_bad or ())
+        for entry in read_bank(path, skip_bad):
+            empty = False
+            if entry.id is not None:
+                if entry.id in places:
+                    raise entry.error(f"{places[entry.id]} has the same id: leave one of the two out")
+                places[entry.id] = f"{entry.path}:{entry.line}"
+            yield entry
+        if empty and len(skip_bad or ()) == skipped:
+            raise input_error("the file holds no AMRs", path)

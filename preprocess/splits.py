@@ -1,0 +1,30 @@
+"""The files of a split: pieces and actions, one sentence a line."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from transition_parser.files import new_files
+from transition_parser.pieces import Pieces
+
+# what an earlier run, and fairseq-preprocess after it, left: of another system or other splits, perhaps
+STALE = ("*.src", "*.act", "*.upos", "*.amr", "lexicon.json", "dict.*.txt", "*.src-act.*")
+
+
+def data_folder(dest: str | os.PathLike) -> AbstractContextManager[Path]:
+    """A temporary folder whose files replace those of an earlier run in `dest` at the end."""
+    return new_files(dest, STALE)
+
+
+def source_line(pieces: Pieces, words: Iterable[str]) -> str:
+    """The pieces of a sentence."""
+    return " ".join(piece for word in pieces.encode(words) for piece in word)
+
+
+def by_frequency(items: Iterable[str]) -> tuple[str, ...]:
+    """The different items, most frequent first, in alphabetical order where frequencies are equal."""
+    return tuple(item for item, _ in sorted(Counter(items).items(), key=lambda pair: (-pair[1], pair[0])))

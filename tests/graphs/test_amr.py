@@ -1,0 +1,234 @@
+"""AMR graphs and the PENMAN text that they are written as."""
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transition_parser.graphs.amr import AmrGraph, Edge, is_inverse, is_number, named, quoted
+from transition_parser.graphs.bank import AmrEntry, parse_entry
+
+CONCEPTS = ("want-01", "boy", "name", "Ünı-01", "12-hour", '"a b"', "i", "x")
+CONSTANTS = ("-", "+", "6", "2.5", "imperative", '"New York"', '"a (b) ~e.3 # c"', quoted('5" \\ disk'), '"~5"', '""')
+ROLES = ("ARG0", "ARG1", "consist-of", "prep-out-of", "polarity", "op1", "ARG1-of")
+WORDS = 9
+
+
+def graph_of(text: str) -> AmrGraph:
+    return entry_of(text).graph
+
+
+def entry_of(text: str) -> AmrEntry:
+    return parse_entry(["# ::tok " + " ".join("w" * WORDS), *text.splitlines()])
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+@st.composite
+def graphs(draw) -> tuple[AmrGraph, list[tuple[int, ...]], dict[int, str]]:
+    """A connected graph with its alignments and wikis: several edges between two nodes, loops and cycles too."""
+    concepts = draw(st.lists(st.sampled_from(CONCEPTS), min_size=1, max_size=7))
+    roles = st.sampled_from(ROLES[:-1])
+    n = len(concepts)
+    edges = []
+    for node in range(1, n):
+        ends = (draw(st.integers(0, node - 1)), node)
+        source, target = ends if draw(st.booleans()) else ends[::-1]
+        edges.append(Edge(source, draw(roles), target))
+    nodes = st.integers(0, n - 1)
+    edges += draw(st.lists(st.builds(Edge, nodes, roles, nodes), max_size=6))
+    constants = draw(st.lists(st.sampled_from(CONSTANTS), max_size=4))
+    for number in range(len(constants)):
+        edges.append(Edge(draw(nodes), draw(st.sampled_from(ROLES)), n + number))
+    size = n + len(constants)
+    edges = draw(st.permutations(list(dict.fromkeys(edges))))
+    labels = (*concepts, *constants)
+    graph = AmrGraph(labels, frozenset(range(n, size)), tuple(edges), draw(nodes))
+    tokens = st.lists(st.integers(0, WORDS - 1), max_size=3).map(lambda found: tuple(sorted(set(found))))
+    aligned = draw(st.lists(tokens, min_size=size, max_size=size))
+    aligned = [() if label.startswith('"') and node < n else a for node, (label, a) in enumerate(zip(labels, aligned))]
+    wiki = draw(st.dictionaries(nodes, st.sampled_from(["-", '"A_(b)"'])))
+    return graph, aligned, wiki
+
+
+def shape(graph, alignments, wiki, variables):
+    """What is the same however nodes are numbered: concepts by their variable, constants by what they say."""
+    name = [v or (graph.labels[i], tuple(alignments[i])) for i, v in enumerate(variables)]
+    concepts = {v: (graph.labels[i], tuple(alignments[i])) for i, v in enumerate(variables) if v}
+    edges = sorted((name[s], role, str(name[t])) for s, role, t in graph.edges)
+    return concepts, edges, name[graph.top], {name[node]: value for node, value in wiki.items()}
+
+
+@given(graphs())
+def test_round_trip(case):
+    graph, alignments, wiki = case
+    variables = graph.variables()
+    text = graph.to_penman(alignments, wiki)
+    entry = entry_of(text)
+    again = shape(entry.graph, entry.alignments, entry.wiki, entry.variables)
+    assert again == shape(graph, alignments, wiki, variables), text
+    assert len(entry.graph) == len(graph) and len(entry.graph.constants) == len(graph.constants)
+
+
+@given(graphs())
+def test_second_writing_changes_nothing_but_the_order(case):
+    entry = entry_of(case[0].to_penman(*case[1:]))
+    twice = entry_of(entry.graph.to_penman(entry.alignments, entry.wiki, entry.variables))
+    place = {path: node for node, path in enumerate(twice.paths)}
+    by_name = {v: i for i, v in enumerate(twice.variables) if v}
+    assert len(place) == len(entry.graph) and set(by_name) == {v for v in entry.variables if v}
+    assert shape(twice.graph, twice.alignments, twice.wiki, twice.variables) == shape(
+        entry.graph, entry.alignments, entry.wiki, entry.variables
+    )
+
+
+@given(graphs(), st.randoms(use_true_random=False))
+def test_renumbered_keeps_the_graph(case, random):
+    graph, alignments, wiki = case
+    order = list(range(len(graph)))
+    random.shuffle(order)
+    moved = graph.renumbered(order)
+    place = {old: new for new, old in enumerate(order)}
+    variables = graph.variables()
+    assert shape(
+        moved,
+        [alignments[old] for old in order],
+        {place[node]: value for node, value in wiki.items()},
+        [variables[old] for old in order],
+    ) == shape(graph, alignments, wiki, variables)
+    assert moved.is_connected()
+    back = [place[node] for node in range(len(graph))]
+    assert moved.renumbered(back) == dataclasses.replace(graph, edges=tuple(sorted(graph.edges)))
+
+
+def test_constants_are_nodes():
+    graph = graph_of('(b / bark-01 :polarity - :quant 6 :mod (d / dog :name (n / name :op1 "Rex")))')
+    assert graph.labels == ("bark-01", "-", "6", "dog", "name", '"Rex"')
+    assert graph.constants == {1, 2, 5}
+    assert graph.edges == (
+        Edge(0, "polarity", 1),
+        Edge(0, "quant", 2),
+        Edge(0, "mod", 3),
+        Edge(3, "name", 4),
+        Edge(4, "op1", 5),
+    )
+
+
+def test_equal_constants_are_different_nodes():
+    graph = graph_of("(a / and :op1 (g / go-02 :polarity -) :op2 (s / stay-01 :polarity -))")
+    assert graph.labels.count("-") == 2 and len(graph.edges) == 4
+
+
+def test_inverse_role_is_turned():
+    graph = graph_of("(p / person :ARG0-of (t / teach-01))")
+    assert graph.edges == (Edge(1, "ARG0", 0),)
+    assert flat(graph.to_penman()) == "(p / person :ARG0-of (t / teach-01))"
+
+
+@pytest.mark.parametrize(
+    "role, edge",
+    [
+        ("consist-of", Edge(0, "consist-of", 1)),
+        ("consist-of-of", Edge(1, "consist-of", 0)),
+        ("consist-of-of-of", Edge(0, "consist-of", 1)),
+        ("prep-on-behalf-of", Edge(0, "prep-on-behalf-of", 1)),
+        ("prep-out-of-of", Edge(1, "prep-out-of", 0)),
+        ("ARG0-of-of", Edge(0, "ARG0", 1)),
+    ],
+)
+def test_roles_that_end_in_of(role, edge):
+    graph = graph_of(f"(t / team :{role} (f / farmer))")
+    assert graph.edges == (edge,)
+    assert graph_of(graph.to_penman()) == graph
+
+
+def test_inverse_role_of_a_constant_stays():
+    graph = graph_of("(t / truth-value :polarity-of -)")
+    assert graph.edges == (Edge(0, "polarity-of", 1),)
+    assert flat(graph.to_penman()) == "(t / truth-value :polarity-of -)"
+
+
+def test_two_edges_between_two_nodes():
+    text = "(t / teach-01 :ARG0 (g / girl) :ARG2 g)"
+    assert graph_of(text).edges == (Edge(0, "ARG0", 1), Edge(0, "ARG2", 1))
+    assert flat(graph_of(text).to_penman()) == text
+
+
+def test_edge_written_twice_is_one():
+    assert graph_of("(s / see-01 :ARG0 (g / girl :ARG0-of s))").edges == (Edge(0, "ARG0", 1),)
+
+
+def test_cycle_and_loop():
+    text = "(o / order-01 :ARG2 (o2 / obey-01 :ARG1 o) :ARG1 o)"
+    graph = graph_of(text)
+    assert set(graph.edges) == {Edge(0, "ARG2", 1), Edge(1, "ARG1", 0), Edge(0, "ARG1", 0)}
+    assert set(graph_of(graph.to_penman()).edges) == set(graph.edges)
+
+
+def test_top_is_written_first():
+    graph = AmrGraph(("boy", "sleep-01"), frozenset(), (Edge(1, "ARG0", 0),), top=1)
+    assert flat(graph.to_penman()) == "(s / sleep-01 :ARG0 (b / boy))"
+    assert flat(dataclasses.replace(graph, top=0).to_penman()) == "(b / boy :ARG0-of (s / sleep-01))"
+
+
+def test_alignments_and_wiki_are_written():
+    graph = AmrGraph(("city", "name", '"Paris"'), frozenset({2}), (Edge(0, "name", 1), Edge(1, "op1", 2)))
+    text = graph.to_penman([(3,), (), (3, 4)], {0: '"Paris"'})
+    assert flat(text) == '(c / city~e.3 :wiki "Paris" :name (n / name :op1 "Paris"~e.3,4))'
+
+
+def test_indentation_is_six_spaces():
+    assert graph_of("(p / person :ARG0-of (t / teach-01))").to_penman() == "(p / person\n      :ARG0-of (t / teach-01))"
+
+
+def test_variables():
+    graph = AmrGraph(("boy", "Bee", "-", '"b"', "été", "3d"), frozenset({2}), ())
+    assert graph.variables() == ["b", "b2", None, "x", "x2", "x3"]
+
+
+def test_not_connected():
+    graph = AmrGraph(("boy", "girl", "sleep-01"), frozenset(), (Edge(2, "ARG0", 0),))
+    assert not graph.is_connected()
+    with pytest.raises(ValueError, match="not connected"):
+        graph.to_penman()
+
+
+def test_number():
+    assert all(map(is_number, ("6", "-0.5", "+3", ".5", "10000", "2.")))
+    assert not any(map(is_number, ("", "-", "+", '"6"', "6th", "1,000", "5:30", "1e3")))
+
+
+def test_inverse():
+    assert is_inverse("domain-of") and not is_inverse("domain") and not is_inverse("prep-out-of")
+
+
+@given(st.text(st.characters(blacklist_categories=("Cc", "Cs")), max_size=12))
+def test_quoted_reads_back_whole(text):
+    graph = graph_of(f"(n / name :op1 {quoted(text)} :op2 6)") if "\n" not in text else None
+    assert graph is None or graph.labels == ("name", quoted(text), "6")
+
+
+def test_named():
+    text = '(a / and :op1 (p / person :name (n / name :op2 "Lee" :op1 "Ann")) :op2 (c / city :name (n2 / name :op1 6)))'
+    graph = graph_of(text)
+    ((node, name, strings),) = named(graph)
+    assert graph.labels[node] == "person" and graph.labels[name] == "name"
+    assert [graph.labels[op] for op in strings] == ['"Ann"', '"Lee"']
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        '(n / name :op1 "A" :op3 "B")',
+        '(n / name :op1 "A" :mod (b / big))',
+        "(n / name)",
+        '(n / name :op1 "A" :ARG1-of (s / see-01 :ARG0 n))',
+        '(n / nickname :op1 "A")',
+        '"A"',
+    ],
+)
+def test_names_that_are_more_than_strings(name):
+    assert list(named(graph_of(f"(c / city :name {name})"))) == []

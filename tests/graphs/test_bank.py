@@ -1,0 +1,412 @@
+"""Reading AMR banks: what is read, and that whatever can't be read is said."""
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from transition_parser.errors import InputError
+from transition_parser.graphs.amr import Edge
+from transition_parser.graphs.bank import AmrEntry, parse_bank, read_bank
+
+SAMPLE = ROOT / "tests" / "data" / "sample.amr"
+MARKS = re.compile(r"~e\.[0-9,]+")
+DOG = "# ::id dog\n# ::snt A dog barks .\n(b / bark-01\n      :ARG0 (d / dog))\n"
+CAT = DOG.replace("dog", "cat").replace("(d", "(c")
+
+
+def entries(text: str, **options) -> list[AmrEntry]:
+    return list(parse_bank(text.encode().splitlines(keepends=True), "bank.amr", **options))
+
+
+def entry(graph: str, *comments: str) -> AmrEntry:
+    (only,) = entries("\n".join((*comments, graph)) + "\n")
+    return only
+
+
+def problem(text: str, **options) -> str:
+    with pytest.raises(InputError) as caught:
+        entries(text, **options)
+    return str(caught.value)
+
+
+def test_sample():
+    bank = list(read_bank(SAMPLE))
+    assert len(bank) >= 72 and len({e.id for e in bank}) == len(bank)
+    assert all(e.graph.is_connected() and e.text for e in bank)
+    assert sum(e.tokens is None for e in bank) >= 10
+    assert all(4 <= len(e.tokens) <= 18 for e in bank if e.tokens)
+    roles = {edge.role for e in bank for edge in e.graph.edges}
+    assert {"consist-of", "name", "quant", "mode", "polarity", "ARG6", "snt2"} <= roles
+    named = sum(edge.role == "name" for e in bank for edge in e.graph.edges)
+    assert 0.25 < sum(len(e.wiki) for e in bank) / named < 0.45
+
+
+def test_sample_is_written_as_it_was_read():
+    written = "".join(map(str, read_bank(SAMPLE)))
+    header, _, rest = SAMPLE.read_text(encoding="utf-8").partition("\n\n")
+    assert header.startswith("# ") and written == rest + "\n"
+
+
+def test_metadata():
+    e = entry("(h / hi)", "# ::id a.1 ::date 2012-11-18T16:26:36 ::preferred", "# ::snt Hi", "# ::save-date Tue, 2013")
+    assert e.metadata == {
+        "id": "a.1",
+        "date": "2012-11-18T16:26:36",
+        "preferred": "",
+        "snt": "Hi",
+        "save-date": "Tue, 2013",
+    }
+    assert e.id == "a.1" and e.text == "Hi" and e.tokens is None and (e.path, e.line) == ("bank.amr", 1)
+
+
+@pytest.mark.parametrize("text", ["Use std ::vector :: here", "::id is a key", "a # b", "x ::tok y"])
+def test_colons_in_sentences(text):
+    assert entry("(h / hi)", f"# ::snt {text}").metadata == {"snt": text}
+    assert entry("(h / hi)", f"# ::tok {text}").tokens == text.split()
+    assert entry("(h / hi)", f"# ::id a ::snt {text}").metadata == {"id": "a", "snt": text}
+
+
+def test_remarks_are_no_metadata():
+    e = entry("(h / hi)", "# checked by hand :: twice", "# ::snt Hi", "   # ::id a", "#::note b")
+    assert e.metadata == {"snt": "Hi", "id": "a", "note": "b"}
+    assert e.comments[0] == "# checked by hand :: twice"
+
+
+def test_text():
+    assert entry("(h / hi)", "# ::tok Hi .", "# ::snt Hi.").text == "Hi."
+    assert entry("(h / hi)", "# ::tok Hi .").text == "Hi ."
+    with pytest.raises(InputError, match=r"bank.amr:1: sentence a: the entry has no `# ::snt` and no `# ::tok`"):
+        assert entry("(h / hi)", "# ::id a", "# ::snt").text
+
+
+def test_entries_know_their_lines():
+    assert [(e.id, e.line) for e in entries(f"\n\n{DOG}\n \n\n{CAT}")] == [("dog", 3), ("cat", 10)]
+
+
+def test_header_is_skipped():
+    text = f"# AMR release; corpus: lpp; number of AMRs: 2 (generated on Fri Jan 10)\n\n{DOG}\n{CAT}"
+    assert [e.id for e in entries(text)] == ["dog", "cat"]
+
+
+def test_entry_without_graph():
+    text = f"# ::id a\n# ::snt Hi .\n\n{DOG}"
+    assert problem(text) == "bank.amr:1: sentence a: the entry has no graph"
+    assert "no graph" in problem("# ::id a\n")
+    assert "no graph" in problem("# ::tok Hi\n")
+    first, _second = entries(text, need_graphs=False)
+    assert first.graph is None and first.text == "Hi ." and str(first) == "# ::id a\n# ::snt Hi .\n\n"
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "# a header alone\n"])
+def test_nothing_to_read(text, tmp_path):
+    path = tmp_path / "empty.amr"
+    path.write_text(text)
+    assert list(read_bank(path)) == []
+
+
+def test_line_ends_and_byte_order_mark():
+    plain = entries(f"{DOG}\n{CAT}")
+    for text in ("\ufeff" + DOG + "\n" + CAT, f"{DOG}\n{CAT}".replace("\n", "\r\n"), f"{DOG}\n{CAT}".rstrip("\n")):
+        assert [(e.metadata, e.graph, e.penman) for e in entries(text)] == [
+            (e.metadata, e.graph, e.penman) for e in plain
+        ]
+
+
+def test_line_separators_inside_text():
+    e = entry('(n / name :op1 "a\u2028b" :op2 "c\x85d")', "# ::snt a\u2028b")
+    assert e.graph.labels == ("name", '"a\u2028b"', '"c\x85d"') and e.text == "a\u2028b"
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    path = tmp_path / "latin.amr"
+    path.write_bytes(DOG.encode() + b"\n# ::snt caf\xe9\n(c / cafe)\n")
+    for skip_bad in (None, []):
+        with pytest.raises(InputError, match=r"latin.amr:6: byte 12 of the line is not UTF-8"):
+            list(read_bank(path, skip_bad))
+    path.write_bytes(b"PK\0\0")
+    with pytest.raises(InputError, match="zero byte"):
+        list(read_bank(path))
+
+
+def test_no_such_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        list(read_bank(tmp_path / "missing.amr"))
+
+
+def test_nodes_are_numbered_as_written():
+    e = entry('(w / want-01 :ARG0 p :polarity - :ARG1 (g / go-02 :ARG0 (p / person :name (n / name :op1 "Al"))))')
+    assert e.graph.labels == ("want-01", "-", "go-02", "person", "name", '"Al"')
+    assert e.variables == ("w", None, "g", "p", "n", None)
+    assert e.paths == ("1", "1.2", "1.3", "1.3.1", "1.3.1.1", "1.3.1.1.1")
+    assert e.graph.edges == (
+        Edge(0, "ARG0", 3),
+        Edge(0, "polarity", 1),
+        Edge(0, "ARG1", 2),
+        Edge(2, "ARG0", 3),
+        Edge(3, "name", 4),
+        Edge(4, "op1", 5),
+    )
+
+
+def test_more_than_ten_branches_keep_their_order():
+    names = [f'"{i}"' for i in range(12)]
+    e = entry("(n / name " + " ".join(f":op{i} {name}" for i, name in enumerate(names, 1)) + ")")
+    assert list(e.graph.labels[1:]) == names and e.paths[-1] == "1.12"
+
+
+def test_wiki_is_aside():
+    e = entry('(c / city :wiki "Paris"~e.0 :name (n / name :op1 "Paris"~e.0) :mod (d / dog :wiki -))', "# ::tok Paris")
+    assert e.graph.labels == ("city", "name", '"Paris"', "dog")
+    assert e.wiki == {0: '"Paris"', 3: "-"}
+    assert e.paths == ("1", "1.2", "1.2.1", "1.3")
+    assert "two :wiki" in problem("(c / city :wiki - :wiki -)")
+
+
+@pytest.mark.parametrize(
+    "string",
+    [
+        '"a b"',
+        '"(("',
+        '"~e.5"',
+        '"a~5"',
+        '"# ::snt x"',
+        '"a / b :ARG0 c"',
+        r'"a \"b\" c"',
+        r'"\\"',
+        '""',
+        '"寿司"',
+        '"-"',
+    ],
+)
+def test_strings(string):
+    e = entry(f"(n / name :op1 {string} :op2 {string}~e.0)", "# ::tok w")
+    assert e.graph.labels == ("name", string, string)
+    assert e.alignments == ((), (), (0,)) and e.graph.constants == {1, 2}
+
+
+@pytest.mark.parametrize("constant", ["-", "+", "2.5", "-3", "imperative", "5:30", "1,000", "a.b", "é", "x_1", "#5a"])
+def test_other_constants(constant):
+    if ":" in constant or constant.startswith("#"):
+        assert "bank.amr:1" in problem(f"(n / name :op1 {constant})")  # must be a string
+        return
+    assert entry(f"(n / name :op1 {constant})").graph.labels == ("name", constant)
+
+
+@pytest.mark.parametrize("mark", ["~e.0,2", "~0,2", "~a.2,0", "~e.2,0,2"])
+def test_alignment_marks(mark):
+    e = entry(f"(b / bark-01{mark} :polarity~e.1 -{mark} :ARG0 (d / dog~e.1) :ARG1 d~e.0)", "# ::tok a b c")
+    assert e.graph.labels == ("bark-01", "-", "dog")
+    assert e.alignments == ((0, 2), (0, 2), (1,))
+    assert [edge.role for edge in e.graph.edges] == ["polarity", "ARG0", "ARG1"]
+
+
+WANT = '(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b :ARG4 (c / city :name (n / name :op1 "Rome"))))'
+TOK = "# ::tok the boy wants to go to Rome"
+
+
+def aligned(alignments: str) -> dict[str, tuple[int, ...]]:
+    e = entry(WANT, TOK, f"# ::alignments {alignments} ::annotator Aligner v.03")
+    assert e.metadata["annotator"] == "Aligner v.03"
+    return {label: tokens for label, tokens in zip(e.graph.labels, e.alignments, strict=True) if tokens}
+
+
+def test_jamr_alignments():
+    found = aligned("2-3|0 0-2|0.0 4-5|0.1 6-7|0.1.0+0.1.0.0+0.1.0.0.0")  # a re-entrant b has no number
+    rome = {label: (6,) for label in ("city", "name", '"Rome"')}
+    assert found == {"want-01": (2,), "boy": (0, 1), "go-02": (4,), **rome}
+
+
+def test_isi_alignments():
+    found = aligned("2-1 0-1.1 1-1.1 4-1.2 5-1.2.2.r 6-1.2.2.1.1 1-1.2.1 3-*")
+    assert found == {"want-01": (2,), "boy": (0, 1), "go-02": (4,), '"Rome"': (6,)}
+
+
+def test_marks_go_before_the_list():
+    e = entry("(b / bark-01~e.1 :ARG0 (d / dog))", "# ::tok a b", "# ::alignments 0-1|0.0")
+    assert e.alignments == ((1,), ())
+
+
+@pytest.mark.parametrize(
+    "alignments, said",
+    [
+        ("2-3|0.7", "no node 0.7"),
+        ("0-99999999|0", "no span of the sentence's 7 tokens"),
+        ("3-3|0", "no span"),
+        ("5-2|0", "no span"),
+        ("x-1", "has x-1: write"),
+        ("²-3|0", "write 0-1|0.0 (JAMR) or 5-1.2 (ISI)"),
+        ("7-1", "want-01 is aligned to token 7, but the sentence has 7 tokens (counted from 0)"),
+    ],
+)
+def test_bad_alignment_lists(alignments, said):
+    assert said in problem(f"# ::id w\n{TOK}\n# ::alignments {alignments}\n{WANT}\n")
+
+
+def test_alignment_out_of_range():
+    said = "bank.amr:1: sentence d: dog is aligned to token 2, but the sentence has 2 tokens (counted from 0)"
+    assert problem("# ::id d\n# ::tok a dog\n(d / dog~e.2)\n") == said
+    assert "has 2 tokens" in problem("# ::snt a dog\n(d / dog~2)\n")
+    assert "has 1 tokens" in problem("# ::snt a dog\n# ::tok dog\n(d / dog~1)\n")
+    assert entry("(d / dog~e.9)").alignments == ((9,),)  # no sentence, nothing to compare with
+
+
+def test_with_alignments():
+    e = entries(DOG)[0]
+    moved = e.with_alignments([[2], [0, 1]])
+    assert moved.alignments == ((2,), (0, 1)) and moved.penman == e.penman and str(moved) == str(e)
+
+
+@pytest.mark.parametrize(
+    "graph, said",
+    [
+        ("(b / bark-01 :ARG0 (d / dog)", "Unexpected end of input"),
+        ("(b / bark-01 :ARG0 (d / dog)))", "text behind the end of the graph: a parenthesis too many"),
+        ("(b / bark-01) :ARG0 x", "text behind the end of the graph"),
+        ("(b / bark-01)(d / dog)", "text behind the end of the graph"),
+        ("(b / bark-01) # a remark", "text behind the end of the graph"),
+        ("b / bark-01)", "Expected: LPAREN"),
+        ("A dog barks.", "Expected: LPAREN"),
+        ('(n / name :op1 "Rex)', "Expected: SYMBOL, STRING, LPAREN"),
+        ("(n / name :op1 New York)", "Expected: ROLE"),
+        ("(b / bark-01 / dog)", "Expected: ROLE"),
+    ],
+)
+def test_broken_syntax(graph, said):
+    message = problem(f"{DOG}\n# ::id x\n# ::snt A dog barks .\n{graph}\n")
+    first, line, caret = message.split("\n")
+    assert first.startswith("bank.amr:8: sentence x: ") and said in first
+    assert line == f"  {graph}" and caret.strip() == "^" and len(caret) <= len(line) + 1
+
+
+def test_caret_is_below_the_place():
+    message = problem("# ::id x\n(b / bark-01\n      :ARG0 d / dog)\n")
+    assert message.startswith("bank.amr:3: sentence x: ")
+    line, caret = message.split("\n")[1:]
+    assert line[caret.index("^")] == "/"
+    line, caret = problem("(b / bark-01\n  :quant 5)\n  )\n").split("\n")[1:]
+    assert (line, caret) == ("    )", "    ^")
+
+
+@pytest.mark.parametrize(
+    "graph, said",
+    [
+        ("(b / bark-01 :ARG0 d)", "the variable d (:ARG0 of b) is not defined"),
+        ("(b / bark-01 :ARG0 (b / boy))", "the variable b is defined twice"),
+        ("(b / bark-01 :ARG0 (d))", "the variable d has no concept: write (d / concept)"),
+        ("(b / bark-01 :ARG0 (d / ))", "the variable d has no concept"),
+        ("(b / bark-01 :ARG0 ())", "a node without a variable"),
+        ("(b / bark-01 :ARG0)", ":ARG0 of b has no value"),
+        ("(b / bark-01 :ARG0 :ARG1 6)", ":ARG0 of b has no value"),
+        ("(b / bark-01 :wiki)", ":wiki of b has no value"),
+        ("(b / bark-01 : (d / dog))", "a role of b has no name"),
+        ("(b / bark-01 :-of (d / dog))", "a role of b has no name"),
+    ],
+)
+def test_broken_graph(graph, said):
+    assert problem(f"{DOG}\n# ::id x\n{graph}\n").startswith(f"bank.amr:6: sentence x: {said}")
+
+
+def test_blank_line_missing_between_entries():
+    assert "the entry has two `# ::id`: is a blank line missing" in problem(DOG + CAT)
+    assert "two `# ::snt`" in problem("# ::snt a\n# ::snt b\n(a / a)\n")
+    assert "text behind the end of the graph" in problem("(b / bark-01)\n(d / dog)\n")
+
+
+def test_blank_line_inside_a_graph():
+    message = problem(DOG.replace("\n      :ARG0", "\n\n      :ARG0"))
+    assert message.startswith("bank.amr:3: sentence dog: Unexpected end of input")
+
+
+def test_deep_graph():
+    deep = "".join(f"(x{i} / x :ARG0 " for i in range(5000)) + "-" + ")" * 5000
+    assert problem(f"# ::id deep\n{deep}\n") == "bank.amr:1: sentence deep: the graph is nested too deeply to be read"
+
+
+def test_skip_bad_counts_each_entry():
+    bad: list[InputError] = []
+    text = "\n".join((DOG, "# ::id a\n# ::snt a\n(a / b\n", CAT, "# ::id c\n# ::snt c\n", "(d / e :ARG0 f)\n"))
+    assert [e.id for e in entries(text, skip_bad=bad)] == ["dog", "cat"]
+    assert [str(error).split(": ")[0] for error in bad] == ["bank.amr:8", "bank.amr:15", "bank.amr:18"]
+
+
+def mutated(text: str, rng: random.Random) -> str:
+    """`text` with some characters deleted, doubled, swapped or replaced by those that mean something."""
+    characters = list(text)
+    for _ in range(rng.randint(1, 4)):
+        i = rng.randrange(len(characters))
+        change = rng.randrange(4)
+        if change == 0:
+            characters[i] = ""
+        elif change == 1:
+            characters[i] *= 2
+        elif change == 2:
+            characters[i] = rng.choice('()/:~"\\#\n\r\t ,.|-0e²\u2028')
+        else:
+            j = rng.randrange(len(characters))
+            characters[i], characters[j] = characters[j], characters[i]
+    return "".join(characters)
+
+
+def check_mutations(bank: list[AmrEntry], rounds: int) -> None:
+    """Each mutation reads, and is then written and read again, or is an `InputError`, and nothing else."""
+    rng = random.Random(7)
+    broken = 0
+    for i in range(rounds):
+        text = mutated(str(rng.choice(bank)), rng)
+        bad: list[InputError] = []
+        read = entries(text, skip_bad=bad)
+        assert all(str(error).startswith("bank.amr:") for error in bad)
+        broken += bool(bad)
+        for e in read:
+            again = entry(e.graph.to_penman(e.alignments, e.wiki))
+            assert sorted(again.graph.labels) == sorted(e.graph.labels), (i, text)
+            assert len(again.graph.edges) == len(e.graph.edges), (i, text)
+            assert sorted(again.alignments) == sorted(e.alignments), (i, text)
+    assert 0 < broken < rounds
+
+
+def test_mutated_sample():
+    aligned_entry = entry(WANT, TOK, "# ::alignments 2-3|0 0-2|0.0 4-5|0.1 6-7|0.1.0+0.1.0.0")
+    marked = entry("(b / bark-01~e.1 :ARG0~e.2 (d / dog~e.0,1) :wiki -~e.1)", "# ::tok a b c")
+    check_mutations([*read_bank(SAMPLE), *[aligned_entry, marked] * 10], 2000)
+
+
+BROKEN = {"wiser-dialogue-amr/train.amr": 3, "wiser-dialogue-amr/dev.amr": 1}
+
+
+def banks(corpora: Path) -> list[Path]:
+    return sorted((corpora / "amr").glob("*/*.amr"))
+
+
+@pytest.mark.slow
+def test_whole_corpora(corpora):
+    for path in banks(corpora):
+        bad: list[InputError] = []
+        read = list(read_bank(path, bad))
+        text = path.read_text(encoding="utf-8")
+        assert len(read) + len(bad) == text.count("# ::snt "), path
+        assert len(bad) == BROKEN.get("/".join(path.parts[-2:]), 0), bad
+        for e in read:
+            assert str(e).strip() in text
+            again = entry(e.graph.to_penman(e.alignments, e.wiki))
+            assert sorted(again.graph.labels) == sorted(e.graph.labels), e.id
+            assert len(again.graph.edges) == len(e.graph.edges) and sorted(again.alignments) == sorted(e.alignments)
+
+
+@pytest.mark.slow
+def test_mutated_corpora(corpora):
+    for path in banks(corpora):
+        check_mutations(list(read_bank(path, [])), 1500)
+
+
+@pytest.mark.slow
+def test_isi_list_says_what_the_marks_say(corpora):
+    for path in sorted((corpora / "amr" / "bio-isi-aligned").glob("*.amr")):
+        for e in read_bank(path):
+            bare = e.penman
+            for mark in sorted(set(MARKS.findall(bare)), key=len, reverse=True):
+                bare = bare.replace(mark, "")
+            assert entry(bare, *e.comments).alignments == e.alignments, e.id

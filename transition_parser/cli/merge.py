@@ -1,0 +1,49 @@
+"""Merges the AMR banks of a folder (.txt and .amr, in the order of their names) into one file.
+
+This is how the LDC's releases become the files that the other commands read. Entries are kept as
+written; the header of each file is left out. Two entries with the same id are an error."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from preprocess.merge import bank_files, merge_banks
+from transition_parser.cli.options import add_json, output, print_figures
+from transition_parser.errors import InputError, input_error
+
+HELP = "the AMR banks of a folder as one file"
+EXAMPLE = """example:
+  transition-parser merge abstract_meaning_representation_amr_2.0/data/amrs/split/training -o train.amr"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of this subcommand."""
+    parser.add_argument("folder", metavar="FOLDER", help="folder with the files of one split")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the new bank")
+    parser.add_argument(
+        "--skip-bad", action="store_true", help="say which entries are broken and leave them out, instead of stopping"
+    )
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Writes the bank and prints what it holds."""
+    if arguments.output == "-":
+        raise InputError("standard output is for the figures: give --output a file")
+    files = bank_files(arguments.folder)
+    if Path(arguments.output).resolve() in {file.resolve() for file in files}:
+        raise input_error("is one of the files to merge: give --output another name", arguments.output)
+    bad: list[InputError] | None = [] if arguments.skip_bad else None
+    entries = 0
+    with output(arguments.output) as file:
+        for entry in merge_banks(files, bad):
+            file.write(str(entry))
+            entries += 1
+        if not entries:
+            raise input_error("no entry of the folder can be read", arguments.folder)
+    for error in bad or ():
+        print(f"left out: {error}", file=sys.stderr)
+    print_figures({"files": len(files), "entries": entries, "left_out": len(bad or ())}, arguments.json)
+    return 0

@@ -1,0 +1,238 @@
+"""Smatch of AMRs, and its fine-grained relatives.
+
+Sources: Cai and Knight 2013; Damonte, Cohen and Satta 2017, sec. 5, with their tool amr-evaluation
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import zip_longest
+
+from transition_parser.errors import InputError, input_error
+from transition_parser.graphs import amr_triples
+from transition_parser.graphs.amr import AmrGraph
+from transition_parser.graphs.amr_matching import best_mapping
+from transition_parser.graphs.amr_triples import Triples, read_triples
+from transition_parser.graphs.bank import AmrEntry, read_bank
+from transition_parser.progress import progress
+
+RESTARTS = 4  # those of the program smatch.py
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Triples (or items) that match, those of the system and those of the gold graph. Counts can be added."""
+
+    match: int = 0
+    system: int = 0
+    gold: int = 0
+
+    @property
+    def precision(self) -> float:
+        """From 0 to 1; 0 where the system has none."""
+        return self.match / self.system if self.system else 0.0
+
+    @property
+    def recall(self) -> float:
+        """From 0 to 1; 0 where gold has none."""
+        return self.match / self.gold if self.gold else 0.0
+
+    @property
+    def f1(self) -> float:
+        """From 0 to 1."""
+        return 2 * self.match / (self.system + self.gold) if self.match else 0.0
+
+    @property
+    def exact(self) -> bool:
+        """True if all match."""
+        return self.match == self.system == self.gold
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.match + other.match, self.system + other.system, self.gold + other.gold)
+
+
+def smatch_counts(gold: str, system: str, restarts: int = RESTARTS, seed: int = 0) -> Counts:
+    """Smatch of two graphs in PENMAN, alignments ignored.
+
+    What `smatch.py -f SYSTEM GOLD -r RESTARTS` counts, but its random starts come from the clock, ours from `seed`,
+    and equal graphs are always found to be equal.
+    Raises `InputError` where the package `smatch` can't read a graph.
+    """
+    return _count(
+        read_triples(gold, partial(_of_the, "gold")), read_triples(system, partial(_of_the, "system")), restarts, seed
+    )
+
+
+def _count(gold: Triples, system: Triples, restarts: int, seed: int) -> Counts:
+    match, _mapping = best_mapping(system, gold, restarts, seed)
+    return Counts(match, len(system), len(gold))
+
+
+def _of_the(which: str, problem: str) -> InputError:
+    return InputError(f"{which} graph: {problem}")
+
+
+def triple_diff(gold: AmrGraph | str, system: AmrGraph | str, restarts: int = RESTARTS, seed: int = 0) -> list[str]:
+    """The gold triples that are missing (`- b / boy`, `- w / want-01 :ARG0 b / boy`) and the system's that are extra
+    (`+ …`), under the best mapping of nodes that Smatch finds. Empty for equal graphs."""
+    gold, system = (
+        read_triples(graph if isinstance(graph, str) else graph.to_penman(), partial(_of_the, which))
+        for graph, which in ((gold, "gold"), (system, "system"))
+    )
+    _match, mapping = best_mapping(system, gold, restarts, seed)
+    names = [("system", node) if other is None else ("gold", other) for node, other in enumerate(mapping)]
+    ours = _lines(gold, [("gold", node) for node in range(len(gold.concepts))])
+    theirs = _lines(system, names)
+    in_gold, in_system = dict(ours), dict(theirs)
+    missing = [f"- {line}" for key, line in ours if key not in in_system]
+    return missing + [f"+ {line}" for key, line in theirs if key not in in_gold]
+
+
+def _lines(triples: Triples, names: list[tuple[str, int]]) -> list[tuple[tuple, str]]:
+    """Each triple as what Smatch compares, with `names` for nodes, and as text."""
+    plain = triples.normalized()
+    nodes = [f"{v} / {c}" for v, c in zip(triples.variables, triples.concepts, strict=True)]
+    lines: list[tuple[tuple, str]] = [
+        (("instance", names[node], concept), nodes[node]) for node, concept in enumerate(plain.concepts)
+    ]
+    for (role, node, value), (shown, _, constant) in zip(plain.attributes, triples.attributes, strict=True):
+        lines.append(((role, names[node], value), f"{nodes[node]} :{shown} {constant.removesuffix('_')}"))
+    for (role, source, target), (shown, _, _) in zip(plain.relations, triples.relations, strict=True):
+        lines.append(((role, names[source], names[target]), f"{nodes[source]} :{shown} {nodes[target]}"))
+    return lines
+
+
+def smatch_of(gold: AmrEntry, system: AmrEntry, restarts: int, seed: int) -> Counts:
+    """Smatch."""
+    return _rewritten_smatch(str, gold, system, restarts, seed)
+
+
+def unlabeled(gold: AmrEntry, system: AmrEntry, restarts: int, seed: int) -> Counts:
+    """Smatch with all roles the same, each in its written direction. A triple that comes up twice counts once."""
+    return _rewritten_smatch(amr_triples.without_roles, gold, system, restarts, seed, Triples.distinct)
+
+
+def no_wsd(gold: AmrEntry, system: AmrEntry, restarts: int, seed: int) -> Counts:
+    """Smatch with the same sense (-01) in all concepts that have one."""
+    return _rewritten_smatch(amr_triples.without_senses, gold, system, restarts, seed)
+
+
+def _rewritten_smatch(
+    rewrite: Callable[[str], str],
+    gold: AmrEntry,
+    system: AmrEntry,
+    restarts: int,
+    seed: int,
+    then: Callable[[Triples], Triples] = lambda triples: triples,
+) -> Counts:
+    ours, theirs = (
+        then(read_triples(rewrite(amr_triples.without_alignments(e.penman)), e.error)) for e in (gold, system)
+    )
+    return _count(ours, theirs, restarts, seed)
+
+
+def _part_smatch(
+    part: Callable[[AmrGraph], Triples], gold: AmrEntry, system: AmrEntry, restarts: int, seed: int
+) -> Counts:
+    return _count(part(gold.graph), part(system.graph), restarts, seed)
+
+
+def _shared(
+    items: Callable[[AmrEntry], set[str]], gold: AmrEntry, system: AmrEntry, restarts: int, seed: int
+) -> Counts:
+    ours, theirs = items(gold), items(system)
+    return Counts(len(ours & theirs), len(theirs), len(ours))
+
+
+# As in amr-evaluation: sets of each sentence, and Smatch of parts of the graph. Of its versions some add a
+# TOP triple to the parts, some the target's concept as an attribute; here they are the edges and their ends.
+FINE_GRAINED: dict[str, Callable[[AmrEntry, AmrEntry, int, int], Counts]] = {
+    "unlabeled": unlabeled,
+    "no_wsd": no_wsd,
+    "concepts": partial(_shared, amr_triples.concepts),
+    "named_entities": partial(_shared, amr_triples.named_concepts),
+    "negation": partial(_shared, amr_triples.negated_concepts),
+    "wiki": partial(_shared, amr_triples.wiki_values),
+    "reentrancies": partial(_part_smatch, amr_triples.reentrancy_triples),
+    "srl": partial(_part_smatch, amr_triples.srl_triples),
+}
+
+
+@dataclass(frozen=True)
+class SentenceScore:
+    """The counts of one sentence: `smatch`, and the names of FINE_GRAINED if wanted."""
+
+    id: str | None
+    counts: dict[str, Counts]
+
+
+@dataclass(frozen=True)
+class BankScore:
+    """Two banks, compared sentence by sentence."""
+
+    sentences: tuple[SentenceScore, ...]
+
+    def total(self) -> dict[str, Counts]:
+        """The counts of all sentences together."""
+        totals: dict[str, Counts] = {}
+        for sentence in self.sentences:
+            for name, counts in sentence.counts.items():
+                totals[name] = totals.get(name, Counts()) + counts
+        return totals
+
+
+def compare_banks(
+    gold_path: str | os.PathLike,
+    system_path: str | os.PathLike,
+    restarts: int = RESTARTS,
+    seed: int = 0,
+    processes: int = 1,
+    fine_grained: bool = False,
+) -> BankScore:
+    """Smatch of two files whose entries correspond in order, and in `# ::id` where both have one.
+
+    processes: changes the time, not the result. Raises `InputError` where an entry is broken or the files don't
+    hold the same sentences.
+    """
+    pairs = list(_paired(gold_path, system_path))
+    score = partial(_score, restarts=restarts, seed=seed, fine_grained=fine_grained)
+    if processes == 1:
+        return BankScore(tuple(progress(map(score, pairs), "score", len(pairs))))
+    with multiprocessing.Pool(processes) as pool:
+        return BankScore(tuple(progress(pool.imap(score, pairs, chunksize=8), "score", len(pairs))))
+
+
+def _score(pair: tuple[AmrEntry, AmrEntry], restarts: int, seed: int, fine_grained: bool) -> SentenceScore:
+    gold, system = pair
+    scores = {"smatch": smatch_of, **(FINE_GRAINED if fine_grained else {})}
+    return SentenceScore(gold.id, {name: of(gold, system, restarts, seed) for name, of in scores.items()})
+
+
+def _paired(gold_path: str | os.PathLike, system_path: str | os.PathLike) -> Iterator[tuple[AmrEntry, AmrEntry]]:
+    gold, system = _entries(gold_path), _entries(system_path)
+    for number, (ours, theirs) in enumerate(zip_longest(gold, system), 1):
+        if ours is None or theirs is None:
+            long, short = (gold_path, system_path) if theirs is None else (system_path, gold_path)
+            raise (ours or theirs).error(
+                f"{short} has {number - 1} entries and {long} more: both files need the same, in the same order"
+            )
+        if ours.id is not None and theirs.id is not None and ours.id != theirs.id:
+            raise theirs.error(
+                f"entry {number} of {gold_path} (line {ours.line}) has the id {ours.id}: "
+                "both files need the same entries in the same order"
+            )
+        yield ours, theirs
+
+
+def _entries(path: str | os.PathLike) -> Iterable[AmrEntry]:
+    entries = list(read_bank(path, need_graphs=False))
+    if not entries:
+        raise input_error("the file holds no graphs", path)
+    for entry in entries:
+        if entry.graph is None:
+            raise entry.error("the entry has no graph: write (a / amr-empty) for an empty one")
+    return entries

@@ -1,0 +1,175 @@
+"""AMRs as the triples that Smatch counts, and as those of its fine-grained relatives."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from smatch import amr as smatch_amr
+from smatch import normalize
+
+from transition_parser.errors import InputError
+from transition_parser.graphs.amr import AmrGraph
+from transition_parser.graphs.bank import AmrEntry
+
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_MARK = re.compile(rf"({_STRING})|(?<=[^\s(])~(?:[a-z]\.?)?\d+(?:,\d+)*(?=[\s()]|$)", re.DOTALL)
+_ROLE = re.compile(rf"({_STRING})|:[a-zA-Z0-9-]*", re.DOTALL)
+_SENSE = re.compile(r"(/\s*[a-zA-Z0-9-]+)-\d+(?=[\s()]|$)")
+
+
+@dataclass(frozen=True)
+class Triples:
+    """A graph as Smatch sees it.
+
+    variables, concepts: name and concept of each node. attributes: (role, node, constant).
+    relations: (role, source node, target node). Nodes are numbers from 0.
+    """
+
+    variables: tuple[str, ...]
+    concepts: tuple[str, ...]
+    attributes: tuple[tuple[str, int, str], ...]
+    relations: tuple[tuple[str, int, int], ...]
+
+    def __len__(self) -> int:
+        """The number of triples."""
+        return len(self.concepts) + len(self.attributes) + len(self.relations)
+
+    def normalized(self) -> Triples:
+        """What Smatch compares: lower case, no difference between 6 and "6"."""
+        return Triples(
+            self.variables,
+            tuple(map(normalize, self.concepts)),
+            tuple((normalize(role), node, normalize(value)) for role, node, value in self.attributes),
+            tuple((normalize(role), source, target) for role, source, target in self.relations),
+        )
+
+    def distinct(self) -> Triples:
+        """Each triple once."""
+        return Triples(
+            self.variables,
+            self.concepts,
+            tuple(dict.fromkeys(self.attributes)),
+            tuple(dict.fromkeys(self.relations)),
+        )
+
+
+def read_triples(text: str, error: Callable[[str], InputError] = InputError) -> Triples:
+    """The triples of PENMAN text (one line or more, alignments ignored) as the package `smatch` reads them.
+
+    It turns inverse roles and :mod (into :domain), adds TOP to the first node, and drops a constant behind an
+    inverse role or :mod. error: makes the exception to raise where it can't read the text.
+    """
+    line = " ".join(without_alignments(text).split())
+    if not line.startswith("("):
+        raise error("no graph: write (a / amr-empty) for an empty one")
+    with _log() as log:
+        try:
+            graph = smatch_amr.AMR.parse_AMR_line(line)
+        except (IndexError, KeyError) as problem:
+            raise error(f"smatch can't read the graph {_shortened(line)}") from problem
+    if graph is None:
+        raise error(f"smatch can't read the graph: {_shortened(log.getvalue().strip())}")
+    variables = tuple(graph.nodes)
+    graph.rename_node("")
+    _, attributes, relations = graph.get_triples()
+    return Triples(
+        variables,
+        tuple(graph.node_values),
+        tuple((role, int(node), value) for role, node, value in attributes),
+        tuple((role, int(source), int(target)) for role, source, target in relations),
+    )
+
+
+@contextmanager
+def _log() -> Iterator[io.StringIO]:
+    """What the reader of `smatch` would print on standard error."""
+    before, smatch_amr.ERROR_LOG = smatch_amr.ERROR_LOG, io.StringIO()
+    try:
+        yield smatch_amr.ERROR_LOG
+    finally:
+        smatch_amr.ERROR_LOG = before
+
+
+def _shortened(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def without_alignments(text: str) -> str:
+    """PENMAN text without the marks behind symbols and roles.
+
+    >>> without_alignments('(s / see-01~e.1 :ARG0~e.0,2 (n / name :op1 "a~e.1"~e.3))')
+    '(s / see-01 :ARG0 (n / name :op1 "a~e.1"))'
+    """
+    return _MARK.sub(lambda match: match[1] or "", text)
+
+
+def without_roles(text: str) -> str:
+    """PENMAN text with all roles the same; what was written as inverse keeps its written direction.
+
+    >>> without_roles('(s / see-01 :ARG1-of (n / name :op1 "a:b"))')
+    '(s / see-01 :label (n / name :label "a:b"))'
+    """
+    return _ROLE.sub(lambda match: match[1] or ":label", text)
+
+
+def without_senses(text: str) -> str:
+    """PENMAN text with the same sense in all concepts that have one.
+
+    >>> without_senses("(h / have-org-role-91 :ARG1 (b / bear-02))")
+    '(h / have-org-role-01 :ARG1 (b / bear-01))'
+    """
+    return _SENSE.sub(r"\1-01", text)
+
+
+def srl_triples(graph: AmrGraph) -> Triples:
+    """The roles :ARG0, :ARG1, … with the concepts they join."""
+    return _part(graph, [edge for edge in graph.edges if edge.role.startswith("ARG")])
+
+
+def reentrancy_triples(graph: AmrGraph) -> Triples:
+    """The edges into nodes that have more than one, inverse roles turned, with the concepts they join."""
+    incoming = Counter(edge.target for edge in graph.edges)
+    return _part(graph, [edge for edge in graph.edges if incoming[edge.target] > 1])
+
+
+def _part(graph: AmrGraph, edges: list) -> Triples:
+    ends = {node for edge in edges for node in (edge.source, edge.target)}
+    nodes = [node for node in sorted(ends) if node not in graph.constants]
+    place = {node: number for number, node in enumerate(nodes)}
+    names = graph.variables()
+    return Triples(
+        tuple(names[node] for node in nodes),
+        tuple(graph.labels[node] for node in nodes),
+        tuple((e.role, place[e.source], graph.labels[e.target]) for e in edges if e.target in graph.constants),
+        tuple((e.role, place[e.source], place[e.target]) for e in edges if e.target not in graph.constants),
+    )
+
+
+def concepts(entry: AmrEntry) -> set[str]:
+    """The concepts of a graph."""
+    return {label for node, label in enumerate(entry.graph.labels) if node not in entry.graph.constants}
+
+
+def named_concepts(entry: AmrEntry) -> set[str]:
+    """The concepts that have a :name (the types of the entities)."""
+    return _concepts_with(entry, "name")
+
+
+def negated_concepts(entry: AmrEntry) -> set[str]:
+    """The concepts that have a :polarity."""
+    return _concepts_with(entry, "polarity")
+
+
+def _concepts_with(entry: AmrEntry, role: str) -> set[str]:
+    return {entry.graph.labels[edge.source] for edge in entry.graph.edges if edge.role == role}
+
+
+def wiki_values(entry: AmrEntry) -> set[str]:
+    """The values of :wiki, `-` too."""
+    return set(entry.wiki.values())
