@@ -125,7 +125,10 @@ class _Plan:
             strings = [self.graph.labels[op] for op in ops]
             near = sorted({t for op in (*ops, name, node) for t in self.alignments[op]})
             span, parts = self._name_span(strings, near)
-            if any(self.taken.get(t, (t, t)) != (t, t) or (t, t) in self._entity_spans() for t in range(span[0], span[1] + 1)):
+            if any(
+                self.taken.get(t, (t, t)) != (t, t) or (t, t) in self._entity_spans()
+                for t in range(span[0], span[1] + 1)
+            ):
                 continue
             owners.add(node)
             self._take(span)
@@ -142,9 +145,9 @@ class _Plan:
         for length, parts in ((len(strings), ()), (3, (JOINED,)), (2, (JOINED,)), (1, ())):
             for first in self._starts(near, length):
                 forms = [word.form for word in self.words[first : first + length]]
-                if len(forms) == length and entity_strings(forms, parts) == strings:
-                    if all(word.form_is_plain for word in self.words[first : first + length]):
-                        return (first, first + length - 1), parts
+                plain = all(word.form_is_plain for word in self.words[first : first + length])
+                if plain and len(forms) == length and entity_strings(forms, parts) == strings:
+                    return (first, first + length - 1), parts
         return (near[0], near[0]), tuple(strings)
 
     def _starts(self, near: list[int], length: int) -> Iterator[int]:
@@ -163,7 +166,10 @@ class _Plan:
                 continue
             inside = range(span[0], span[1] + 1)
             alone = not any(
-                other != node and not self.place[other] and self.alignments[other] != tokens and set(self.alignments[other]) & set(inside)
+                other != node
+                and not self.place[other]
+                and self.alignments[other] != tokens
+                and set(self.alignments[other]) & set(inside)
                 for other in range(len(self.graph))
             )
             if alone and not any(word in self.taken for word in inside):

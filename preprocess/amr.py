@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 
-from oracles.amr import Derivation, amr_oracle
+from oracles.amr_check import Derived, derive
 from preprocess.aligner import aligned, entry_tokens, train_table
 from preprocess.splits import by_frequency, data_folder, source_line
 from transition_parser.errors import InputError, input_error
@@ -19,11 +17,9 @@ from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.pieces import Pieces, normalise, train_pieces
 from transition_parser.progress import progress
 from transition_parser.transitions import Action, Kind
-from transition_parser.transitions.amr import AmrSystem, Word, is_listed, key
+from transition_parser.transitions.amr import AmrSystem, is_listed, key
 from transition_parser.transitions.config import ParserConfig
 from transition_parser.transitions.lexicon import Lexicon, wiki_keys
-
-_CHUNK = 64
 
 
 @dataclass(frozen=True)
@@ -39,16 +35,6 @@ class AmrOptions:
     labeled_shift: int = 0
     skip_bad: bool = False
     processes: int = 1
-
-
-@dataclass(frozen=True)
-class Derived:
-    """An aligned entry, its words, and its derivation; error: why it has none."""
-
-    entry: AmrEntry
-    words: Sequence[Word] = ()
-    derivation: Derivation | None = None
-    error: InputError | None = None
 
 
 def preprocess_amr(
@@ -77,25 +63,6 @@ def preprocess_amr(
             _write_split(folder, split, items, pieces)
     counts = {s: {"sentences": len(items), "skipped": len(problems[s])} for s, items in derived.items()}
     return counts, [problem for split in problems.values() for problem in split]
-
-
-def derive(entries: Iterable[AmrEntry], system: AmrSystem, processes: int = 1) -> Iterator[Derived]:
-    """The derivations of aligned entries, in their order."""
-    work = partial(derive_entry, system=system)
-    if processes == 1:
-        yield from map(work, entries)
-        return
-    with get_context("spawn").Pool(processes) as pool:
-        yield from pool.imap(work, entries, chunksize=_CHUNK)
-
-
-def derive_entry(entry: AmrEntry, system: AmrSystem) -> Derived:
-    """The derivation of one entry whose nodes are all aligned, or why there is none."""
-    words = system.read([normalise(token) for token in entry_tokens(entry)])
-    try:
-        return Derived(entry, words, amr_oracle(system, words, entry.graph, entry.alignments))
-    except ValueError as error:
-        return Derived(entry, words, error=entry.error(str(error)))
 
 
 def _read(paths: Sequence[str | os.PathLike], problems: list[InputError], skip_bad: bool) -> list[AmrEntry]:

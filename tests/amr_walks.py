@@ -7,8 +7,8 @@ from transition_parser.transitions.amr import AmrState, AmrSystem
 
 FORMS = ("dogs", "New", "York", "12", '"', "(", "German", "@-@", "a", "b")
 NAMED = (
-    *("PRED(x)", "PRED(dog)", "VALUE(-)", 'VALUE("a b")', "ENTITY(city)", "ENTITY(city,+)", 'ENTITY(country,"Germany")'),
-    *("DEPENDENT(polarity,-)", "DEPENDENT(mod,x)"),
+    *("PRED(x)", "PRED(dog)", "VALUE(-)", 'VALUE("a b")', "DEPENDENT(polarity,-)", "DEPENDENT(mod,x)"),
+    *("ENTITY(city)", "ENTITY(city,+)", 'ENTITY(country,"Germany")'),
 )
 ACTIONS = [*make_system("amr").actions(["ARG0", "op1"]), *map(Action.parse, NAMED)]
 LEXICON = {

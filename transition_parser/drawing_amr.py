@@ -70,8 +70,9 @@ def draw_amr(entry: AmrEntry, path: str | os.PathLike) -> None:
     """Draws the graph of an entry, `:wiki` with it, above its words. Arrows run from source to target of the
     direct role, dashed where a node is reached once more. The suffix of `path` says the format (.svg, .png, .pdf)."""
     graph = _with_wiki(entry)
-    alignments = [*entry.alignments, *[()] * (len(graph) - len(entry.alignments))]
     words = entry.tokens or entry.metadata.get("snt", "").split()
+    aligned = entry.alignments if words else ()
+    alignments = [*aligned, *[()] * (len(graph) - len(aligned))]
     tree = _breadth_first(graph, alignments)
     places = _word_places(words)
     boxes = _boxes(graph, tree, places[-1] + _width(words[-1], "word") / 2 if words else 0.0)
@@ -79,7 +80,7 @@ def draw_amr(entry: AmrEntry, path: str | os.PathLike) -> None:
     right = max(box.x + box.width / 2 for box in boxes)
     if words:
         first, last = _width(words[0], "word") / 2, places[-1] + _width(words[-1], "word") / 2
-        middle = (left + right - last - -first) / 2
+        middle = (left + right + first - last) / 2
         places = [place + middle for place in places]
         left, right = min(left, places[0] - first), max(right, middle + last)
     bottom = min(box.y for box in boxes) - _LAYER
@@ -305,10 +306,10 @@ def _draw_reentrancy(page: _Page, edge: Edge, boxes: Sequence[_Rectangle]) -> No
 def _bow(source: _Rectangle, target: _Rectangle, bend: float) -> np.ndarray:
     """(n, 2) a bow from the border of one node to that of another; a loop where both are one node."""
     start, end = np.array([source.x, source.y]), np.array([target.x, target.y])
-    t = np.linspace(0, 1, 81)[:, None]
+    t = np.linspace(0, 1, 201)[:, None]
     if source == target:
         reach = np.array([source.width, 1.5 * source.height])
-        return start + reach * (0.5 + abs(bend)) * np.hstack([np.sin(np.pi * t), np.sin(2 * np.pi * t)])[20:-20]
+        return start + reach * (0.5 + abs(bend)) * np.hstack([np.sin(np.pi * t), np.sin(2 * np.pi * t)])[40:-40]
     across = np.array([start[1] - end[1], end[0] - start[0]])
     control = (start + end) / 2 + 2 * bend * across
     points = (1 - t) ** 2 * start + 2 * (1 - t) * t * control + t**2 * end

@@ -39,6 +39,23 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
 
 
 @contextmanager
+def growing(path: str | os.PathLike) -> Iterator[Path]:
+    """The file `path`.partial, which takes the name `path` when the block ends without an error, and else stays.
+
+    What an earlier run left in it is there when the block begins.
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir() or (target.exists() and not target.is_file()):
+        raise input_error("is no file that can be written bit by bit", path)
+    if not target.parent.is_dir():
+        raise input_error(f"the folder {target.parent} does not exist", path)
+    partial = target.with_name(f"{target.name}.partial")
+    partial.touch()
+    yield partial
+    os.replace(partial, target)
+
+
+@contextmanager
 def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Path]:
     """A temporary folder whose files move into `dest` when the block ends without an error.
 

@@ -9,10 +9,8 @@ for parse in parser.parse("She sells sea shells."):
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -21,45 +19,15 @@ import torch
 from transition_parser.checkpoints import load_model
 from transition_parser.data.resources import Resources
 from transition_parser.errors import InputError, input_error
+from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.models.transition_transformer import TransitionTransformer
-from transition_parser.pieces import normalise
+from transition_parser.parses import AmrParse, Parse, replay_amr, replay_tree
 from transition_parser.search import Hypothesis, search
-from transition_parser.sentences import read_sentences, tokenise
-from transition_parser.transitions import Action, Kind
+from transition_parser.sentences import read_amr_sentences, read_sentences, tokenise
+from transition_parser.transitions.amr import AmrSystem
 
-SCORE_KEY = "ArcScore"  # in MISC
 CHUNK = 4096  # sentences that are sorted by length together
-
-
-@dataclass(frozen=True)
-class Parse:
-    """One parsed sentence.
-
-    sentence: the input; `annotated` fills in the tree. arc_scores: for each word the probability that the
-    model gave to the action that built the arc into it. actions: the derivation. score: the
-    log-probability of the derivation divided by its length, as search ranks them.
-    """
-
-    sentence: Sentence
-    tree: DependencyTree
-    arc_scores: tuple[float, ...]
-    actions: tuple[Action, ...]
-    score: float
-
-    def annotated(self, scores: bool = False, actions: bool = False) -> Sentence:
-        """The sentence, on request with `ArcScore=` in MISC and `# parse_score`, and with `# actions`."""
-        before = self.sentence.without(SCORE_KEY, ("parse_score", "actions"))
-        comments = list(before.comments)
-        misc = None
-        if scores:
-            comments.append(f"# parse_score = {self.score:.4f}")
-            misc = [f"{SCORE_KEY}={score:.4f}" for score in self.arc_scores]
-        if actions:
-            comments.append("# actions = " + " ".join(map(str, self.actions)))
-        sentence = before.with_tree(self.tree, misc)
-        return Sentence(sentence.rows, tuple(comments), sentence.path, sentence.line)
 
 
 class Parser:
@@ -82,7 +50,7 @@ class Parser:
         self.device = _device(device)
         self.model, self.resources = model.eval().to(self.device), resources
         self.beam, self.batch_tokens = beam, batch_tokens
-        self.system = resources.parser.transition_system()
+        self.builds_amr = resources.parser.system == AmrSystem.name
 
     @classmethod
     def load(cls, model: str | os.PathLike, beam: int = 1, batch_tokens: int = 40000, device: str = "cpu") -> Parser:
@@ -92,17 +60,22 @@ class Parser:
         """
         return cls(*load_model(model), beam, batch_tokens, device)
 
-    def parse(self, text: str | os.PathLike | Sequence[str] | Sequence[Sequence[str]]) -> list[Parse]:
+    def parse(self, text: str | os.PathLike | Sequence[str] | Sequence[Sequence[str]]) -> list[Parse] | list[AmrParse]:
         """Parses a string (one sentence, tokenised here), a list of words (one sentence), a list of lists
-        of words, a list of `Sentence`, or a `pathlib.Path` (a CoNLL-U file, or one tokenised sentence a line)."""
-        return list(self.parse_stream(_sentences(text)))
+        of words, a list of `Sentence` (for AMR: `AmrEntry`), or a `pathlib.Path`: a CoNLL-U file (an AMR bank), or
+        one tokenised sentence a line."""
+        return list(self.parse_stream(_sentences(text, self.builds_amr)))
 
-    def parse_stream(self, sentences: Iterable[Sentence]) -> Iterator[Parse]:
+    def read(self, path: str | os.PathLike, tokenised: bool = True) -> Iterator[Sentence] | Iterator[AmrEntry]:
+        """The sentences of a file, as `parse_stream` takes them; see `transition_parser.sentences`."""
+        return (read_amr_sentences if self.builds_amr else read_sentences)(path, tokenised)
+
+    def parse_stream(self, sentences: Iterable[Sentence] | Iterable[AmrEntry]) -> Iterator[Parse] | Iterator[AmrParse]:
         """Yields the parses in the order of the sentences, holding few sentences at a time."""
         iterator, done = iter(sentences), 0
         while chunk := list(islice(iterator, CHUNK)):
             for number, sentence in enumerate(chunk, done + 1):
-                if not sentence.words:
+                if not sentence.forms:
                     raise input_error(f"sentence {number} has no words", sentence.path, sentence.line)
             done += len(chunk)
             parses: dict[int, Parse] = {}
@@ -112,9 +85,9 @@ class Parser:
                     parses[i] = self._parse(chunk[i], hypothesis)
             yield from (parses[i] for i in range(len(chunk)))
 
-    def _batches(self, sentences: list[Sentence]) -> Iterator[list[int]]:
+    def _batches(self, sentences: list) -> Iterator[list[int]]:
         """Indices of sentences of like length."""
-        lengths = [len(sentence.words) for sentence in sentences]
+        lengths = [len(sentence.forms) for sentence in sentences]
         batch: list[int] = []
         for i in sorted(range(len(sentences)), key=lengths.__getitem__):
             if batch and (len(batch) + 1) * lengths[i] * self.beam > self.batch_tokens:
@@ -124,7 +97,7 @@ class Parser:
         if batch:
             yield batch
 
-    def _search(self, sentences: list[Sentence]) -> list[Hypothesis]:
+    def _search(self, sentences: list) -> list[Hypothesis]:
         tokens = [self.resources.encode(sentence.forms) for sentence in sentences]
         padding = self.resources.source_dictionary.pad()
         source = torch.nn.utils.rnn.pad_sequence(tokens, True, padding).to(self.device)
@@ -133,18 +106,10 @@ class Parser:
         found = search(self.model.decoder, encoder_out, self.beam)
         return [hypotheses[0] for hypotheses in found]
 
-    def _parse(self, sentence: Sentence, hypothesis: Hypothesis) -> Parse:
-        """Builds the graph once, by replaying the derivation through the pure-Python machine."""
-        actions = [Action.parse(self.resources.table.tokens[i]) for i in hypothesis.tokens]
-        state = self.system.initial([normalise(form) for form in sentence.forms])
-        scores = [0.0] * len(state.words)
-        for action, log_prob in zip(actions, hypothesis.step_scores, strict=True):
-            before, state = state, self.system.apply(state, action)
-            if action.kind in (Kind.LEFT_ARC, Kind.RIGHT_ARC):
-                changed = (i for i, h in enumerate(state.heads) if h != before.heads[i])
-                scores[next(changed)] = math.exp(log_prob)
-        tree = self.system.result(state)
-        return Parse(sentence, tree, tuple(scores), tuple(actions), hypothesis.score)
+    def _parse(self, sentence: Sentence | AmrEntry, hypothesis: Hypothesis) -> Parse | AmrParse:
+        if self.builds_amr:
+            return replay_amr(self.resources.table, sentence, hypothesis, self.resources.parser.lexicon.wiki)
+        return replay_tree(self.resources.table, sentence, hypothesis)
 
 
 def _device(name: str) -> torch.device:
@@ -156,12 +121,13 @@ def _device(name: str) -> torch.device:
     return device
 
 
-def _sentences(text) -> Iterable[Sentence]:
+def _sentences(text, amr: bool) -> Iterable:
+    one = AmrEntry.from_words if amr else Sentence.from_words
     if isinstance(text, str):
-        return [Sentence.from_words(tokenise(text))]
+        return [one(tokenise(text))]
     if isinstance(text, Path):
-        return read_sentences(text)
+        return (read_amr_sentences if amr else read_sentences)(text)
     items = list(text)
     if items and all(isinstance(word, str) for word in items):
-        return [Sentence.from_words(items)]
-    return [s if isinstance(s, Sentence) else Sentence.from_words(s) for s in items]
+        return [one(items)]
+    return [s if isinstance(s, Sentence | AmrEntry) else one(s) for s in items]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 
 from transition_parser.errors import input_error
+from transition_parser.graphs.bank import AmrEntry, parse_bank
 from transition_parser.graphs.conllu import Sentence, decode_line, parse_conllu
 
 
@@ -46,11 +48,59 @@ def _read(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator[Senten
 
 
 def _text(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator[Sentence]:
+    for _number, text, words in _lines(lines, path, tokenised):
+        yield Sentence.from_words(words, (f"# text = {text}",))
+
+
+def _lines(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator[tuple[int, str, list[str]]]:
     for number, raw in enumerate(lines, 1):
         line = decode_line(raw, path, number)
         words = line.split() if tokenised else tokenise(line)
         if words:
-            yield Sentence.from_words(words, (f"# text = {' '.join(line.split())}",))
+            yield number, " ".join(line.split()), words
+
+
+def read_amr_sentences(path: str | os.PathLike, tokenised: bool = True) -> Iterator[AmrEntry]:
+    """Yields the sentences of a file, `-` for standard input, each as an entry with `# ::tok` and `# ::id`.
+
+    A file whose first line begins with `# ::` or with a parenthesis, or whose name ends in `.amr`, is an AMR bank
+    (its graphs are not looked at; `# ::tok` is used where given, else spaCy's rules for English); in any other
+    each line that is not blank is one sentence, and its number its id.
+    """
+    if str(path) == "-":
+        yield from _amr_entries(sys.stdin.buffer, "standard input", tokenised)
+        return
+    with open(path, "rb") as file:
+        yield from _amr_entries(file, str(path), tokenised)
+
+
+def _amr_entries(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator[AmrEntry]:
+    lines = iter(lines)
+    head: list[bytes] = []
+    for line in lines:
+        head.append(line if head else line.removeprefix(b"\xef\xbb\xbf"))
+        if line.strip():
+            break
+    rest = chain(head, lines)
+    is_bank = path.endswith(".amr") or bool(head and head[-1].lstrip().startswith((b"# ::", b"#", b"(")))
+    empty = True
+    for entry in _bank(rest, path) if is_bank else _amr_text(rest, path, tokenised):
+        empty = False
+        yield entry
+    if empty:
+        raise input_error("the file holds no sentences", path)
+
+
+def _amr_text(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator[AmrEntry]:
+    for count, (number, text, words) in enumerate(_lines(lines, path, tokenised), 1):
+        entry = AmrEntry.from_words(words, {"id": str(count), "snt": text})
+        yield replace(entry, path=path, line=number)
+
+
+def _bank(lines: Iterable[bytes], path: str) -> Iterator[AmrEntry]:
+    for entry in parse_bank(lines, path, need_graphs=False):
+        words = entry.tokens or tokenise(entry.text)
+        yield replace(entry, metadata={**entry.metadata, "tok": " ".join(words)})
 
 
 def tokenise(text: str) -> list[str]:

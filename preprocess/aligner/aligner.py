@@ -19,7 +19,7 @@ from transition_parser.sentences import tokenise
 
 _SURE = 0.7  # a node with a candidate as good as this teaches EM nothing
 _TAKEN_WEIGHT, _FUNCTION_WEIGHT = 0.15, 0.3
-_EM_SCORE = 0.75
+_EM_SCORE, _FUNCTION_SCORE = 0.75, 0.5
 _CHUNK = 64
 
 
@@ -113,7 +113,8 @@ def _with_table(graph, node: int, found: list[Candidate], words: Words, table: W
     best = {candidate.tokens: candidate.score for candidate in found}
     for token, value in enumerate(posterior):
         if value > 0:
-            best[(token,)] = max(best.get((token,), 0.0), _EM_SCORE * value)
+            likely = _EM_SCORE * value * (_FUNCTION_SCORE if words.function[token] else 1)
+            best[(token,)] = max(best.get((token,), 0.0), likely)
     return [Candidate(*item) for item in sorted(best.items(), key=lambda item: (-item[1], item[0]))]
 
 

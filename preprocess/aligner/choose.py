@@ -88,14 +88,16 @@ class Choice:
         before = self.chosen.pop(node, None)
         if before is not None:
             self._release(node, before)
-        value, _, tokens = max((self._value(node, c), -c.tokens[0], c.tokens) for c in self.candidates[node])
-        if value < _LEAST:
+        worth, _, tokens = max((self._worth(node, c), -c.tokens[0], c.tokens) for c in self.candidates[node])
+        # better to share a near token than to have none
+        shared = self._competition(node, tokens) * (1 - self._distance(node, tokens))
+        if worth + shared < _LEAST:
             return before is not None
         self.chosen[node] = tokens
         self._hold(node, tokens)
         return tokens != before
 
-    def _value(self, node: int, candidate: Candidate) -> float:
+    def _worth(self, node: int, candidate: Candidate) -> float:
         tokens, score = candidate
         pronoun = self.graph.labels[node] in FIRST_MENTIONED
         late = _LATE_PRONOUN if pronoun else _LATE

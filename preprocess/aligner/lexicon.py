@@ -111,7 +111,8 @@ ORDINALS: Mapping[str, int] = {
 
 NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "mis", "anti")
 AGENT_SUFFIXES = tuple(
-    "er ers or ors ist ists ant ants ent ents ian ians ee ees man men eer eers ar ars ess ate ates al als yst ysts".split()
+    "er ers or ors ist ists ant ants ent ents ian ians ee ees man men eer eers ar ars ess ate ates al als yst "
+    "ysts".split()
 )
 
 # suffixes of derivation, longest first; a stem is what is left, without its final e, y or i

@@ -41,7 +41,7 @@ def marked(block: Sequence[str], entry: AmrEntry, old: AmrEntry, style: str = "i
             lines.append(f"# ::tok {entry.metadata['tok']}")
     if style == "jamr":
         place = next(number for number, line in enumerate(lines) if not line.lstrip().startswith("#"))
-        lines[place:place] = _jamr_lines(entry)
+        lines[place:place] = jamr_lines(entry)
     return lines
 
 
@@ -97,7 +97,7 @@ def _with_paths(tokens: Iterator[Token]) -> Iterator[tuple[Token, str | None]]:
         yield token, path
 
 
-def _jamr_lines(entry: AmrEntry) -> list[str]:
+def jamr_lines(entry: AmrEntry) -> list[str]:
     """`# ::alignments 0-1|0.0+0.1 …` and a line `# ::node` for each node."""
     paths = jamr_paths(entry.paths)
     of_span: dict[tuple[int, int], list[str]] = {}

@@ -20,9 +20,10 @@ def unquoted(label: str) -> str:
 def name_spans(strings: Sequence[str], words: Words) -> list[tuple[float, list[Span]]]:
     """(score, the span of each string) of every place where a name may stand, best rule first.
 
-    Rules: the same words; the same letters when joined (`B @-@ Raf`); the initials; a demonym; a common beginning.
+    Rules: the same words; the same letters when joined (`B @-@ Raf`); the initials; a demonym; a common beginning;
+    some of the strings; a token that holds the name.
     """
-    for rule in (_in_order, _joined, _initials, _demonym, _beginnings, _some_strings):
+    for rule in (_in_order, _joined, _initials, _demonym, _beginnings, _some_strings, _inside):
         found = rule([string.lower() for string in strings], words)
         if found:
             return found
@@ -125,3 +126,13 @@ def _some_strings(strings: list[str], words: Words) -> list[tuple[float, list[Sp
         if found:
             return found
     return []
+
+
+def _inside(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
+    """tyrosine in phosphotyrosine."""
+    wanted = _letters("".join(strings))
+    return [
+        (0.6, [(token,)] * len(strings))
+        for token, form in enumerate(words.forms)
+        if len(wanted) > 3 and wanted in _letters(form)
+    ]

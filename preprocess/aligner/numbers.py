@@ -32,8 +32,8 @@ def _runs(words: Words, first: int) -> Iterator[tuple[float, Span]]:
         if opened and form in ("and", "-", "@-@"):
             continue
         value, scale = _simple(form)
-        if scale is not None and group is not None:
-            group *= scale
+        if scale is not None and (group is not None or len(form) > 2):
+            group = (1.0 if group is None else group) * scale
             if scale >= 1e3:
                 total, group = total + group, 0.0
         elif value is None or (group and (value >= 100 or (group % 10 and group % 100 > 10))):

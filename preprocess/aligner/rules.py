@@ -66,7 +66,8 @@ def candidates(graph: AmrGraph, words: Words) -> tuple[list[list[Candidate]], Na
         if node in graph.constants:
             found[node] += _constant(around, node, words, counts)
         else:
-            found[node] += _concept(around, node, words)
+            inside = {token for tokens, _ in found[node] for token in tokens}  # of New York City is no city
+            found[node] += (c for c in _concept(around, node, words) if inside.isdisjoint(c.tokens))
     return [_best(each) for each in found], names
 
 
@@ -132,6 +133,8 @@ def _number(around, role, source, value, words: Words, counts) -> Iterator[Candi
             yield Candidate((token,), 1.0)
         if role in _DATE_ROLES and (value in date_parts(form) or ordinal(form) == value):
             yield Candidate((token,), 0.95 if form.isdigit() and len(form) < 5 else 0.85)
+        elif value in date_parts(form) and not form.isdigit():
+            yield Candidate((token,), WEAK)
 
 
 def _time_of_day(text: str, words: Words) -> Iterator[Candidate]:
@@ -148,6 +151,9 @@ def _concept(around: Around, node: int, words: Words) -> Iterator[Candidate]:
     label = around.graph.labels[node]
     lemma = without_sense(label)
     yield from _listed(_word_scores(CONCEPT_WORDS, label) or _word_scores(CONCEPT_WORDS, lemma), words)
+    for role, name in around.out[node]:
+        if role == "name" and name in around.graph.constants:
+            yield from (Candidate(c.tokens, 0.8 * c.score) for c in _constant(around, name, words, []))
     if lemma == "amr-unknown":
         yield from _question_words(around, node, words)
     if label.endswith("-91") or lemma in ("multi-sentence", "amr-unknown"):
@@ -156,7 +162,7 @@ def _concept(around: Around, node: int, words: Words) -> Iterator[Candidate]:
         yield from _several_words(lemma, words)
     sound = (score for score in enumerate(_alike(lemma, words)) if score[1] >= _LEAST)
     yield from (Candidate((token,), score) for token, score in sound)
-    if lemma in NOMINALS:
+    if lemma in NOMINALS and not any(role == "name" for role, _ in around.out[node]):
         yield from _nominalised(around, node, words)
     if lemma in ("more", "most"):
         yield from _inflected(lemma, around, node, words)

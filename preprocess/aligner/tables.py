@@ -27,7 +27,7 @@ CONCEPT_WORDS: Mapping[str, str] = {
     "everyone": "everyone everybody",
     "nobody": "nobody no-one",
     # conjunctions and discourse
-    "and": "and & | as plus , ; nor -- - : or but",
+    "and": "and & | as plus et , ; nor -- : or but",
     "or": "or nor | either / , and",
     "slash": "/ | or",
     "contrast-01": "but however yet | although though while whereas nevertheless nonetheless still instead",
@@ -44,7 +44,7 @@ CONCEPT_WORDS: Mapping[str, str] = {
     "include-91": "include including | among of between in some most",
     "except-01": "except | but apart besides other",
     "resemble-01": "resemble like similar alike | as",
-    "multi-sentence": "| . ? ! ; : ... ,",
+    "multi-sentence": "| . ? ! ; : ...",
     "yes": "yes yeah yep yup aye | sure",
     "no": "no nope nah",
     "emoticon": ":) :( ;) :D :-) :-(",
@@ -55,8 +55,8 @@ CONCEPT_WORDS: Mapping[str, str] = {
     "have-extent-91": "| how far much long",
     "have-mod-91": "| be",
     "have-li-91": "| first second third last 1 2 3 a b c",
-    "publication-91": "| al. , et ( )",
-    "cite-01": "cite | see ( )",
+    "publication-91": "| al. et",
+    "cite-01": "cite | see",
     # modality
     "possible-01": "can could may might possible possibly perhaps maybe able cannot ca | potential potentially would "
     "ability impossible unable capable enable",
@@ -208,7 +208,7 @@ CONCEPT_WORDS: Mapping[str, str] = {
     # questions
     "amr-unknown": "what who which where when why how whose whom whats what's who's where's how's | ? whether if",
     "amr-choice": "or | whether",
-    "truth-value": "whether if",
+    "truth-value": "whether if | ?",
     # deictic and polite
     "please": "please",
     "thank-01": "thank thanks thx",
@@ -306,6 +306,9 @@ NEIGHBOURS: Mapping[str, str] = {
     "-": "<polarity",
     "+": "<polite <*",
     "you": "<ARG0 <ARG1 <vocative",
+    "describe-01": ">ARG0",
+    "cite-01": ">ARG2 >ARG1",
+    "publication": "<ARG1 <ARG0 <ARG2",
     "byline-91": ">*",
     "publication-91": ">*",
     "quantity": ">unit >quant",

@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options of this subcommand."""
     parser.add_argument("input", metavar="IN", help="CoNLL-U or AMR file")
     parser.add_argument("--id", metavar="ID", help="sent_id or ::id (default: the first sentence)")
-    add_system(parser, required=False)
+    add_system(parser, required=False, kind="tree")
     parser.set_defaults(system=None)  # to know whether it was given: it is for trees
     parser.add_argument("-o", "--output", required=True, metavar="PICTURE", help=f"file ending in {', '.join(FORMATS)}")
 

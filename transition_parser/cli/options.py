@@ -13,7 +13,6 @@ from transition_parser.files import replacing
 from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS
 from transition_parser.transitions.amr import AmrSystem
 
-
 _SYSTEMS_OF = {"any": sorted(SYSTEMS), "tree": sorted(TREE_SYSTEMS), "amr": [AmrSystem.name]}
 
 

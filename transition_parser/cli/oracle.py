@@ -1,38 +1,60 @@
-"""Turns the trees of a file into action sequences and says what the transition system covers.
+"""Turns the graphs of a file into action sequences and says what the transition system covers.
 
---check replays every sequence through the state machine and compares the tree it builds with the
-one it came from, labels in full. Exit status 1 if one differs or one step is illegal."""
+--check replays every sequence through the state machine and compares the graph it builds with the
+one it came from, labels in full. Exit status 1 if one differs or one step is illegal. Nodes of AMRs that the
+file leaves unaligned are aligned first."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import sys
+from collections import Counter
 
+from oracles.amr_check import AmrCoverage, Checked, check, derive
 from oracles.check import Coverage, run_oracle
+from preprocess.aligner import aligned, train_table
 from transition_parser.cli.options import (
     add_json,
     add_nonprojective,
+    add_processes,
+    add_skip_bad,
     add_system,
     output,
+    positive,
     print_figures,
 )
 from transition_parser.errors import InputError, input_error
+from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.progress import progress
-from transition_parser.transitions import make_system
+from transition_parser.transitions import Action, make_system
+from transition_parser.transitions.amr import AmrSystem
 
 HELP = "graphs to action sequences, with a replay check"
 EXAMPLE = """example:
   transition-parser oracle dev.conllu --system arc-hybrid-swap --check
-  transition-parser oracle dev.conllu --system arc-eager --out-actions dev.actions"""
+  transition-parser oracle dev.conllu --system arc-eager --out-actions dev.actions
+  transition-parser oracle dev.amr --system amr --check --vocabulary-from train.amr --worst"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options of this subcommand."""
-    parser.add_argument("input", metavar="IN", help="CoNLL-U file")
+    parser.add_argument("input", metavar="IN", help="CoNLL-U file, for the system amr an AMR bank")
     add_system(parser)
     parser.add_argument("--check", action="store_true", help="replay, and score what comes back")
     parser.add_argument("--out-actions", metavar="FILE", help="write the actions, one sentence a line")
     add_nonprojective(parser)
+    amr = parser.add_argument_group("for AMR")
+    amr.add_argument(
+        "--vocabulary-from", metavar="AMR", help="say how many actions this training bank lacks, and what they cost"
+    )
+    amr.add_argument("--restarts", type=positive, default=4, metavar="N", help="of Smatch (default 4)")
+    amr.add_argument(
+        "--worst", action="store_true", help="with --check: the ten worst graphs, and which triples differ"
+    )
+    add_skip_bad(amr)
+    add_processes(amr)
     add_json(parser)
 
 
@@ -40,6 +62,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the oracle over the file."""
     if arguments.json and arguments.out_actions == "-":
         raise InputError("--json has standard output for itself: give --out-actions a file")
+    return (_run_amr if arguments.system == AmrSystem.name else _run_trees)(arguments)
+
+
+def _run_trees(arguments: argparse.Namespace) -> int:
+    if arguments.vocabulary_from or arguments.worst or arguments.skip_bad:
+        raise InputError("--vocabulary-from, --worst and --skip-bad are for --system amr")
     first = next(read_conllu(arguments.input), None)
     if first is None:
         raise input_error("the file holds no sentences", arguments.input)
@@ -47,13 +75,73 @@ def run(arguments: argparse.Namespace) -> int:
     system = make_system(arguments.system, tree.relations[tree.root - 1])
     coverage = Coverage()
     results = run_oracle(arguments.input, system, coverage, arguments.check, arguments.nonprojective)
-    results = progress(results, "oracle")
-    if arguments.out_actions:
-        with output(arguments.out_actions) as file:
-            for _sentence, actions in results:
-                print(*(actions or []), file=file)
-    else:
-        for _ in results:
-            pass
+    with _lines(arguments.out_actions) as write:
+        for _sentence, actions in progress(results, "oracle"):
+            write(actions or [])
     print_figures(coverage.report(arguments.check), arguments.json)
     return 1 if arguments.check and not coverage.lossless else 0
+
+
+def _run_amr(arguments: argparse.Namespace) -> int:
+    system = AmrSystem()
+    problems: list[InputError] = []
+    entries = _aligned(arguments, arguments.input, problems)
+    vocabulary = _vocabulary(arguments, system, problems) if arguments.vocabulary_from else None
+    coverage = AmrCoverage(vocabulary)
+    if arguments.check:
+        results = check(entries, system, vocabulary, arguments.restarts, arguments.processes)
+    else:
+        results = map(Checked, derive(entries, system, arguments.processes))
+    with _lines(arguments.out_actions) as write:
+        for item in progress(results, "oracle", len(entries)):
+            if item.derived.error is not None and not arguments.skip_bad:
+                raise item.derived.error
+            coverage.add(item)
+            write(item.derived.derivation.actions if item.derived.derivation else [])
+    for problem in (*problems, *coverage.skipped):
+        print(f"left out: {problem}", file=sys.stderr)
+    print_figures(coverage.report(arguments.check), arguments.json)
+    if arguments.worst and arguments.check and not arguments.json:
+        _print_worst(coverage.worst)
+    return 1 if arguments.check and not coverage.lossless else 0
+
+
+def _aligned(arguments: argparse.Namespace, path: str, problems: list[InputError]) -> list[AmrEntry]:
+    entries = list(read_bank(path, problems if arguments.skip_bad else None))
+    if not entries:
+        raise input_error("the file holds no AMR", path)
+    return list(
+        progress(aligned(entries, train_table(entries), processes=arguments.processes), "aligner", len(entries))
+    )
+
+
+def _vocabulary(arguments: argparse.Namespace, system: AmrSystem, problems: list[InputError]) -> Counter[Action]:
+    actions: Counter[Action] = Counter()
+    for item in derive(_aligned(arguments, arguments.vocabulary_from, problems), system, arguments.processes):
+        if item.derivation is not None:
+            actions.update(item.derivation.actions)
+        elif arguments.skip_bad:
+            problems.append(item.error)
+        else:
+            raise item.error
+    return actions
+
+
+@contextlib.contextmanager
+def _lines(path: str | None):
+    """A function that writes a derivation as a line of `path`, or nothing without a path."""
+    if not path:
+        yield lambda actions: None
+        return
+    with output(path) as file:
+        yield lambda actions: print(*actions, file=file)
+
+
+def _print_worst(worst: list[Checked]) -> None:
+    for item in worst:
+        if not item.diff:
+            continue
+        scores = [f"{score.f1:.4f}" for score in (item.smatch, item.seen) if score is not None]
+        print(f"\n{item.derived.entry.id}  Smatch {' / '.join(scores)}  {' '.join(item.derived.entry.forms)}")
+        for line in item.diff:
+            print(f"  {line}")

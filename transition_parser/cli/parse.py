@@ -1,27 +1,39 @@
-"""Parses sentences with a trained model and writes CoNLL-U, in the order of the input.
+"""Parses sentences with a trained model and writes CoNLL-U or AMRs, in the order of the input.
 
 MODEL is a checkpoint of fairseq-train, a folder that `export` wrote, or the name of a model that comes
-with the package (en-ewt). IN is CoNLL-U (its comments and columns are kept; HEAD and DEPREL are
-replaced), or text with one tokenised sentence a line, or - for standard input."""
+with the package (en-ewt, en-amr). IN is text with one tokenised sentence a line, or - for standard input; for a model
+of trees also CoNLL-U (its comments and columns are kept; HEAD and DEPREL are replaced), for a model of AMRs
+also an AMR bank (its metadata is kept; its graphs are replaced)."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from transition_parser.cli.options import output, positive
+from transition_parser.errors import InputError, input_error
+from transition_parser.files import growing
 from transition_parser.progress import progress
 
-HELP = "sentences to trees"
+HELP = "sentences to trees or AMRs"
 EXAMPLE = """example:
   echo 'She sells sea shells .' | transition-parser parse en-ewt -
-  transition-parser parse checkpoints/checkpoint_best.pt dev.conllu -o dev.parsed.conllu --beam 10"""
+  transition-parser parse checkpoints/checkpoint_best.pt dev.conllu -o dev.parsed.conllu --beam 10
+  echo 'The dog wants to sleep.' | transition-parser parse en-amr - --tokenize --alignments"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options of this subcommand."""
     parser.add_argument("model", metavar="MODEL", help="checkpoint, exported folder, or name")
-    parser.add_argument("input", metavar="IN", help="CoNLL-U or text file, - for standard input")
+    parser.add_argument("input", metavar="IN", help="CoNLL-U, AMR or text file, - for standard input")
     parser.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="collect the output in FILE.partial, and go on behind what an interrupted run (of the same model and "
+        "options) left there",
+    )
     parser.add_argument("--beam", type=positive, default=1, metavar="N", help="1: greedy (default)")
     parser.add_argument(
         "--batch-tokens",
@@ -32,18 +44,67 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--device", default="cpu", metavar="D", help="cpu (default), cuda, …")
     parser.add_argument("--tokenize", action="store_true", help="text is not tokenised: use spaCy's English rules")
-    parser.add_argument("--scores", action="store_true", help="write ArcScore into MISC and # parse_score")
+    parser.add_argument("--scores", action="store_true", help="write # parse_score, and ArcScore into MISC")
     parser.add_argument("--actions", action="store_true", help="write # actions")
+    parser.add_argument("--alignments", action="store_true", help="AMR: write ~e.N behind nodes")
+    parser.add_argument("--no-wiki", action="store_true", help="AMR: write no :wiki")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Parses the file."""
     from transition_parser.parser import Parser
-    from transition_parser.sentences import read_sentences
 
     parser = Parser.load(arguments.model, arguments.beam, arguments.batch_tokens, arguments.device)
-    sentences = read_sentences(arguments.input, not arguments.tokenize)
+    if not parser.builds_amr and (arguments.alignments or arguments.no_wiki):
+        raise InputError(f"--alignments and --no-wiki are for AMR, and {arguments.model} is a model of trees")
+    sentences = parser.read(arguments.input, not arguments.tokenize)
+    if arguments.resume:
+        return _resume(arguments, parser, sentences)
     with output(arguments.output) as file:
-        for parse in progress(parser.parse_stream(sentences), "parsing"):
-            file.write(str(parse.annotated(arguments.scores, arguments.actions)))
+        for text in _parsed(arguments, parser, sentences):
+            file.write(text)
     return 0
+
+
+def _parsed(arguments: argparse.Namespace, parser, sentences: Iterable) -> Iterator[str]:
+    options: dict = {"scores": arguments.scores, "actions": arguments.actions}
+    if parser.builds_amr:
+        options |= {"marks": arguments.alignments, "wiki": not arguments.no_wiki}
+    for parse in progress(parser.parse_stream(sentences), "parsing"):
+        yield str(parse.annotated(**options))
+
+
+def _resume(arguments: argparse.Namespace, parser, sentences: Iterable) -> int:
+    if arguments.output in (None, "-"):
+        raise InputError("--resume needs -o FILE")
+    with growing(arguments.output) as partial:
+        sentences = iter(sentences)
+        for done in _finished(partial, parser):
+            sentence = next(sentences, None)
+            if sentence is None or sentence.id != done.id:
+                found = "the end of the input" if sentence is None else f"sentence {sentence.id}"
+                raise input_error(f"holds sentence {done.id} where {found} is due: remove it", partial)
+        with open(partial, "a", encoding="utf-8") as file:
+            for text in _parsed(arguments, parser, sentences):
+                file.write(text)
+                file.flush()
+    return 0
+
+
+def _finished(partial: Path, parser) -> Iterator:
+    """The sentences that an earlier run finished; an unfinished one at the end is cut off."""
+    with open(partial, "r+b") as file:
+        whole = _last_blank_line(file)
+        file.truncate(whole)
+    if whole:
+        yield from parser.read(partial)
+
+
+def _last_blank_line(file) -> int:
+    """Where what follows the last blank line begins."""
+    end = place = 0
+    for line in file:
+        place += len(line)
+        if line == b"\n":
+            end = place
+    return end

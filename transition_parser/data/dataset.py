@@ -11,6 +11,7 @@ from fairseq.data import FairseqDataset, data_utils
 from torch import Tensor
 
 from transition_parser.data.resources import Resources
+from transition_parser.graphs.bank import AmrEntry
 from transition_parser.states.machine import make_machine, unroll
 from transition_parser.states.table import DeviceTable
 
@@ -19,7 +20,8 @@ class TransitionDataset(FairseqDataset):
     """Pairs of piece ids and action ids (actions may be missing, for parsing).
 
     sources, targets: indexable, 1-D id tensors that end in `</s>`. alpha: where given, the pieces of
-    each word are drawn anew each epoch (BPE-dropout, Provilkov et al. 2020).
+    each word are drawn anew each epoch (BPE-dropout, Provilkov et al. 2020). references: gold graphs, which
+    go into the batches as they are.
     """
 
     def __init__(
@@ -32,6 +34,7 @@ class TransitionDataset(FairseqDataset):
         alpha: float | None = None,
         seed: int = 1,
         shuffle: bool = True,
+        references: Sequence[AmrEntry] | None = None,
     ) -> None:
         if targets is not None and len(sources) != len(targets):
             raise ValueError(f"{len(sources)} sentences, but {len(targets)} derivations")
@@ -41,7 +44,7 @@ class TransitionDataset(FairseqDataset):
         self.dictionary = resources.source_dictionary
         self.opens = resources.opens_word()
         self.device_table = DeviceTable.of(resources.table)
-        self.alpha, self.seed, self.shuffle = alpha, seed, shuffle
+        self.alpha, self.seed, self.shuffle, self.references = alpha, seed, shuffle, references
         self.words = [resources.words(source.tolist()) for source in sources] if alpha else None
 
     def __len__(self) -> int:
@@ -58,7 +61,7 @@ class TransitionDataset(FairseqDataset):
         }
 
     def collater(self, samples: list[dict]) -> dict:
-        """fairseq's batch: `id`, `nsentences`, `ntokens`, `net_input`, `target`."""
+        """fairseq's batch: `id`, `nsentences`, `ntokens`, `net_input`, `target`; `references` where there are any."""
         if not samples:
             return {}
         pad, eos = self.dictionary.pad(), self.dictionary.eos()
@@ -77,6 +80,8 @@ class TransitionDataset(FairseqDataset):
             "net_input": net_input,
             "target": None,
         }
+        if self.references is not None:
+            batch["references"] = [self.references[s["id"]] for s in samples]
         if self.targets is not None:
             target = data_utils.collate_tokens([s["target"] for s in samples], pad, eos)
             net_input["prev_output_tokens"] = data_utils.collate_tokens(

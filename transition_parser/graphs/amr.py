@@ -16,11 +16,13 @@ from penman.tree import Tree
 # roles that end in -of and are no inverses (as in Smatch, Cai and Knight 2013)
 NOT_INVERSE = frozenset({"consist-of", "prep-on-behalf-of", "prep-out-of"})
 
+_OPPOSITE = {"mod": "domain", "domain": "mod"}
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)")
 
 
 class Edge(NamedTuple):
-    """An edge between nodes by their index. role: without the colon, never an inverse (`ARG0`, not `ARG0-of`),
+    """An edge between nodes by their index. role: without the colon, never an inverse (`ARG0`, not `ARG0-of`; `mod`,
+    not `domain`),
     unless its target is a constant, which can't be a source."""
 
     source: int
@@ -133,7 +135,7 @@ class _Writer:
             if edge.source == node:
                 branches.append((f":{edge.role}", self._target(edge.target)))
             else:
-                branches.append((f":{edge.role}-of", self._target(edge.source)))
+                branches.append((f":{inverse(edge.role)}", self._target(edge.source)))
         return (self.variables[node], branches)
 
     def _target(self, node: int):
@@ -144,6 +146,16 @@ class _Writer:
     def _marked(self, node: int) -> str:
         label, tokens = self.graph.labels[node], self.alignments[node]
         return f"{label}~e.{','.join(map(str, tokens))}" if tokens else label
+
+
+def inverse(role: str) -> str:
+    """The inverse of a role that is none, as Smatch understands it: it reads `:domain` as the inverse of `:mod`, but
+    not `:mod-of`.
+
+    >>> inverse("ARG0"), inverse("mod")
+    ('ARG0-of', 'domain')
+    """
+    return _OPPOSITE.get(role, f"{role}-of")
 
 
 def is_inverse(role: str) -> bool:

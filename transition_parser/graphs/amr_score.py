@@ -58,8 +58,7 @@ class Counts:
 def smatch_counts(gold: str, system: str, restarts: int = RESTARTS, seed: int = 0) -> Counts:
     """Smatch of two graphs in PENMAN, alignments ignored.
 
-    What `smatch.py -f SYSTEM GOLD -r RESTARTS` counts, but its random starts come from the clock, ours from `seed`,
-    and equal graphs are always found to be equal.
+    What `smatch.py -f SYSTEM GOLD -r RESTARTS` counts, but its random starts come from the clock, ours from `seed`.
     Raises `InputError` where the package `smatch` can't read a graph.
     """
     return _count(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import penman
@@ -50,6 +50,17 @@ class AmrEntry:
     path: str | None = None
     line: int | None = None
 
+    @classmethod
+    def from_words(cls, words: Iterable[str], metadata: Mapping[str, str] | None = None) -> AmrEntry:
+        """A sentence without a graph. Raises `InputError` for words that `# ::tok` can't hold."""
+        words = list(words)
+        for number, form in enumerate(words, 1):
+            if form.split() != [form]:
+                raise input_error(f"word {number} is {form!r}: empty, or with white space in it")
+        metadata = dict(metadata or {})
+        metadata.setdefault("snt", " ".join(words))
+        return cls({**metadata, "tok": " ".join(words)})
+
     @property
     def id(self) -> str | None:
         """`# ::id`"""
@@ -68,6 +79,13 @@ class AmrEntry:
         """The words of `# ::tok`, None where there is none."""
         tok = self.metadata.get("tok", "").split()
         return tok or None
+
+    @property
+    def forms(self) -> list[str]:
+        """The words of `# ::tok`. Raises `InputError` where there is none."""
+        if self.tokens is None:
+            raise self.error("the entry has no `# ::tok`")
+        return self.tokens
 
     def with_alignments(self, alignments: Iterable[Iterable[int]]) -> AmrEntry:
         """The entry with other alignments; `comments` and `penman` stay as written."""
@@ -325,7 +343,9 @@ class _TreeReader:
 
 
 def _edge(source: int, role: str, target: int) -> Edge:
-    return _edge(target, role[:-3], source) if is_inverse(role) else Edge(source, role, target)
+    if is_inverse(role):
+        return _edge(target, role[:-3], source)
+    return Edge(target, "mod", source) if role == "domain" else Edge(source, role, target)
 
 
 def _split_mark(text: str) -> tuple[str, tuple[int, ...]]:

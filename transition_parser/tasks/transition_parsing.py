@@ -22,12 +22,16 @@ from transition_parser import criterions  # noqa: F401  (registers them)
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.data.resources import SOURCE, TARGET, Resources
 from transition_parser.errors import InputError, input_error
+from transition_parser.graphs.amr_score import Counts, smatch_counts
+from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.modules.decoder import SWAPS_PER_WORD
+from transition_parser.parses import replay_amr
 from transition_parser.pieces import FILE_NAME as PIECES_FILE
 from transition_parser.pieces import OPEN, Pieces
-from transition_parser.search import search
+from transition_parser.search import Hypothesis, search
 from transition_parser.states.machine import DependencyMachine
 from transition_parser.transitions import TransitionSystem
+from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.config import FILE_NAME as CONFIG_FILE
 from transition_parser.transitions.config import ParserConfig
 from transition_parser.transitions.system import NO_HEAD
@@ -46,7 +50,9 @@ class TransitionParsingConfig(FairseqDataclass):
         default="fp32",
         metadata={"help": "bf16: autocast the training step (faster where the CPU has bf16)"},
     )
-    valid_beam: int = field(default=1, metadata={"help": "beam of validation, which logs UAS and LAS; 0: no parsing"})
+    valid_beam: int = field(
+        default=1, metadata={"help": "beam of validation, which logs UAS and LAS, or Smatch; 0: no parsing"}
+    )
     seed: int = II("common.seed")
     dataset_impl: Optional[str] = II("dataset.dataset_impl")
 
@@ -102,15 +108,31 @@ class TransitionParsingTask(FairseqTask):
                 raise input_error("not found: run `fairseq-preprocess` on the folder first", path)
             sides.append(side)
         source, target = sides
+        training = split == "train"
         self.datasets[split] = TransitionDataset(
             source,
             source.sizes,
             target,
             target.sizes,
             self.resources,
-            alpha=(self.cfg.subword_regularization or None) if split == "train" else None,
+            alpha=(self.cfg.subword_regularization or None) if training else None,
             seed=self.cfg.seed,
+            references=None if training or not self.builds_amr else self._references(split, len(source)),
         )
+
+    @property
+    def builds_amr(self) -> bool:
+        """True where the graphs are AMRs, False for dependency trees."""
+        return self.resources.parser.system == AmrSystem.name
+
+    def _references(self, split: str, sentences: int) -> list[AmrEntry]:
+        path = Path(self.cfg.data, f"{split}.amr")
+        if not path.is_file():
+            raise input_error("not found: `transition-parser preprocess amr` writes it beside the other files", path)
+        entries = list(read_bank(path))
+        if len(entries) != sentences:
+            raise input_error(f"{len(entries)} graphs, but {sentences} sentences: preprocess again", path)
+        return entries
 
     def build_dataset_for_inference(self, src_tokens, src_lengths, **kwargs) -> TransitionDataset:
         """Sentences without derivations, for `fairseq-interactive`."""
@@ -151,21 +173,31 @@ class TransitionParsingTask(FairseqTask):
         return torch.autocast(sample["target"].device.type, torch.bfloat16)
 
     def valid_step(self, sample, model, criterion):
-        """Adds the counts of words, heads and labelled heads that parsing the batch gets right."""
+        """Adds what parsing the batch gets right: for trees the counts of words, heads and labelled heads, for AMR
+        the triples of Smatch."""
         loss, sample_size, logging_output = super().valid_step(sample, model, criterion)
         if self.cfg.valid_beam:
-            logging_output.update(self._parsing_counts(sample, model))
+            net_input = sample["net_input"]
+            encoder_out = model.encoder(
+                net_input["src_tokens"], net_input["src_lengths"], features=net_input.get("features")
+            )
+            found = [best[0] for best in search(model.decoder, encoder_out, self.cfg.valid_beam)]
+            count = self._triples if self.builds_amr else self._attachments
+            logging_output.update(count(sample, model, encoder_out, found))
         return loss, sample_size, logging_output
 
-    def _parsing_counts(self, sample, model) -> dict[str, int]:
+    def _triples(self, sample, model, encoder_out, found: list[Hypothesis]) -> dict[str, int]:
+        """Triples of Smatch: in both graphs, in the system's, in the gold ones."""
+        total = Counts()
+        for reference, hypothesis in zip(sample["references"], found, strict=True):
+            parse = replay_amr(self.table, reference, hypothesis)
+            total += smatch_counts(reference.graph.to_penman(), parse.graph.to_penman(), restarts=1)
+        return {"_match": total.match, "_system": total.system, "_gold": total.gold}
+
+    def _attachments(self, sample, model, encoder_out, found: list[Hypothesis]) -> dict[str, int]:
         """Words, right heads and right labelled heads; sentences with relations that the training data does not
         have are left out, because their actions can't be replayed."""
-        net_input = sample["net_input"]
-        encoder_out = model.encoder(
-            net_input["src_tokens"], net_input["src_lengths"], features=net_input.get("features")
-        )
-        found = search(model.decoder, encoder_out, self.cfg.valid_beam)
-        tokens = [torch.tensor(hypotheses[0].tokens) for hypotheses in found]
+        tokens = [torch.tensor(hypothesis.tokens) for hypothesis in found]
         system = torch.nn.utils.rnn.pad_sequence(tokens, True, self.target_dictionary.pad())
         gold_heads, gold_labels = self._trees(model, encoder_out, sample["target"])
         heads, labels = self._trees(model, encoder_out, system.to(gold_heads.device))
@@ -185,17 +217,19 @@ class TransitionParsingTask(FairseqTask):
         return machine.heads[:, : machine.width], machine.relations[:, : machine.width]
 
     def reduce_metrics(self, logging_outputs, criterion) -> None:
-        """Logs UAS and LAS (full labels, percent) beside the criterion's own figures."""
+        """Logs UAS and LAS (full labels, percent), or Smatch (F1, 0–1), beside the criterion's own figures."""
         super().reduce_metrics(logging_outputs, criterion)
-        counts = {
-            key: sum(float(log.get(key, 0)) for log in logging_outputs) for key in ("_words", "_heads", "_labelled")
-        }
-        if not counts["_words"]:
+        names = ("_match", "_system", "_gold") if self.builds_amr else ("_words", "_heads", "_labelled")
+        counts = {key: sum(float(log.get(key, 0)) for log in logging_outputs) for key in names}
+        if not any(counts.values()):
             return
         for key, value in counts.items():
             metrics.log_scalar(key, value, round=0)
-        for name, key in (("uas", "_heads"), ("las", "_labelled")):
-            metrics.log_derived(name, _percent_of_words(key))
+        if self.builds_amr:
+            metrics.log_derived("smatch", _smatch)
+        else:
+            for name, key in (("uas", "_heads"), ("las", "_labelled")):
+                metrics.log_derived(name, _percent_of_words(key))
 
     # --- search through fairseq -------------------------------------------------------------
 
@@ -207,6 +241,11 @@ class TransitionParsingTask(FairseqTask):
         if isinstance(generator, _BoundedGenerator):  # not so where it only scores references
             generator.bind(self.resources)
         return generator
+
+
+def _smatch(meters) -> float:
+    match, system, gold = (int(meters[key].sum) for key in ("_match", "_system", "_gold"))
+    return round(Counts(match, system, gold).f1, 4)
 
 
 def _percent_of_words(key: str):
@@ -260,6 +299,8 @@ class _FillingBeamSearch(BeamSearch):
 
 def _most_actions(system: TransitionSystem, words: int) -> int:
     """The longest derivation that search can find: each SWAP takes one step, and one SHIFT more."""
+    if system.name == AmrSystem.name:
+        return system.max_actions(words)
     without_swap = 2 * words + 1
     return min(system.max_actions(words), without_swap + 2 * SWAPS_PER_WORD * words)
 

@@ -299,9 +299,8 @@ class AmrSystem(TransitionSystem):
             return problem
         if state.named:
             return "the current span has a node"
-        if len(action.parts) < 2 or action.parts[1] == JOINED:
-            if not all(w.form_is_plain for w in state.span):
-                return "a word of the span holds quotation marks or backslashes"
+        if not is_listed(action) and not all(w.form_is_plain for w in state.span):
+            return "a word of the span holds quotation marks or backslashes"
         return None
 
     def _why_no_dependent(self, state: AmrState, action: Action) -> str | None:

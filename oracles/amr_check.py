@@ -1,0 +1,219 @@
+"""The AMR oracle over a whole bank: derivations, replay, Smatch, and what a training vocabulary covers."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context
+
+from oracles.amr import Derivation, amr_oracle
+from transition_parser.errors import InputError
+from transition_parser.graphs.amr import AmrGraph
+from transition_parser.graphs.amr_score import Counts, smatch_counts, triple_diff
+from transition_parser.graphs.bank import AmrEntry
+from transition_parser.transitions import Action, Kind
+from transition_parser.transitions.amr import JOINED, AmrSystem, Word
+
+_CHUNK = 16
+_WORST = 10
+
+
+@dataclass(frozen=True)
+class Derived:
+    """An aligned entry, its words and its derivation. error: why it has none. seconds: what the oracle took."""
+
+    entry: AmrEntry
+    words: Sequence[Word] = ()
+    derivation: Derivation | None = None
+    error: InputError | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What replaying a derivation gave. smatch: None without check. illegal: a step was. seen: Smatch of the best
+    graph of actions that the vocabulary has; None without one."""
+
+    derived: Derived
+    exact: bool = False
+    illegal: bool = False
+    smatch: Counts | None = None
+    seen: Counts | None = None
+    diff: tuple[str, ...] = ()
+
+
+def derive(entries: Iterable[AmrEntry], system: AmrSystem, processes: int = 1) -> Iterator[Derived]:
+    """The derivations of aligned entries, in their order."""
+    yield from in_parallel(partial(derive_entry, system=system), entries, processes)
+
+
+def derive_entry(entry: AmrEntry, system: AmrSystem) -> Derived:
+    """The derivation of one entry (`# ::tok` given, all nodes aligned), or why there is none."""
+    words = system.read(entry.forms)
+    start = time.perf_counter()
+    try:
+        derivation = amr_oracle(system, words, entry.graph, entry.alignments)
+    except ValueError as error:
+        return Derived(entry, words, error=entry.error(str(error)))
+    return Derived(entry, words, derivation, seconds=time.perf_counter() - start)
+
+
+def check(
+    entries: Iterable[AmrEntry],
+    system: AmrSystem,
+    vocabulary: Counter[Action] | None = None,
+    restarts: int = 4,
+    processes: int = 1,
+) -> Iterator[Checked]:
+    """Derives and replays each entry. vocabulary: how often training has each action. restarts: of Smatch."""
+    work = partial(check_entry, system=system, vocabulary=vocabulary, restarts=restarts)
+    yield from in_parallel(work, entries, processes)
+
+
+def check_entry(entry: AmrEntry, system: AmrSystem, vocabulary: Counter[Action] | None, restarts: int) -> Checked:
+    """What `check` yields, for one entry."""
+    derived = derive_entry(entry, system)
+    if derived.derivation is None:
+        return Checked(derived)
+    actions, gold = derived.derivation.actions, entry.graph
+    try:
+        graph = system.replay(derived.words, actions)
+    except ValueError:
+        return Checked(derived, illegal=True, smatch=Counts(gold=_score(gold, gold, restarts).gold))
+    exact = graph.renumbered(range(len(graph))) == gold.renumbered(derived.derivation.order)
+    smatch = _score(gold, gold if exact else graph, restarts)
+    diff = () if exact else tuple(triple_diff(gold, graph, restarts))
+    seen = None
+    if vocabulary is not None:
+        graph = system.replay(derived.words, seen_only(system, derived.words, actions, vocabulary))
+        seen = _score(gold, graph, restarts)
+        diff = diff or tuple(triple_diff(gold, graph, restarts))
+    return Checked(derived, exact, False, smatch, seen, diff)
+
+
+def _score(gold: AmrGraph, system: AmrGraph, restarts: int) -> Counts:
+    return smatch_counts(gold.to_penman(), system.to_penman(), restarts)
+
+
+def in_parallel(work, items: Iterable, processes: int) -> Iterator:
+    """`map(work, items)`, shared by processes; in the order of the items."""
+    if processes == 1:
+        yield from map(work, items)
+        return
+    with get_context("spawn").Pool(processes) as pool:
+        yield from pool.imap(work, items, chunksize=_CHUNK)
+
+
+def seen_only(
+    system: AmrSystem, words: Sequence[Word], actions: Sequence[Action], vocabulary: Counter[Action]
+) -> list[Action]:
+    """The derivation with each action that training does not have replaced by the most similar one that it has: a
+    copy of the word for an unseen label, the most frequent role or entity type for an unseen one; an unseen
+    DEPENDENT is left out."""
+    state, found = system.initial(words), []
+    for action in actions:
+        if action not in vocabulary:
+            options = _substitutes(action, vocabulary)
+            action = next((a for a in options if system.why_illegal(state, a) is None), None)
+            if action is None:
+                continue
+        state = system.apply(state, action)
+        found.append(action)
+    return found
+
+
+def _substitutes(action: Action, vocabulary: Counter[Action]) -> Iterator[Action]:
+    kind = action.kind
+    if kind is Kind.DEPENDENT:
+        return
+    if kind is Kind.PRED:
+        sense = str(action.label).rpartition("-")[2].isdigit()
+        yield from (Action(k) for k in ((Kind.COPY_SENSE01, Kind.COPY_LEMMA) if sense else (Kind.COPY_LEMMA,)))
+    elif kind is Kind.VALUE:
+        yield Action(Kind.COPY_WORD)
+    elif kind is Kind.ENTITY:
+        for label in (action.parts[0], f"{action.parts[0]},{JOINED}"):
+            if Action(kind, label) in vocabulary:
+                yield Action(kind, label)
+    yield from (other for other, _ in vocabulary.most_common() if other.kind is kind and other != action)
+
+
+@dataclass
+class AmrCoverage:
+    """What the oracle did with a bank. seconds: spent in the oracle alone, without reading, aligning and replay."""
+
+    vocabulary: Collection[Action] | None = None
+    sentences: int = 0
+    words: int = 0
+    seconds: float = 0.0
+    exact: int = 0
+    illegal: int = 0
+    smatch: Counts = field(default_factory=Counts)
+    seen: Counts = field(default_factory=Counts)
+    actions: Counter[Action] = field(default_factory=Counter)
+    worst: list[Checked] = field(default_factory=list)
+    skipped: list[InputError] = field(default_factory=list)
+
+    def add(self, item: Checked) -> None:
+        """Counts one entry."""
+        derived = item.derived
+        if derived.derivation is None:
+            self.skipped.append(derived.error)
+            return
+        self.sentences += 1
+        self.words += len(derived.words)
+        self.seconds += derived.seconds
+        self.actions.update(derived.derivation.actions)
+        self.exact += item.exact
+        self.illegal += item.illegal
+        if item.smatch is not None:
+            self.smatch += item.smatch
+            self.seen += item.seen or Counts()
+            self.worst = sorted([*self.worst, item], key=_badness)[:_WORST]
+
+    @property
+    def lossless(self) -> bool:
+        """True if every graph came back exactly, by legal steps, and none was left out."""
+        return self.exact == self.sentences and not self.illegal and not self.skipped
+
+    def report(self, checked: bool) -> dict:
+        """The figures under the names of `oracle --json`; shares and Smatch from 0 to 1."""
+        total = self.actions.total()
+        figures: dict = {
+            "sentences": self.sentences + len(self.skipped),
+            "skipped": len(self.skipped),
+            "actions_per_token": round(total / self.words, 4) if self.words else 0.0,
+            "action_types": len(self.actions),
+            "singletons": sum(count == 1 for count in self.actions.values()),
+            "sentences_per_second": round(self.sentences / self.seconds, 1) if self.seconds else 0.0,
+            "kinds": _by_kind(self.actions),
+            "types_of_kind": _by_kind(dict.fromkeys(self.actions, 1)),
+        }
+        if self.vocabulary is not None:
+            unseen = {action: n for action, n in self.actions.items() if action not in self.vocabulary}
+            figures["unseen_actions"] = round(sum(unseen.values()) / total, 4) if total else 0.0
+            figures["unseen_types"] = len(unseen)
+        if checked:
+            figures |= {"exact": self.exact, "illegal_steps": self.illegal, "smatch": as_figures(self.smatch)}
+            if self.vocabulary is not None:
+                figures["smatch_seen_actions"] = as_figures(self.seen)
+        return figures
+
+
+def as_figures(counts: Counts) -> dict[str, float]:
+    """Precision, recall and F1 to four decimals."""
+    return {name: round(getattr(counts, name), 4) for name in ("precision", "recall", "f1")}
+
+
+def _badness(item: Checked) -> tuple[float, float]:
+    return (item.smatch or Counts()).f1, (item.seen or Counts(1, 1, 1)).f1
+
+
+def _by_kind(actions) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for action, count in actions.items():
+        counts[action.kind.value] += count
+    return dict(counts.most_common())

@@ -1,0 +1,123 @@
+"""`transition-parser align`: the bank as it was, but for the marks."""
+
+import re
+
+import pytest
+
+from tests.conftest import run_here
+from transition_parser.graphs.bank import read_bank
+
+BANK = """# a header of the file
+
+# ::id a ::date 2012-06-07
+# ::snt He lives in New York, doesn't he?
+# ::save-date Thu Jun 7, 2012
+(l / live-01
+  :ARG0 (h / he)
+  :location (c / city :wiki "New_York_City"
+      :name (n / name :op1 "New" :op2 "York"))
+      :ARG1-of (r / request-confirmation-91))
+
+
+# ::id b
+# ::tok Dogs do n't bark
+(b / bark-01~e.3 :polarity~e.2 -
+\t:ARG0~e.1 (d / dog))
+"""
+BROKEN = "\n# ::id c\n# ::snt Dogs bark .\n(b / bark-01 :ARG0 (d / dog)\n\n# ::id d\n(d / dog)\n"
+
+
+@pytest.fixture
+def bank(tmp_path):
+    path = tmp_path / "in.amr"
+    path.write_text(BANK, encoding="utf-8")
+    return path
+
+
+def aligned(bank, *options, name="out.amr") -> str:
+    out = bank.with_name(name)
+    run_here("align", bank, out, *options)
+    return out.read_text(encoding="utf-8")
+
+
+def test_the_bank_stays_as_written(bank):
+    text = aligned(bank)
+    assert "(l / live-01~e.1\n  :ARG0 (h / he~e.0)\n" in text
+    assert ':name (n / name~e.3,4 :op1 "New"~e.3 :op2 "York"~e.4))' in text
+    assert "(b / bark-01~e.3 :polarity~e.2 -~e.2\n\t:ARG0~e.1 (d / dog~e.0))" in text
+    assert "# ::snt He lives in New York, doesn't he?\n# ::tok He lives in New York , does n't he ?\n" in text
+    without = re.sub(r"(?<!:polarity)(?<!:ARG0)~e\.[\d,]+", "", text)
+    without = re.sub(r"# ::tok He.*\n", "", without)
+    assert without == BANK.replace("bark-01~e.3", "bark-01")
+
+
+def test_again_changes_nothing(bank):
+    first = aligned(bank)
+    assert aligned(bank.with_name("out.amr"), name="again.amr") == first
+    assert aligned(bank.with_name("out.amr"), name="out.amr") == first  # onto itself
+
+
+def test_styles_say_the_same(bank):
+    found = {}
+    for style in ("isi", "plain", "jamr"):
+        out = bank.with_name(f"{style}.amr")
+        run_here("align", bank, out, "--style", style)
+        found[style] = [(e.alignments, e.graph, e.wiki) for e in read_bank(out)]
+        assert all(all(alignments) for alignments, _, _ in found[style])
+    assert found["isi"] == found["plain"] == found["jamr"]
+    assert "bark-01~3 :polarity~2 -~2" in bank.with_name("plain.amr").read_text(encoding="utf-8")
+
+
+def test_jamr(bank):
+    text = aligned(bank, "--style", "jamr")
+    assert "~" not in text
+    assert "# ::alignments 0-1|0.0 2-3|0.1" not in text and "3-5|0.1+0.1.0" in text
+    assert "# ::node\t0.1.0.1\t\"York\"\t4-5\n" in text  # fmt: skip
+    assert aligned(bank.with_name("out.amr"), "--style", "jamr", name="again.amr") == text
+
+
+def test_from_scratch(bank):
+    bank.write_text(BANK.replace("bark-01~e.3", "bark-01~e.0"), encoding="utf-8")
+    assert "bark-01~e.0 " in aligned(bank)
+    text = aligned(bank, "--from-scratch")
+    assert "(b / bark-01~e.3 :polarity -~e.2\n\t:ARG0 (d / dog~e.0))" in text
+
+
+def test_other_alignments_go(bank):
+    bank.write_text("# ::tok Dogs bark\n# ::alignments 0-1|0\n# ::node\t0\tdog\t0-1\n(d / dog)\n", encoding="utf-8")
+    text = aligned(bank, "--from-scratch")
+    assert text == "# ::tok Dogs bark\n(d / dog~e.0)\n"
+
+
+def test_figures_and_standard_output(bank):
+    done = run_here("align", bank, bank.with_name("out.amr"), "--json")
+    assert done.stdout == '{"entries": 2, "nodes": 10, "left_out": 0}\n' and done.stderr == ""
+    text = bank.with_name("out.amr").read_text(encoding="utf-8")
+    assert run_here("align", bank, "-").stdout == text
+    assert "--json" in run_here("align", bank, "-", "--json", status=2).stderr
+
+
+def test_more_to_learn_from(bank):
+    assert aligned(bank, "--train", bank, bank).count("~e.") > 10
+
+
+def test_broken_entries(bank):
+    bank.write_text(BANK + BROKEN, encoding="utf-8")
+    out = bank.with_name("out.amr")
+    done = run_here("align", bank, out, status=2)
+    assert f"{bank}:20: sentence c: " in done.stderr and not out.exists()
+    done = run_here("align", bank, out, "--skip-bad", "--json")
+    lines = done.stderr.splitlines()
+    assert len(lines) == 3 and "2 broken entries left out" in lines[2]
+    assert lines[0].startswith("transition-parser: left out: ") and "sentence c" in lines[0]
+    assert "sentence d: the entry has no `# ::snt`" in lines[1]
+    assert '"left_out": 2' in done.stdout
+    assert [entry.id for entry in read_bank(out)] == ["a", "b"]
+
+
+def test_nothing_to_align(bank):
+    bank.write_text("# only a comment\n", encoding="utf-8")
+    assert "the file holds no AMR" in run_here("align", bank, bank.with_name("o"), status=2).stderr
+    bank.write_text(BROKEN, encoding="utf-8")
+    done = run_here("align", bank, bank.with_name("o"), "--skip-bad", status=2)
+    assert "all 2 entries are broken, the first: " in done.stderr and not bank.with_name("o").exists()

@@ -1,0 +1,78 @@
+"""`transition-parser draw` with AMRs."""
+
+import pytest
+
+from tests.conftest import SAMPLE, run_here
+
+BANK = """# ::id first
+# ::snt Rain !
+(r / rain-01~e.0)
+
+# ::id second
+# ::tok The $ boy isn't named Ann .
+(n / name-01~e.4 :polarity -~e.3
+      :ARG0 (b / boy~e.2 :ARG1-of n :ARG0-of (t / talk-01 :ARG2 b))
+      :ARG2 (p / person :wiki "Ann_B" :name (n2 / name :op1 "Ann"~e.5)))
+
+# ::id third
+(s / see-01~e.3 :ARG0 s)
+"""
+
+
+@pytest.fixture
+def bank(tmp_path):
+    path = tmp_path / "bank.amr"
+    path.write_text(BANK, encoding="utf-8")
+    return path
+
+
+def texts(svg: str) -> list[str]:
+    """What stands between tags in the texts of a picture."""
+    return [part.partition("</text>")[0].rpartition(">")[2] for part in svg.split("<text")[1:]]
+
+
+def test_svg(bank, tmp_path):
+    out = tmp_path / "second.svg"
+    done = run_here("draw", bank, "--id", "second", "-o", out)
+    assert done.stdout == done.stderr == ""
+    svg = out.read_text(encoding="utf-8")
+    shown = texts(svg)
+    assert sorted(shown) == sorted(
+        "The $ boy isn't named Ann . name-01 boy talk-01 person name - &quot;Ann&quot; &quot;Ann_B&quot; "
+        "polarity ARG0 ARG0 ARG1 ARG2 ARG2 name wiki op1".replace("&quot;", '"').split()
+    )
+    assert svg.count("stroke-dasharray") == 2 * 2  # line and head of two edges to nodes that have one already
+    run_here("draw", bank, "--id", "second", "-o", tmp_path / "again.svg")
+    assert (tmp_path / "again.svg").read_text(encoding="utf-8") == svg
+
+
+@pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".pdf", b"%PDF")])
+def test_other_formats_and_the_first_sentence(bank, tmp_path, suffix, start):
+    out = tmp_path / f"first{suffix}"
+    run_here("draw", bank, "-o", out)
+    assert out.read_bytes().startswith(start)
+
+
+def test_no_sentence_and_a_loop(bank, tmp_path):
+    out = tmp_path / "third.svg"
+    run_here("draw", bank, "--id", "third", "-o", out)
+    assert sorted(texts(out.read_text(encoding="utf-8"))) == ["ARG0", "see-01"]
+
+
+def test_bad_usage(bank, tmp_path):
+    out = tmp_path / "out.svg"
+    for options, problem in (
+        (["--id", "nowhere"], "no entry 'nowhere'"),
+        (["--system", "arc-hybrid"], "--system is for CoNLL-U files"),
+    ):
+        assert problem in run_here("draw", bank, *options, "-o", out, status=2).stderr
+    (tmp_path / "empty.amr").write_text("", encoding="utf-8")
+    assert "holds no graphs" in run_here("draw", tmp_path / "empty.amr", "-o", out, status=2).stderr
+    assert not out.exists()
+
+
+def test_trees_as_before(tmp_path):
+    run_here("draw", SAMPLE, "--system", "arc-hybrid-swap", "-o", tmp_path / "given.svg")
+    run_here("draw", SAMPLE, "-o", tmp_path / "default.svg")
+    given, default = ((tmp_path / f"{name}.svg").read_text(encoding="utf-8") for name in ("given", "default"))
+    assert given == default and "SHIFT" in given

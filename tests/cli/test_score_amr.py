@@ -1,0 +1,87 @@
+"""`transition-parser score` with AMRs."""
+
+import json
+
+import pytest
+
+from tests.conftest import SAMPLE, run_here
+
+GOLD = """# ::id a
+# ::snt The boy wants to go .
+(w / want-01~e.2
+      :ARG0 (b / boy~e.1)
+      :ARG1 (g / go-01
+            :ARG0 b))
+"""
+SYSTEM = "# ::id a\n(w / want-01 :ARG0 (b / girl) :ARG1 (g / go-02 :ARG0 b :polarity -))\n"
+SMATCH = {"precision": 0.625, "recall": 0.7143, "f1": 0.6667}  # 5 of 8, of 7
+
+
+@pytest.fixture
+def files(tmp_path):
+    paths = tmp_path / "gold.amr", tmp_path / "system.amr"
+    for path, text in zip(paths, (GOLD, SYSTEM), strict=True):
+        path.write_text(text, encoding="utf-8")
+    return paths
+
+
+def fails(*command) -> str:
+    done = run_here("score", *command, status=2)
+    assert done.stdout == "" and "Traceback" not in done.stderr
+    return done.stderr.splitlines()[-1]
+
+
+def test_json(files):
+    found = json.loads(run_here("score", *files, "--json").stdout)
+    assert found == {"sentences": 1, "smatch": SMATCH}
+    same = run_here("score", *files, "--json", "--restarts", "0", "--seed", "5", "--processes", "2").stdout
+    assert json.loads(same) == found
+
+
+def test_fine_grained(files):
+    found = json.loads(run_here("score", *files, "--json", "--fine-grained").stdout)
+    names = "unlabeled no_wsd concepts named_entities negation wiki reentrancies srl".split()
+    assert list(found) == ["sentences", "smatch", *names]
+    assert found["no_wsd"]["precision"] == 0.75  # go-02 is right now
+    assert found["concepts"] == {"precision": 0.3333, "recall": 0.3333, "f1": 0.3333}
+    assert found["wiki"] is None and found["named_entities"] is None
+    assert found["negation"] == {"precision": 0.0, "recall": 0.0, "f1": 0.0}
+
+
+def test_table(files):
+    rows = [line.split() for line in run_here("score", *files, "--fine-grained").stdout.splitlines()]
+    assert rows[0] == ["sentences", "1"]
+    assert ["smatch", "0.6250", "0.7143", "0.6667"] in rows and ["wiki", "-", "-", "-"] in rows
+
+
+def test_the_kind_is_seen_without_the_suffix(files, tmp_path):
+    other = tmp_path / "gold.txt"
+    other.write_text(GOLD, encoding="utf-8")
+    assert json.loads(run_here("score", other, files[1], "--json").stdout)["smatch"] == SMATCH
+    assert json.loads(run_here("score", other, other, "--json").stdout)["smatch"]["f1"] == 1.0
+
+
+def test_one_kind_at_a_time(files):
+    assert f"{SAMPLE}: CoNLL-U, but {files[0]} is AMR" in fails(files[0], SAMPLE)
+    assert f"{files[0]}: AMR, but {SAMPLE} is CoNLL-U" in fails(SAMPLE, files[0])
+
+
+@pytest.mark.parametrize("option", ["--by-length", "--by-relation", "--full-labels", "--punct=skip", "--punct=count"])
+def test_options_for_trees(files, option):
+    assert f"{option.partition('=')[0]} is for CoNLL-U files" in fails(*files, option)
+
+
+@pytest.mark.parametrize("option", ["--fine-grained", "--restarts=0", "--seed=0", "--processes=1"])
+def test_options_for_amrs(option):
+    assert f"{option.partition('=')[0]} is for AMR files" in fails(SAMPLE, SAMPLE, option)
+
+
+def test_bad_files(files):
+    gold, system = files
+    system.write_text("# ::id b\n(a / amr-empty)\n", encoding="utf-8")
+    assert f"{system}:1: sentence b: entry 1 of {gold} (line 1) has the id a" in fails(gold, system)
+    system.write_text("# ::id a\n(w / want-01 :ARG0 (b / boy)\n", encoding="utf-8")
+    assert f"{system}:2: sentence a" in run_here("score", gold, system, status=2).stderr
+    system.write_text("", encoding="utf-8")
+    assert "the file holds no graphs" in fails(gold, system)
+    assert "No such file" in fails(gold, system.with_name("none.amr"))

@@ -1,0 +1,354 @@
+"""The aligner: rules on tiny graphs, EM on a toy corpus, a token for every node of any graph."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preprocess.aligner import WordConceptTable, align_corpus, align_entry, aligned, entry_tokens, train_table
+from preprocess.aligner.em import Observation
+from preprocess.aligner.evaluate import read_gold, score
+from preprocess.aligner.forced import complete
+from preprocess.aligner.marks import jamr_paths
+from preprocess.aligner.morphology import negated, similarity
+from preprocess.aligner.names import name_spans
+from preprocess.aligner.numbers import numbers, times_of_day
+from preprocess.aligner.words import Words
+from transition_parser.errors import InputError
+from transition_parser.graphs.amr import AmrGraph, Edge
+from transition_parser.graphs.bank import parse_entry, read_bank
+
+
+def entry(sentence: str, penman: str, key: str = "tok"):
+    return parse_entry([f"# ::{key} {sentence}", *penman.splitlines()])
+
+
+def align(sentence: str, penman: str, table: WordConceptTable | None = None) -> dict[str, str]:
+    """Label → the words it is aligned to; equal labels are told apart by their order: `name`, `name#2`."""
+    done = align_entry(entry(sentence, penman), table)
+    words, found = sentence.split(), {}
+    for label, tokens in zip(done.graph.labels, done.alignments):
+        number = sum(1 for name in found if name.partition("#")[0] == label)
+        found[f"{label}#{number + 1}" if number else label] = " ".join(words[token] for token in tokens)
+    return found
+
+
+RULES = {
+    "lemmas": ("Dogs barked", "(b / bark-01 :ARG0 (d / dog))", {"bark-01": "barked", "dog": "Dogs"}),
+    "spelling": ("my favourite colour", "(c / color :ARG1-of (f / favor-01))", {"color": "colour"}),
+    "derivation": (
+        "the quick destruction of villages",
+        "(d / destroy-01 :ARG1 (v / village) :manner (q / quick-02))",
+        {"destroy-01": "destruction", "village": "villages", "quick-02": "quick"},
+    ),
+    "suffixes": ("he spoke courteously", "(s / speak-01 :manner (c / courteous-01))", {"courteous-01": "courteously"}),
+    "agent": (
+        "The teacher left",
+        "(l / leave-11 :ARG0 (p / person :ARG0-of (t / teach-01)))",
+        {"person": "teacher", "teach-01": "teacher", "leave-11": "left"},
+    ),
+    "compound": (
+        "the lamplighter slept",
+        "(s / sleep-01 :ARG0 (p / person :ARG0-of (l / light-04 :ARG1 (l2 / lamp))))",
+        {"person": "lamplighter", "light-04": "lamplighter", "lamp": "lamplighter"},
+    ),
+    "name": (
+        "He lives in New York City now",
+        '(l / live-01 :ARG0 (h / he) :location (c / city :name (n / name :op1 "New" :op2 "York" :op3 "City")) '
+        ":time (n2 / now))",
+        {"city": "New York City", "name": "New York City", '"New"': "New", '"York"': "York", '"City"': "City"},
+    ),
+    "name of an agent": (
+        "Queen Juliana , a writer",
+        '(p / person :name (n / name :op1 "Juliana") :ARG0-of (w / write-01) :ARG0-of (h / have-org-role-91 '
+        ":ARG2 (q / queen)))",
+        {"person": "Juliana", "name": "Juliana", "write-01": "writer", "have-org-role-91": "Queen", "queen": "Queen"},
+    ),
+    "name without strings": (
+        "Jaffa had residents", '(h / have-03 :ARG0 (c / city :name "Jaffa"))', {"city": "Jaffa", '"Jaffa"': "Jaffa"},
+    ),
+    "acronym": (
+        "the US army",
+        '(a / army :poss (c / country :name (n / name :op1 "United" :op2 "States")))',
+        {"name": "US", '"United"': "US", '"States"': "US", "country": "US"},
+    ),
+    "demonym": ("French wine", '(w / wine :mod (c / country :name (n / name :op1 "France")))', {'"France"': "French"}),
+    "own word of an entity": (
+        "the city of Jaffa",
+        '(c / city :name (n / name :op1 "Jaffa"))',
+        {"city": "city", "name": "Jaffa", '"Jaffa"': "Jaffa"},
+    ),
+    "hyphens": (
+        "mutant B @-@ Raf",
+        '(e / enzyme :name (n / name :op1 "B-Raf") :ARG2-of (m / mutate-01))',
+        {'"B-Raf"': "B @-@ Raf", "name": "B @-@ Raf", "mutate-01": "mutant"},
+    ),
+    "date": (
+        "born on 7 June 1922",
+        "(b / bear-02 :time (d / date-entity :year 1922 :month 6 :day 7))",
+        {"1922": "1922", "6": "June", "7": "7", "bear-02": "born"},
+    ),
+    "date in one token": (
+        "on 2012-06-07",
+        "(d / date-entity :year 2012 :month 6 :day 7)",
+        {"2012": "2012-06-07", "6": "2012-06-07", "7": "2012-06-07", "date-entity": "2012-06-07"},
+    ),
+    "time of day": (
+        "come at four o'clock in the afternoon",
+        '(c / come-01 :time (d / date-entity :time "16:00"))',
+        {'"16:00"': "four o'clock in the afternoon"},
+    ),
+    "number": (
+        "six years old",
+        "(a / age-01 :ARG2 (t / temporal-quantity :quant 6 :unit (y / year)))",
+        {"6": "six", "year": "years", "temporal-quantity": "years"},
+    ),
+    "large number": ("1 million dollars", "(m / monetary-quantity :quant 1000000 :unit (d / dollar))",
+                     {"1000000": "1 million"}),
+    "ordinal": ("the second time", "(t / time-04 :ord (o / ordinal-entity :value 2))",
+                {"ordinal-entity": "second", "2": "second"}),
+    "negation": ("They did n't sleep", "(s / sleep-01 :polarity - :ARG0 (t / they))", {"-": "n't"}),
+    "negative prefix": ("an unhappy prince", "(p / prince :ARG1-of (h / happy-01 :polarity -))",
+                        {"-": "unhappy", "happy-01": "unhappy"}),
+    "never": ("He never sleeps", "(s / sleep-01 :polarity - :ARG0 (h / he) :time (e / ever))",
+              {"-": "never", "ever": "never"}),
+    "modality": ("You must not go", "(o / obligate-01 :ARG2 (g / go-02 :ARG0 (y / you) :polarity -))",
+                 {"obligate-01": "must", "-": "not"}),
+    "imperative": ("Leave it", "(l / leave-02 :ARG0 (y / you) :ARG1 (i / it) :mode imperative)",
+                   {"you": "Leave", "imperative": "Leave"}),
+    "conjunction": ("red , green and blue roses",
+                    "(r / rose :mod (a / and :op1 (r2 / red) :op2 (g / green) :op3 (b / blue)))",
+                    {"and": "and"}),
+    "conjunction without a word": ("short , sad lives", "(l / life :mod (a / and :op1 (s / short) :op2 (s2 / sad)))",
+                                   {"and": ","}),
+    "contrast": ("He called but she left", "(c / contrast-01 :ARG1 (c2 / call-02 :ARG0 (h / he)) "
+                 ":ARG2 (l / leave-11 :ARG0 (s / she)))", {"contrast-01": "but"}),
+    "question": ("Where does he live ?", "(l / live-01 :ARG0 (h / he) :location (a / amr-unknown))",
+                 {"amr-unknown": "Where"}),
+    "why": ("Why did he go ?", "(g / go-02 :ARG0 (h / he) :ARG1-of (c / cause-01 :ARG0 (a / amr-unknown)))",
+            {"amr-unknown": "Why", "cause-01": "Why"}),
+    "yes or no": ("Is he rich ?", "(r / rich :domain (h / he) :polarity (a / amr-unknown))", {"amr-unknown": "?"}),
+    "several sentences": ("Stop . Go !", "(m / multi-sentence :snt1 (s / stop-01) :snt2 (g / go-02))",
+                          {"multi-sentence": "."}),
+    "role noun": ("the mayor", "(p / person :ARG0-of (h / have-org-role-91 :ARG2 (m / mayor)))",
+                  {"person": "mayor", "have-org-role-91": "mayor", "mayor": "mayor"}),
+    "superlative": ("the biggest star", "(s / star :ARG1-of (h / have-degree-91 :ARG2 (b / big) :ARG3 (m / most)))",
+                    {"big": "biggest", "most": "biggest", "have-degree-91": "biggest"}),
+    "words of one concept": ("Little by little he learned", "(l / learn-01 :manner (l2 / little-by-little))",
+                             {"little-by-little": "Little by little"}),
+    "verb and particle": ("How far should I back up ?", "(r / recommend-01 :ARG1 (b / back-up-06 :ARG0 (i / i)))",
+                          {"back-up-06": "back up", "recommend-01": "should", "i": "I"}),
+    "misspelling": ("a beautifull day", "(d / day :mod (b / beautiful-02))", {"beautiful-02": "beautifull"}),
+    "the nearer of two": (
+        "big dogs saw small dogs",
+        "(s / see-01 :ARG0 (d / dog :mod (b / big)) :ARG1 (d2 / dog :mod (s2 / small)))",
+        {"big": "big", "small": "small"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", RULES.values(), ids=lambda case: case[0])
+def test_rules(case):
+    sentence, penman, wanted = case
+    found = align(sentence, penman)
+    assert {label: found[label] for label in wanted} == wanted
+
+
+def test_the_nearer_of_two_equal_words():
+    done = align_entry(entry("big dogs saw small dogs", RULES["the nearer of two"][1]))
+    assert [tokens for label, tokens in zip(done.graph.labels, done.alignments) if label == "dog"] == [(1,), (4,)]
+
+
+@pytest.mark.parametrize(
+    ("concept", "form", "least", "most"),
+    [
+        ("colour", "color", 0.9, 1.0),
+        ("evidence", "evident", 0.8, 1.0),
+        ("gestate", "gestation", 0.8, 0.8),
+        ("choose", "choice", 0.8, 0.9),
+        ("lamp", "lamplighter", 0.3, 0.6),
+        ("dog", "cat", 0.0, 0.0),
+        ("a", "able", 0.0, 0.0),
+    ],
+)
+def test_similarity(concept, form, least, most):
+    assert least <= similarity(concept, form, form) <= most
+
+
+def test_negated():
+    assert negated("happy", "unhappy") and negated("use", "useless") and negated("possible", "impossible")
+    assert not negated("interest", "interesting") and not negated("happy", "happy")
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "tokens"),
+    [
+        ("six", 6, (0,)),
+        ("about twenty five", 25, (1, 2)),
+        ("twenty-five", 25, (0,)),
+        ("fifty @-@ three", 53, (0, 1, 2)),
+        ("1.5 billion", 1.5e9, (0, 1)),
+        ("32,000", 32000, (0,)),
+        ("two hundred and fifty thousand men", 250000, (0, 1, 2, 3, 4)),
+        ("a hundred and twenty degrees", 120, (1, 2, 3)),
+        ("half", 0.5, (0,)),
+        ("50%", 50, (0,)),
+    ],
+)
+def test_numbers(text, value, tokens):
+    assert (value, tokens) in numbers(Words.of(text.split()))
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [("4:30 pm", (16, 30)), ("noon", (12, 0)), ("three o'clock", (15, 0)), ("at 07:05", (7, 5)), ("10 a.m.", (10, 0))],
+)
+def test_times_of_day(text, time):
+    assert time in [found for found, _ in times_of_day(Words.of(text.split()))]
+
+
+def test_parts_of_a_name():
+    words = Words.of("President Barack Obama spoke".split())
+    [(_, spans)] = name_spans(["Barack", "H.", "Obama"], words)[:1]
+    assert spans[0] in [(1,), (1, 2)] and all(spans)
+    assert name_spans(["Zebra"], words) == []
+
+
+def test_em_learns_a_pair():
+    table = WordConceptTable.train(
+        [
+            Observation("rage", ["white", "fury"], [1, 1]),
+            Observation("rage", ["fury", "went"], [1, 1]),
+            Observation("pale", ["white", "house"], [1, 1]),
+            Observation("pale", ["the", "white"], [1, 1]),
+        ]
+    )
+    assert max(table.strengths["rage"], key=table.strengths["rage"].get) == "fury"
+    found = table.posterior("rage", ["the", "white", "fury"])
+    assert found.index(max(found)) == 2 and sum(found) <= 1
+    assert table.posterior("unseen", ["the"]) == [0.0]
+
+
+def test_em_of_a_corpus():
+    toy = [
+        ("he got away", "(e / escape-01 :ARG0 (h / he))"),
+        ("she got away", "(e / escape-01 :ARG0 (s / she))"),
+        ("they all got away", "(e / escape-01 :ARG0 (t / they :mod (a / all)))"),
+        ("she went away", "(g / go-02 :ARG0 (s / she) :direction (a / away))"),
+    ]
+    table = train_table([entry(*pair) for pair in toy])
+    assert align("we got away", "(e / escape-01 :ARG0 (w / we))", table)["escape-01"] == "got"
+    assert train_table([]).strengths == {}
+
+
+def test_what_is_aligned_stays():
+    given = entry("Dogs bark", "(b / bark-01~e.0 :ARG0 (d / dog))")
+    assert align_entry(given).alignments == ((0,), (0,))
+    assert align_entry(given, keep=False).alignments == ((1,), (0,))
+
+
+def test_tokens():
+    plain = entry("Dogs don't bark.", "(b / bark-01 :polarity - :ARG0 (d / dog))", key="snt")
+    assert entry_tokens(plain) == ["Dogs", "do", "n't", "bark", "."]
+    done = align_entry(plain)
+    assert entry_tokens(done) == entry_tokens(plain) and done.alignments == ((3,), (2,), (0,))
+    marked = entry("Dogs don't bark.", "(b / bark-01~e.2 :ARG0 (d / dog))", key="snt")
+    assert entry_tokens(marked) == ["Dogs", "don't", "bark."]
+    with pytest.raises(InputError, match="no `# ::snt`"):
+        entry_tokens(parse_entry(["# ::id a", "(d / dog)"]))
+
+
+def test_an_entry_without_a_graph():
+    alone = parse_entry(["# ::snt Dogs bark ."])
+    assert align_corpus([alone]) == [alone]
+
+
+def test_processes_change_nothing():
+    entries = [
+        entry("Dogs bark at night", "(b / bark-01 :ARG0 (d / dog) :time (d2 / date-entity :dayperiod (n / night)))")
+    ]
+    entries = [replace(entries[0], line=number) for number in range(130)]
+    table = train_table(entries)
+    assert list(aligned(entries, table, processes=2)) == list(aligned(entries, table))
+
+
+LABELS = st.sampled_from(
+    "dog bark-01 and multi-sentence name thing person have-degree-91 date-entity amr-unknown cause-01 "
+    "temporal-quantity you have-org-role-91 ordinal-entity xyz-91 at-last more".split()
+)
+CONSTANTS = st.sampled_from(["-", "+", "imperative", "interrogative", "6", "-1", "0.5", '"Dogs"', '"16:00"', '""'])
+ROLES = st.sampled_from("ARG0 ARG1 ARG2 op1 op2 snt1 name quant unit polarity mode value time mod month year".split())
+WORDS = st.lists(
+    st.sampled_from("dogs bark and not Dogs 6 June ? . , six 2012-06-07 @-@ the at last o'clock un- '".split()),
+    min_size=1,
+)
+
+
+@st.composite
+def graphs(draw) -> AmrGraph:
+    """Any connected graph, sense or nonsense."""
+    size = draw(st.integers(1, 9))
+    labels = [draw(LABELS) for _ in range(size)]
+    edges = [Edge(*draw(st.permutations([draw(st.integers(0, i - 1)), i])), draw(ROLES)) for i in range(1, size)]
+    edges = [Edge(source, role, target) for source, target, role in edges]
+    constants = draw(st.lists(st.tuples(st.integers(0, size - 1), ROLES, CONSTANTS), max_size=4))
+    for source, role, label in constants:
+        edges.append(Edge(source, role, len(labels)))
+        labels.append(label)
+    return AmrGraph(tuple(labels), frozenset(range(size, len(labels))), tuple(dict.fromkeys(edges)))
+
+
+@given(graphs(), WORDS)
+def test_every_node_gets_tokens(graph, words):
+    given = parse_entry([f"# ::tok {' '.join(words)}", "(d / dog)"])
+    found = replace(given, graph=graph, alignments=((),) * len(graph))
+    alignments = align_entry(found, WordConceptTable({})).alignments
+    assert len(alignments) == len(graph)
+    for tokens in alignments:
+        assert tokens and tokens == tuple(range(tokens[0], tokens[-1] + 1))
+        assert tokens[0] >= 0 and tokens[-1] < len(words)
+
+
+@given(graphs())
+def test_forced_alignment_alone(graph):
+    spans = complete(graph, Words.of("the . xyzzy".split()), {})
+    assert len(spans) == len(graph) and all(spans)
+
+
+def test_jamr_paths():
+    assert jamr_paths(["1", "1.1", "1.3", "1.3.2"]) == ["0", "0.0", "0.1", "0.1.0"]
+
+
+def test_scores():
+    gold = {"a": {"1": frozenset({1}), "1.1": frozenset({0, 1})}}
+    done = parse_entry(["# ::id a", "# ::tok Dogs bark", "(b / bark-01~e.1 :ARG0 (d / dog~e.0))"])
+    assert score([done], gold) == (2, 1, 2) and score([done], gold).figures() == {"exact_f1": 50.0, "overlap_f1": 100.0}
+    with pytest.raises(InputError, match=r"node 1\.7"):
+        score([done], {"a": {"1.7": frozenset({0})}})
+
+
+def test_no_gold_file(tmp_path):
+    path = tmp_path / "gold.json"
+    path.write_text("[1]", encoding="utf-8")
+    with pytest.raises(InputError, match="no file of LEAMR's gold alignments"):
+        read_gold(path)
+
+
+def test_agreement_with_gold(corpora):
+    bank = [replace(e, metadata={**e.metadata, "tok": e.text}) for e in read_bank(corpora / "alignment" / "dev.amr")]
+    figures = score(align_corpus(bank), read_gold(corpora / "alignment" / "dev.json")).figures()
+    assert figures["exact_f1"] >= 93 and figures["overlap_f1"] >= 97
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("keep", [True, False])
+def test_whole_corpora(corpora, keep):
+    for path in sorted((corpora / "amr").glob("*/*.amr")):
+        entries = list(read_bank(path, skip_bad=[]))
+        for old, new in zip(entries, align_corpus(entries, keep), strict=True):
+            words = len(entry_tokens(old))
+            assert len(new.alignments) == len(new.graph), old.id
+            assert all(tokens and tokens[-1] < words for tokens in new.alignments), old.id
+            if keep:
+                assert all(not a or a == b for a, b in zip(old.alignments, new.alignments)), old.id

@@ -1,0 +1,136 @@
+"""What parsing returns: a sentence with its graph, and the derivation that built it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from preprocess.aligner.marks import jamr_lines
+from transition_parser.graphs.amr import AmrGraph, named
+from transition_parser.graphs.bank import AmrEntry, parse_entry
+from transition_parser.graphs.conllu import Sentence
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.pieces import normalise
+from transition_parser.search import Hypothesis
+from transition_parser.states.table import ActionTable
+from transition_parser.transitions import Action, Kind
+from transition_parser.transitions.lexicon import wiki_keys
+
+SCORE_KEY = "ArcScore"  # in MISC
+_OURS = ("parse_score", "actions", "alignments", "node")  # comments that `annotated` writes
+
+
+@dataclass(frozen=True)
+class Parse:
+    """One sentence parsed into a tree.
+
+    sentence: the input; `annotated` fills in the tree. arc_scores: for each word the probability that the
+    model gave to the action that built the arc into it. actions: the derivation. score: the
+    log-probability of the derivation divided by its length, as search ranks them.
+    """
+
+    sentence: Sentence
+    tree: DependencyTree
+    arc_scores: tuple[float, ...]
+    actions: tuple[Action, ...]
+    score: float
+
+    def annotated(self, scores: bool = False, actions: bool = False) -> Sentence:
+        """The sentence, on request with `ArcScore=` in MISC and `# parse_score`, and with `# actions`."""
+        before = self.sentence.without(SCORE_KEY, ("parse_score", "actions"))
+        comments = list(before.comments)
+        misc = None
+        if scores:
+            comments.append(f"# parse_score = {self.score:.4f}")
+            misc = [f"{SCORE_KEY}={score:.4f}" for score in self.arc_scores]
+        if actions:
+            comments.append("# actions = " + " ".join(map(str, self.actions)))
+        sentence = before.with_tree(self.tree, misc)
+        return Sentence(sentence.rows, tuple(comments), sentence.path, sentence.line)
+
+
+@dataclass(frozen=True)
+class AmrParse:
+    """One sentence parsed into an AMR.
+
+    sentence: the input. graph: the AMR. alignments: for each node the words that it came from. wiki: node → value of
+    `:wiki`. actions, score: see `Parse`.
+    """
+
+    sentence: AmrEntry
+    graph: AmrGraph
+    alignments: tuple[tuple[int, ...], ...]
+    wiki: Mapping[int, str]
+    actions: tuple[Action, ...]
+    score: float
+
+    def annotated(
+        self, scores: bool = False, actions: bool = False, marks: bool = False, wiki: bool = True
+    ) -> AmrEntry:
+        """The entry with its graph. `# ::alignments` and `# ::node` (JAMR's form) say which words nodes came from.
+
+        scores, actions: write `# ::parse_score`, `# ::actions`. marks: write `~e.N` behind the nodes. wiki:
+        write `:wiki`.
+        """
+        metadata = {key: value for key, value in self.sentence.metadata.items() if key not in _OURS}
+        shown = self.wiki if wiki else {}
+        marked = self.graph.to_penman(self.alignments, shown)
+        comments = [f"# ::{key} {value}" for key, value in metadata.items()]
+        comments += jamr_lines(parse_entry(marked.split("\n")))
+        if scores:
+            comments.append(f"# ::parse_score {self.score:.4f}")
+        if actions:
+            comments.append("# ::actions " + " ".join(map(str, self.actions)))
+        return replace(
+            self.sentence,
+            metadata=metadata,
+            graph=self.graph,
+            variables=tuple(self.graph.variables()),
+            alignments=self.alignments,
+            wiki=dict(shown),
+            comments=tuple(comments),
+            penman=marked if marks else self.graph.to_penman(None, shown),
+        )
+
+
+def replay_tree(table: ActionTable, sentence: Sentence, hypothesis: Hypothesis) -> Parse:
+    """Builds the tree once, by replaying the derivation through the pure-Python machine."""
+    system, actions = table.system, _actions(table, hypothesis.tokens)
+    state = system.initial([normalise(form) for form in sentence.forms])
+    scores = [0.0] * len(state.words)
+    for action, log_prob in zip(actions, hypothesis.step_scores, strict=True):
+        before, state = state, system.apply(state, action)
+        if action.kind in (Kind.LEFT_ARC, Kind.RIGHT_ARC):
+            changed = (i for i, h in enumerate(state.heads) if h != before.heads[i])
+            scores[next(changed)] = math.exp(log_prob)
+    return Parse(sentence, system.result(state), tuple(scores), tuple(actions), hypothesis.score)
+
+
+def replay_amr(
+    table: ActionTable, sentence: AmrEntry, hypothesis: Hypothesis, wiki: Mapping[str, str] | None = None
+) -> AmrParse:
+    """Builds the AMR once, as `replay_tree` does. wiki: what the training data has, see `Lexicon`."""
+    system, actions = table.system, _actions(table, hypothesis.tokens)
+    state = system.initial(system.read([normalise(form) for form in sentence.forms]))
+    for action in actions:
+        state = system.apply(state, action)
+    graph = system.result(state)
+    alignments = tuple(system.alignments(state))
+    return AmrParse(sentence, graph, alignments, _wiki(graph, wiki), tuple(actions), hypothesis.score)
+
+
+def _actions(table: ActionTable, tokens: Sequence[int]) -> list[Action]:
+    return [Action.parse(table.tokens[i]) for i in tokens]
+
+
+def _wiki(graph: AmrGraph, known: Mapping[str, str] | None) -> dict[int, str]:
+    """The `:wiki` of each named node: that of training, `-` for names it does not have. None where training
+    has no `:wiki` at all."""
+    if not known:
+        return {}
+    found = {}
+    for node, _name, ops in named(graph):
+        keys = wiki_keys(graph.labels[node], tuple(graph.labels[op] for op in ops))
+        found[node] = next((known[key] for key in keys if key in known), "-")
+    return found
