@@ -6,6 +6,7 @@ from a word that it is aligned to, and meets all its neighbours.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,6 +15,9 @@ from transition_parser.graphs.amr import AmrGraph, Edge, named
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.action import joined
 from transition_parser.transitions.amr import (
+    ARCS_IN_A_ROW,
+    CONCEPTS,
+    CONSTANTS,
     JOINED,
     AmrSystem,
     Word,
@@ -21,6 +25,7 @@ from transition_parser.transitions.amr import (
     copied_value,
     entity_strings,
     is_constant,
+    limits_of,
 )
 
 _MERGE, _REDUCE, _SWAP = Action(Kind.MERGE), Action(Kind.REDUCE), Action(Kind.SWAP)
@@ -46,7 +51,8 @@ def amr_oracle(
     """The actions that build `graph`.
 
     alignments: for each node at least one word. Raises `ValueError` for a node that has none, for a graph that
-    is not connected, and for an edge from a node to itself, which the machine can't build.
+    is not connected, and for what the machine can't build: an edge from a node to itself, more than four edges
+    between two nodes, and more than a sentence of so many words may have (`AmrSystem`).
 
     >>> from transition_parser.transitions import make_system
     >>> graph = AmrGraph(("sleep-01", "she"), frozenset(), (Edge(0, "ARG0", 1),))
@@ -58,10 +64,12 @@ def amr_oracle(
     _check(graph, alignments)
     plan = _Plan(words, graph, alignments)
     try:
-        return _Writer(system, words, graph, plan).derivation()
+        derivation = _Writer(system, words, graph, plan).derivation()
     except _LastSpanError:
         plan.move_last()
-        return _Writer(system, words, graph, plan).derivation()
+        derivation = _Writer(system, words, graph, plan).derivation()
+    _check_limits(len(words), derivation.actions)
+    return derivation
 
 
 class _LastSpanError(Exception):
@@ -77,6 +85,21 @@ def _check(graph: AmrGraph, alignments: Sequence[Sequence[int]]) -> None:
             raise ValueError(f"the edge :{role} goes from {graph.labels[source]} to itself")
     if not graph.is_connected():
         raise ValueError("the graph is not connected")
+    pairs = Counter(frozenset((source, target)) for source, _role, target in graph.edges)
+    for (one, other), count in pairs.items():
+        if count > ARCS_IN_A_ROW:
+            names = f"{graph.labels[one]} and {graph.labels[other]}"
+            raise ValueError(f"{count} edges join {names}: {ARCS_IN_A_ROW} at the most can be built")
+
+
+def _check_limits(words: int, actions: Sequence[Action]) -> None:
+    kinds = Counter(action.kind for action in actions)
+    on_stack = sum(kinds[kind] for kind in (*CONCEPTS, *CONSTANTS, Kind.ENTITY))
+    more_edges = kinds[Kind.LA] + kinds[Kind.RA] - (on_stack - 1)  # than connectedness needs
+    needed = (("further edges", more_edges), ("SWAPs", kinds[Kind.SWAP]), ("nodes", on_stack + kinds[Kind.DEPENDENT]))
+    for (what, count), limit in zip(needed, limits_of(words), strict=True):
+        if count > limit:
+            raise ValueError(f"the graph needs {count} {what}, but a sentence of {words} words may have {limit}")
 
 
 @dataclass(frozen=True)
@@ -110,11 +133,14 @@ class _Plan:
         self.nodes_of = self._order()
 
     def move_last(self) -> None:
-        """Gives the nodes of the last span to the one before it: with words left, nodes meet in any order."""
+        """Gives the nodes of the last span to the one before it: with words left, nodes meet in any order. An
+        entity, whose words are not those of the other span, becomes nodes like others."""
         end = len(self.words) - 1
         last = self.taken.get(end, (end, end))
         before = self.taken.get(last[0] - 1, (last[0] - 1, last[0] - 1))
-        self.nodes_of.setdefault(before, []).extend(self.nodes_of.pop(last))
+        moved = self.nodes_of.pop(last)
+        hidden = [part for node in moved if node in self.entities for part in self.entities.pop(node).hidden]
+        self.nodes_of.setdefault(before, []).extend([*moved, *hidden])
 
     def _find_entities(self) -> None:
         """Names that stand in the sentence word by word, or as one word; others by their strings."""
@@ -213,9 +239,13 @@ class _Plan:
         for node in range(len(self.graph)):
             if node not in hidden:
                 by_span.setdefault(self.place[node], []).append(node)  # type: ignore[arg-type]
-        for span, nodes in by_span.items():
-            by_span[span] = sorted(nodes, key=lambda node: (node not in self.entities, node))
+        for nodes in by_span.values():
+            nodes.sort(key=self._rank)
         return by_span
+
+    def _rank(self, node: int) -> tuple[bool, int, bool]:
+        constant = node in self.graph.constants
+        return node not in self.entities, self.parents[node][0].source if constant else node, constant
 
 
 def _is_copied(label: str, forms: Sequence[str]) -> bool:
@@ -256,14 +286,20 @@ class _Writer:
         self.spans.append(span)
 
     def _make_all(self, nodes: list[int], span: Span) -> None:
-        """With no words left, a node may not pass what would be lost: take them in an order in which none does."""
         left = list(nodes)
         while left:
-            node = next((n for n in left if not self.ended or self._can_meet(n)), None)
-            if node is None:
-                raise _LastSpanError
+            node = self._next(left) if self.ended else left[0]
             left.remove(node)
             self._make(node, span)
+
+    def _next(self, left: list[int]) -> int:
+        """With no words left, a node may not pass what would be lost: take them in an order in which none does, those
+        first that join what there is. An entity can only be the first."""
+        options = left[:1] if left[0] in self.plan.entities else left
+        options = [node for node in options if self._can_meet(node)]
+        if not options:
+            raise _LastSpanError
+        return next((node for node in options if any(other in self.open[node] for other in self.stack)), options[0])
 
     def _can_meet(self, node: int) -> bool:
         """Whether the new node reaches all its neighbours on the stack, by actions that are legal at the end."""

@@ -191,7 +191,7 @@ CONCEPT_WORDS: Mapping[str, str] = {
     "date-entity": "| when date",
     "time": "time when | times moment",
     # indefinite nouns
-    "thing": "thing what something | that which it whatever how everything anything stuff one if",
+    "thing": "thing what something | that which it whatever how everything anything stuff one",
     "something": "something | what some",
     "everything": "everything | all",
     "person": "person people persons folks someone somebody everyone everybody one guy | who those human one's whoever "

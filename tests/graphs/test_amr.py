@@ -11,7 +11,8 @@ from transition_parser.graphs.bank import AmrEntry, parse_entry
 
 CONCEPTS = ("want-01", "boy", "name", "Ünı-01", "12-hour", '"a b"', "i", "x")
 CONSTANTS = ("-", "+", "6", "2.5", "imperative", '"New York"', '"a (b) ~e.3 # c"', quoted('5" \\ disk'), '"~5"', '""')
-ROLES = ("ARG0", "ARG1", "consist-of", "prep-out-of", "polarity", "op1", "ARG1-of")
+ROLES = ("ARG0", "ARG1", "consist-of", "prep-out-of", "polarity", "op1", "mod")
+ROLES_OF_CONSTANTS = (*ROLES, "ARG1-of", "domain")
 WORDS = 9
 
 
@@ -31,7 +32,7 @@ def flat(text: str) -> str:
 def graphs(draw) -> tuple[AmrGraph, list[tuple[int, ...]], dict[int, str]]:
     """A connected graph with its alignments and wikis: several edges between two nodes, loops and cycles too."""
     concepts = draw(st.lists(st.sampled_from(CONCEPTS), min_size=1, max_size=7))
-    roles = st.sampled_from(ROLES[:-1])
+    roles = st.sampled_from(ROLES)
     n = len(concepts)
     edges = []
     for node in range(1, n):
@@ -42,7 +43,7 @@ def graphs(draw) -> tuple[AmrGraph, list[tuple[int, ...]], dict[int, str]]:
     edges += draw(st.lists(st.builds(Edge, nodes, roles, nodes), max_size=6))
     constants = draw(st.lists(st.sampled_from(CONSTANTS), max_size=4))
     for number in range(len(constants)):
-        edges.append(Edge(draw(nodes), draw(st.sampled_from(ROLES)), n + number))
+        edges.append(Edge(draw(nodes), draw(st.sampled_from(ROLES_OF_CONSTANTS)), n + number))
     size = n + len(constants)
     edges = draw(st.permutations(list(dict.fromkeys(edges))))
     labels = (*concepts, *constants)
@@ -137,9 +138,13 @@ def test_inverse_role_is_turned():
         ("prep-on-behalf-of", Edge(0, "prep-on-behalf-of", 1)),
         ("prep-out-of-of", Edge(1, "prep-out-of", 0)),
         ("ARG0-of-of", Edge(0, "ARG0", 1)),
+        ("mod", Edge(0, "mod", 1)),
+        ("domain", Edge(1, "mod", 0)),  # Smatch reads each as the inverse of the other
+        ("mod-of", Edge(1, "mod", 0)),
+        ("domain-of", Edge(0, "mod", 1)),
     ],
 )
-def test_roles_that_end_in_of(role, edge):
+def test_roles_that_are_inverse_or_look_so(role, edge):
     graph = graph_of(f"(t / team :{role} (f / farmer))")
     assert graph.edges == (edge,)
     assert graph_of(graph.to_penman()) == graph
@@ -149,6 +154,14 @@ def test_inverse_role_of_a_constant_stays():
     graph = graph_of("(t / truth-value :polarity-of -)")
     assert graph.edges == (Edge(0, "polarity-of", 1),)
     assert flat(graph.to_penman()) == "(t / truth-value :polarity-of -)"
+
+
+def test_domain_is_the_inverse_of_mod():
+    text = "(b / big :domain (d / dog :mod (r / red) :mod-of (p / pack)))"
+    graph = graph_of(text)
+    assert graph.edges == (Edge(1, "mod", 0), Edge(1, "mod", 2), Edge(3, "mod", 1))
+    assert flat(graph.to_penman()) == text.replace("mod-of", "domain")
+    assert graph_of("(t / thing :domain 6)").edges == (Edge(0, "domain", 1),)
 
 
 def test_two_edges_between_two_nodes():

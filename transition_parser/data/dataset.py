@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import sentencepiece
@@ -14,6 +15,21 @@ from transition_parser.data.resources import Resources
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.states.machine import make_machine, unroll
 from transition_parser.states.table import DeviceTable
+
+CACHE_BYTES = 1 << 30
+
+
+class _Known(NamedTuple):
+    """Features of the words of a batch (`ActionTable.features`) and the states of its derivations (`Unrolled`)."""
+
+    features: Tensor | None
+    state: dict[str, Tensor | None] | None
+
+    @property
+    def bytes(self) -> int:
+        """The size in memory."""
+        tensors = [self.features, *(self.state or {}).values()]
+        return sum(t.numel() * t.element_size() for t in tensors if t is not None)
 
 
 class TransitionDataset(FairseqDataset):
@@ -45,6 +61,8 @@ class TransitionDataset(FairseqDataset):
         self.opens = resources.opens_word()
         self.device_table = DeviceTable.of(resources.table)
         self.alpha, self.seed, self.shuffle, self.references = alpha, seed, shuffle, references
+        self._cache: dict[tuple[int, ...], _Known] = {}
+        self._cached_bytes = 0
         self.words = [resources.words(source.tolist()) for source in sources] if alpha else None
 
     def __len__(self) -> int:
@@ -70,9 +88,6 @@ class TransitionDataset(FairseqDataset):
             "src_tokens": source,
             "src_lengths": torch.tensor([len(s["source"]) for s in samples]),
         }
-        features = self.resources.features(source)
-        if features is not None:
-            net_input["features"] = features
         batch = {
             "id": torch.tensor([s["id"] for s in samples]),
             "nsentences": len(samples),
@@ -80,18 +95,43 @@ class TransitionDataset(FairseqDataset):
             "net_input": net_input,
             "target": None,
         }
+        known = self._known(samples, source)
+        if known.features is not None:
+            net_input["features"] = known.features
         if self.references is not None:
             batch["references"] = [self.references[s["id"]] for s in samples]
         if self.targets is not None:
-            target = data_utils.collate_tokens([s["target"] for s in samples], pad, eos)
+            target = self._targets(samples)
             net_input["prev_output_tokens"] = data_utils.collate_tokens(
                 [s["target"] for s in samples], pad, eos, move_eos_to_beginning=True
             )
-            machine = make_machine(self.device_table, self.opens[source].sum(1), features)
-            net_input["state"] = unroll(machine, target)._asdict()
+            net_input["state"] = known.state
             batch["target"] = target
             batch["ntokens"] = int((target != pad).sum())
         return batch
+
+    def _known(self, samples: list[dict], source: Tensor) -> _Known:
+        """What is the same in all epochs, however the words are split into pieces: made once where memory allows.
+
+        fairseq's batches stay the same from epoch to epoch. With `--num-workers 0` this costs nothing from the second
+        epoch on; other workers begin anew in each.
+        """
+        ids = tuple(sample["id"] for sample in samples)
+        if ids in self._cache:
+            return self._cache[ids]
+        features, state = self.resources.features(source), None
+        if self.targets is not None:
+            machine = make_machine(self.device_table, self.opens[source].sum(1), features)
+            state = unroll(machine, self._targets(samples))._asdict()
+        known = _Known(features, state)
+        if self._cached_bytes + known.bytes <= CACHE_BYTES:
+            self._cached_bytes += known.bytes
+            self._cache[ids] = known
+        return known
+
+    def _targets(self, samples: list[dict]) -> Tensor:
+        pad, eos = self.dictionary.pad(), self.dictionary.eos()
+        return data_utils.collate_tokens([s["target"] for s in samples], pad, eos)
 
     # --- what fairseq asks ------------------------------------------------------------------
 

@@ -1,0 +1,314 @@
+"""The AMR oracle: four-word graphs with the actions of every step, and that every graph comes back exactly."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracles.amr import Derivation, amr_oracle
+from preprocess.aligner import align_corpus
+from tests.conftest import ROOT
+from transition_parser.graphs.amr import AmrGraph, Edge, quoted
+from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
+from transition_parser.transitions import Action, make_system
+from transition_parser.transitions.amr import ARCS_IN_A_ROW
+
+SAMPLE = ROOT / "tests" / "data" / "sample.amr"
+SYSTEM = make_system("amr")
+MODES = ("imperative", "expressive")
+
+# sentence, graph (~N: the words that a node is aligned to), actions
+DERIVATIONS = {
+    "plain": (
+        "The cats sleep .",
+        "(s / sleep-01~2 :ARG0 (c / cat~1))",
+        "SHIFT SHIFT COPY_LEMMA SHIFT COPY_SENSE01 ROOT LA(ARG0) REDUCE SHIFT CLOSE",
+    ),
+    "labels and copies": (
+        "Six new dogs arrived",
+        "(a / arrive-02~3 :ARG1 (d / dog~2 :quant 6~0 :mod (n / new-01~1)))",
+        "SHIFT VALUE(6) SHIFT COPY_SENSE01 SHIFT COPY_LEMMA LA(mod) REDUCE LA(quant) "
+        "SHIFT PRED(arrive-02) ROOT LA(ARG1) REDUCE CLOSE",
+    ),
+    "an entity of two words": (
+        "She likes New York",
+        '(l / like-01~1 :ARG0 (s / she~0) :ARG1 (c / city~2 :name (n / name~2 :op1 "New"~2 :op2 "York"~3)))',
+        "SHIFT COPY_LEMMA SHIFT COPY_SENSE01 ROOT LA(ARG0) REDUCE SHIFT MERGE ENTITY(city) RA(ARG1) REDUCE CLOSE",
+    ),
+    "an entity by its strings": (
+        "German wines sell well",
+        '(s / sell-01~2 :ARG1 (w / wine~1 :mod (c / country~0 :name (n / name~0 :op1 "Germany"~0))) :manner (w2 / well-09~3))',
+        'SHIFT ENTITY(country,"Germany") SHIFT COPY_LEMMA LA(mod) REDUCE '
+        "SHIFT COPY_SENSE01 ROOT LA(ARG1) REDUCE SHIFT PRED(well-09) RA(manner) REDUCE CLOSE",
+    ),
+    "an entity of joined tokens": (
+        "B @-@ Raf rises",
+        '(r / rise-01~3 :ARG1 (e / enzyme~0 :name (n / name~0 :op1 "B-Raf"~0,1,2)))',
+        "SHIFT MERGE MERGE ENTITY(enzyme,+) SHIFT COPY_SENSE01 ROOT LA(ARG1) REDUCE CLOSE",
+    ),
+    "a concept of two words": (
+        "they gave up it",
+        "(g / give-up-07~1,2 :ARG0 (t / they~0) :ARG1 (i / it~3))",
+        "SHIFT COPY_LEMMA SHIFT MERGE PRED(give-up-07) ROOT LA(ARG0) REDUCE SHIFT COPY_LEMMA RA(ARG1) REDUCE CLOSE",
+    ),
+    "several nodes of one word": (
+        "the teachers sleep now",
+        "(s / sleep-01~2 :ARG0 (p / person~1 :ARG0-of (t / teach-01~1)) :time (n / now~3))",
+        "SHIFT SHIFT PRED(person) PRED(teach-01) LA(ARG0) "
+        "SHIFT COPY_SENSE01 ROOT REDUCE LA(ARG0) REDUCE SHIFT COPY_LEMMA RA(time) REDUCE CLOSE",
+    ),
+    "re-entrancy": (
+        "boys want to sleep",
+        "(w / want-01~1 :ARG0 (b / boy~0) :ARG1 (s / sleep-01~3 :ARG0 b))",
+        "SHIFT COPY_LEMMA SHIFT COPY_SENSE01 ROOT LA(ARG0) SHIFT "
+        "SHIFT COPY_SENSE01 RA(ARG1) REDUCE LA(ARG0) REDUCE CLOSE",
+    ),
+    "SWAP over a node": (
+        "fish that cats like",  # fish meets cat before like comes
+        "(l / like-01~3 :ARG0 (c / cat~2 :poss (f / fish~0)) :ARG1 (t / that~1))",
+        "SHIFT COPY_LEMMA SHIFT COPY_LEMMA SHIFT COPY_LEMMA SWAP LA(poss) REDUCE "
+        "SHIFT COPY_SENSE01 ROOT LA(ARG0) REDUCE LA(ARG1) REDUCE CLOSE",
+    ),
+    "two edges between two nodes": (
+        "he shaves himself daily",
+        "(s / shave-01~1 :ARG0 (h / he~0) :ARG1 h)",
+        "SHIFT COPY_LEMMA SHIFT COPY_SENSE01 ROOT LA(ARG0) LA(ARG1) REDUCE SHIFT SHIFT CLOSE",
+    ),
+    "a cycle": (
+        "those who know sleep",
+        "(t / that~0 :ARG0-of (s / sleep-01~3 :ARG1 (k / know-01~2 :ARG0 t)))",
+        "SHIFT COPY_LEMMA ROOT SHIFT SHIFT COPY_SENSE01 RA(ARG0) "
+        "SHIFT COPY_SENSE01 LA(ARG1) REDUCE LA(ARG0) REDUCE CLOSE",
+    ),
+    "constants before and behind their heads": (
+        "6 dogs weigh 12",
+        "(w / weigh-01~2 :ARG1 (d / dog~1 :quant 6~0) :ARG3 12~3)",
+        "SHIFT COPY_WORD SHIFT COPY_LEMMA LA(quant) SHIFT COPY_SENSE01 ROOT LA(ARG1) REDUCE "
+        "SHIFT COPY_WORD RA(ARG3) CLOSE",
+    ),
+    "a polarity that has a word": (
+        "They do not sleep",
+        "(s / sleep-01~3 :polarity -~2 :ARG0 (t / they~0))",
+        "SHIFT COPY_LEMMA SHIFT SHIFT VALUE(-) SHIFT COPY_SENSE01 ROOT LA(polarity) LA(ARG0) REDUCE CLOSE",
+    ),
+    "polarity and mode without words of their own": (
+        "Stop ! Never lie",
+        "(m / multi-sentence~1 :snt1 (s / stop-01~0 :mode imperative~0)"
+        " :snt2 (l / lie-02~3 :polarity -~3 :mode imperative~3))",
+        "SHIFT COPY_SENSE01 DEPENDENT(mode,imperative) SHIFT PRED(multi-sentence) ROOT LA(snt1) REDUCE SHIFT "
+        "SHIFT PRED(lie-02) DEPENDENT(polarity,-) DEPENDENT(mode,imperative) RA(snt2) REDUCE CLOSE",
+    ),
+    "all nodes on the last word": (
+        "p q r s",
+        "(x / x~3 :ARG0 (y / y~3 :ARG0 (z / z~3)) :ARG1 (v / v~3 :ARG1 z :quant 5~3))",
+        "SHIFT SHIFT SHIFT SHIFT PRED(x) ROOT PRED(y) RA(ARG0) PRED(z) RA(ARG0) REDUCE "
+        "PRED(v) DEPENDENT(quant,5) LA(ARG1) REDUCE RA(ARG1) REDUCE CLOSE",
+    ),
+    "nodes of the last word in another order": (  # x would have to pass q, which nothing connects yet
+        "p q r s",
+        "(x / x~3 :ARG0 (p / p~0) :ARG1 (y / y~3 :ARG0 (q / q~1)))",
+        "SHIFT COPY_LEMMA SHIFT COPY_LEMMA SHIFT SHIFT PRED(y) LA(ARG0) REDUCE "
+        "PRED(x) ROOT RA(ARG1) REDUCE LA(ARG0) REDUCE CLOSE",
+    ),
+    "nodes of the last word that no order suits": (  # x and y cross: both are made from r
+        "p q r s",
+        "(x / x~3 :ARG0 (p / p~0) :ARG1 (r / r~2) :ARG2 (y / y~3 :ARG0 (q / q~1)))",
+        "SHIFT COPY_LEMMA SHIFT COPY_LEMMA SHIFT PRED(r) PRED(x) ROOT LA(ARG1) REDUCE SWAP LA(ARG0) REDUCE "
+        "PRED(y) RA(ARG2) REDUCE LA(ARG0) REDUCE SHIFT CLOSE",
+    ),
+    "an entity of the last word that no order suits": (
+        "p q r s",
+        '(x / x~3 :ARG0 (p / p~0) :ARG1 (r / r~2) :ARG2 (y / y~3 :ARG0 (q / q~1) :name (n / name~3 :op1 "s"~3)))',
+        "SHIFT COPY_LEMMA SHIFT COPY_LEMMA SHIFT PRED(r) PRED(y) SWAP LA(ARG0) REDUCE "
+        "PRED(x) ROOT RA(ARG2) LA(ARG1) REDUCE SWAP LA(ARG0) REDUCE "
+        'PRED(name) SWAP RA(name) REDUCE VALUE("s") RA(op1) SHIFT CLOSE',
+    ),
+}
+
+
+def entry_of(sentence: str, graph: str) -> AmrEntry:
+    return parse_entry([f"# ::tok {sentence}", graph])
+
+
+def derive(words: list[str], graph: AmrGraph, alignments) -> Derivation:
+    return amr_oracle(SYSTEM, SYSTEM.read(words), graph, alignments)
+
+
+def assert_comes_back(words: list[str], graph: AmrGraph, derivation: Derivation) -> None:
+    """By legal steps alone (or `replay` raises)."""
+    back = SYSTEM.replay(SYSTEM.read(words), derivation.actions)
+    assert back.renumbered(range(len(back))) == graph.renumbered(derivation.order)
+    assert len(derivation.spans) == len(derivation.actions) <= SYSTEM.max_actions(len(words))
+
+
+@pytest.mark.parametrize("name", DERIVATIONS)
+def test_derivations(name):
+    sentence, graph, actions = DERIVATIONS[name]
+    entry = entry_of(sentence, graph)
+    found = derive(entry.forms, entry.graph, entry.alignments)
+    assert " ".join(map(str, found.actions)) == actions
+    assert_comes_back(entry.forms, entry.graph, found)
+
+
+def test_spans_and_order():
+    entry = entry_of(*DERIVATIONS["an entity of two words"][:2])
+    found = derive(entry.forms, entry.graph, entry.alignments)
+    assert [entry.graph.labels[node] for node in found.order] == ["she", "like-01", "city", "name", '"New"', '"York"']
+    assert found.spans == [(0, 0)] * 2 + [(1, 1)] * 5 + [(2, 3)] * 6
+
+
+def test_labelled_shifts():
+    entry = entry_of(*DERIVATIONS["plain"][:2])
+    system = make_system("amr", shift_words=("The", "."))
+    found = amr_oracle(system, system.read(entry.forms), entry.graph, entry.alignments)
+    shifts = [str(action) for action in found.actions if str(action).startswith("SHIFT")]
+    assert shifts == ["SHIFT(The)", "SHIFT", "SHIFT", "SHIFT(.)"]
+
+
+FIVE_EDGES = "(s / see-01~0 :a (d / dog~1) :b d :c d :d d :e d)"
+MANY_NODES = "(a / and~0 " + " ".join(f":op{i} (x{i} / x~0)" for i in range(1, 20)) + ")"
+MANY_EDGES = (
+    "(a / a~0 " + " ".join(f":r{i} (x{i} / x~0 " + " ".join(f":s{i}{j} x{j}" for j in range(i)) + ")" for i in range(9)) + ")"
+)
+
+
+@pytest.mark.parametrize(
+    ("graph", "problem"),
+    [
+        ("(s / see-01~0 :ARG0 (d / dog))", "the node dog is aligned to no word: run `transition-parser align`"),
+        ("(s / see-01~0 :ARG1 s)", "the edge :ARG1 goes from see-01 to itself"),
+        (FIVE_EDGES, "5 edges join see-01 and dog: 4 at the most can be built"),
+        (MANY_NODES, "the graph needs 20 nodes, but a sentence of 2 words may have 12"),
+        (MANY_EDGES, "the graph needs 36 further edges, but a sentence of 2 words may have 24"),
+    ],
+)
+def test_what_can_not_be_built(graph, problem):
+    entry = entry_of("a b", graph)
+    with pytest.raises(ValueError, match=f"^{problem}$"):
+        derive(entry.forms, entry.graph, entry.alignments)
+
+
+def test_a_graph_that_is_not_connected():
+    graph = AmrGraph(("a", "b", "c"), frozenset(), (Edge(0, "ARG0", 1),))
+    with pytest.raises(ValueError, match="the graph is not connected"):
+        derive(["a", "b"], graph, [[0], [1], [1]])
+
+
+def test_the_sample_comes_back():
+    for entry in align_corpus(list(read_bank(SAMPLE))):
+        assert_comes_back(entry.forms, entry.graph, derive(entry.forms, entry.graph, entry.alignments))
+
+
+FORMS = ("dogs", "New", "York", "12", '"', "(", "German", "@-@", "-", "12,000", "imperative", "a")
+CONCEPTS = ("dog", "dog-01", "x", "new-york", "city", "name", "German", "12", "a-01")
+CONSTANTS = ("-", "12", "12000", *MODES, '"New"', '"New-York"', '"dogs"', '"12,000"', '""', "5")
+ROLES = ("ARG0", "ARG1", "mod", "op1", "consist-of")
+
+
+@st.composite
+def aligned_graphs(draw, max_words: int = 7) -> tuple[list[str], AmrGraph, list[tuple[int, ...]]]:
+    """Words, any connected graph that keeps the machine's limits, and any alignment of its nodes."""
+    words = draw(st.lists(st.sampled_from(FORMS), min_size=1, max_size=max_words))
+    labels = draw(st.lists(st.sampled_from(CONCEPTS), min_size=1, max_size=6))
+    concepts, roles = st.integers(0, len(labels) - 1), st.sampled_from(ROLES)
+    edges = []
+    for node in range(1, len(labels)):
+        ends = (draw(st.integers(0, node - 1)), node)
+        source, target = ends if draw(st.booleans()) else ends[::-1]
+        edges.append(Edge(source, draw(roles), target))
+    more = draw(st.lists(st.builds(Edge, concepts, roles, concepts), max_size=6))
+    edges = _few_between_two([*edges, *(edge for edge in more if edge.source != edge.target)])
+    constants = set()
+    for label in draw(st.lists(st.sampled_from(CONSTANTS), max_size=2)):
+        constants.add(len(labels))
+        edges.append(Edge(draw(concepts), draw(st.sampled_from((*ROLES, "domain"))), len(labels)))
+        labels.append(label)
+    if draw(st.booleans()):
+        for owner in draw(st.lists(concepts, min_size=1, max_size=2)):
+            name = len(labels)
+            strings = draw(_names(words))
+            constants.update(range(name + 1, name + 1 + len(strings)))
+            edges.append(Edge(owner, "name", name))
+            edges += [Edge(name, f"op{i}", name + i) for i in range(1, len(strings) + 1)]
+            labels += ["name", *map(quoted, strings)]
+    graph = AmrGraph(tuple(labels), frozenset(constants), tuple(edges), draw(concepts))
+    order = draw(st.permutations(range(len(labels))))
+    return words, graph.renumbered(order), draw(_alignments(len(words), len(labels)))
+
+
+def _few_between_two(edges: list[Edge]) -> list[Edge]:
+    kept: dict[frozenset, list[Edge]] = {}
+    for edge in dict.fromkeys(edges):
+        kept.setdefault(frozenset((edge.source, edge.target)), []).append(edge)
+    return [edge for pair in kept.values() for edge in pair[:ARCS_IN_A_ROW]]
+
+
+@st.composite
+def _names(draw, words: list[str]) -> list[str]:
+    """The strings of a name: of the sentence, one by one or joined, or others."""
+    first = draw(st.integers(0, len(words) - 1))
+    strings = words[first : first + draw(st.integers(1, 3))]
+    return draw(st.sampled_from([strings, ["".join(strings)], ["Rome"]]))
+
+
+@st.composite
+def _alignments(draw, words: int, nodes: int) -> list[tuple[int, ...]]:
+    """All on the last word, each on one, on a few spans, or on any words."""
+    token = st.integers(0, words - 1)
+    span = st.tuples(token, token).map(lambda ends: tuple(range(min(ends), max(ends) + 1)))
+    few = draw(st.lists(span, min_size=1, max_size=3))
+    late = st.integers(max(0, words - 3), words - 1)
+    tokens = draw(
+        st.sampled_from(
+            [
+                st.just((words - 1,)),
+                st.tuples(token),
+                st.tuples(late),
+                st.sampled_from(few),
+                st.lists(token, min_size=1, max_size=3, unique=True).map(tuple),
+            ]
+        )
+    )
+    return draw(st.lists(tokens, min_size=nodes, max_size=nodes))
+
+
+def assert_limits_aside_comes_back(words, graph, alignments) -> None:
+    try:
+        derivation = derive(words, graph, alignments)
+    except ValueError as error:
+        assert f"a sentence of {len(words)} words may have" in str(error)
+        return
+    assert_comes_back(words, graph, derivation)
+
+
+@given(aligned_graphs())
+@settings(max_examples=300)
+def test_random_graphs_come_back(case):
+    assert_limits_aside_comes_back(*case)
+
+
+@given(aligned_graphs(max_words=2))
+@settings(max_examples=200)
+def test_random_graphs_over_one_or_two_words_come_back(case):
+    """Most nodes are on the last word, where the machine allows least."""
+    assert_limits_aside_comes_back(*case)
+
+
+@pytest.mark.slow
+@given(aligned_graphs())
+@settings(max_examples=10000)
+def test_many_random_graphs_come_back(case):
+    assert_limits_aside_comes_back(*case)
+
+
+@pytest.mark.slow
+def test_whole_corpora_come_back(corpora):
+    paths = [*sorted(corpora.glob("amr/*/dev.amr")), *sorted(corpora.glob("amr/*/test.amr"))]
+    assert len(paths) >= 6
+    for path in paths:
+        for entry in align_corpus(list(read_bank(path, []))):
+            assert_comes_back(entry.forms, entry.graph, derive(entry.forms, entry.graph, entry.alignments))
+
+
+def test_tokens_of_derivations_are_read_back():
+    for _sentence, _graph, actions in DERIVATIONS.values():
+        assert all(str(Action.parse(token)) == token for token in actions.split())
