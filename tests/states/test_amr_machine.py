@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from tests.amr_walks import ACTIONS, FORMS, LEXICON
 from tests.states.test_machine import SPECIAL
 from transition_parser.graphs.bank import parse_entry
+from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
-from transition_parser.states.table import ActionTable, DeviceTable
+from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, make_system
 from transition_parser.transitions.amr import AmrState
 

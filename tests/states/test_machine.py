@@ -13,9 +13,10 @@ from tests.conftest import SAMPLE
 from tests.strategies import RELATIONS
 from transition_parser.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
+from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.indicators import indicators
 from transition_parser.states.machine import DependencyMachine, unroll
-from transition_parser.states.table import ActionTable, DeviceTable
+from transition_parser.states.table import ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, Action, make_system
 
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from transition_parser.data.resources import Resources
 from transition_parser.graphs.bank import AmrEntry
+from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine, unroll
-from transition_parser.states.table import DeviceTable
 
 CACHE_BYTES = 1 << 30
 

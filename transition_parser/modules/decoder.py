@@ -14,8 +14,9 @@ from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.layers import DecoderLayer, StateScores, sinusoids
 from transition_parser.modules.state_masks import StateHeads, StatePositions
+from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import Machine, make_machine, unroll
-from transition_parser.states.table import ActionTable, DeviceTable
+from transition_parser.states.table import ActionTable
 
 _CACHE = "transition_parser"  # the key in fairseq's incremental state
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from transition_parser.states.table import FIRST_SPAN, LEMMA, PLAIN, SHIFT_ID, UNBOUND, UNSEEN, Column, DeviceTable
+from transition_parser.states.device_table import DeviceTable
+from transition_parser.states.table import FIRST_SPAN, LEMMA, PLAIN, SHIFT_ID, UNBOUND, UNSEEN, Column
 from transition_parser.transitions.amr import ARCS_IN_A_ROW, limits_of
 
 _PER_ROW = (

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from transition_parser.states.amr_machine import AmrMachine
-from transition_parser.states.table import SHIFT_ID, Column, DeviceTable
+from transition_parser.states.device_table import DeviceTable
+from transition_parser.states.table import SHIFT_ID, Column
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.system import NO_HEAD
 
