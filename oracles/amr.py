@@ -278,7 +278,7 @@ class _Writer:
             self.ended = span[1] == len(self.words) - 1
             self._make_all(self.plan.nodes_of.get(span, []), span)
             word = span[1] + 1
-        self._say(_CLOSE, (word - 1, word - 1))
+        self._say(_CLOSE, span)
         return Derivation(self.actions, self.order, self.spans)
 
     def _say(self, action: Action, span: Span) -> None:

@@ -88,7 +88,10 @@ def check_entry(entry: AmrEntry, system: AmrSystem, vocabulary: Counter[Action] 
     diff = () if exact else tuple(triple_diff(gold, graph, restarts))
     seen = None
     if vocabulary is not None:
-        graph = system.replay(derived.words, seen_only(system, derived.words, actions, vocabulary))
+        try:
+            graph = system.replay(derived.words, seen_only(system, derived.words, actions, vocabulary))
+        except ValueError:  # the seen ones build no graph
+            return Checked(derived, exact, False, smatch, Counts(gold=smatch.gold), diff)
         seen = _score(gold, graph, restarts)
         diff = diff or tuple(triple_diff(gold, graph, restarts))
     return Checked(derived, exact, False, smatch, seen, diff)
@@ -112,14 +115,13 @@ def seen_only(
 ) -> list[Action]:
     """The derivation with each action that training does not have replaced by the most similar one that it has: a
     copy of the word for an unseen label, the most frequent role or entity type for an unseen one; an unseen
-    DEPENDENT is left out."""
+    DEPENDENT, and what has become illegal, are left out."""
     state, found = system.initial(words), []
     for action in actions:
-        if action not in vocabulary:
-            options = _substitutes(action, vocabulary)
-            action = next((a for a in options if system.why_illegal(state, a) is None), None)
-            if action is None:
-                continue
+        options = [action] if action in vocabulary else _substitutes(action, vocabulary)
+        action = next((a for a in options if system.why_illegal(state, a) is None), None)
+        if action is None:
+            continue
         state = system.apply(state, action)
         found.append(action)
     return found

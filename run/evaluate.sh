@@ -1,18 +1,24 @@
 #!/usr/bin/env bash
-# Parses a treebank with a model, greedily and with a beam of 10, and scores it: bash run/evaluate.sh MODEL GOLD.conllu
+# Parses a treebank or an AMR bank with a model, greedily and with a beam of 10, and scores it:
+# bash run/evaluate.sh MODEL GOLD.conllu|GOLD.amr
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 if [ $# -ne 2 ]; then
-    echo "usage: bash run/evaluate.sh MODEL GOLD.conllu" >&2
+    echo "usage: bash run/evaluate.sh MODEL GOLD.conllu|GOLD.amr" >&2
     exit 2
 fi
+model=$1 gold=$2
+case $gold in
+*.amr) suffix=amr variants=("" --fine-grained) ;;
+*) suffix=conllu variants=("" --full-labels) ;;
+esac
 [ -x "$root/.venv/bin/transition-parser" ] && PATH="$root/.venv/bin:$PATH"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for beam in 1 10; do
-    transition-parser parse "$1" "$2" --beam "$beam" -o "$work/$beam.conllu"
-    for labels in "" --full-labels; do
-        figures=$(transition-parser score "$2" "$work/$beam.conllu" --json $labels)
-        echo "beam $beam $labels $figures"
+    transition-parser parse "$model" "$gold" --beam "$beam" -o "$work/$beam.$suffix"
+    for variant in "${variants[@]}"; do
+        figures=$(transition-parser score "$gold" "$work/$beam.$suffix" --json $variant)
+        echo "beam $beam $variant $figures"
     done
 done

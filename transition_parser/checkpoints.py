@@ -12,7 +12,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from transition_parser.compat import allow_fairseq_checkpoints
+from transition_parser.compat import allow_fairseq_checkpoints, quiet_penman
 from transition_parser.data.resources import Resources
 from transition_parser.errors import InputError, input_error
 from transition_parser.files import new_files, replacing
@@ -26,6 +26,7 @@ PRETRAINED = Path(__file__).with_name("pretrained")
 def load_model(path: str | os.PathLike) -> tuple[TransitionTransformer, Resources]:
     """A model ready for parsing, from a checkpoint file, an exported folder, or the name of a
     model that comes with the package (`en-ewt`). Raises `InputError` for anything else."""
+    quiet_penman()
     path = Path(path)
     if not path.exists() and (PRETRAINED / path.name).is_dir() and path.name == str(path):
         path = PRETRAINED / path.name

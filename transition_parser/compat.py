@@ -1,8 +1,9 @@
-"""Every work-around for fairseq and torch, and nothing else."""
+"""Every work-around for fairseq and torch, and for what they do to others; nothing else."""
 
 from __future__ import annotations
 
 import argparse
+import logging
 
 import torch
 
@@ -14,3 +15,11 @@ def allow_fairseq_checkpoints() -> None:
     `argparse.Namespace` (a plain bag of values). Without this, resuming and `fairseq-generate` die.
     """
     torch.serialization.add_safe_globals([argparse.Namespace])
+
+
+def quiet_penman() -> None:
+    """Keeps penman from printing each token it reads: importing fairseq sets the level of all loggers to DEBUG.
+
+    What penman warns of comes again as our errors.
+    """
+    logging.getLogger("penman").setLevel(logging.ERROR)

@@ -36,7 +36,8 @@ DERIVATIONS = {
     ),
     "an entity by its strings": (
         "German wines sell well",
-        '(s / sell-01~2 :ARG1 (w / wine~1 :mod (c / country~0 :name (n / name~0 :op1 "Germany"~0))) :manner (w2 / well-09~3))',
+        '(s / sell-01~2 :ARG1 (w / wine~1 :mod (c / country~0 :name (n / name~0 :op1 "Germany"~0)))'
+        " :manner (w2 / well-09~3))",
         'SHIFT ENTITY(country,"Germany") SHIFT COPY_LEMMA LA(mod) REDUCE '
         "SHIFT COPY_SENSE01 ROOT LA(ARG1) REDUCE SHIFT PRED(well-09) RA(manner) REDUCE CLOSE",
     ),
@@ -74,10 +75,9 @@ DERIVATIONS = {
         "SHIFT COPY_LEMMA SHIFT COPY_SENSE01 ROOT LA(ARG0) LA(ARG1) REDUCE SHIFT SHIFT CLOSE",
     ),
     "a cycle": (
-        "those who know sleep",
-        "(t / that~0 :ARG0-of (s / sleep-01~3 :ARG1 (k / know-01~2 :ARG0 t)))",
-        "SHIFT COPY_LEMMA ROOT SHIFT SHIFT COPY_SENSE01 RA(ARG0) "
-        "SHIFT COPY_SENSE01 LA(ARG1) REDUCE LA(ARG0) REDUCE CLOSE",
+        "p q r s",
+        "(p / p~0 :ARG0 (q / q~1 :ARG0 (r / r~2 :ARG0 p)))",
+        "SHIFT COPY_LEMMA ROOT SHIFT COPY_LEMMA RA(ARG0) SHIFT COPY_LEMMA RA(ARG0) REDUCE LA(ARG0) REDUCE SHIFT CLOSE",
     ),
     "constants before and behind their heads": (
         "6 dogs weigh 12",
@@ -107,20 +107,20 @@ DERIVATIONS = {
         "p q r s",
         "(x / x~3 :ARG0 (p / p~0) :ARG1 (y / y~3 :ARG0 (q / q~1)))",
         "SHIFT COPY_LEMMA SHIFT COPY_LEMMA SHIFT SHIFT PRED(y) LA(ARG0) REDUCE "
-        "PRED(x) ROOT RA(ARG1) REDUCE LA(ARG0) REDUCE CLOSE",
+        "PRED(x) ROOT LA(ARG1) REDUCE LA(ARG0) REDUCE CLOSE",
     ),
-    "nodes of the last word that no order suits": (  # x and y cross: both are made from r
+    "nodes of the last word that no order suits": (  # x and y cross: both are made from the word before
         "p q r s",
         "(x / x~3 :ARG0 (p / p~0) :ARG1 (r / r~2) :ARG2 (y / y~3 :ARG0 (q / q~1)))",
-        "SHIFT COPY_LEMMA SHIFT COPY_LEMMA SHIFT PRED(r) PRED(x) ROOT LA(ARG1) REDUCE SWAP LA(ARG0) REDUCE "
+        "SHIFT COPY_LEMMA SHIFT COPY_LEMMA SHIFT COPY_LEMMA PRED(x) ROOT LA(ARG1) REDUCE SWAP LA(ARG0) REDUCE "
         "PRED(y) RA(ARG2) REDUCE LA(ARG0) REDUCE SHIFT CLOSE",
     ),
     "an entity of the last word that no order suits": (
         "p q r s",
         '(x / x~3 :ARG0 (p / p~0) :ARG1 (r / r~2) :ARG2 (y / y~3 :ARG0 (q / q~1) :name (n / name~3 :op1 "s"~3)))',
-        "SHIFT COPY_LEMMA SHIFT COPY_LEMMA SHIFT PRED(r) PRED(y) SWAP LA(ARG0) REDUCE "
-        "PRED(x) ROOT RA(ARG2) LA(ARG1) REDUCE SWAP LA(ARG0) REDUCE "
-        'PRED(name) SWAP RA(name) REDUCE VALUE("s") RA(op1) SHIFT CLOSE',
+        "SHIFT COPY_LEMMA SHIFT COPY_LEMMA SHIFT COPY_LEMMA PRED(y) SWAP LA(ARG0) REDUCE "
+        "PRED(x) ROOT LA(ARG2) SWAP LA(ARG1) REDUCE LA(ARG0) REDUCE "
+        'PRED(name) REDUCE RA(name) REDUCE VALUE("s") RA(op1) SHIFT CLOSE',
     ),
 }
 
@@ -167,7 +167,9 @@ def test_labelled_shifts():
 FIVE_EDGES = "(s / see-01~0 :a (d / dog~1) :b d :c d :d d :e d)"
 MANY_NODES = "(a / and~0 " + " ".join(f":op{i} (x{i} / x~0)" for i in range(1, 20)) + ")"
 MANY_EDGES = (
-    "(a / a~0 " + " ".join(f":r{i} (x{i} / x~0 " + " ".join(f":s{i}{j} x{j}" for j in range(i)) + ")" for i in range(9)) + ")"
+    "(a / a~0 "
+    + " ".join(f":r{i} (x{i} / x~0 " + " ".join(f":s{i}{j} x{j}" for j in range(i)) + ")" for i in range(9))
+    + ")"
 )
 
 
@@ -295,7 +297,7 @@ def test_random_graphs_over_one_or_two_words_come_back(case):
 
 @pytest.mark.slow
 @given(aligned_graphs())
-@settings(max_examples=10000)
+@settings(max_examples=4000)
 def test_many_random_graphs_come_back(case):
     assert_limits_aside_comes_back(*case)
 
