@@ -14,6 +14,7 @@ from transition_parser.errors import InputError
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.amr_score import Counts, smatch_counts, triple_diff
 from transition_parser.graphs.bank import AmrEntry
+from transition_parser.pieces import normalise
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import JOINED, AmrSystem, Word
 
@@ -52,7 +53,7 @@ def derive(entries: Iterable[AmrEntry], system: AmrSystem, processes: int = 1) -
 
 def derive_entry(entry: AmrEntry, system: AmrSystem) -> Derived:
     """The derivation of one entry (`# ::tok` given, all nodes aligned), or why there is none."""
-    words = system.read(entry.forms)
+    words = system.read([normalise(form) for form in entry.forms])
     start = time.perf_counter()
     try:
         derivation = amr_oracle(system, words, entry.graph, entry.alignments)

@@ -56,6 +56,8 @@ def preprocess_amr(
     for split, entries in banks.items():
         entries = progress(aligned(entries, table, processes=options.processes), f"{split} aligner", len(entries))
         derived[split] = _usable(derive(entries, system, options.processes), problems[split], options.skip_bad)
+        if not derived[split]:
+            raise _nothing(splits[split])
     with data_folder(dest) as folder:
         pieces = train_pieces(forms, folder, options.pieces)
         _config(derived["train"], shift_words).save(folder)
@@ -78,8 +80,12 @@ def _read(paths: Sequence[str | os.PathLike], problems: list[InputError], skip_b
                 continue
             entries.append(entry)
     if not entries:
-        raise input_error("the file holds no AMR that can be used", " ".join(map(str, paths)))
+        raise _nothing(paths)
     return entries
+
+
+def _nothing(paths: Sequence[str | os.PathLike]) -> InputError:
+    return input_error("the file holds no AMR that can be used", " ".join(map(str, paths)))
 
 
 def _usable(derived: Iterable[Derived], problems: list[InputError], skip_bad: bool) -> list[Derived]:

@@ -14,6 +14,7 @@ from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "tests" / "data" / "sample.conllu"
+SAMPLE_AMR = ROOT / "tests" / "data" / "sample.amr"
 DATA_VARIABLE = "TRANSITION_PARSER_DATA"
 
 settings.register_profile("default", deadline=None)  # machines are shared: no timed tests
@@ -105,4 +106,27 @@ def checkpoint(data_folder, tmp_path_factory) -> Path:
     """A barely trained model of the sample treebank."""
     folder = tmp_path_factory.mktemp("checkpoints")
     train(data_folder, folder, "--state-positions", "--encoder-local-layers", "1", updates=40)
+    return folder / "checkpoint_best.pt"
+
+
+AMR_BEST = ("--best-checkpoint-metric", "smatch")
+
+
+@pytest.fixture(scope="session")
+def amr_data_folder(tmp_path_factory) -> Path:
+    """The sample bank after `preprocess amr` and `fairseq-preprocess`, 2 labelled SHIFTs."""
+    folder = tmp_path_factory.mktemp("preprocessed_amr") / "data"
+    run_here(
+        "preprocess", "amr", "--train", SAMPLE_AMR, "--valid", SAMPLE_AMR, "--test", SAMPLE_AMR,
+        "--pieces", "400", "--labeled-shift", "2", "--dest", folder,
+    )  # fmt: skip
+    fairseq_preprocess(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def amr_checkpoint(amr_data_folder, tmp_path_factory) -> Path:
+    """A barely trained model of the sample bank."""
+    folder = tmp_path_factory.mktemp("amr_checkpoints")
+    train(amr_data_folder, folder, *AMR_BEST, "--state-positions", updates=30)
     return folder / "checkpoint_best.pt"

@@ -69,11 +69,11 @@ class _Search:
         totals = (self.scores.unsqueeze(-1) + log_probs).flatten(1)
         best, index = totals.topk(min(self.beam, totals.size(1)), 1)
         origin = index.div(vocabulary, rounding_mode="floor")
-        base = torch.arange(len(self.sentence), device=index.device)[:, None] * self.width
-        rows = (base + origin).flatten()
         added = log_probs.flatten(1).gather(1, index).flatten()
         if self.width > 1 or self.beam > 1:
-            self.state.reorder(rows)
+            base = torch.arange(len(self.sentence), device=index.device)[:, None] * self.width
+            rows = (base + origin).flatten()
+            self.state.branch(origin)
             self.history, self.step_scores = self.history[rows], self.step_scores[rows]
         self.width, self.scores = best.size(1), best
         self.tokens = (index % vocabulary).flatten()
@@ -110,6 +110,6 @@ class _Search:
             return
         groups = torch.tensor(keep, device=self.tokens.device)
         rows = (groups[:, None] * self.width + torch.arange(self.width, device=groups.device)).flatten()
-        self.state.reorder(rows, groups)
+        self.state.keep(groups)
         self.tokens, self.scores = self.tokens[rows], self.scores[groups]
         self.history, self.step_scores = self.history[rows], self.step_scores[rows]

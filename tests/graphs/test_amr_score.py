@@ -9,7 +9,7 @@ import smatch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import ROOT, run
+from tests.conftest import SAMPLE_AMR, run
 from transition_parser.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.amr_matching import best_mapping
@@ -64,7 +64,7 @@ def test_what_smatch_cannot_read(system, problem, capfd):
 
 def test_the_sample_as_written_and_as_we_write_it():
     """Inverse roles, :domain for the inverse of :mod, and the order of branches make no difference."""
-    for entry in read_bank(ROOT / "tests" / "data" / "sample.amr"):
+    for entry in read_bank(SAMPLE_AMR):
         variables = [f"x{node}" for node in range(len(entry.graph))]
         text = entry.graph.to_penman(wiki=entry.wiki, variables=variables)
         assert smatch_counts(entry.penman, text).exact, entry.id

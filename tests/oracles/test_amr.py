@@ -6,13 +6,12 @@ from hypothesis import strategies as st
 
 from oracles.amr import Derivation, amr_oracle
 from preprocess.aligner import align_corpus
-from tests.conftest import ROOT
+from tests.conftest import SAMPLE_AMR
 from transition_parser.graphs.amr import AmrGraph, Edge, quoted
 from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
 from transition_parser.transitions import Action, make_system
 from transition_parser.transitions.amr import ARCS_IN_A_ROW
 
-SAMPLE = ROOT / "tests" / "data" / "sample.amr"
 SYSTEM = make_system("amr")
 MODES = ("imperative", "expressive")
 
@@ -196,7 +195,7 @@ def test_a_graph_that_is_not_connected():
 
 
 def test_the_sample_comes_back():
-    for entry in align_corpus(list(read_bank(SAMPLE))):
+    for entry in align_corpus(list(read_bank(SAMPLE_AMR))):
         assert_comes_back(entry.forms, entry.graph, derive(entry.forms, entry.graph, entry.alignments))
 
 

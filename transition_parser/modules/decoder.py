@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from transition_parser.modules.attention import HeadMask
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.layers import DecoderLayer, StateScores, sinusoids
+from transition_parser.modules.history import History
+from transition_parser.modules.layers import DecoderLayer, Past, StateScores, sinusoids
 from transition_parser.modules.state_masks import StateHeads, StatePositions
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import Machine, make_machine, unroll
@@ -28,21 +29,31 @@ SWAPS_PER_WORD = 2
 
 @dataclass
 class SearchState:
-    """What search carries from step to step: the batched machine and each layer's keys and values."""
+    """What search carries from step to step: the batched machine, and each layer's keys and values.
+
+    Each of B sentences has W hypotheses; the machine has B · W rows, in the order of the sentences.
+    """
 
     machine: Machine
-    past: list[tuple[Tensor, Tensor]]
+    history: History
     memory: list[tuple[Tensor, Tensor]]
     words: Tensor  # (B, P), True at words and root
     steps: int = 0
 
-    def reorder(self, rows: Tensor, sentences: Tensor | None = None) -> None:
-        """Row i becomes a copy of row `rows[i]`; sentence i of sentence `sentences[i]`, where given."""
-        self.machine.reorder(rows)
-        self.past = [(k.index_select(0, rows), v.index_select(0, rows)) for k, v in self.past]
-        if sentences is not None:
-            self.memory = [(k.index_select(0, sentences), v.index_select(0, sentences)) for k, v in self.memory]
-            self.words = self.words.index_select(0, sentences)
+    def branch(self, origin: Tensor) -> None:
+        """Hypothesis w of sentence b goes on from what was its hypothesis `origin[b, w]`, (B, W')."""
+        first = torch.arange(len(origin), device=origin.device)[:, None] * self.history.width
+        self.machine.reorder((first + origin).flatten())
+        self.history.branch(origin)
+
+    def keep(self, sentences: Tensor) -> None:
+        """Sentence i becomes what was sentence `sentences[i]`, with all its hypotheses."""
+        width = self.history.width
+        rows = sentences[:, None] * width + torch.arange(width, device=sentences.device)
+        self.machine.reorder(rows.flatten())
+        self.history.keep(sentences)
+        self.memory = [(k.index_select(0, sentences), v.index_select(0, sentences)) for k, v in self.memory]
+        self.words = self.words.index_select(0, sentences)
 
 
 class ActionDecoder(FairseqIncrementalDecoder):
@@ -114,7 +125,7 @@ class ActionDecoder(FairseqIncrementalDecoder):
         x = self._embed(prev_output_tokens, 0)
         for layer in self.layers:
             memory = layer.cross_attention.keys_values(encoder_out.words)
-            x, _kept = layer(x, None, memory, mask, scores_of)
+            x = layer(x, None, memory, mask, scores_of)
         legal = self._on_device().legal_tokens(state["columns"], state["context"], self.predict_shift_words)
         return self._scores(x, legal), {"attn": None}
 
@@ -123,10 +134,10 @@ class ActionDecoder(FairseqIncrementalDecoder):
     def start(self, encoder_out: EncoderOut) -> SearchState:
         """The state of search before the first action."""
         memory = [layer.cross_attention.keys_values(encoder_out.words) for layer in self.layers]
-        shape = (memory[0][0].size(0), self.heads, 0, memory[0][0].size(3))
-        past = [(memory[0][0].new_zeros(shape), memory[0][0].new_zeros(shape)) for _ in self.layers]
+        keys = memory[0][0]
+        history = History(len(self.layers), keys.size(0), self.heads, keys.size(3), keys)
         machine = self.machine(encoder_out, SWAPS_PER_WORD)
-        return SearchState(machine, past, memory, encoder_out.mask)
+        return SearchState(machine, history, memory, encoder_out.mask)
 
     def step(self, tokens: Tensor, search: SearchState) -> Tensor:
         """(R, V) scores of the next action, where `tokens` (R,) were the last ones (`</s>` at first) and the
@@ -137,8 +148,10 @@ class ActionDecoder(FairseqIncrementalDecoder):
         words = search.words.repeat_interleave(len(tokens) // len(search.words), 0)
         stack, buffer = machine.stack_places()[:, None], machine.buffer_places()[:, None]
         mask, scores_of = self._state_mask(stack, buffer, words)
+        search.history.open()
+        bias = search.history.bias()
         for i, layer in enumerate(self.layers):
-            x, search.past[i] = layer(x, search.past[i], search.memory[i], mask, scores_of)
+            x = layer(x, Past(search.history, i, bias), search.memory[i], mask, scores_of)
         search.steps += 1
         return self._scores(x[:, 0], machine.legal())
 
@@ -156,7 +169,7 @@ class ActionDecoder(FairseqIncrementalDecoder):
     def reorder_incremental_state(self, incremental_state: dict, new_order: Tensor) -> None:
         """Follows fairseq's beam: hypotheses are copied, dropped, and finished sentences leave."""
         if _CACHE in incremental_state:
-            incremental_state[_CACHE].reorder(new_order, new_order)
+            incremental_state[_CACHE].keep(new_order)
 
     # --- parts ------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ Source: Vaswani et al. 2017; pre-norm: Nguyen and Salazar 2019.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 
 from transition_parser.modules.attention import Attention, HeadMask, _linear
 from transition_parser.modules.dropout import Dropout
+from transition_parser.modules.history import History
 
 
 def sinusoids(first: int, count: int, dim: int, device: torch.device) -> Tensor:
@@ -69,10 +71,18 @@ class EncoderLayer(nn.Module):
         return x + self.dropout(self.feed_forward(self.norms[1](x)))
 
 
+class Past(NamedTuple):
+    """The actions before this one as layer number `layer` sees them. bias: see `History`."""
+
+    history: History
+    layer: int
+    bias: Tensor
+
+
 class DecoderLayer(nn.Module):
     """Self-attention over the actions so far, cross-attention to the words, feed-forward.
 
-    The same layer serves training (all T actions at once) and search (`step`, one action a row).
+    The same layer serves training (all T actions at once) and search (one action a row).
     """
 
     def __init__(
@@ -88,27 +98,36 @@ class DecoderLayer(nn.Module):
     def forward(
         self,
         x: Tensor,
-        past: tuple[Tensor, Tensor] | None,
+        past: Past | None,
         memory: tuple[Tensor, Tensor],
         mask: HeadMask | None,
         scores: StateScores | None = None,
-    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """x (B, T, dim) and this layer's keys and values of the actions so far.
+    ) -> Tensor:
+        """x: (B, T, dim) to the same, in search (R, 1, dim).
 
-        past: keys and values of earlier actions, (B, heads, t, d) each, None in training. memory: keys and
-        values of the words. mask: what cross-attention may see. scores: adds state positions to it.
+        past: the earlier actions, None in training. memory: keys and values of the words. mask: what
+        cross-attention may see. scores: adds state positions to it.
         """
         inner = self.norms[0](x)
         query = self.self_attention.split(self.self_attention.query(inner))
         now = self.self_attention.keys_values(inner)
-        if past is not None:
-            now = torch.cat([past[0], now[0]], 2), torch.cat([past[1], now[1]], 2)
-        x = x + self.dropout(self.self_attention.attend(query, *now, None, causal=past is None))
+        if past is None:
+            found = self.self_attention.attend(query, *now, None, causal=True)
+        else:
+            found = self._look_back(query, now, past)
+        x = x + self.dropout(found)
         query = self.cross_attention.split(self.cross_attention.query(self.norms[1](x)))
         if scores is not None and mask is not None:
             mask = scores(query, mask, self.cross_attention)
         x = x + self.dropout(self._cross(query, memory, mask))
-        return x + self.dropout(self.feed_forward(self.norms[2](x))), now
+        return x + self.dropout(self.feed_forward(self.norms[2](x)))
+
+    def _look_back(self, query: Tensor, now: tuple[Tensor, Tensor], past: Past) -> Tensor:
+        """Self-attention where the hypotheses of a sentence share what they have in common."""
+        rows, sentences = query.size(0), past.bias.size(0)
+        query, keys, values = (_beam_to_steps(x, sentences) for x in (query, *now))
+        keys, values = past.history.write(past.layer, keys, values)
+        return self.self_attention.attend(query, keys, values, HeadMask(past.bias)).reshape(rows, 1, -1)
 
     def _cross(self, query: Tensor, memory: tuple[Tensor, Tensor], mask: HeadMask | None) -> Tensor:
         """Cross-attention where the rows of one sentence (a beam) share its keys and values."""

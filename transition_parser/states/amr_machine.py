@@ -17,6 +17,10 @@ _PER_ROW = (
     *("length", "position", "first", "named", "alive", "constant", "where", "group", "count", "newest", "limit"),
     *("has_concept", "topped", "closed", "arcs", "arcs_left", "swaps_left", "nodes_left", "features", "bad"),
 )
+_READ = (
+    *("_second", "_group_top", "_constant_top", "_group_second", "_constant_second"),
+    *("_columns", "_context"),
+)  # from the others, by `_look`
 _NODES = (Column.PRED, Column.COPY_LEMMA, Column.VALUE, Column.COPY_WORD, Column.ENTITY, Column.COPY_ENTITY)
 
 
@@ -106,9 +110,8 @@ class AmrMachine:
 
     def reorder(self, rows: Tensor) -> None:
         """Row i becomes a copy of what was row `rows[i]`; rows may repeat, or be left out."""
-        for name in _PER_ROW:
+        for name in (*_PER_ROW, *_READ):
             setattr(self, name, getattr(self, name).index_select(0, rows))
-        self._look()
 
     def _arc(self, column: Tensor) -> None:
         """LA and RA: two components become one; a constant leaves the stack."""

@@ -19,6 +19,7 @@ from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.system import NO_HEAD
 
 _PER_ROW = ("root", "stack", "depth", "buffer", "left", "heads", "relations", "features", "swaps_left")
+_READ = ("_top", "_second", "_front", "_columns")  # from the others, by `_look`
 
 
 class _Effect(NamedTuple):
@@ -156,11 +157,10 @@ class DependencyMachine:
 
     def reorder(self, rows: Tensor) -> None:
         """Row i becomes a copy of what was row `rows[i]`; rows may repeat, or be left out."""
-        for name in _PER_ROW:
+        for name in (*_PER_ROW, *_READ):
             value = getattr(self, name)
             if value is not None:
                 setattr(self, name, value.index_select(0, rows))
-        self._look()
 
     def _attach(self, words: Tensor, effect: dict[str, Tensor], relation: Tensor) -> None:
         arc = effect["dependent"] > 0

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# The open AMR corpora that the model en-amr was trained on, to binarised data: bash run/prepare_open_amr.sh CORPORA DATA
+# CORPORA holds the folders lpp-v3.0, bio-union, qald9, wiser-dialogue-amr and scout-standard-amr, each with a train.amr;
+# development and test data are those of lpp-v3.0. Entries that can't be read are named and left out.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+if [ $# -ne 2 ]; then
+    echo "usage: bash run/prepare_open_amr.sh CORPORA DATA" >&2
+    exit 2
+fi
+corpora=$1 data=$2
+[ -x "$root/.venv/bin/transition-parser" ] && PATH="$root/.venv/bin:$PATH"
+train=()
+for corpus in lpp-v3.0 bio-union qald9 wiser-dialogue-amr scout-standard-amr; do
+    train+=("$corpora/$corpus/train.amr")
+done
+transition-parser preprocess amr --train "${train[@]}" --valid "$corpora/lpp-v3.0/dev.amr" \
+    --test "$corpora/lpp-v3.0/test.amr" --dest "$data" --skip-bad
+bash "$root/run/binarise.sh" "$data"

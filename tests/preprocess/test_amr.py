@@ -1,0 +1,194 @@
+"""`preprocess amr`: the files, and that search can find every training derivation."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from preprocess.amr import AmrOptions, preprocess_amr
+from tests.conftest import SAMPLE_AMR
+from tests.states.test_machine import SPECIAL
+from transition_parser.errors import InputError
+from transition_parser.graphs.bank import read_bank
+from transition_parser.pieces import Pieces, normalise
+from transition_parser.states.device_table import DeviceTable
+from transition_parser.states.machine import make_machine
+from transition_parser.states.table import ActionTable
+from transition_parser.transitions import Action
+from transition_parser.transitions.config import ParserConfig
+
+CATS = "# ::id cats\n# ::snt The cats sleep.\n# ::tok The cats sleep .\n(s / sleep-01\n      :ARG0 (c / cat))\n"
+ROME = (
+    "# ::id rome\n# ::snt The cats saw Rome .\n(s / see-01~2 :ARG0 (c / cat~1)\n"
+    '      :ARG1 (c2 / city~3 :wiki "Rome" :name (n / name~3 :op1 "Rome"~3)))\n'
+)
+LOOP = "# ::id loop\n# ::tok a b\n(s / see-01 :ARG1 s)\n"
+BROKEN = "# ::id broken\n# ::tok a b\n(s / see-01\n"
+NO_SENTENCE = "# ::id bare\n(s / see-01)\n"
+SMALL = AmrOptions(pieces=300)
+
+
+def bank(path: Path, *entries: str) -> Path:
+    path.write_text("\n".join(entries), encoding="utf-8")
+    return path
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """The sample with 3 labelled SHIFTs."""
+    dest = tmp_path_factory.mktemp("preprocessed") / "data"
+    preprocess_amr({"train": [SAMPLE_AMR], "valid": [SAMPLE_AMR]}, dest, AmrOptions(400, labeled_shift=3))
+    return dest
+
+
+def test_files(folder):
+    assert {path.name for path in folder.iterdir()} == {
+        *("train.src", "train.act", "train.amr", "valid.src", "valid.act", "valid.amr"),
+        *("spm.model", "parser.json", "lexicon.json"),
+    }
+    entries, gold = list(read_bank(folder / "train.amr")), list(read_bank(SAMPLE_AMR))
+    assert [entry.id for entry in entries] == [entry.id for entry in gold]
+    assert all(entry.tokens and all(entry.alignments) for entry in entries)
+    assert [entry.text for entry in entries] == [entry.text for entry in gold]
+    pieces = Pieces.load(folder)
+    spelled = [pieces.words(line.split()) for line in lines(folder / "train.src")]
+    assert spelled == [[normalise(form) for form in entry.forms] for entry in entries]
+    assert len(lines(folder / "train.act")) == len(entries)
+
+
+def test_derivations_build_the_graphs_under_the_lexicon(folder):
+    """The machine of search, which knows what training has seen, forbids nothing that training does."""
+    system = ParserConfig.load(folder).transition_system()
+    assert system.lexicon and system.shift_words
+    for line, entry in zip(lines(folder / "train.act"), read_bank(folder / "train.amr"), strict=True):
+        actions = [Action.parse(token) for token in line.split()]
+        graph = system.replay(system.read([normalise(form) for form in entry.forms]), actions)
+        assert sorted(graph.labels) == sorted(entry.graph.labels)
+        assert len(graph.edges) == len(entry.graph.edges)
+
+
+def test_every_training_token_is_legal_in_the_batched_machine(folder):
+    config = ParserConfig.load(folder)
+    derivations = [line.split() for line in lines(folder / "train.act")]
+    tokens = dict.fromkeys([*(token for line in derivations for token in line), *map(str, config.actions())])
+    table = ActionTable(config.transition_system(), [*SPECIAL, *tokens])
+    words = [entry.forms for entry in read_bank(folder / "train.amr")]
+    features = torch.nn.utils.rnn.pad_sequence([torch.tensor(table.features(forms)) for forms in words], True)
+    machine = make_machine(DeviceTable.of(table), torch.tensor([len(forms) for forms in words]), features)
+    place = {token: i for i, token in enumerate(table.tokens)}
+    for step in range(max(map(len, derivations)) + 1):
+        due = torch.tensor([place[line[step]] if step < len(line) else table.end for line in derivations])
+        legal = machine.legal().gather(1, due[:, None])[:, 0]
+        assert legal.all(), (step, derivations[int((~legal).nonzero()[0])])
+        machine.advance(due)
+    assert machine.is_final().all()
+
+
+def test_labelled_shifts(folder):
+    config = ParserConfig.load(folder)
+    assert config.shift_words[:2] == (".", "the") and len(config.shift_words) == 3
+    tokens = {token for line in lines(folder / "train.act") for token in line.split()}
+    shifts = {token for token in tokens if token.startswith("SHIFT")}
+    assert shifts == {"SHIFT", *(f"SHIFT({word})" for word in config.shift_words)}
+    for line, entry in zip(lines(folder / "train.act"), read_bank(folder / "train.amr"), strict=True):
+        found = [token for token in line.split() if token.startswith(("SHIFT", "MERGE"))]
+        assert len(found) == len(entry.forms)
+        for token, form in zip(found, entry.forms, strict=True):
+            assert token == "MERGE" or token == (f"SHIFT({form})" if form in config.shift_words else "SHIFT")
+
+
+def test_lexicon(tmp_path):
+    other = ROME.replace("id rome", "id other").replace('"Rome" ', '"Rome,_Italy" ')
+    train = bank(tmp_path / "train.amr", CATS, other, ROME, ROME.replace("id rome", "id again"))
+    preprocess_amr({"train": [train], "valid": [train]}, tmp_path / "data", SMALL)
+    values = json.loads((tmp_path / "data" / "lexicon.json").read_text(encoding="utf-8"))
+    assert values == {
+        "format_version": 1,
+        "spans": {},  # all are copies
+        "wiki": {'city "Rome"': '"Rome"', '"Rome"': '"Rome"'},
+    }
+    german = "# ::id g\n# ::tok Germans do n't sleep\n(s / sleep-01~3 :polarity -~2 :ARG0 (p / person~0 :mod "
+    german += '(c / country~0 :name (n / name~0 :op1 "Germany"~0))))\n'
+    train = bank(tmp_path / "train.amr", CATS, german)
+    preprocess_amr({"train": [train], "valid": [train]}, tmp_path / "data", SMALL)
+    lexicon = ParserConfig.load(tmp_path / "data").lexicon
+    assert {span: [*map(str, actions)] for span, actions in lexicon.spans.items()} == {
+        "german": ['ENTITY(country,"Germany")', "PRED(person)"],
+        "not": ["VALUE(-)"],
+    }
+    assert lexicon.wiki == {}
+
+
+def test_only_training_fills_the_lexicon(tmp_path):
+    train = bank(tmp_path / "train.amr", CATS)
+    valid = bank(tmp_path / "valid.amr", "# ::id v\n# ::tok a b\n(z / zebra~0 :topic (y / yak~1))\n")
+    preprocess_amr({"train": [train], "valid": [valid]}, tmp_path / "data", SMALL)
+    config = ParserConfig.load(tmp_path / "data")
+    assert config.relations == ("ARG0",) and not config.lexicon.spans
+    assert lines(tmp_path / "data" / "valid.act") == ["SHIFT PRED(zebra) ROOT SHIFT PRED(yak) RA(topic) REDUCE CLOSE"]
+
+
+def test_several_files_of_a_split(tmp_path):
+    a, b = bank(tmp_path / "a.amr", CATS), bank(tmp_path / "b.amr", ROME)
+    both, data = bank(tmp_path / "ab.amr", CATS, ROME), tmp_path / "data"
+    counts, problems = preprocess_amr({"train": [a, b], "valid": [both], "test": [b]}, data, SMALL)
+    assert {split: count["sentences"] for split, count in counts.items()} == {"train": 2, "valid": 2, "test": 1}
+    assert not problems
+    for name in ("src", "act", "amr"):
+        assert (data / f"train.{name}").read_bytes() == (data / f"valid.{name}").read_bytes()
+
+
+def test_bad_entries_stop_it_or_are_left_out(tmp_path):
+    train = bank(tmp_path / "train.amr", CATS, LOOP, BROKEN, NO_SENTENCE, ROME)
+    splits = {"train": [train], "valid": [bank(tmp_path / "valid.amr", ROME, LOOP)]}
+    with pytest.raises(InputError, match=r"train\.amr:13: sentence broken: "):
+        preprocess_amr(splits, tmp_path / "data", SMALL)
+    assert not (tmp_path / "data").exists() and len(list(tmp_path.iterdir())) == 2
+    counts, problems = preprocess_amr(splits, tmp_path / "data", AmrOptions(300, skip_bad=True))
+    assert counts == {"train": {"sentences": 2, "skipped": 3}, "valid": {"sentences": 1, "skipped": 1}}
+    said = [str(problem).partition("\n")[0] for problem in problems]
+    assert [line.split(": ")[1] for line in said] == [f"sentence {name}" for name in ("broken", "bare", "loop", "loop")]
+    assert [entry.id for entry in read_bank(tmp_path / "data" / "train.amr")] == ["cats", "rome"]
+    assert len(lines(tmp_path / "data" / "train.act")) == len(lines(tmp_path / "data" / "train.src")) == 2
+
+
+def test_a_graph_that_is_too_large_stops_it(tmp_path):
+    """Its derivation would be illegal, and stop fairseq-train."""
+    large = "# ::id large\n# ::tok a\n(a / and~0 " + " ".join(f":op{i} (x{i} / x~0)" for i in range(1, 12)) + ")\n"
+    train = bank(tmp_path / "train.amr", CATS, large)
+    with pytest.raises(InputError, match=r"sentence large: the graph needs 12 nodes, but a sentence of 1 words"):
+        preprocess_amr({"train": [train]}, tmp_path / "data", SMALL)
+
+
+def test_nothing_that_can_be_used(tmp_path):
+    splits = {"train": [bank(tmp_path / "train.amr", BROKEN)]}
+    with pytest.raises(InputError, match=r"train\.amr: the file holds no AMR that can be used"):
+        preprocess_amr(splits, tmp_path / "data", AmrOptions(300, skip_bad=True))
+    splits = {"train": [bank(tmp_path / "train.amr", LOOP)]}
+    with pytest.raises(InputError, match=r"no AMR that can be used"):
+        preprocess_amr(splits, tmp_path / "data", AmrOptions(300, skip_bad=True))
+    assert not (tmp_path / "data").exists()
+
+
+def test_processes_change_no_byte(folder, tmp_path):
+    options = AmrOptions(400, labeled_shift=3, processes=2)
+    preprocess_amr({"train": [SAMPLE_AMR]}, tmp_path / "data", options)
+    for path in (tmp_path / "data").iterdir():
+        assert path.read_bytes() == (folder / path.name).read_bytes(), path.name
+
+
+def test_words_that_the_network_sees_in_another_spelling(tmp_path):
+    """`▁` opens a piece, so that the network sees `_` for it: labelled SHIFT and lexicon go by that."""
+    odd = "# ::id odd\n# ::tok ▁ ▁ ▁ sleep\n(s / sleep-01~3 :ARG0 (d / dog~0))\n"
+    train = bank(tmp_path / "train.amr", odd)
+    preprocess_amr({"train": [train], "valid": [train]}, tmp_path / "data", AmrOptions(300, labeled_shift=1))
+    config = ParserConfig.load(tmp_path / "data")
+    assert config.shift_words == ("_",) and list(config.lexicon.spans) == ["_"]
+    assert lines(tmp_path / "data" / "train.act")[0].startswith(
+        "SHIFT(_) PRED(dog) SHIFT(_) SHIFT(_) SHIFT COPY_SENSE01"
+    )
