@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import logging
 
 import torch
@@ -23,3 +24,18 @@ def quiet_penman() -> None:
     What penman warns of comes again as our errors.
     """
     logging.getLogger("penman").setLevel(logging.ERROR)
+
+
+def keep_freed_memory() -> None:
+    """Tells glibc to keep the memory of freed tensors for the next ones.
+
+    By default it gives blocks of some MB back to the system at once, and gets them again page by page: for the
+    scores over a large vocabulary that takes longer than computing them. Does nothing where there is no glibc.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):  # another C library
+        return
+    trim_threshold, mmap_max = -1, -4  # M_TRIM_THRESHOLD and M_MMAP_MAX of malloc.h
+    mallopt(mmap_max, 0)
+    mallopt(trim_threshold, 2**31 - 1)

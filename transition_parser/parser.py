@@ -17,6 +17,7 @@ from pathlib import Path
 import torch
 
 from transition_parser.checkpoints import load_model
+from transition_parser.compat import keep_freed_memory
 from transition_parser.data.resources import Resources
 from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.bank import AmrEntry
@@ -47,6 +48,7 @@ class Parser:
     ) -> None:
         if beam < 1 or batch_tokens < 1:
             raise InputError("beam and batch size must be 1 or more")
+        keep_freed_memory()
         self.device = _device(device)
         self.model, self.resources = model.eval().to(self.device), resources
         self.beam, self.batch_tokens = beam, batch_tokens

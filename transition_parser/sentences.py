@@ -37,6 +37,8 @@ def _read(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator[Senten
         if line.strip() and not line.startswith(b"#"):
             break
     rest = chain(head, lines)
+    if path.endswith(".amr") or any(line.startswith(b"# ::") for line in head):
+        raise input_error("an AMR bank, and the model is one of trees: they are parsed from CoNLL-U or text", path)
     is_conllu = path.endswith(".conllu") or bool(head and b"\t" in head[-1])
     sentences = parse_conllu(rest, path) if is_conllu else _text(rest, path, tokenised)
     empty = True
@@ -82,6 +84,8 @@ def _amr_entries(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator
         if line.strip():
             break
     rest = chain(head, lines)
+    if path.endswith(".conllu") or (head and b"\t" in head[-1] and not head[-1].startswith(b"#")):
+        raise input_error("CoNLL-U, and the model is one of AMRs: they are parsed from AMR banks or text", path)
     is_bank = path.endswith(".amr") or bool(head and head[-1].lstrip().startswith((b"# ::", b"#", b"(")))
     empty = True
     for entry in _bank(rest, path) if is_bank else _amr_text(rest, path, tokenised):

@@ -14,6 +14,7 @@ from collections import Counter
 from oracles.amr_check import AmrCoverage, Checked, check, derive
 from oracles.check import Coverage, run_oracle
 from preprocess.aligner import aligned, train_table
+from preprocess.amr import read_entries
 from transition_parser.cli.options import (
     add_json,
     add_nonprojective,
@@ -25,7 +26,7 @@ from transition_parser.cli.options import (
     print_figures,
 )
 from transition_parser.errors import InputError, input_error
-from transition_parser.graphs.bank import AmrEntry, read_bank
+from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.progress import progress
 from transition_parser.transitions import Action, make_system
@@ -36,6 +37,11 @@ EXAMPLE = """example:
   transition-parser oracle dev.conllu --system arc-hybrid-swap --check
   transition-parser oracle dev.conllu --system arc-eager --out-actions dev.actions
   transition-parser oracle dev.amr --system amr --check --vocabulary-from train.amr --worst"""
+
+
+# options of one kind of graph, and their values where they are not given
+_TREES_ONLY = {"nonprojective": "skip"}
+_AMR_ONLY = {"vocabulary_from": None, "restarts": 4, "worst": False, "skip_bad": False, "processes": 1}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,12 +68,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the oracle over the file."""
     if arguments.json and arguments.out_actions == "-":
         raise InputError("--json has standard output for itself: give --out-actions a file")
-    return (_run_amr if arguments.system == AmrSystem.name else _run_trees)(arguments)
+    amr = arguments.system == AmrSystem.name
+    for name, default in (_TREES_ONLY if amr else _AMR_ONLY).items():
+        if getattr(arguments, name) != default:
+            raise InputError(f"--{name.replace('_', '-')} is for {'trees' if amr else '--system amr'}")
+    if arguments.worst and not arguments.check:
+        raise InputError("--worst needs --check")
+    return (_run_amr if amr else _run_trees)(arguments)
 
 
 def _run_trees(arguments: argparse.Namespace) -> int:
-    if arguments.vocabulary_from or arguments.worst or arguments.skip_bad:
-        raise InputError("--vocabulary-from, --worst and --skip-bad are for --system amr")
     first = next(read_conllu(arguments.input), None)
     if first is None:
         raise input_error("the file holds no sentences", arguments.input)
@@ -85,9 +95,10 @@ def _run_trees(arguments: argparse.Namespace) -> int:
 def _run_amr(arguments: argparse.Namespace) -> int:
     system = AmrSystem()
     problems: list[InputError] = []
-    entries = _aligned(arguments, arguments.input, problems)
+    coverage = AmrCoverage()
+    entries = _aligned(arguments, arguments.input, coverage.unreadable)
     vocabulary = _vocabulary(arguments, system, problems) if arguments.vocabulary_from else None
-    coverage = AmrCoverage(vocabulary)
+    coverage.vocabulary = vocabulary
     if arguments.check:
         results = check(entries, system, vocabulary, arguments.restarts, arguments.processes)
     else:
@@ -98,7 +109,7 @@ def _run_amr(arguments: argparse.Namespace) -> int:
                 raise item.derived.error
             coverage.add(item)
             write(item.derived.derivation.actions if item.derived.derivation else [])
-    for problem in (*problems, *coverage.skipped):
+    for problem in (*problems, *coverage.unreadable, *coverage.skipped):
         print(f"left out: {problem}", file=sys.stderr)
     print_figures(coverage.report(arguments.check), arguments.json)
     if arguments.worst and arguments.check and not arguments.json:
@@ -107,9 +118,7 @@ def _run_amr(arguments: argparse.Namespace) -> int:
 
 
 def _aligned(arguments: argparse.Namespace, path: str, problems: list[InputError]) -> list[AmrEntry]:
-    entries = list(read_bank(path, problems if arguments.skip_bad else None))
-    if not entries:
-        raise input_error("the file holds no AMR", path)
+    entries = read_entries([path], problems, arguments.skip_bad)
     return list(
         progress(aligned(entries, train_table(entries), processes=arguments.processes), "aligner", len(entries))
     )

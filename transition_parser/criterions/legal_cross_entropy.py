@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import torch
+from fairseq import utils
 from fairseq.criterions import register_criterion
 from fairseq.criterions.label_smoothed_cross_entropy import (
     LabelSmoothedCrossEntropyCriterion,
     LabelSmoothedCrossEntropyCriterionConfig,
 )
+from torch import Tensor
 
 
 @register_criterion("legal_cross_entropy", dataclass=LabelSmoothedCrossEntropyCriterionConfig)
@@ -19,13 +21,26 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
     is an error.
     """
 
+    def forward(self, model, sample, reduce=True):
+        """(loss, sample size, what to log), as fairseq's criteria return them."""
+        logits, extra = model(**sample["net_input"], mask_illegal=False)
+        loss, nll = self.compute_loss(model, (logits, extra), sample, reduce)
+        sample_size = sample["target"].size(0) if self.sentence_avg else sample["ntokens"]
+        logged = {
+            "loss": utils.item(loss.data) if reduce else loss.data,
+            "nll_loss": utils.item(nll.data) if reduce else nll.data,
+            "ntokens": sample["ntokens"],
+            "nsentences": sample["target"].size(0),
+            "sample_size": sample_size,
+        }
+        return loss, sample_size, logged
+
     def compute_loss(self, model, net_output, sample, reduce=True):
         """(loss, negative log-likelihood), summed over the batch, both in nats."""
-        lprobs = model.get_normalized_probs(net_output, log_probs=True)
+        logits, legal = net_output[0], net_output[1]["legal"]
         target = model.get_targets(sample, net_output)
-        gold = lprobs.gather(2, target[..., None])[..., 0]
         real = target != self.padding_idx
-        illegal = real & ~gold.isfinite()
+        illegal = real & (legal.gather(2, target[..., None])[..., 0] == 0)
         if model.training and bool(illegal.any()):
             row, step = illegal.nonzero()[0].tolist()
             raise ValueError(
@@ -33,10 +48,43 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
                 "actions made by one `transition-parser preprocess`?"
             )
         counted = (real & (illegal.cumsum(1) == 0)).flatten()
-        lprobs, gold = lprobs.flatten(0, 1), gold.flatten()
-        legal = lprobs.isfinite()
-        choices = legal.sum(1).clamp_min(1)
-        smooth = -lprobs.masked_fill(~legal, 0.0).sum(1) / choices
-        nll = torch.where(counted, -gold, 0.0)
-        loss = (1.0 - self.eps) * nll + self.eps * torch.where(counted, smooth, 0.0)
+        loss, nll = _LegalLoss.apply(
+            logits.flatten(0, 1), legal.flatten(0, 1), target.flatten(), counted.float(), self.eps
+        )
         return (loss.sum(), nll.sum()) if reduce else (loss, nll)
+
+
+_FAR = 1e9  # below any score; −inf times 0 would be no number
+
+
+class _LegalLoss(torch.autograd.Function):
+    """Label-smoothed cross-entropy over legal actions with few passes over the vocabulary: where that is large,
+    the passes that autograd takes cost as much as the network."""
+
+    @staticmethod
+    def forward(ctx, logits: Tensor, legal: Tensor, target: Tensor, counted: Tensor, eps: float):
+        """(loss, negative log-likelihood) of each row, (N,). logits: (N, V). legal (N, V), counted (N,): 1 and 0."""
+        scores = logits.float()
+        gold = scores.gather(1, target[:, None])[:, 0]
+        share = 1.0 / legal.sum(1).clamp_min(1)
+        mean = (scores * legal).sum(1) * share
+        scores = scores + (legal - 1.0) * _FAR
+        # the largest score and its probability give the normaliser without another pass
+        highest = scores.amax(1)
+        probability = scores.softmax(1)
+        normaliser = highest - probability.amax(1).log()
+        nll = (normaliser - gold) * counted
+        loss = (1.0 - eps) * nll + eps * (normaliser - mean) * counted
+        ctx.save_for_backward(probability, legal, target, counted, share)
+        ctx.eps, ctx.dtype = eps, logits.dtype
+        ctx.mark_non_differentiable(nll)
+        return loss, nll
+
+    @staticmethod
+    def backward(ctx, loss_grad: Tensor, _nll_grad: Tensor | None):
+        probability, legal, target, counted, share = ctx.saved_tensors
+        weight = (counted * loss_grad)[:, None]
+        grad = probability * weight
+        grad.addcmul_(legal, -ctx.eps * share[:, None] * weight)
+        grad.scatter_add_(1, target[:, None], -(1.0 - ctx.eps) * weight)
+        return grad.to(ctx.dtype), None, None, None, None

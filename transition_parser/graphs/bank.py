@@ -172,6 +172,10 @@ def parse_entry(block: list[str], path: str | None = None, start: int = 1) -> Am
     graph_lines = [(start + i, line) for i, line in enumerate(block) if not _is_comment(line)]
     if not graph_lines:
         return entry
+    number, first = graph_lines[0]
+    if not first.lstrip().startswith("("):
+        column = len(first) - len(first.lstrip())
+        raise _error_at(entry, "no parenthesis where the graph begins: is the file AMR?", number, first, column)
     try:
         # lines, since PENMAN would divide a text at each character that Unicode calls a line end
         tree = penman.parse([line for _, line in graph_lines])

@@ -181,7 +181,8 @@ def _sentence(block: list[str], path: str | None, start: int) -> Sentence:
         cells = line.split("\t")
         problem = None
         if len(cells) != len(COLUMNS):
-            problem = f"{len(cells)} columns separated by tabs, 10 expected"
+            hint = "" if len(cells) > 1 else ": is the file CoNLL-U?"
+            problem = f"{len(cells)} columns separated by tabs, 10 expected{hint}"
         elif "" in cells:
             problem = f"column {COLUMNS[cells.index('')]} is empty: write _ for no value"
         else:
@@ -228,7 +229,7 @@ class _IdChecker:
 
     def why_incomplete(self) -> str | None:
         if not self.word:
-            return "the sentence has no words"
+            return "the sentence has no words: is the file CoNLL-U?"
         if self.range_end > self.word:
             return f"a range ends at word {self.range_end}, but the sentence has {self.word} words"
         return None

@@ -79,10 +79,10 @@ class TransitionTransformer(FairseqEncoderDecoderModel):
         encoder = WordEncoder(resources.source_dictionary, opens, args)
         return cls(encoder, ActionDecoder(resources.target_dictionary, resources.table, args))
 
-    def forward(self, src_tokens, src_lengths, prev_output_tokens, state=None, features=None):
+    def forward(self, src_tokens, src_lengths, prev_output_tokens, state=None, features=None, mask_illegal=True):
         """(B, T, V) scores of the actions; see `ActionDecoder.forward`."""
         encoder_out = self.encoder(src_tokens, src_lengths, features=features)
-        return self.decoder(prev_output_tokens, encoder_out, state=state)
+        return self.decoder(prev_output_tokens, encoder_out, state=state, mask_illegal=mask_illegal)
 
     def max_positions(self) -> tuple[int, int]:
         """The longest source and target."""

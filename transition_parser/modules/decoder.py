@@ -106,12 +106,14 @@ class ActionDecoder(FairseqIncrementalDecoder):
         encoder_out: EncoderOut,
         incremental_state: dict | None = None,
         state: dict[str, Tensor | None] | None = None,
+        mask_illegal: bool = True,
         **_,
     ) -> tuple[Tensor, dict]:
         """(B, T, V) scores before the softmax, and fairseq's dictionary of extras.
 
         prev_output_tokens: (B, T), `</s>` first. In search, the last one is the action just taken, and T in the
-        result is 1. state: the arrays of `unroll`, by name.
+        result is 1. state: the arrays of `unroll`, by name. mask_illegal: False leaves the scores of illegal actions
+        as they come, and says which are legal under `legal` of the dictionary: (B, T, V), 1 and 0.
         """
         if incremental_state is not None:
             scores = self._fairseq_step(prev_output_tokens, encoder_out, incremental_state)
@@ -126,7 +128,9 @@ class ActionDecoder(FairseqIncrementalDecoder):
         for layer in self.layers:
             memory = layer.cross_attention.keys_values(encoder_out.words)
             x = layer(x, None, memory, mask, scores_of)
-        legal = self._on_device().legal_tokens(state["columns"], state["context"], self.predict_shift_words)
+        legal = self._on_device().legality(state["columns"], state["context"], self.predict_shift_words)
+        if not mask_illegal:
+            return self.output(self.norm(x)), {"attn": None, "legal": legal}
         return self._scores(x, legal), {"attn": None}
 
     # --- search -----------------------------------------------------------------------------
@@ -153,7 +157,7 @@ class ActionDecoder(FairseqIncrementalDecoder):
         for i, layer in enumerate(self.layers):
             x = layer(x, Past(search.history, i, bias), search.memory[i], mask, scores_of)
         search.steps += 1
-        return self._scores(x[:, 0], machine.legal())
+        return self._scores(x[:, 0], machine.legality())
 
     def machine(self, encoder_out: EncoderOut, swaps_per_word: int | None = None) -> Machine:
         """The batched machine before the first action."""
@@ -191,7 +195,7 @@ class ActionDecoder(FairseqIncrementalDecoder):
         return mask, StateScores(self.positions, places) if self.positions else None
 
     def _scores(self, x: Tensor, legal: Tensor) -> Tensor:
-        return self.output(self.norm(x)).float().masked_fill(~legal, float("-inf"))
+        return self.output(self.norm(x)).float() + legal.log()  # the logarithm is 0 or −inf
 
     def max_positions(self) -> int:
         """Derivations of any length: positions are computed."""

@@ -86,7 +86,11 @@ class AmrMachine:
 
     def legal(self) -> Tensor:
         """(R, V) bool: which tokens are legal; `</s>` exactly where the state is final."""
-        return self.table.legal_tokens(self._columns, self._context)
+        return self.legality() > 0
+
+    def legality(self) -> Tensor:
+        """(R, V) float: `legal` as 1 and 0."""
+        return self.table.legality(self._columns, self._context)
 
     def is_final(self) -> Tensor:
         """(R,) bool."""

@@ -134,7 +134,11 @@ class DependencyMachine:
 
     def legal(self) -> Tensor:
         """(R, V) bool: which tokens are legal; `</s>` exactly where the state is final."""
-        return self.table.legal_tokens(self._columns, self.context())
+        return self.legality() > 0
+
+    def legality(self) -> Tensor:
+        """(R, V) float: `legal` as 1 and 0."""
+        return self.table.legality(self._columns, self.context())
 
     def is_final(self) -> Tensor:
         """(R,) bool."""

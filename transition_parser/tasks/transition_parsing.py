@@ -19,6 +19,7 @@ from omegaconf import II
 from torch import Tensor
 
 from transition_parser import criterions  # noqa: F401  (registers them)
+from transition_parser.compat import keep_freed_memory
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.data.resources import SOURCE, TARGET, Resources
 from transition_parser.errors import InputError, input_error
@@ -75,6 +76,7 @@ class TransitionParsingTask(FairseqTask):
     @classmethod
     def setup_task(cls, cfg: TransitionParsingConfig, **kwargs) -> "TransitionParsingTask":
         """Reads dictionaries, `spm.model` and `parser.json` of the folder `cfg.data`."""
+        keep_freed_memory()
         return cls(cfg, Resources.load(str(cfg.data)))
 
     @classmethod
