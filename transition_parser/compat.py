@@ -39,3 +39,10 @@ def keep_freed_memory() -> None:
     trim_threshold, mmap_max = -1, -4  # M_TRIM_THRESHOLD and M_MMAP_MAX of malloc.h
     mallopt(mmap_max, 0)
     mallopt(trim_threshold, 2**31 - 1)
+
+
+def has_fast_bf16(device: torch.device) -> bool:
+    """True where the device multiplies bf16 matrices natively; elsewhere bf16 is emulated, and slow."""
+    if device.type == "cpu":
+        return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
+    return device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)

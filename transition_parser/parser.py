@@ -17,7 +17,7 @@ from pathlib import Path
 import torch
 
 from transition_parser.checkpoints import load_model
-from transition_parser.compat import keep_freed_memory
+from transition_parser.compat import has_fast_bf16, keep_freed_memory
 from transition_parser.data.resources import Resources
 from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.bank import AmrEntry
@@ -28,6 +28,7 @@ from transition_parser.search import Hypothesis, search
 from transition_parser.sentences import read_amr_sentences, read_sentences, tokenise
 from transition_parser.transitions.amr import AmrSystem
 
+PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16}
 CHUNK = 4096  # sentences that are sorted by length together
 
 
@@ -35,7 +36,8 @@ class Parser:
     """A model with everything it needs to parse.
 
     beam: hypotheses that search keeps, 1 for greedy search. batch_tokens: words times beam that are parsed at
-    once, at the most (a single longer sentence is parsed by itself).
+    once, at the most (a single longer sentence is parsed by itself). precision: `fp32`, `bf16`, or `auto`: bf16 where
+    the machine computes in it natively.
     """
 
     def __init__(
@@ -45,22 +47,34 @@ class Parser:
         beam: int = 1,
         batch_tokens: int = 40000,
         device: str = "cpu",
+        precision: str = "auto",
     ) -> None:
         if beam < 1 or batch_tokens < 1:
             raise InputError("beam and batch size must be 1 or more")
         keep_freed_memory()
         self.device = _device(device)
-        self.model, self.resources = model.eval().to(self.device), resources
+        if precision == "auto":
+            precision = "bf16" if has_fast_bf16(self.device) else "fp32"
+        if precision not in PRECISIONS:
+            raise InputError(f"precision {precision!r}: choose auto, {' or '.join(PRECISIONS)}")
+        self.model, self.resources = model.eval().to(self.device, PRECISIONS[precision]), resources
         self.beam, self.batch_tokens = beam, batch_tokens
         self.builds_amr = resources.parser.system == AmrSystem.name
 
     @classmethod
-    def load(cls, model: str | os.PathLike, beam: int = 1, batch_tokens: int = 40000, device: str = "cpu") -> Parser:
+    def load(
+        cls,
+        model: str | os.PathLike,
+        beam: int = 1,
+        batch_tokens: int = 40000,
+        device: str = "cpu",
+        precision: str = "auto",
+    ) -> Parser:
         """A parser from a checkpoint file, an exported folder, or the name of a model of the package.
 
         Raises `InputError` where there is none.
         """
-        return cls(*load_model(model), beam, batch_tokens, device)
+        return cls(*load_model(model), beam, batch_tokens, device, precision)
 
     def parse(self, text: str | os.PathLike | Sequence[str] | Sequence[Sequence[str]]) -> list[Parse] | list[AmrParse]:
         """Parses a string (one sentence, tokenised here), a list of words (one sentence), a list of lists

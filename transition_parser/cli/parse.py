@@ -43,6 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="words times beam that are parsed at once (default 40000)",
     )
     parser.add_argument("--device", default="cpu", metavar="D", help="cpu (default), cuda, …")
+    parser.add_argument(
+        "--precision",
+        choices=["auto", "fp32", "bf16"],
+        default="auto",
+        help="auto (default): bf16 where the machine computes in it natively",
+    )
     parser.add_argument("--tokenize", action="store_true", help="text is not tokenised: use spaCy's English rules")
     parser.add_argument("--scores", action="store_true", help="write # parse_score, and ArcScore into MISC")
     parser.add_argument("--actions", action="store_true", help="write # actions")
@@ -54,7 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Parses the file."""
     from transition_parser.parser import Parser
 
-    parser = Parser.load(arguments.model, arguments.beam, arguments.batch_tokens, arguments.device)
+    parser = Parser.load(
+        arguments.model, arguments.beam, arguments.batch_tokens, arguments.device, arguments.precision
+    )
     if not parser.builds_amr and (arguments.alignments or arguments.no_wiki):
         raise InputError(f"--alignments and --no-wiki are for AMR, and {arguments.model} is a model of trees")
     sentences = parser.read(arguments.input, not arguments.tokenize)

@@ -154,6 +154,13 @@ class TransitionDataset(FairseqDataset):
         order = np.random.permutation(len(self)) if self.shuffle else np.arange(len(self))
         return order[np.argsort(self.num_tokens_vec(order), kind="mergesort")]
 
+    def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
+        """fairseq's batches, and the last one too, which it leaves out where its size is no multiple: the longest
+        sentences would never be trained on, validated or parsed."""
+        batches = list(super().batch_by_size(indices, max_tokens, max_sentences, required_batch_size_multiple))
+        rest = np.asarray(indices)[sum(map(len, batches)) :]
+        return [*batches, rest] if len(rest) else batches
+
     @property
     def sizes(self) -> np.ndarray:
         """(sentences, 2) or (sentences,)."""
