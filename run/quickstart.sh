@@ -1,19 +1,25 @@
 #!/usr/bin/env bash
-# Sets up, parses plain English sentences with the model of the package, prints the trees, and scores
-# the model on the sample treebank.
+# Sets up, parses plain English sentences into trees and AMRs with the models of the package, and scores the models
+# on the sample corpora.
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
-sentences=$root/tests/data/sentences.txt
-sample=$root/tests/data/sample.conllu
+data=$root/tests/data
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-echo "== $(wc -l <"$sentences") plain sentences to trees (transition-parser parse en-ewt --tokenize)"
-transition-parser parse en-ewt "$sentences" --tokenize --beam 10 -o "$work/sentences.conllu"
+echo "== $(wc -l <"$data/sentences.txt") plain sentences to trees (transition-parser parse en-ewt --tokenize)"
+transition-parser parse en-ewt "$data/sentences.txt" --tokenize --beam 10 -o "$work/sentences.conllu"
 cut -f 1,2,7,8 "$work/sentences.conllu"
 
-echo "== the sample treebank: gold trees to actions and back (transition-parser oracle --check)"
-transition-parser oracle "$sample" --system arc-hybrid-swap --check
+echo "== $(wc -l <"$data/amr_sentences.txt") plain sentences to AMRs (transition-parser parse en-amr --tokenize --alignments)"
+transition-parser parse en-amr "$data/amr_sentences.txt" --tokenize --alignments --beam 10 -o "$work/sentences.amr"
+grep -v -E '^# ::(id|tok|alignments|node)' "$work/sentences.amr"
 
-echo "== the sample treebank, parsed and scored (transition-parser parse, score)"
-transition-parser parse en-ewt "$sample" --beam 10 -o "$work/sample.conllu"
-transition-parser score "$sample" "$work/sample.conllu"
+echo "== the sample corpora: gold graphs to actions and back (transition-parser oracle --check)"
+transition-parser oracle "$data/sample.conllu" --system arc-hybrid-swap --check
+transition-parser oracle "$data/sample.amr" --system amr --check
+
+echo "== the sample corpora, parsed and scored (transition-parser parse, score)"
+transition-parser parse en-ewt "$data/sample.conllu" --beam 10 -o "$work/sample.conllu"
+transition-parser score "$data/sample.conllu" "$work/sample.conllu"
+transition-parser parse en-amr "$data/sample.amr" --beam 10 -o "$work/sample.amr"
+transition-parser score "$data/sample.amr" "$work/sample.amr"

@@ -60,8 +60,8 @@ class Attention(nn.Module):
         """(B, T, dim) from queries (B, heads, T, dim / heads) and keys and values (B, heads, S, dim / heads)."""
         bias = None if mask is None else mask.bias.to(query.dtype)
         dropout = self.dropout if self.training else 0.0
-        if query.requires_grad and query.device.type == "cpu":
-            found = _attend_for_training(query, keys, values, bias, dropout, causal)
+        if query.device.type == "cpu":
+            found = _attend_on_cpu(query, keys, values, bias, dropout, causal)
         else:
             found = F.scaled_dot_product_attention(query, keys, values, bias, dropout, causal)
         if mask is not None and mask.alive is not None:
@@ -73,12 +73,12 @@ class Attention(nn.Module):
         return self.attend(self.split(self.query(x)), *self.keys_values(memory), mask, causal)
 
 
-def _attend_for_training(
+def _attend_on_cpu(
     query: Tensor, keys: Tensor, values: Tensor, bias: Tensor | None, dropout: float, causal: bool
 ) -> Tensor:
-    """`scaled_dot_product_attention` written out. On a CPU the backward pass of torch's fused kernel takes
-    up to seven times as long on sentences, in bf16 (`run/bench/training.py` sees the difference)."""
-    scores = query @ keys.transpose(-1, -2) * query.size(-1) ** -0.5
+    """`scaled_dot_product_attention` written out: on sentences torch's fused kernel takes up to seven times as long
+    in the backward pass in bf16 (`run/bench/training.py` sees the difference), and up to five times in search."""
+    scores = query * query.size(-1) ** -0.5 @ keys.transpose(-1, -2)
     if bias is not None:
         scores = scores + bias
     if causal:

@@ -137,7 +137,9 @@ class ActionDecoder(FairseqIncrementalDecoder):
 
     def start(self, encoder_out: EncoderOut) -> SearchState:
         """The state of search before the first action."""
-        memory = [layer.cross_attention.keys_values(encoder_out.words) for layer in self.layers]
+        projected = (layer.cross_attention.keys_values(encoder_out.words) for layer in self.layers)
+        # read in every step: in one piece, or each step would copy them
+        memory = [(keys.contiguous(), values.contiguous()) for keys, values in projected]
         keys = memory[0][0]
         history = History(len(self.layers), keys.size(0), self.heads, keys.size(3), keys)
         machine = self.machine(encoder_out, SWAPS_PER_WORD)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-_ROOM = 128  # slots that are made at a time
+_STEPS = 8  # for so many there is room after slots were moved
 
 
 class History:
@@ -20,10 +20,10 @@ class History:
     """
 
     def __init__(self, layers: int, sentences: int, heads: int, dim: int, like: Tensor) -> None:
-        shape = (sentences, heads, _ROOM, dim)
+        shape = (sentences, heads, _STEPS, dim)
         self.keys = [like.new_zeros(shape) for _ in range(layers)]
         self.values = [like.new_zeros(shape) for _ in range(layers)]
-        self.ancestors = torch.zeros(sentences, 1, _ROOM, dtype=torch.bool, device=like.device)
+        self.ancestors = torch.zeros(sentences, 1, _STEPS, dtype=torch.bool, device=like.device)
         self.used = 0
 
     @property
@@ -73,7 +73,8 @@ class History:
 
     def _moved(self, array: Tensor, order: Tensor, dim: int) -> Tensor:
         shape = list(array.shape)
-        shape[dim] = self.used + self.width + _ROOM
+        # alone, a hypothesis needs all its slots: moving them must be rare
+        shape[dim] = self.used + _STEPS * self.width + (self.used if self.width == 1 else 0)
         index = order.view(order.size(0), *(1 for _ in shape[1:dim]), -1, *(1 for _ in shape[dim + 1 :]))
         index = index.expand(*array.shape[:dim], -1, *array.shape[dim + 1 :])
         new = array.new_zeros(shape)
