@@ -14,19 +14,18 @@ from functools import lru_cache
 from transition_parser.graphs.amr import AmrGraph, Edge, named
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.action import joined
-from transition_parser.transitions.amr import (
-    ARCS_IN_A_ROW,
+from transition_parser.transitions.amr import ARCS_IN_A_ROW, AmrSystem
+from transition_parser.transitions.amr_naming import (
     CONCEPTS,
     CONSTANTS,
     JOINED,
-    AmrSystem,
     Word,
     copied_concept,
     copied_value,
     entity_strings,
     is_constant,
-    limits_of,
 )
+from transition_parser.transitions.amr_state import limits_of
 
 _MERGE, _REDUCE, _SWAP = Action(Kind.MERGE), Action(Kind.REDUCE), Action(Kind.SWAP)
 _ROOT, _CLOSE = Action(Kind.ROOT), Action(Kind.CLOSE)

@@ -17,7 +17,8 @@ from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.pieces import Pieces, normalise, train_pieces
 from transition_parser.progress import progress
 from transition_parser.transitions import Action, Kind
-from transition_parser.transitions.amr import AmrSystem, is_listed, key
+from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions.amr_naming import is_listed, key
 from transition_parser.transitions.config import ParserConfig
 from transition_parser.transitions.lexicon import Lexicon, wiki_keys
 
@@ -47,7 +48,7 @@ def preprocess_amr(
     where an input is malformed, unless `skip_bad` is set.
     """
     problems: dict[str, list[InputError]] = {split: [] for split in splits}
-    banks = {split: _read(paths, problems[split], options.skip_bad) for split, paths in splits.items()}
+    banks = {split: read_entries(paths, problems[split], options.skip_bad) for split, paths in splits.items()}
     table = train_table(banks["train"])
     forms = [[normalise(token) for token in entry_tokens(entry)] for entry in banks["train"]]
     shift_words = by_frequency(form for sentence in forms for form in sentence)[: options.labeled_shift]
@@ -67,7 +68,9 @@ def preprocess_amr(
     return counts, [problem for split in problems.values() for problem in split]
 
 
-def _read(paths: Sequence[str | os.PathLike], problems: list[InputError], skip_bad: bool) -> list[AmrEntry]:
+def read_entries(paths: Sequence[str | os.PathLike], problems: list[InputError], skip_bad: bool) -> list[AmrEntry]:
+    """The entries of some banks. skip_bad: broken ones, and those without a sentence, are left out, and what is wrong
+    with them is appended to `problems`. Raises `InputError` for them otherwise, and where nothing is left."""
     entries = []
     for path in paths:
         for entry in read_bank(path, problems if skip_bad else None):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from transition_parser.transitions import Action, make_system
-from transition_parser.transitions.amr import AmrState, AmrSystem
+from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions.amr_state import AmrState
 
 FORMS = ("dogs", "New", "York", "12", '"', "(", "German", "@-@", "a", "b")
 NAMED = (

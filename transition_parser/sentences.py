@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
+from typing import TypeVar
 
 from transition_parser.errors import input_error
 from transition_parser.graphs.bank import AmrEntry, parse_bank
 from transition_parser.graphs.conllu import Sentence, decode_line, parse_conllu
+
+T = TypeVar("T")
 
 
 def read_sentences(path: str | os.PathLike, tokenised: bool = True) -> Iterator[Sentence]:
@@ -21,32 +24,46 @@ def read_sentences(path: str | os.PathLike, tokenised: bool = True) -> Iterator[
     any other each line that is not blank is one sentence. tokenised: its words are divided by white
     space; if False they are found by spaCy's rules for English.
     """
+    yield from _opened(path, lambda rest, head, name: _trees(rest, head, name, tokenised))
+
+
+def _opened(path: str | os.PathLike, read: Callable[[Iterator[bytes], list[bytes], str], Iterator[T]]) -> Iterator[T]:
+    """What `read` yields from the lines of a file or of standard input, which must be something. read: takes the
+    lines, those up to the first that is neither blank nor a comment, and a name for messages."""
     if str(path) == "-":
-        yield from _read(sys.stdin.buffer, "standard input", tokenised)
+        yield from _some(sys.stdin.buffer, "standard input", read)
         return
     with open(path, "rb") as file:
-        yield from _read(file, str(path), tokenised)
+        yield from _some(file, str(path), read)
 
 
-def _read(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator[Sentence]:
+def _some(lines: Iterable[bytes], name: str, read: Callable) -> Iterator:
     lines = iter(lines)
     head: list[bytes] = []
     for line in lines:
-        line = line if head else line.removeprefix(b"\xef\xbb\xbf")
-        head.append(line)
+        head.append(line if head else line.removeprefix(b"\xef\xbb\xbf"))
         if line.strip() and not line.startswith(b"#"):
             break
-    rest = chain(head, lines)
-    if path.endswith(".amr") or any(line.startswith(b"# ::") for line in head):
-        raise input_error("an AMR bank, and the model is one of trees: they are parsed from CoNLL-U or text", path)
-    is_conllu = path.endswith(".conllu") or bool(head and b"\t" in head[-1])
-    sentences = parse_conllu(rest, path) if is_conllu else _text(rest, path, tokenised)
     empty = True
-    for sentence in sentences:
+    for sentence in read(chain(head, lines), head, name):
         empty = False
         yield sentence
     if empty:
-        raise input_error("the file holds no sentences", path)
+        raise input_error("the file holds no sentences", name)
+
+
+def _is_bank(head: list[bytes], name: str) -> bool:
+    return name.endswith(".amr") or any(line.startswith(b"# ::") for line in head)
+
+
+def _is_conllu(head: list[bytes], name: str) -> bool:
+    return name.endswith(".conllu") or bool(head and b"\t" in head[-1] and not head[-1].startswith(b"#"))
+
+
+def _trees(lines: Iterator[bytes], head: list[bytes], name: str, tokenised: bool) -> Iterator[Sentence]:
+    if _is_bank(head, name):
+        raise input_error("an AMR bank, and the model is one of trees: they are parsed from CoNLL-U or text", name)
+    return parse_conllu(lines, name) if _is_conllu(head, name) else _text(lines, name, tokenised)
 
 
 def _text(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator[Sentence]:
@@ -65,34 +82,17 @@ def _lines(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator[tuple
 def read_amr_sentences(path: str | os.PathLike, tokenised: bool = True) -> Iterator[AmrEntry]:
     """Yields the sentences of a file, `-` for standard input, each as an entry with `# ::tok` and `# ::id`.
 
-    A file whose first line begins with `# ::` or with a parenthesis, or whose name ends in `.amr`, is an AMR bank
+    A file that opens with a comment `# ::…`, or whose name ends in `.amr`, is an AMR bank
     (its graphs are not looked at; `# ::tok` is used where given, else spaCy's rules for English); in any other
     each line that is not blank is one sentence, and its number its id.
     """
-    if str(path) == "-":
-        yield from _amr_entries(sys.stdin.buffer, "standard input", tokenised)
-        return
-    with open(path, "rb") as file:
-        yield from _amr_entries(file, str(path), tokenised)
+    yield from _opened(path, lambda rest, head, name: _amrs(rest, head, name, tokenised))
 
 
-def _amr_entries(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator[AmrEntry]:
-    lines = iter(lines)
-    head: list[bytes] = []
-    for line in lines:
-        head.append(line if head else line.removeprefix(b"\xef\xbb\xbf"))
-        if line.strip():
-            break
-    rest = chain(head, lines)
-    if path.endswith(".conllu") or (head and b"\t" in head[-1] and not head[-1].startswith(b"#")):
-        raise input_error("CoNLL-U, and the model is one of AMRs: they are parsed from AMR banks or text", path)
-    is_bank = path.endswith(".amr") or bool(head and head[-1].lstrip().startswith((b"# ::", b"#", b"(")))
-    empty = True
-    for entry in _bank(rest, path) if is_bank else _amr_text(rest, path, tokenised):
-        empty = False
-        yield entry
-    if empty:
-        raise input_error("the file holds no sentences", path)
+def _amrs(lines: Iterator[bytes], head: list[bytes], name: str, tokenised: bool) -> Iterator[AmrEntry]:
+    if _is_conllu(head, name):
+        raise input_error("CoNLL-U, and the model is one of AMRs: they are parsed from AMR banks or text", name)
+    return _bank(lines, name) if _is_bank(head, name) else _amr_text(lines, name, tokenised)
 
 
 def _amr_text(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator[AmrEntry]:

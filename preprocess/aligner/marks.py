@@ -9,7 +9,7 @@ from itertools import pairwise
 from penman._lexer import Token, lex
 
 from preprocess.aligner.words import Span
-from transition_parser.graphs.bank import AmrEntry
+from transition_parser.graphs.bank import AmrEntry, jamr_paths
 
 STYLES = ("isi", "plain", "jamr")
 
@@ -109,21 +109,6 @@ def jamr_lines(entry: AmrEntry) -> list[str]:
         nodes.append(f"# ::node\t{path}\t{label}\t" + ",".join(f"{first}-{end}" for first, end in runs))
     items = " ".join(f"{first}-{end}|{'+'.join(found)}" for (first, end), found in sorted(of_span.items()))
     return [f"# ::alignments {items}", *nodes]
-
-
-def jamr_paths(paths: Sequence[str]) -> list[str]:
-    """JAMR's name of each node: from 0, counting only the branches where a node is written whole.
-
-    >>> jamr_paths(["1", "1.2", "1.2.1", "1.4"])
-    ['0', '0.0', '0.0.0', '0.1']
-    """
-    children: dict[str, int] = {}
-    names = {"1": "0"}
-    for path in paths[1:]:
-        parent = path.rpartition(".")[0]
-        names[path] = f"{names[parent]}.{children.setdefault(parent, 0)}"
-        children[parent] += 1
-    return [names[path] for path in paths]
 
 
 def _runs(tokens: Span) -> list[tuple[int, int]]:

@@ -14,7 +14,7 @@ from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, make_system
-from transition_parser.transitions.amr import AmrState
+from transition_parser.transitions.amr_state import AmrState
 
 
 def make_table(shift_words=(), lexicon=None) -> ActionTable:

@@ -9,7 +9,7 @@ from transition_parser.errors import InputError
 from transition_parser.graphs.amr import Edge
 from transition_parser.graphs.bank import parse_entry
 from transition_parser.transitions import Action, make_system
-from transition_parser.transitions.amr import Word, copied_value, entity_strings
+from transition_parser.transitions.amr_naming import Word, copied_value, entity_strings
 
 
 def replay(words: list[str], actions: str, lexicon=None):

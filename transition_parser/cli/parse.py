@@ -60,9 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Parses the file."""
     from transition_parser.parser import Parser
 
-    parser = Parser.load(
-        arguments.model, arguments.beam, arguments.batch_tokens, arguments.device, arguments.precision
-    )
+    parser = Parser.load(arguments.model, arguments.beam, arguments.batch_tokens, arguments.device, arguments.precision)
     if not parser.builds_amr and (arguments.alignments or arguments.no_wiki):
         raise InputError(f"--alignments and --no-wiki are for AMR, and {arguments.model} is a model of trees")
     sentences = parser.read(arguments.input, not arguments.tokenize)

@@ -368,7 +368,7 @@ def _listed_alignments(entry: AmrEntry) -> list[tuple[int, ...]]:
     """
     tokens: list[set[int]] = [set() for _ in entry.paths]
     places = {path: node for node, path in enumerate(entry.paths)}
-    jamr = {path: node for node, path in enumerate(_jamr_paths(entry))}
+    jamr = {path: node for node, path in enumerate(jamr_paths(entry.paths))}
     for item in entry.metadata["alignments"].split():
         if match := _JAMR_ITEM.fullmatch(item):
             first, last = int(match[1]), int(match[2])
@@ -395,16 +395,19 @@ def _words(entry: AmrEntry) -> list[str]:
     return entry.tokens or entry.metadata.get("snt", "").split()
 
 
-def _jamr_paths(entry: AmrEntry) -> list[str]:
-    """JAMR numbers the children of a node that are first mentioned there, from 0; the top is 0."""
+def jamr_paths(paths: Sequence[str]) -> list[str]:
+    """JAMR's name of each node: from 0, counting only the branches where a node is written whole.
+
+    >>> jamr_paths(["1", "1.2", "1.2.1", "1.4"])
+    ['0', '0.0', '0.0.0', '0.1']
+    """
     children: dict[str, int] = {}
-    names: dict[str, str] = {"1": "0"}
-    for path in entry.paths[1:]:
+    names = {"1": "0"}
+    for path in paths[1:]:
         parent = path.rpartition(".")[0]
-        number = children.get(parent, 0)
-        children[parent] = number + 1
-        names[path] = f"{names[parent]}.{number}"
-    return [names[path] for path in entry.paths]
+        names[path] = f"{names[parent]}.{children.setdefault(parent, 0)}"
+        children[parent] += 1
+    return [names[path] for path in paths]
 
 
 def _check_alignments(entry: AmrEntry) -> None:

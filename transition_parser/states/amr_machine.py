@@ -11,7 +11,8 @@ from torch import Tensor
 
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.table import FIRST_SPAN, LEMMA, PLAIN, SHIFT_ID, UNBOUND, UNSEEN, Column
-from transition_parser.transitions.amr import ARCS_IN_A_ROW, limits_of
+from transition_parser.transitions.amr import ARCS_IN_A_ROW
+from transition_parser.transitions.amr_state import limits_of
 
 _PER_ROW = (
     *("length", "position", "first", "named", "alive", "constant", "where", "group", "count", "newest", "limit"),

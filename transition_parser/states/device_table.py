@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from transition_parser.states.table import UNBOUND, ActionTable, Column
-from transition_parser.transitions.amr import is_listed
+from transition_parser.transitions.amr_naming import is_listed
 
 
 @dataclass

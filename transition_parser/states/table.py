@@ -9,7 +9,8 @@ import numpy as np
 
 from transition_parser.errors import InputError
 from transition_parser.transitions import Action, Kind, TransitionSystem
-from transition_parser.transitions.amr import AmrSystem, is_listed, key
+from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions.amr_naming import is_listed, key
 
 # the columns of the features of a word, see `ActionTable.features`
 SHIFT_ID, LEMMA, PLAIN, FIRST_SPAN = range(4)

@@ -6,83 +6,30 @@ the order in which nodes meet is that of Covington 2001, which makes every graph
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
-from transition_parser.graphs.amr import AmrGraph, Edge, is_number, quoted
+from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.lemmas import lemmatise
 from transition_parser.transitions.action import Action, Kind
+from transition_parser.transitions.amr_naming import CONCEPTS, CONSTANTS, NAMING, Word, is_listed, key
+from transition_parser.transitions.amr_state import (
+    AmrState,
+    has_concept,
+    is_connected,
+    is_free,
+    kept,
+    limits_of,
+    returned,
+    stays_connected,
+    with_arc,
+    with_edges,
+    with_new_node,
+    with_nodes,
+)
 from transition_parser.transitions.system import TransitionSystem
 
 ARCS_IN_A_ROW = 4
-JOINED = "+"  # ENTITY(t,+): the words of the span are one string
-
-_SYMBOL = re.compile(r"""[^\s()/:~"\\#]+""")
-_HYPHEN = re.compile(r"@(\S)@")
-_OPEN = re.compile(r"\d{1,3}(,\d{3})+")
-CONCEPTS = frozenset({Kind.PRED, Kind.COPY_LEMMA, Kind.COPY_SENSE01})
-CONSTANTS = frozenset({Kind.VALUE, Kind.COPY_WORD})
-# what the lexicon limits
-NAMING = frozenset({Kind.PRED, Kind.VALUE, Kind.ENTITY, Kind.DEPENDENT})
-
-
-class Word(NamedTuple):
-    """A word of the sentence and its lemma."""
-
-    form: str
-    lemma: str
-
-    @property
-    def lemma_is_symbol(self) -> bool:
-        """True where COPY_LEMMA makes a concept that PENMAN can hold."""
-        return _SYMBOL.fullmatch(self.lemma) is not None
-
-    @property
-    def form_is_plain(self) -> bool:
-        """True where COPY_WORD and ENTITY make a string without escapes, which not all readers of AMR understand."""
-        return not set(self.form) & set('"\\')
-
-
-class Node(NamedTuple):
-    """A node of the partial graph, and the first and last word that it came from."""
-
-    label: str
-    constant: bool
-    first: int
-    last: int
-
-
-class AmrState(NamedTuple):
-    """A configuration. Words and nodes count from 0.
-
-    position: the next word of the buffer. first: where the current span begins; it ends before `position`.
-    named: the current span has a node. nodes, edges, top: the partial graph. groups: the connected component of
-    each node. stack: node numbers, the newest last. aside: those that the newest has passed, in their order.
-    arcs: LA and RA since the last other action. arcs_left, swaps_left, nodes_left: see `AmrSystem`.
-    """
-
-    words: tuple[Word, ...]
-    position: int
-    first: int
-    named: bool
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
-    groups: tuple[int, ...]
-    stack: tuple[int, ...]
-    aside: tuple[int, ...]
-    top: int | None
-    closed: bool
-    arcs: int
-    arcs_left: int
-    swaps_left: int
-    nodes_left: int
-
-    @property
-    def span(self) -> tuple[Word, ...]:
-        """The words of the current span."""
-        return self.words[self.first : self.position]
 
 
 class AmrSystem(TransitionSystem):
@@ -197,13 +144,13 @@ class AmrSystem(TransitionSystem):
     def apply(self, state: AmrState, action: Action) -> AmrState:
         kind = action.kind
         if kind is Kind.LA or kind is Kind.RA:
-            return _arc(state, action)
+            return with_arc(state, action)
         state = state._replace(arcs=0)
         if kind is Kind.SHIFT:
             position = state.position
-            return _returned(state)._replace(first=position, position=position + 1, named=False)
+            return returned(state)._replace(first=position, position=position + 1, named=False)
         if kind is Kind.MERGE:
-            return _returned(state)._replace(position=state.position + 1)
+            return returned(state)._replace(position=state.position + 1)
         if kind is Kind.REDUCE:
             return state._replace(stack=(*state.stack[:-2], state.stack[-1]))
         if kind is Kind.SWAP:
@@ -217,20 +164,20 @@ class AmrSystem(TransitionSystem):
             return state._replace(stack=(), aside=(), closed=True)
         if kind is Kind.DEPENDENT:
             role, label = action.parts
-            state = _with_nodes(state, [label])
-            return _with_edges(state, [Edge(state.stack[-1], role, len(state.nodes) - 1)])
-        return _new_node(state, action)
+            state = with_nodes(state, [label])
+            return with_edges(state, [Edge(state.stack[-1], role, len(state.nodes) - 1)])
+        return with_new_node(state, action)
 
     def is_final(self, state: AmrState) -> bool:
         return state.closed
 
     def result(self, state: AmrState) -> AmrGraph:
         """The graph of a final state, its nodes in the order of their creation."""
-        kept = _kept(state)
-        place = {old: new for new, old in enumerate(kept)}
+        nodes = kept(state)
+        place = {old: new for new, old in enumerate(nodes)}
         return AmrGraph(
-            tuple(state.nodes[i].label for i in kept),
-            frozenset(place[i] for i in kept if state.nodes[i].constant),
+            tuple(state.nodes[i].label for i in nodes),
+            frozenset(place[i] for i in nodes if state.nodes[i].constant),
             tuple(Edge(place[source], role, place[target]) for source, role, target in state.edges),
             place[int(state.top or 0)],
         )
@@ -238,7 +185,7 @@ class AmrSystem(TransitionSystem):
     @staticmethod
     def alignments(state: AmrState) -> list[tuple[int, ...]]:
         """The words that each node of `result` came from."""
-        return [tuple(range(state.nodes[i].first, state.nodes[i].last + 1)) for i in _kept(state)]
+        return [tuple(range(state.nodes[i].first, state.nodes[i].last + 1)) for i in kept(state)]
 
     def max_actions(self, n: int) -> int:
         arcs, swaps, nodes = limits_of(n)
@@ -287,7 +234,7 @@ class AmrSystem(TransitionSystem):
         problem = self._why_no_node(state, action)
         if problem:
             return problem
-        if not _has_concept(state) and (state.nodes_left < 2 or state.position == len(state.words)):
+        if not has_concept(state) and (state.nodes_left < 2 or state.position == len(state.words)):
             return "a concept must come first"
         if action.kind is Kind.COPY_WORD and not all(w.form_is_plain for w in state.span):
             return "a word of the span holds quotation marks or backslashes"
@@ -329,7 +276,7 @@ class AmrSystem(TransitionSystem):
         if state.nodes[second].constant:
             return None
         if state.position == len(state.words):
-            return None if _stays_connected(state) else "no word is left, and the second would be lost"
+            return None if stays_connected(state) else "no word is left, and the second would be lost"
         others = (i for i in (*state.stack, *state.aside) if i != second)
         if not any(state.groups[i] == state.groups[second] for i in others):
             return "the second is not connected to another node on the stack"
@@ -346,7 +293,7 @@ class AmrSystem(TransitionSystem):
         if state.nodes[top].constant:
             below = any(not state.nodes[i].constant for i in state.stack[:-2])
             return None if below else "no word is left, and the constant has no other head"
-        return None if _stays_connected(state) else "no word is left, and the two nodes are not connected"
+        return None if stays_connected(state) else "no word is left, and the two nodes are not connected"
 
     def _why_no_root(self, state: AmrState, action: Action) -> str | None:
         if state.top is not None:
@@ -360,7 +307,7 @@ class AmrSystem(TransitionSystem):
             return "words are left in the buffer"
         if state.top is None:
             return "no top was chosen"
-        return None if _is_connected(state) else "the graph is not connected"
+        return None if is_connected(state) else "the graph is not connected"
 
     def _why_unseen(self, state: AmrState, action: Action) -> str | None:
         if self.lexicon is None or not is_listed(action) or is_free(state):
@@ -386,140 +333,3 @@ class AmrSystem(TransitionSystem):
             Kind.ROOT: cls._why_no_root,
             Kind.CLOSE: cls._why_no_close,
         }
-
-
-def limits_of(n: int) -> tuple[int, int, int]:
-    """Edges, SWAPs and nodes that a sentence of n words may have; what connectedness needs comes on top. The
-    open corpora that this was developed on need 2.4 nodes a word and two."""
-    return 4 * n + 16, 8 * n + 32, 3 * n + 6
-
-
-def key(span: Sequence[Word]) -> str:
-    """The name of a span in the lexicon: its lemmas."""
-    return " ".join(word.lemma for word in span)
-
-
-def is_listed(action: Action) -> bool:
-    """True for the actions that the lexicon limits."""
-    if action.kind is Kind.ENTITY:
-        return len(action.parts) > 1 and action.parts[1] != JOINED
-    return action.kind in NAMING
-
-
-def is_free(state: AmrState) -> bool:
-    """True where the lexicon does not bind: no word is left, and there is no concept yet."""
-    return state.position == len(state.words) and not _has_concept(state)
-
-
-def _has_concept(state: AmrState) -> bool:
-    return any(not node.constant for node in state.nodes)
-
-
-def _kept(state: AmrState) -> list[int]:
-    """The nodes of the graph: constants without a head are none."""
-    headed = {edge.target for edge in state.edges}
-    return [i for i, node in enumerate(state.nodes) if not node.constant or i in headed]
-
-
-def _is_connected(state: AmrState) -> bool:
-    alive = (*state.stack, *state.aside)
-    return len({state.groups[i] for i in alive if not state.nodes[i].constant}) == 1
-
-
-def _stays_connected(state: AmrState) -> bool:
-    """True where the component of the second can still be reached without it: by the top, or further below."""
-    group = state.groups[state.stack[-2]]
-    return any(state.groups[i] == group for i in (state.stack[-1], *state.stack[:-2]))
-
-
-def is_constant(label: str) -> bool:
-    """True where DEPENDENT's label is a constant: a string, a number, a sign or a mode."""
-    return label.startswith('"') or is_number(label) or label in ("-", "+", *MODES)
-
-
-MODES = ("imperative", "expressive", "interrogative")
-
-
-def copied_value(forms: Sequence[str]) -> str:
-    """The constant that COPY_WORD makes: `12000` of `12,000`, else the words as one string."""
-    text = _HYPHEN.sub(r"\1", "".join(forms))
-    plain = text.replace(",", "") if _OPEN.fullmatch(text) else text
-    return plain if is_number(plain) else quoted(text)
-
-
-def copied_concept(lemmas: Sequence[str], kind: Kind) -> str:
-    """The concept that COPY_LEMMA and COPY_SENSE01 make."""
-    return "-".join(lemmas) + ("-01" if kind is Kind.COPY_SENSE01 else "")
-
-
-def entity_strings(forms: Sequence[str], parts: Sequence[str]) -> list[str]:
-    """The strings of the name that ENTITY makes; parts: those of its label behind the type."""
-    if not parts:
-        return [quoted(form) for form in forms]
-    if parts[0] == JOINED:
-        return [quoted(_HYPHEN.sub(r"\1", "".join(forms)))]
-    return list(parts)
-
-
-def _returned(state: AmrState) -> AmrState:
-    """What was set aside is back, below the newest node."""
-    if not state.aside:
-        return state
-    return state._replace(stack=(*state.stack[:-1], *state.aside, state.stack[-1]), aside=())
-
-
-def _with_nodes(state: AmrState, labels: Sequence[str], constant: bool | None = None) -> AmrState:
-    """More nodes from the current span; one of them counts."""
-    new = tuple(
-        Node(label, is_constant(label) if constant is None else constant, state.first, state.position - 1)
-        for label in labels
-    )
-    count = len(state.nodes)
-    groups = (*state.groups, *range(count, count + len(new)))
-    return state._replace(nodes=(*state.nodes, *new), groups=groups, nodes_left=state.nodes_left - 1)
-
-
-def _with_edges(state: AmrState, edges: Sequence[Edge]) -> AmrState:
-    groups = state.groups
-    for source, _role, target in edges:
-        old, new = groups[target], groups[source]
-        if old != new:
-            groups = tuple(new if group == old else group for group in groups)
-    new_edges = tuple(edge for edge in edges if edge not in state.edges)
-    return state._replace(edges=(*state.edges, *new_edges), groups=groups)
-
-
-def _new_node(state: AmrState, action: Action) -> AmrState:
-    state = _returned(state)
-    number, kind = len(state.nodes), action.kind
-    if kind is Kind.ENTITY:
-        concept, *parts = action.parts
-        strings = entity_strings([word.form for word in state.span], parts)
-        state = _with_nodes(state, [concept, "name"], False)
-        state = _with_nodes(state, strings, True)._replace(nodes_left=state.nodes_left)
-        ops = [Edge(number + 1, f"op{i}", number + 1 + i) for i in range(1, len(strings) + 1)]
-        state = _with_edges(state, [Edge(number, "name", number + 1), *ops])
-    else:
-        state = _with_nodes(state, [_label(state, action)], kind in CONSTANTS)
-    return state._replace(stack=(*state.stack, number), named=True)
-
-
-def _label(state: AmrState, action: Action) -> str:
-    if action.kind is Kind.COPY_WORD:
-        return copied_value([word.form for word in state.span])
-    if action.kind in (Kind.COPY_LEMMA, Kind.COPY_SENSE01):
-        return copied_concept([word.lemma for word in state.span], action.kind)
-    return str(action.label)
-
-
-def _arc(state: AmrState, action: Action) -> AmrState:
-    second, top = state.stack[-2:]
-    needed = state.groups[second] != state.groups[top]
-    head, dependent = (top, second) if action.kind is Kind.LA else (second, top)
-    state = _with_edges(state, [Edge(head, str(action.label), dependent)])
-    state = state._replace(arcs=state.arcs + 1, arcs_left=state.arcs_left - (not needed))
-    if not state.nodes[dependent].constant:
-        return state
-    if action.kind is Kind.LA:
-        return state._replace(stack=(*state.stack[:-2], top), arcs=0)
-    return state._replace(stack=(*state.stack[:-1], *state.aside), aside=(), arcs=0)

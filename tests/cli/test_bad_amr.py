@@ -1,0 +1,235 @@
+"""Bad AMR input: what is wrong and where, in one line, or three with the place; exit status 2, nothing half-written."""
+
+import json
+
+import pytest
+
+from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
+from transition_parser.graphs.bank import read_bank
+
+GOOD = "# ::id a\n# ::tok The cat sleeps\n(s / sleep-01~2\n      :ARG0 (c / cat~1))\n\n"
+HEAD = GOOD + "# ::id b\n# ::tok A dog barks\n"
+SYNTAX = {  # errors of penman: the line, and a caret below the place
+    "unbalanced": (HEAD + "(b / bark-01\n      :ARG0 (d / dog)\n", ":9: sentence b: Unexpected end of input"),
+    "text behind": (HEAD + "(b / bark-01))\n", ":8: sentence b: text behind the end of the graph"),
+    "two graphs": (HEAD + "(b / bark-01)\n(d / dog)\n", ":9: sentence b: text behind the end of the graph"),
+    "no parenthesis": (HEAD + "bark-01\n", ":8: sentence b: no parenthesis where the graph begins: is the file AMR?"),
+}
+BROKEN = {
+    "undefined variable": (
+        HEAD + "(b / bark-01 :ARG0 d)\n",
+        ":6: sentence b: the variable d (:ARG0 of b) is not defined",
+    ),
+    "duplicate variable": (
+        HEAD + "(b / bark-01 :ARG0 (b / bird))\n",
+        ":6: sentence b: the variable b is defined twice",
+    ),
+    "alignment": (
+        HEAD + "(b / bark-01~3)\n",
+        ":6: sentence b: bark-01 is aligned to token 3, but the sentence has 3 tokens (counted from 0)",
+    ),
+}
+NO_SENTENCE = {"no sentence": (GOOD + "# ::id b\n(b / bark-01)\n", ":6: sentence b: the entry has no `# ::snt` and no")}
+EMPTY = {
+    "empty": ("", ": the file holds no "),
+    "blank": ("\n\n\n", ": the file holds no "),
+    "header": ("# x\n", ": the "),
+}
+UNUSABLE = {
+    "loop": (HEAD + "(b / bark-01 :ARG0 b)\n", ":6: sentence b: the edge :ARG0 goes from bark-01 to itself"),
+    "five edges": (
+        HEAD + "(b / bark-01 :a (d / dog) :b d :c d :d d :e d)\n",
+        ":6: sentence b: 5 edges join bark-01 and",
+    ),
+}
+BAD = SYNTAX | BROKEN | NO_SENTENCE | EMPTY
+
+
+def fails(*command, lines: int = 1, **options) -> str:
+    done = run_here(*command, status=2, **options)
+    assert done.stdout == "" and "Traceback" not in done.stderr
+    assert done.stderr.startswith("transition-parser: error: ") and done.stderr.count("\n") == lines
+    return done.stderr
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes a bank, and says where."""
+
+    def writer(text: str, name: str = "bad.amr"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return tmp_path / name
+
+    return writer
+
+
+def assert_said(name: str, message: str, path) -> None:
+    assert message.startswith(f"transition-parser: error: {path}:") and BAD[name][1] in message
+    if name in SYNTAX:
+        _first, line, caret = message.rstrip("\n").split("\n")
+        assert line.strip() and caret.strip() == "^" and len(caret) <= len(line) + 1
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("oracle", "--system", "amr", "--out-actions", "OUT"),
+        ("align", "OUT"),
+        ("preprocess", "amr", "--valid", SAMPLE_AMR, "--dest", "OUT", "--train"),
+        ("preprocess", "amr", "--train", SAMPLE_AMR, "--dest", "OUT", "--valid"),
+    ],
+    ids=["oracle", "align", "train", "valid"],
+)
+def test_banks(write, tmp_path, command, name):
+    path = write(BAD[name][0])
+    place = len(command) if command[0] == "preprocess" else 1
+    words = [str(tmp_path / "out") if word == "OUT" else word for word in command]
+    message = fails(*words[:place], path, *words[place:], lines=3 if name in SYNTAX else 1)
+    assert_said(name, message, path)
+    assert [file.name for file in tmp_path.iterdir()] == ["bad.amr"]
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_parse(write, tmp_path, amr_checkpoint, name):
+    path, out = write(BAD[name][0]), tmp_path / "out.amr"
+    message = fails("parse", amr_checkpoint, path, "-o", out, lines=3 if name in SYNTAX else 1)
+    assert_said(name, message, path)
+    out.write_text("old")
+    fails("parse", amr_checkpoint, path, "-o", out, lines=3 if name in SYNTAX else 1)
+    assert out.read_text() == "old" and len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize("name", SYNTAX | BROKEN | EMPTY)
+def test_score_and_draw(write, tmp_path, name):
+    path, lines = write(BAD[name][0]), 3 if name in SYNTAX else 1
+    assert_said(name, fails("score", path, SAMPLE_AMR, lines=lines), path)
+    entry = () if name in EMPTY else ("--id", "b")
+    assert_said(name, fails("draw", path, *entry, "-o", tmp_path / "x.svg", lines=lines), path)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_graphs_that_can_not_be_built(write, tmp_path, name):
+    path, said = write(UNUSABLE[name][0]), UNUSABLE[name][1]
+    assert said in fails("oracle", path, "--system", "amr", "--check")
+    assert said in fails("preprocess", "amr", "--train", path, "--valid", path, "--dest", tmp_path / "d")
+    assert [file.name for file in tmp_path.iterdir()] == ["bad.amr"]
+
+
+def test_skip_bad_counts(write, tmp_path):
+    entries = [text.removeprefix(GOOD) for text, _ in (SYNTAX | BROKEN | NO_SENTENCE | UNUSABLE).values()]
+    path = write(GOOD + "\n".join(entries) + "\n" + GOOD.replace("::id a", "::id c"))
+    left_out = len(entries)
+    done = run_here("oracle", path, "--system", "amr", "--skip-bad", "--json")
+    figures = json.loads(done.stdout)
+    assert (figures["sentences"], figures["skipped"]) == (left_out + 2, left_out)
+    assert done.stderr.count("left out: ") == left_out
+    done = run_here(
+        "preprocess", "amr", "--train", path, "--valid", path, "--dest", tmp_path / "d", "--skip-bad", "--json",
+        "--pieces", "300",
+    )  # fmt: skip
+    figures = json.loads(done.stdout)
+    assert (figures["train_sentences"], figures["valid_skipped"]) == (2, left_out)
+    assert done.stderr.count("left out: ") == 2 * left_out
+    done = run_here("align", path, tmp_path / "out.amr", "--skip-bad", "--json")
+    assert json.loads(done.stdout)["left_out"] == left_out - len(
+        UNUSABLE
+    )  # it aligns what only the machine can't build
+    assert len(list(read_bank(tmp_path / "out.amr"))) == 2 + len(UNUSABLE)
+
+
+def test_skip_bad_and_status(write):
+    path = write(GOOD + "# ::id b\n# ::tok a\n(b / b\n")
+    done = run_here("oracle", path, "--system", "amr", "--skip-bad", "--check", "--json")
+    assert json.loads(done.stdout)["exact"] == 1
+    path = write(GOOD + UNUSABLE["loop"][0].removeprefix(GOOD))
+    run_here("oracle", path, "--system", "amr", "--skip-bad", "--check", status=1)
+
+
+def test_a_file_of_the_other_kind(amr_checkpoint, checkpoint, tmp_path):
+    hint = "no parenthesis where the graph begins: is the file AMR?"
+    data = ("--dest", tmp_path / "d")
+    assert hint in fails("oracle", SAMPLE, "--system", "amr", lines=3)
+    assert hint in fails("align", SAMPLE, tmp_path / "x.amr", lines=3)
+    assert hint in fails("preprocess", "amr", "--train", SAMPLE, "--valid", SAMPLE, *data, lines=3)
+    hint = "is the file CoNLL-U?"
+    trees = ("--system", "arc-eager")
+    assert hint in fails("oracle", SAMPLE_AMR, *trees)
+    assert hint in fails("preprocess", "dependency", "--train", SAMPLE_AMR, "--valid", SAMPLE_AMR, *trees, *data)
+    bare = tmp_path / "bare.txt"
+    bare.write_text("(b / bark-01)\n")
+    assert f"{bare}:1: 1 columns separated by tabs, 10 expected: {hint}" in fails("oracle", bare, *trees)
+    assert "an AMR bank, and the model is one of trees" in fails("parse", checkpoint, SAMPLE_AMR)
+    bank, treebank = SAMPLE_AMR.read_text(encoding="utf-8"), SAMPLE.read_text(encoding="utf-8")
+    assert "standard input: an AMR bank" in fails("parse", checkpoint, "-", stdin=bank)
+    assert "CoNLL-U, and the model is one of AMRs" in fails("parse", amr_checkpoint, SAMPLE)
+    assert "is the file AMR?" in fails("parse", amr_checkpoint, "-", stdin=treebank, lines=3)
+    bare.write_text("".join(line + "\n" for line in treebank.splitlines() if not line.startswith("#")))
+    assert "CoNLL-U, and the model is one of AMRs" in fails("parse", amr_checkpoint, bare)
+    assert "both must be of one kind" in fails("score", SAMPLE, SAMPLE_AMR)
+    assert [file.name for file in tmp_path.iterdir()] == ["bare.txt"]
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("oracle", SAMPLE, "--system", "arc-eager", "--worst"), "--worst is for --system amr"),
+        (("oracle", SAMPLE, "--system", "arc-eager", "--skip-bad"), "--skip-bad is for --system amr"),
+        (("oracle", SAMPLE, "--system", "arc-eager", "--processes", "2"), "--processes is for --system amr"),
+        (("oracle", SAMPLE, "--system", "arc-eager", "--restarts", "9"), "--restarts is for --system amr"),
+        (("oracle", SAMPLE, "--system", "arc-eager", "--vocabulary-from", SAMPLE), "--vocabulary-from is for"),
+        (("oracle", SAMPLE_AMR, "--system", "amr", "--nonprojective", "error"), "--nonprojective is for trees"),
+        (("oracle", SAMPLE_AMR, "--system", "amr", "--worst"), "--worst needs --check"),
+        (("draw", SAMPLE_AMR, "--system", "arc-eager", "-o", "x.svg"), "--system is for CoNLL-U files"),
+        (("score", SAMPLE_AMR, SAMPLE_AMR, "--by-length"), "--by-length is for CoNLL-U files"),
+        (("score", SAMPLE, SAMPLE, "--seed", "1"), "--seed is for AMR files"),
+    ],
+)
+def test_options_of_the_other_kind(command, said):
+    assert said in fails(*command)
+
+
+def test_options_that_only_one_kind_has(checkpoint, tmp_path):
+    for option in ("--alignments", "--no-wiki"):
+        assert "is a model of trees" in fails("parse", checkpoint, SAMPLE, option)
+    amr = ("preprocess", "amr", "--train", SAMPLE_AMR, "--valid", SAMPLE_AMR, "--dest", tmp_path / "d")
+    for option in (("--upos",), ("--system", "arc-eager"), ("--nonprojective", "skip")):
+        assert "usage: " in run_here(*amr, *option, status=2).stderr
+    trees = ("preprocess", "dependency", "--train", SAMPLE, "--valid", SAMPLE, "--dest", tmp_path / "d")
+    for option in (("--system", "amr"), ("--system", "arc-eager", "--skip-bad")):
+        assert "usage: " in run_here(*trees, *option, status=2).stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_output_that_can_not_be(tmp_path, amr_checkpoint):
+    assert f"{tmp_path}: is " in fails("parse", amr_checkpoint, SAMPLE_AMR, "-o", tmp_path)
+    assert f"{tmp_path}: is " in fails("parse", amr_checkpoint, SAMPLE_AMR, "-o", tmp_path, "--resume")
+    assert "does not exist" in fails("parse", amr_checkpoint, SAMPLE_AMR, "-o", tmp_path / "a" / "b", "--resume")
+    assert "does not exist" in fails("align", SAMPLE_AMR, tmp_path / "a" / "b")
+
+
+def test_too_few_pieces(tmp_path):
+    command = ("preprocess", "amr", "--train", SAMPLE_AMR, "--valid", SAMPLE_AMR, "--dest", tmp_path / "d")
+    assert "100 subword pieces can't be made: at least" in fails(*command, "--pieces", "100")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("beam", ["1", "3"])
+def test_a_sentence_of_300_tokens(amr_checkpoint, tmp_path, beam):
+    words = "the dog wants New York and".split() * 50
+    out = tmp_path / "out.amr"
+    run_here("parse", amr_checkpoint, "-", "-o", out, "--beam", beam, stdin=" ".join(words) + "\nHi .\n")
+    long, short = read_bank(out)
+    assert long.forms == words and short.forms == ["Hi", "."]
+    assert long.graph.is_connected() and all(0 <= token < 300 for node in long.alignments for token in node)
+    run_here("oracle", out, "--system", "amr", "--check")
+
+
+def test_words_that_no_entry_can_hold(amr_checkpoint, tmp_path):
+    path = tmp_path / "latin.txt"
+    path.write_bytes(b"caf\xe9\n")
+    assert f"{path}:1: byte 4 of the line is not UTF-8" in fails("parse", amr_checkpoint, path)
+    assert f"{tmp_path / 'no.amr'}: No such file" in fails("parse", amr_checkpoint, tmp_path / "no.amr")
+    for stdin in ("", "\n \n"):
+        assert "standard input: the file holds no sentences" in fails("parse", amr_checkpoint, "-", stdin=stdin)

@@ -1,0 +1,288 @@
+"""AMR through the real fairseq programs and ours: preprocess, train, resume, generate, average, export, parse."""
+
+import json
+import math
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import AMR_BEST, SAMPLE_AMR, run, run_here, train
+from tests.fairseq.test_end_to_end import TASK, logged
+from transition_parser import Parser
+from transition_parser.checkpoints import load_model
+from transition_parser.errors import InputError
+from transition_parser.graphs.bank import AmrEntry, read_bank
+from transition_parser.parses import AmrParse
+from transition_parser.pieces import normalise
+from transition_parser.search import search
+from transition_parser.tasks.transition_parsing import TransitionParsingConfig, TransitionParsingTask
+from transition_parser.transitions import Action
+from transition_parser.transitions.config import ParserConfig
+
+TEXT = "The dog wants to sleep .\nShe lives in New York !\nHi\n"
+
+
+def read(path: Path) -> list[AmrEntry]:
+    return list(read_bank(path))
+
+
+def parsed(tmp_path: Path, *command, stdin: str = TEXT) -> list[AmrEntry]:
+    """What `parse` prints, read again."""
+    path = tmp_path / "printed.amr"
+    path.write_text(run_here("parse", *command, stdin=stdin).stdout, encoding="utf-8")
+    return read(path)
+
+
+@pytest.fixture(scope="module")
+def young(amr_data_folder, tmp_path_factory):
+    """The checkpoints of one update, and what training said."""
+    folder = tmp_path_factory.mktemp("young")
+    return folder, train(amr_data_folder, folder, *AMR_BEST, updates=1)
+
+
+def test_training_resumes_where_it_stopped(young, amr_data_folder, tmp_path):
+    folder, first = young
+    scores = logged(first, "valid_smatch")
+    assert scores and all(0 < float(entry["valid_smatch"]) < 1 for entry in scores)
+    assert all(float(entry["valid_loss"]) < 20 for entry in scores)  # actions that training lacks have none
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    second = train(amr_data_folder, tmp_path, *AMR_BEST, "--valid-beam", "2", updates=2)
+    assert "Loaded checkpoint" in second.stdout + second.stderr
+    assert [int(entry["valid_num_updates"]) for entry in logged(second, "valid_smatch")] == [2]
+    assert (tmp_path / "checkpoint_best.pt").is_file()
+
+
+def test_validation_data_has_actions_that_training_lacks(amr_data_folder):
+    known = {line.split()[0] for line in (amr_data_folder / "dict.act.txt").read_text(encoding="utf-8").splitlines()}
+    valid = set((amr_data_folder / "valid.act").read_text(encoding="utf-8").split())
+    assert any(token.startswith("PRED") for token in valid - known)
+    assert any(token.startswith(("LA", "RA")) for token in valid - known)
+
+
+def test_the_gold_graphs_must_be_there(amr_data_folder, tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    for path in amr_data_folder.iterdir():
+        if path.name != "valid.amr":
+            (data / path.name).symlink_to(path)
+    task = TransitionParsingTask.setup_task(TransitionParsingConfig(data=str(data), dataset_impl=None))
+    with pytest.raises(InputError, match=r"valid\.amr: not found: `transition-parser preprocess amr` writes it"):
+        task.load_dataset("valid")
+    (data / "valid.amr").write_text("# ::id a\n# ::tok a\n(a / a)\n")
+    with pytest.raises(InputError, match=r"valid\.amr: 1 graphs, but 100 sentences: preprocess again"):
+        task.load_dataset("valid")
+
+
+@pytest.mark.parametrize("tokens", [300, 1000, 10**6])
+def test_no_sentence_is_left_out_of_the_batches(amr_data_folder, tokens):
+    """fairseq drops the last batch, of the longest sentences, where its size is no multiple of 8."""
+    task = TransitionParsingTask.setup_task(TransitionParsingConfig(data=str(amr_data_folder), dataset_impl=None))
+    task.load_dataset("valid")
+    data = task.dataset("valid")
+    batches = data.batch_by_size(data.ordered_indices(), max_tokens=tokens, required_batch_size_multiple=8)
+    assert sorted(i for batch in batches for i in batch) == list(range(100))
+
+
+@pytest.fixture(scope="module")
+def generated(amr_data_folder, amr_checkpoint) -> str:
+    return run(
+        "fairseq-generate", amr_data_folder, *TASK, "--path", amr_checkpoint, "--beam", "2", "--gen-subset", "test",
+        "--max-tokens", "2000",
+    ).stdout  # fmt: skip
+
+
+def test_generate_finds_derivations_of_graphs(amr_data_folder, generated):
+    found = {int(n): line.split() for n, line in re.findall(r"^H-(\d+)\t\S+\t(.*)$", generated, re.M)}
+    system = ParserConfig.load(amr_data_folder).transition_system()
+    entries = read(amr_data_folder / "test.amr")
+    assert sorted(found) == list(range(len(entries)))
+    for i, entry in enumerate(entries):
+        words = system.read([normalise(form) for form in entry.forms])
+        graph = system.replay(words, [Action.parse(token) for token in found[i]])
+        assert graph.is_connected() and graph.top not in graph.constants
+
+
+def test_generate_and_our_search_agree(amr_data_folder, amr_checkpoint, generated):
+    scores = {int(n): float(s) for n, s in re.findall(r"^H-(\d+)\t(\S+)\t", generated, re.M)}
+    model, resources = load_model(amr_checkpoint)
+    same, entries = 0, read(amr_data_folder / "test.amr")[:30]
+    for i, entry in enumerate(entries):
+        source = resources.encode(entry.forms)[None]
+        (best, *_) = search(model.decoder, model.encoder(source, features=resources.features(source)), beam=2)[0]
+        same += abs(scores[i] - best.score / math.log(2)) < 1e-3
+    assert same >= len(entries) - 3  # hypotheses of different lengths may be cut differently
+
+
+def test_interactive(amr_data_folder, amr_checkpoint):
+    done = run("fairseq-interactive", amr_data_folder, *TASK, "--path", amr_checkpoint, "--beam", "2", stdin=TEXT)
+    found = dict(re.findall(r"^H-(\d)\t\S+\t(.*)$", done.stdout, re.M))
+    system = ParserConfig.load(amr_data_folder).transition_system()
+    for i, line in enumerate(TEXT.splitlines()):
+        assert system.replay(system.read(line.split()), [*map(Action.parse, found[str(i)].split())]).is_connected()
+
+
+@pytest.mark.parametrize("beam", ["1", "3"])
+def test_parse_keeps_order_ids_and_sentences(amr_checkpoint, tmp_path, beam):
+    out = tmp_path / "out.amr"
+    done = run_here("parse", amr_checkpoint, SAMPLE_AMR, "-o", out, "--beam", beam, "--batch-tokens", "300")
+    assert done.stdout == done.stderr == ""
+    for before, after in zip(read(SAMPLE_AMR), read(out), strict=True):
+        assert (after.id, after.text) == (before.id, before.text)
+        assert before.tokens is None or after.tokens == before.tokens
+        assert after.graph.is_connected()
+        assert all(after.alignments) and all(token < len(after.forms) for node in after.alignments for token in node)
+    scores = json.loads(run_here("score", SAMPLE_AMR, out, "--json").stdout)
+    assert scores["sentences"] == 100 and 0 < scores["smatch"]["f1"] < 1
+
+
+def test_the_batch_size_changes_nothing(amr_checkpoint):
+    sizes = ("1", "5000")
+    assert len({run_here("parse", amr_checkpoint, "-", "--batch-tokens", n, stdin=TEXT).stdout for n in sizes}) == 1
+
+
+def test_an_untrained_model_builds_graphs(young, amr_data_folder, tmp_path):
+    """Whatever the network says, the machine lets it build one connected graph, within the bound."""
+    parser = Parser.load(young[0] / "checkpoint_last.pt")
+    rows = ['( " \\ /', "a", "New York", "1 , 2", "! ! !", "# ::snt x", "\u2581 \u00e9 \u5bff", "~e.1 :ARG0 ()"]
+    sentences = [*(row.split() for row in rows), *(entry.forms for entry in read(amr_data_folder / "test.amr"))]
+    system = parser.resources.table.system
+    for words, parse in zip(sentences, parser.parse(sentences), strict=True):
+        assert parse.graph.is_connected() and len(parse.actions) <= system.max_actions(len(words))
+        (tmp_path / "one.amr").write_text(str(parse.annotated(True, True, True)), encoding="utf-8")
+        (again,) = read(tmp_path / "one.amr")
+        assert again.forms == words and len(again.graph) == len(parse.graph)
+
+
+def test_text_from_standard_input(amr_checkpoint, tmp_path):
+    entries = parsed(tmp_path, amr_checkpoint, "-")
+    assert [entry.id for entry in entries] == ["1", "2", "3"]
+    assert [entry.forms for entry in entries] == [line.split() for line in TEXT.splitlines()]
+    entries = parsed(tmp_path, amr_checkpoint, "-", "--tokenize", stdin="\nShe doesn't sleep.\n\n Stop! \n")
+    assert [entry.forms for entry in entries] == [["She", "does", "n't", "sleep", "."], ["Stop", "!"]]
+    assert [entry.text for entry in entries] == ["She doesn't sleep.", "Stop!"]
+
+
+def test_a_bank_without_graphs(amr_checkpoint, tmp_path):
+    bank = "# ::id a ::date 2020\n# ::snt She sleeps.\n\n# ::id b\n# ::snt x\n# ::tok Stop !\n# ::note kept\n"
+    first, second = parsed(tmp_path, amr_checkpoint, "-", stdin=bank)
+    assert (first.id, first.metadata["date"], first.forms) == ("a", "2020", ["She", "sleeps", "."])
+    assert (second.id, second.text, second.forms, second.metadata["note"]) == ("b", "x", ["Stop", "!"], "kept")
+
+
+def test_what_parse_writes(amr_checkpoint, tmp_path):
+    plain = run_here("parse", amr_checkpoint, "-", stdin=TEXT).stdout
+    assert "~e." not in plain and plain.count("# ::alignments ") == 3 and "# ::node\t0\t" in plain
+    assert "::parse_score" not in plain and "::actions" not in plain
+    marked = parsed(tmp_path, amr_checkpoint, "-", "--alignments", "--scores", "--actions")
+    for entry, listed in zip(marked, parsed(tmp_path, amr_checkpoint, "-"), strict=True):
+        assert "~e." in entry.penman and entry.alignments == listed.alignments
+        assert float(entry.metadata["parse_score"]) < 0
+    system = Parser.load(amr_checkpoint).resources.parser.transition_system()
+    for entry in marked:
+        graph = system.replay(system.read(entry.forms), [*map(Action.parse, entry.metadata["actions"].split())])
+        assert sorted(graph.labels) == sorted(entry.graph.labels)
+
+
+def test_parsing_again_replaces_what_the_last_time_wrote(amr_checkpoint, tmp_path):
+    options = ("--scores", "--actions", "--alignments")
+    once = run_here("parse", amr_checkpoint, SAMPLE_AMR, *options).stdout
+    (tmp_path / "once.amr").write_text(once, encoding="utf-8")
+    assert run_here("parse", amr_checkpoint, tmp_path / "once.amr", *options).stdout == once
+
+
+@pytest.fixture
+def naming(amr_checkpoint, monkeypatch):
+    """The model, its search replaced by derivations that name each sentence's first word."""
+    from transition_parser import parser
+
+    def find(decoder, encoder_out, beam):
+        place = {token: i for i, token in enumerate(decoder.table.tokens)}
+        rest = ["SHIFT"] * (int(encoder_out.lengths[0]) - 1)
+        tokens = ["SHIFT", "ENTITY(person)", "ROOT", *rest, "CLOSE"]
+        return [[parser.Hypothesis([place[t] for t in tokens], [-0.1] * len(tokens), -0.1)]]
+
+    monkeypatch.setattr(parser, "search", find)
+    return Parser.load(amr_checkpoint, batch_tokens=1)
+
+
+def test_wiki(naming, amr_checkpoint, tmp_path):
+    known = naming.resources.parser.lexicon.wiki
+    name = next(key for key in known if re.fullmatch(r'person "\w+"', key))
+    word = name.split('"')[1]
+    found, unknown = naming.parse([[word], ["Xyzzy"]])
+    assert dict(found.wiki) == {0: known[name]} and dict(unknown.wiki) == {0: "-"}
+    assert f":wiki {known[name]}" in str(found.annotated()) and ":wiki" not in str(found.annotated(wiki=False))
+    printed = run_here("parse", amr_checkpoint, "-", "--batch-tokens", "1", stdin=f"{word}\n").stdout
+    assert f":wiki {known[name]}" in printed
+    assert ":wiki" not in run_here("parse", amr_checkpoint, "-", "--no-wiki", stdin=f"{word}\n").stdout
+
+
+def test_an_interrupted_run_goes_on(amr_checkpoint, tmp_path):
+    whole, out = tmp_path / "whole.amr", tmp_path / "out.amr"
+    partial = tmp_path / "out.amr.partial"
+    run_here("parse", amr_checkpoint, SAMPLE_AMR, "-o", whole)
+    written = whole.read_bytes()
+    for size in (0, 1, 700, written.index(b"\n\n") + 2, len(written) // 2, len(written)):
+        partial.write_bytes(written[:size])
+        run_here("parse", amr_checkpoint, SAMPLE_AMR, "-o", out, "--resume")
+        assert out.read_bytes() == written and not partial.exists()
+        out.unlink()
+    text = tmp_path / "in.txt"
+    text.write_text(TEXT)
+    run_here("parse", amr_checkpoint, text, "-o", whole)
+    partial.write_bytes(whole.read_bytes()[: len(whole.read_bytes()) // 2])
+    run_here("parse", amr_checkpoint, text, "-o", out, "--resume")
+    assert out.read_bytes() == whole.read_bytes()
+
+
+def test_what_can_not_be_resumed(amr_checkpoint, tmp_path):
+    out, partial = tmp_path / "out.amr", tmp_path / "out.amr.partial"
+    assert "--resume needs -o" in run_here("parse", amr_checkpoint, SAMPLE_AMR, "--resume", status=2).stderr
+    other = run_here("parse", amr_checkpoint, "-", stdin=TEXT).stdout
+    partial.write_text(other, encoding="utf-8")
+    said = run_here("parse", amr_checkpoint, SAMPLE_AMR, "-o", out, "--resume", status=2).stderr
+    assert "holds sentence 1 where sentence sample-001 is due: remove it" in said
+    assert partial.read_text(encoding="utf-8") == other and not out.exists()
+    text = tmp_path / "in.txt"
+    text.write_text(TEXT.splitlines()[0] + "\n")
+    said = run_here("parse", amr_checkpoint, text, "-o", out, "--resume", status=2).stderr
+    assert "holds sentence 2 where the end of the input is due" in said
+
+
+def test_average_and_export(amr_checkpoint, amr_data_folder, tmp_path):
+    best = sorted(amr_checkpoint.parent.glob("checkpoint.best_smatch_*.pt"))
+    assert len(best) == 2
+    run_here("average", *best, "-o", tmp_path / "mean.pt")
+    run_here("export", tmp_path / "mean.pt", "-o", tmp_path / "model")
+    names = {path.name for path in (tmp_path / "model").iterdir()}
+    assert {"lexicon.json", "parser.json", "model.safetensors", "dict.act.txt"} <= names
+    printed = run_here("parse", tmp_path / "mean.pt", "-", stdin=TEXT).stdout
+    assert run_here("parse", tmp_path / "model", "-", stdin=TEXT).stdout == printed
+    (tmp_path / "model" / "lexicon.json").unlink()
+    said = run_here("parse", tmp_path / "model", "-", stdin=TEXT, status=2).stderr
+    assert "lexicon.json: not found" in said and said.count("\n") == 1
+
+
+def test_the_python_api(amr_checkpoint):
+    parser = Parser.load(amr_checkpoint)
+    (one,) = parser.parse("The dog sleeps.")
+    assert isinstance(one, AmrParse) and one.sentence.forms == ["The", "dog", "sleeps", "."]
+    (words,) = parser.parse(["The", "dog", "sleeps", "."])
+    (listed,) = parser.parse([["The", "dog", "sleeps", "."]])
+    assert one.graph == words.graph == listed.graph and len(one.alignments) == len(one.graph)
+    from_path, from_entries = parser.parse(Path(SAMPLE_AMR)), parser.parse(read(SAMPLE_AMR)[8:9])
+    assert [parse.sentence.id for parse in from_path] == [entry.id for entry in read(SAMPLE_AMR)]
+    assert from_entries[0].sentence.id == "sample-009"
+    with pytest.raises(InputError, match=r"word 2 is"):
+        parser.parse(["a", "b c"])
+
+
+def test_files_of_another_model(amr_checkpoint, data_folder, tmp_path):
+    """A model of AMRs in a folder of trees: the checkpoint knows the files that it was trained with."""
+    for name in ("dict.src.txt", "dict.act.txt", "spm.model", "parser.json"):
+        shutil.copy(data_folder / name, tmp_path)
+    moved = shutil.copy(amr_checkpoint, tmp_path / "moved.pt")
+    said = run_here("parse", moved, "-", stdin=TEXT, status=2).stderr
+    assert said.startswith("transition-parser: error: ") and said.count("\n") == 1

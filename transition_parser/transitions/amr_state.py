@@ -1,0 +1,153 @@
+"""The configuration of the AMR machine, and how nodes and edges change it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from transition_parser.graphs.amr import Edge
+from transition_parser.transitions.action import Action, Kind
+from transition_parser.transitions.amr_naming import (
+    CONSTANTS,
+    Word,
+    copied_concept,
+    copied_value,
+    entity_strings,
+    is_constant,
+)
+
+
+class Node(NamedTuple):
+    """A node of the partial graph, and the first and last word that it came from."""
+
+    label: str
+    constant: bool
+    first: int
+    last: int
+
+
+class AmrState(NamedTuple):
+    """A configuration. Words and nodes count from 0.
+
+    position: the next word of the buffer. first: where the current span begins; it ends before `position`.
+    named: the current span has a node. nodes, edges, top: the partial graph. groups: the connected component of
+    each node. stack: node numbers, the newest last. aside: those that the newest has passed, in their order.
+    arcs: LA and RA since the last other action. arcs_left, swaps_left, nodes_left: see `AmrSystem`.
+    """
+
+    words: tuple[Word, ...]
+    position: int
+    first: int
+    named: bool
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    groups: tuple[int, ...]
+    stack: tuple[int, ...]
+    aside: tuple[int, ...]
+    top: int | None
+    closed: bool
+    arcs: int
+    arcs_left: int
+    swaps_left: int
+    nodes_left: int
+
+    @property
+    def span(self) -> tuple[Word, ...]:
+        """The words of the current span."""
+        return self.words[self.first : self.position]
+
+
+def limits_of(n: int) -> tuple[int, int, int]:
+    """Edges, SWAPs and nodes that a sentence of n words may have; what connectedness needs comes on top. The
+    open corpora that this was developed on need 2.4 nodes a word and two."""
+    return 4 * n + 16, 8 * n + 32, 3 * n + 6
+
+
+def is_free(state: AmrState) -> bool:
+    """True where the lexicon does not bind: no word is left, and there is no concept yet."""
+    return state.position == len(state.words) and not has_concept(state)
+
+
+def has_concept(state: AmrState) -> bool:
+    return any(not node.constant for node in state.nodes)
+
+
+def kept(state: AmrState) -> list[int]:
+    """The nodes of the graph: constants without a head are none."""
+    headed = {edge.target for edge in state.edges}
+    return [i for i, node in enumerate(state.nodes) if not node.constant or i in headed]
+
+
+def is_connected(state: AmrState) -> bool:
+    alive = (*state.stack, *state.aside)
+    return len({state.groups[i] for i in alive if not state.nodes[i].constant}) == 1
+
+
+def stays_connected(state: AmrState) -> bool:
+    """True where the component of the second can still be reached without it: by the top, or further below."""
+    group = state.groups[state.stack[-2]]
+    return any(state.groups[i] == group for i in (state.stack[-1], *state.stack[:-2]))
+
+
+def returned(state: AmrState) -> AmrState:
+    """What was set aside is back, below the newest node."""
+    if not state.aside:
+        return state
+    return state._replace(stack=(*state.stack[:-1], *state.aside, state.stack[-1]), aside=())
+
+
+def with_nodes(state: AmrState, labels: Sequence[str], constant: bool | None = None) -> AmrState:
+    """More nodes from the current span; one of them counts."""
+    new = tuple(
+        Node(label, is_constant(label) if constant is None else constant, state.first, state.position - 1)
+        for label in labels
+    )
+    count = len(state.nodes)
+    groups = (*state.groups, *range(count, count + len(new)))
+    return state._replace(nodes=(*state.nodes, *new), groups=groups, nodes_left=state.nodes_left - 1)
+
+
+def with_edges(state: AmrState, edges: Sequence[Edge]) -> AmrState:
+    groups = state.groups
+    for source, _role, target in edges:
+        old, new = groups[target], groups[source]
+        if old != new:
+            groups = tuple(new if group == old else group for group in groups)
+    new_edges = tuple(edge for edge in edges if edge not in state.edges)
+    return state._replace(edges=(*state.edges, *new_edges), groups=groups)
+
+
+def with_new_node(state: AmrState, action: Action) -> AmrState:
+    state = returned(state)
+    number, kind = len(state.nodes), action.kind
+    if kind is Kind.ENTITY:
+        concept, *parts = action.parts
+        strings = entity_strings([word.form for word in state.span], parts)
+        state = with_nodes(state, [concept, "name"], False)
+        state = with_nodes(state, strings, True)._replace(nodes_left=state.nodes_left)
+        ops = [Edge(number + 1, f"op{i}", number + 1 + i) for i in range(1, len(strings) + 1)]
+        state = with_edges(state, [Edge(number, "name", number + 1), *ops])
+    else:
+        state = with_nodes(state, [_label(state, action)], kind in CONSTANTS)
+    return state._replace(stack=(*state.stack, number), named=True)
+
+
+def _label(state: AmrState, action: Action) -> str:
+    if action.kind is Kind.COPY_WORD:
+        return copied_value([word.form for word in state.span])
+    if action.kind in (Kind.COPY_LEMMA, Kind.COPY_SENSE01):
+        return copied_concept([word.lemma for word in state.span], action.kind)
+    return str(action.label)
+
+
+def with_arc(state: AmrState, action: Action) -> AmrState:
+    second, top = state.stack[-2:]
+    needed = state.groups[second] != state.groups[top]
+    head, dependent = (top, second) if action.kind is Kind.LA else (second, top)
+    state = with_edges(state, [Edge(head, str(action.label), dependent)])
+    state = state._replace(arcs=state.arcs + 1, arcs_left=state.arcs_left - (not needed))
+    if not state.nodes[dependent].constant:
+        return state
+    if action.kind is Kind.LA:
+        return state._replace(stack=(*state.stack[:-2], top), arcs=0)
+    return state._replace(stack=(*state.stack[:-1], *state.aside), aside=(), arcs=0)
