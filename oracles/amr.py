@@ -260,7 +260,7 @@ class _Writer:
         self.spans: list[Span] = []
         self.order: list[int] = []
         self.stack: list[int] = []
-        self.groups = list(range(len(graph)))  # connected components
+        self.joined_to = list(range(len(graph)))  # connected components, as a forest; see `_group`
         self.ended = False
         self.open: list[dict[int, list[Edge]]] = [{} for _ in graph.labels]  # the edges to each neighbour not yet made
         for edge in graph.edges:
@@ -308,7 +308,7 @@ class _Writer:
         reached = set()
         for place in range(len(self.stack) - 1, wanted[0], -1):
             other = self.stack[place]
-            group = self.groups[other]
+            group = self._group(other)
             if place in wanted:
                 reached.add(group)
             elif other not in self.graph.constants and not self._stays(place, group, reached):
@@ -316,7 +316,7 @@ class _Writer:
         return True
 
     def _stays(self, place: int, group: int, reached: set[int]) -> bool:
-        return group in reached or any(self.groups[other] == group for other in self.stack[:place])
+        return group in reached or any(self._group(other) == group for other in self.stack[:place])
 
     def _make(self, node: int, span: Span) -> None:
         entity = self.plan.entities.get(node)
@@ -338,9 +338,14 @@ class _Writer:
     def _close(self, one: int, other: int) -> None:
         self.open[one].pop(other)
         self.open[other].pop(one)
-        old, new = self.groups[one], self.groups[other]
-        if old != new:
-            self.groups = [new if group == old else group for group in self.groups]
+        self.joined_to[self._group(one)] = self._group(other)
+
+    def _group(self, node: int) -> int:
+        """The node that stands for the connected component of `node`."""
+        joined_to = self.joined_to
+        while joined_to[node] != node:
+            joined_to[node] = node = joined_to[joined_to[node]]
+        return node
 
     def _naming(self, node: int, span: Span) -> Action:
         words = self.words[span[0] : span[1] + 1]
@@ -374,7 +379,7 @@ class _Writer:
                     del stack[place]
                     place -= 1
                     continue
-            stays = not self.ended or self._stays(place, self.groups[other], {self.groups[node]})
+            stays = not self.ended or self._stays(place, self._group(other), {self._group(node)})
             if not self.open[other] and stays:
                 self._say(_REDUCE, span)
                 del stack[place]
