@@ -110,7 +110,8 @@ class AmrGraph:
 
 
 class _Writer:
-    """Lays a graph out as the tree that PENMAN is: depth first, each edge where its first end is met."""
+    """Lays a graph out as the tree that PENMAN is: each node as near to the top as edges in their own direction lead
+    to it; below an inverse edge stands only what they do not reach."""
 
     def __init__(self, graph, alignments, wiki, variables) -> None:
         self.graph, self.alignments, self.wiki, self.variables = graph, alignments, wiki, variables
@@ -119,29 +120,44 @@ class _Writer:
             self.around[edge.source].append(edge)
             if edge.target != edge.source:
                 self.around[edge.target].append(edge)
-        self.written: set[int] = set()
-        self.done: set[Edge] = set()
+        self.written_by = self._tree()
+
+    def _tree(self) -> dict[int, Edge | None]:
+        """For each node the edge below which it is written, None for the top."""
+        found: dict[int, Edge | None] = {self.graph.top: None}
+        reached = [self.graph.top]
+        place = 0
+        while True:
+            for node in reached[place:]:
+                for edge in self.around[node]:
+                    if edge.source == node and edge.target not in found:
+                        found[edge.target] = edge
+                        reached.append(edge.target)
+                place += 1
+            if place == len(reached):
+                against = (e for node in reached for e in self.around[node] if e.source not in found)
+                edge = next(against, None)
+                if edge is None:
+                    return found
+                found[edge.source] = edge
+                reached.append(edge.source)
 
     def node(self, node: int):
-        """The (variable, branches) tuple of a concept that was not written before."""
-        self.written.add(node)
+        """The (variable, branches) tuple of a concept."""
         branches: list = [("/", self._marked(node))]
         if node in self.wiki:
             branches.append((":wiki", self.wiki[node]))
         for edge in self.around[node]:
-            if edge in self.done or (edge.source != node and edge.source in self.written):
-                continue  # a source above this node has the edge still to write, and needs no inverse for it
-            self.done.add(edge)
-            if edge.source == node:
-                branches.append((f":{edge.role}", self._target(edge.target)))
-            else:
-                branches.append((f":{inverse(edge.role)}", self._target(edge.source)))
+            if edge.source == node and self.written_by[node] is not edge:
+                branches.append((f":{edge.role}", self._target(edge)))
+            elif edge.target == node and self.written_by[edge.source] is edge:
+                branches.append((f":{inverse(edge.role)}", self.node(edge.source)))
         return (self.variables[node], branches)
 
-    def _target(self, node: int):
-        if node in self.graph.constants:
-            return self._marked(node)
-        return self.variables[node] if node in self.written else self.node(node)
+    def _target(self, edge: Edge):
+        if edge.target in self.graph.constants:
+            return self._marked(edge.target)
+        return self.node(edge.target) if self.written_by[edge.target] is edge else self.variables[edge.target]
 
     def _marked(self, node: int) -> str:
         label, tokens = self.graph.labels[node], self.alignments[node]
