@@ -1,6 +1,6 @@
-"""Search speed, sentences/s: our constrained search, the same model without constraints, our model through
-fairseq-generate, and fairseq-generate with fairseq's own transformer of the same size, in interleaved rounds
-over the same sentences.
+"""Search speed, sentences/s: our constrained search (in fp32, and in bf16 where the machine has it), the same model
+without constraints, our model through fairseq-generate, and fairseq-generate with fairseq's own transformer of the
+same size, in interleaved rounds over the same sentences.
 
 fairseq's transformer is trained here for some updates first, so that it ends its sequences as a trained
 model does. Model loading is not counted, on either side.
@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import tempfile
 import time
+from collections import defaultdict
 from itertools import islice
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from common import FAIRSEQ, LANGUAGES, OPTIMISER, OURS, parser, report, run
 from torch import Tensor
 
 from transition_parser import Parser
+from transition_parser.compat import has_fast_bf16
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.modules import decoder
 from transition_parser.states.machine import DependencyMachine
@@ -31,9 +33,8 @@ class FreeMachine(DependencyMachine):
 
     taken = 0
 
-    def legal(self) -> Tensor:
-        shape = len(self.depth), len(self.table.column)
-        return torch.ones(shape, dtype=torch.bool, device=self.depth.device)
+    def legality(self) -> Tensor:
+        return torch.ones(len(self.depth), len(self.table.column), device=self.depth.device)
 
     def advance(self, tokens: Tensor) -> None:
         self.taken += 1
@@ -45,12 +46,12 @@ class FreeMachine(DependencyMachine):
 
 def ours(model: Parser, sentences: list[Sentence], machine: type[DependencyMachine]) -> float:
     """Sentences a second of our search over a machine."""
-    decoder.DependencyMachine = machine
+    decoder.make_machine = machine
     start = time.perf_counter()
     for batch in model._batches(sentences):
         found = model._search([sentences[i] for i in batch])
         assert len(found) == len(batch)
-    decoder.DependencyMachine = DependencyMachine
+    decoder.make_machine = DependencyMachine
     return len(sentences) / (time.perf_counter() - start)
 
 
@@ -101,20 +102,21 @@ def main() -> None:
     arguments = options.parse_args()
     torch.set_num_threads(arguments.threads)
     sentences = list(islice(read_conllu(arguments.gold), arguments.sentences))
-    model = Parser.load(arguments.model, beam=arguments.beam)
+    precisions = ["fp32", *(["bf16"] if has_fast_bf16(torch.device("cpu")) else [])]
+    models = {p: Parser.load(arguments.model, beam=arguments.beam, precision=p) for p in precisions}
     fairseq = "fairseq-generate, fairseq transformer"
-    rates: dict[str, list[float]] = {
-        name: [] for name in ("ours, constrained", "ours, free", "fairseq-generate, our model", fairseq)
-    }
+    rates: dict[str, list[float]] = defaultdict(list)
     ours_lengths: list[float] = []
     fairseq_lengths: list[float] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         prepare(arguments, sentences, folder)
-        ours(model, sentences[:20], DependencyMachine)
+        for model in models.values():
+            ours(model, sentences[:20], DependencyMachine)
         for _ in range(arguments.rounds):
-            rates["ours, constrained"].append(ours(model, sentences, DependencyMachine))
-            rates["ours, free"].append(ours(model, sentences, FreeMachine))
+            for precision, model in models.items():
+                rates[f"ours, constrained, {precision}"].append(ours(model, sentences, DependencyMachine))
+                rates[f"ours, free, {precision}"].append(ours(model, sentences, FreeMachine))
             if Path(arguments.model).is_file():
                 generated = generate(name, Path(arguments.model), OURS, arguments, ours_lengths)
                 rates["fairseq-generate, our model"].append(generated)
@@ -123,7 +125,6 @@ def main() -> None:
             rates[fairseq].append(
                 generate(name, folder / "checkpoint_last.pt", translation, arguments, fairseq_lengths)
             )
-    rates = {key: values for key, values in rates.items() if values}
     lengths = {"our model": ours_lengths[-1:], "fairseq transformer": fairseq_lengths[-1:]}
     report("search, sentences/s", arguments, rates, fairseq, tokens_per_sentence_of_fairseq_generate=lengths)
 
