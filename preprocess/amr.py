@@ -59,7 +59,7 @@ def preprocess_amr(
         derived[split] = _usable(derive(entries, system, options.processes), problems[split], options.skip_bad)
         if not derived[split]:
             raise _nothing(splits[split])
-    with data_folder(dest) as folder:
+    with data_folder(dest, (path for paths in splits.values() for path in paths)) as folder:
         pieces = train_pieces(forms, folder, options.pieces)
         _config(derived["train"], shift_words).save(folder)
         for split, items in derived.items():

@@ -47,7 +47,7 @@ def preprocess_dependency(
     treebanks = {split: _read(path) for split, path in splits.items()}
     train = treebanks["train"]
     words = [normalise(form) for sentence in train for form in sentence.forms]
-    with data_folder(dest) as folder:
+    with data_folder(dest, splits.values()) as folder:
         pieces = train_pieces((sentence.forms for sentence in train), folder, options.pieces)
         config = _config(train, words, options)
         config.save(folder)

@@ -8,15 +8,27 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from transition_parser.errors import input_error
 from transition_parser.files import new_files
 from transition_parser.pieces import Pieces
 
+SPLITS = ("train", "valid", "test")
 # what an earlier run, and fairseq-preprocess after it, left: of another system or other splits, perhaps
-STALE = ("*.src", "*.act", "*.upos", "*.amr", "lexicon.json", "dict.*.txt", "*.src-act.*")
+STALE = (
+    *(f"{split}.{suffix}" for split in SPLITS for suffix in ("src", "act", "upos", "amr")),
+    *("lexicon.json", "dict.*.txt", "*.src-act.*"),
+)
 
 
-def data_folder(dest: str | os.PathLike) -> AbstractContextManager[Path]:
-    """A temporary folder whose files replace those of an earlier run in `dest` at the end."""
+def data_folder(dest: str | os.PathLike, inputs: Iterable[str | os.PathLike]) -> AbstractContextManager[Path]:
+    """A temporary folder whose files replace those of an earlier run in `dest` at the end.
+
+    Raises `InputError` where one of the inputs would be replaced.
+    """
+    ours = {Path(dest, name).resolve() for name in STALE}
+    for path in inputs:
+        if Path(path).resolve() in ours:
+            raise input_error("would be replaced by a file of the same name: give --dest another folder", path)
     return new_files(dest, STALE)
 
 

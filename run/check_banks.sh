@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Oracle and replay over all AMR banks of a folder: bash run/check_banks.sh FOLDER
+# Every AMR of every bank to actions and back: bash run/check_banks.sh FOLDER (of */*.amr). Entries that can't be read
+# are named and left out; exit status 1 if another graph is lost or one step is illegal.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-if [ $# -ne 1 ]; then
+if [ $# -ne 1 ] || [ ! -d "$1" ]; then
     echo "usage: bash run/check_banks.sh FOLDER" >&2
     exit 2
 fi

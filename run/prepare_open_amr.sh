@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The open AMR corpora that the model en-amr was trained on, to binarised data: bash run/prepare_open_amr.sh CORPORA DATA
-# CORPORA holds the folders lpp-v3.0, bio-union, qald9, wiser-dialogue-amr and scout-standard-amr, each with a train.amr;
-# development and test data are those of lpp-v3.0. Entries that can't be read are named and left out.
+# CORPORA holds the folders lpp-v3.0, bio-union, qald9, wiser-dialogue-amr and scout-standard-amr, each with a train.amr made
+# from the published corpus (see the card of en-amr); development and test data are those of lpp-v3.0. Entries that
+# can't be read are named and left out.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 if [ $# -ne 2 ]; then

@@ -45,4 +45,7 @@ def has_fast_bf16(device: torch.device) -> bool:
     """True where the device multiplies bf16 matrices natively; elsewhere bf16 is emulated, and slow."""
     if device.type == "cpu":
         return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
-    return device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
+    if device.type != "cuda":
+        return False
+    with torch.cuda.device(device):
+        return torch.cuda.is_bf16_supported(including_emulation=False)

@@ -51,7 +51,12 @@ def growing(path: str | os.PathLike) -> Iterator[Path]:
         raise input_error(f"the folder {target.parent} does not exist", path)
     partial = target.with_name(f"{target.name}.partial")
     partial.touch()
-    yield partial
+    try:
+        yield partial
+    except BaseException:
+        if not partial.stat().st_size:
+            partial.unlink()
+        raise
     os.replace(partial, target)
 
 

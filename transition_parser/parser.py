@@ -86,20 +86,22 @@ class Parser:
         """The sentences of a file, as `parse_stream` takes them; see `transition_parser.sentences`."""
         return (read_amr_sentences if self.builds_amr else read_sentences)(path, tokenised)
 
-    def parse_stream(self, sentences: Iterable[Sentence] | Iterable[AmrEntry]) -> Iterator[Parse] | Iterator[AmrParse]:
-        """Yields the parses in the order of the sentences, holding few sentences at a time."""
+    def parse_stream(
+        self, sentences: Iterable[Sentence] | Iterable[AmrEntry], chunk: int | None = None
+    ) -> Iterator[Parse] | Iterator[AmrParse]:
+        """Yields the parses in the order of the sentences, holding few at a time: `chunk`, by default 4096."""
         iterator, done = iter(sentences), 0
-        while chunk := list(islice(iterator, CHUNK)):
-            for number, sentence in enumerate(chunk, done + 1):
+        while some := list(islice(iterator, chunk or CHUNK)):
+            for number, sentence in enumerate(some, done + 1):
                 if not sentence.forms:
                     raise input_error(f"sentence {number} has no words", sentence.path, sentence.line)
-            done += len(chunk)
-            parses: dict[int, Parse] = {}
-            for batch in self._batches(chunk):
-                found = self._search([chunk[i] for i in batch])
+            done += len(some)
+            parses: dict[int, Parse | AmrParse] = {}
+            for batch in self._batches(some):
+                found = self._search([some[i] for i in batch])
                 for i, hypothesis in zip(batch, found, strict=True):
-                    parses[i] = self._parse(chunk[i], hypothesis)
-            yield from (parses[i] for i in range(len(chunk)))
+                    parses[i] = self._parse(some[i], hypothesis)
+            yield from (parses[i] for i in range(len(some)))
 
     def _batches(self, sentences: list) -> Iterator[list[int]]:
         """Indices of sentences of like length."""
@@ -146,4 +148,8 @@ def _sentences(text, amr: bool) -> Iterable:
     items = list(text)
     if items and all(isinstance(word, str) for word in items):
         return [one(items)]
-    return [s if isinstance(s, Sentence | AmrEntry) else one(s) for s in items]
+    kind, other = (AmrEntry, Sentence) if amr else (Sentence, AmrEntry)
+    if any(isinstance(item, other) for item in items):
+        graphs = "AMRs" if amr else "trees"
+        raise InputError(f"the model parses into {graphs}: it takes {kind.__name__}, not {other.__name__}")
+    return [item if isinstance(item, kind) else one(item) for item in items]

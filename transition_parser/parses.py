@@ -6,9 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from preprocess.aligner.marks import jamr_lines
 from transition_parser.graphs.amr import AmrGraph, named
-from transition_parser.graphs.bank import AmrEntry, parse_entry
+from transition_parser.graphs.bank import AmrEntry, jamr_lines, parse_entry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.pieces import normalise
@@ -18,7 +17,8 @@ from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.lexicon import wiki_keys
 
 SCORE_KEY = "ArcScore"  # in MISC
-_OURS = ("parse_score", "actions", "alignments", "node")  # comments that `annotated` writes
+# comments that `annotated` writes, or that told of another graph
+_REPLACED = ("parse_score", "actions", "alignments", "node", "root", "edge")
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,12 @@ class AmrParse:
         scores, actions: write `# ::parse_score`, `# ::actions`. marks: write `~e.N` behind the nodes. wiki:
         write `:wiki`.
         """
-        metadata = {key: value for key, value in self.sentence.metadata.items() if key not in _OURS}
+        metadata = {key: value for key, value in self.sentence.metadata.items() if key not in _REPLACED}
         shown = self.wiki if wiki else {}
         marked = self.graph.to_penman(self.alignments, shown)
         comments = [f"# ::{key} {value}" for key, value in metadata.items()]
-        comments += jamr_lines(parse_entry(marked.split("\n")))
+        written = parse_entry(marked.split("\n"))
+        comments += jamr_lines(written)
         if scores:
             comments.append(f"# ::parse_score {self.score:.4f}")
         if actions:
@@ -85,10 +86,11 @@ class AmrParse:
         return replace(
             self.sentence,
             metadata=metadata,
-            graph=self.graph,
-            variables=tuple(self.graph.variables()),
-            alignments=self.alignments,
-            wiki=dict(shown),
+            graph=written.graph,
+            variables=written.variables,
+            alignments=written.alignments,
+            wiki=written.wiki,
+            paths=written.paths,
             comments=tuple(comments),
             penman=marked if marks else self.graph.to_penman(None, shown),
         )

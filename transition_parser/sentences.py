@@ -41,7 +41,8 @@ def _some(lines: Iterable[bytes], name: str, read: Callable) -> Iterator:
     lines = iter(lines)
     head: list[bytes] = []
     for line in lines:
-        head.append(line if head else line.removeprefix(b"\xef\xbb\xbf"))
+        line = line if head else line.removeprefix(b"\xef\xbb\xbf")
+        head.append(line)
         if line.strip() and not line.startswith(b"#"):
             break
     empty = True
@@ -102,7 +103,7 @@ def _amr_text(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator[Am
 
 
 def _bank(lines: Iterable[bytes], path: str) -> Iterator[AmrEntry]:
-    for entry in parse_bank(lines, path, need_graphs=False):
+    for entry in parse_bank(lines, path, graphs=False):
         words = entry.tokens or tokenise(entry.text)
         yield replace(entry, metadata={**entry.metadata, "tok": " ".join(words)})
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from penman._lexer import Token, lex
 
 from preprocess.aligner.words import Span
-from transition_parser.graphs.bank import AmrEntry, jamr_paths
+from transition_parser.graphs.bank import AmrEntry, jamr_lines
 
 STYLES = ("isi", "plain", "jamr")
 
@@ -95,28 +95,3 @@ def _with_paths(tokens: Iterator[Token]) -> Iterator[tuple[Token, str | None]]:
         if token.type != "ALIGNMENT":
             before = token.type
         yield token, path
-
-
-def jamr_lines(entry: AmrEntry) -> list[str]:
-    """`# ::alignments 0-1|0.0+0.1 …` and a line `# ::node` for each node."""
-    paths = jamr_paths(entry.paths)
-    of_span: dict[tuple[int, int], list[str]] = {}
-    nodes = []
-    for path, label, tokens in zip(paths, entry.graph.labels, entry.alignments, strict=True):
-        runs = _runs(tokens)
-        for run in runs:
-            of_span.setdefault(run, []).append(path)
-        nodes.append(f"# ::node\t{path}\t{label}\t" + ",".join(f"{first}-{end}" for first, end in runs))
-    items = " ".join(f"{first}-{end}|{'+'.join(found)}" for (first, end), found in sorted(of_span.items()))
-    return [f"# ::alignments {items}", *nodes]
-
-
-def _runs(tokens: Span) -> list[tuple[int, int]]:
-    """The stretches without a gap, each as its first token and the one behind it."""
-    runs: list[tuple[int, int]] = []
-    for token in tokens:
-        if runs and runs[-1][1] == token:
-            runs[-1] = (runs[-1][0], token + 1)
-        else:
-            runs.append((token, token + 1))
-    return runs

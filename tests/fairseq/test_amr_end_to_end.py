@@ -243,12 +243,12 @@ def test_what_can_not_be_resumed(amr_checkpoint, tmp_path):
     other = run_here("parse", amr_checkpoint, "-", stdin=TEXT).stdout
     partial.write_text(other, encoding="utf-8")
     said = run_here("parse", amr_checkpoint, SAMPLE_AMR, "-o", out, "--resume", status=2).stderr
-    assert "holds sentence 1 where sentence sample-001 is due: remove it" in said
+    assert "holds another sentence (1) where sentence sample-001 is due: remove it" in said
     assert partial.read_text(encoding="utf-8") == other and not out.exists()
     text = tmp_path / "in.txt"
     text.write_text(TEXT.splitlines()[0] + "\n")
     said = run_here("parse", amr_checkpoint, text, "-o", out, "--resume", status=2).stderr
-    assert "holds sentence 2 where the end of the input is due" in said
+    assert "holds another sentence (2) where the end of the input is due" in said
 
 
 def test_average_and_export(amr_checkpoint, amr_data_folder, tmp_path):

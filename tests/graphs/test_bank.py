@@ -93,11 +93,12 @@ def test_header_is_skipped():
 
 def test_entry_without_graph():
     text = f"# ::id a\n# ::snt Hi .\n\n{DOG}"
-    assert problem(text) == "bank.amr:1: sentence a: the entry has no graph"
+    assert problem(text) == "bank.amr:1: sentence a: the entry has no graph: write (a / amr-empty) for an empty one"
     assert "no graph" in problem("# ::id a\n")
     assert "no graph" in problem("# ::tok Hi\n")
-    first, _second = entries(text, need_graphs=False)
+    first, second = entries(text, graphs=False)
     assert first.graph is None and first.text == "Hi ." and str(first) == "# ::id a\n# ::snt Hi .\n\n"
+    assert second.graph is None and second.id == "dog"
 
 
 @pytest.mark.parametrize("text", ["", "\n \n", "# a header alone\n"])

@@ -125,7 +125,7 @@ def test_illegal_actions_have_probability_zero(loaded):
     probabilities = scores.softmax(-1)
     table = model.decoder._on_device()
     state = batch["net_input"]["state"]
-    legal = table.legal_tokens(state["columns"], state["context"])
+    legal = table.legality(state["columns"], state["context"]) > 0
     assert legal.any(-1).all()
     assert (probabilities[~legal] == 0).all() and (probabilities[legal] > 0).all()
     gold = scores.log_softmax(-1).gather(2, batch["target"][..., None])[..., 0]

@@ -10,14 +10,13 @@ from preprocess.aligner import WordConceptTable, align_corpus, align_entry, alig
 from preprocess.aligner.em import Observation
 from preprocess.aligner.evaluate import read_gold, score
 from preprocess.aligner.forced import complete
-from preprocess.aligner.marks import jamr_paths
 from preprocess.aligner.morphology import negated, similarity
 from preprocess.aligner.names import name_spans
 from preprocess.aligner.numbers import numbers, times_of_day
 from preprocess.aligner.words import Words
 from transition_parser.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
-from transition_parser.graphs.bank import parse_entry, read_bank
+from transition_parser.graphs.bank import jamr_paths, parse_entry, read_bank
 
 
 def entry(sentence: str, penman: str, key: str = "tok"):

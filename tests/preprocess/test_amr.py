@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from preprocess.amr import AmrOptions, preprocess_amr
-from tests.conftest import SAMPLE_AMR
+from tests.conftest import SAMPLE_AMR, run_here
 from tests.states.test_machine import SPECIAL
 from transition_parser.errors import InputError
 from transition_parser.graphs.bank import read_bank
@@ -192,3 +192,14 @@ def test_words_that_the_network_sees_in_another_spelling(tmp_path):
     assert lines(tmp_path / "data" / "train.act")[0].startswith(
         "SHIFT(_) PRED(dog) SHIFT(_) SHIFT(_) SHIFT COPY_SENSE01"
     )
+
+
+def test_an_input_is_never_replaced(tmp_path):
+    for name in ("train.amr", "valid.amr", "mine.amr"):
+        (tmp_path / name).write_bytes(SAMPLE_AMR.read_bytes())
+    command = ("preprocess", "amr", "--valid", SAMPLE_AMR, "--dest", tmp_path, "--pieces", "400", "--train")
+    said = run_here(*command, tmp_path / "train.amr", status=2).stderr
+    assert "train.amr: would be replaced by a file of the same name" in said
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.amr", "train.amr", "valid.amr"]
+    run_here(*command, tmp_path / "mine.amr")
+    assert (tmp_path / "mine.amr").read_bytes() == SAMPLE_AMR.read_bytes()

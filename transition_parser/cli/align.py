@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from preprocess.aligner import aligned, entry_tokens, train_table
 from preprocess.aligner.marks import STYLES, marked
 from transition_parser.cli.options import add_json, output, positive, print_figures
 from transition_parser.errors import InputError, input_error
-from transition_parser.graphs.bank import AmrEntry, read_bank
+from transition_parser.graphs.bank import AmrEntry, parse_bank, read_bank
 from transition_parser.graphs.conllu import decode_line
 from transition_parser.progress import progress
 
@@ -51,16 +51,18 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json and arguments.output == "-":
         raise InputError("--json has standard output for itself: give OUT a file")
     bad: list[InputError] | None = [] if arguments.skip_bad else None
-    entries = _read(arguments.input, bad)
+    with open(arguments.input, "rb") as file:
+        lines = list(file)  # once: the input may be a pipe
+    entries = _usable(parse_bank(lines, arguments.input, bad), bad)
     if not entries:
         raise _nothing(arguments.input, bad)
-    others = [entry for path in arguments.train for entry in _read(path, bad)]
+    others = [entry for path in arguments.train for entry in _usable(read_bank(path, bad), bad)]
     table = train_table([*entries, *others])
     keep = not arguments.from_scratch
     results = progress(aligned(entries, table, keep, arguments.processes), "align", len(entries))
     new = {old.line: (entry, old) for old, entry in zip(entries, results, strict=True)}
     with output(arguments.output) as file:
-        for line in _lines(arguments.input, new, arguments.style, arguments.from_scratch):
+        for line in _lines(lines, arguments.input, new, arguments.style, arguments.from_scratch):
             print(line, file=file)
     _report(bad or [])
     if arguments.output != "-":
@@ -68,10 +70,10 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _read(path: str, bad: list[InputError] | None) -> list[AmrEntry]:
-    """The entries of a bank that have a graph and a sentence."""
+def _usable(bank: Iterable[AmrEntry], bad: list[InputError] | None) -> list[AmrEntry]:
+    """The entries of a bank that have a sentence."""
     entries = []
-    for entry in read_bank(path, bad):
+    for entry in bank:
         try:
             entry_tokens(entry)
         except InputError as error:
@@ -89,9 +91,11 @@ def _nothing(path: str, bad: list[InputError] | None) -> InputError:
     return input_error("the file holds no AMR", path)
 
 
-def _lines(path: str, new: dict[int | None, tuple[AmrEntry, AmrEntry]], style: str, relist: bool) -> Iterator[str]:
+def _lines(
+    lines: Iterable[bytes], path: str, new: dict[int | None, tuple[AmrEntry, AmrEntry]], style: str, relist: bool
+) -> Iterator[str]:
     """The lines of the aligned bank: entries from `new` by the line they begin at, and what lies between them."""
-    for start, block in _blocks(path):
+    for start, block in _blocks(lines, path):
         if start in new:
             entry, old = new[start]
             yield from marked(block, entry, old, style, relist)
@@ -99,17 +103,16 @@ def _lines(path: str, new: dict[int | None, tuple[AmrEntry, AmrEntry]], style: s
             yield from block
 
 
-def _blocks(path: str) -> Iterator[tuple[int, list[str]]]:
+def _blocks(lines: Iterable[bytes], path: str) -> Iterator[tuple[int, list[str]]]:
     """Runs of lines of one kind, blank or not, with the number of their first line."""
     block: list[str] = []
     start = 1
-    with open(path, "rb") as file:
-        for number, raw in enumerate(file, 1):
-            line = decode_line(raw, path, number)
-            if block and bool(block[-1].strip()) != bool(line.strip()):
-                yield start, block
-                block, start = [], number
-            block.append(line)
+    for number, raw in enumerate(lines, 1):
+        line = decode_line(raw, path, number)
+        if block and bool(block[-1].strip()) != bool(line.strip()):
+            yield start, block
+            block, start = [], number
+        block.append(line)
     if block:
         yield start, block
 

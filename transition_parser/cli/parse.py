@@ -3,7 +3,7 @@
 MODEL is a checkpoint of fairseq-train, a folder that `export` wrote, or the name of a model that comes
 with the package (en-ewt, en-amr). IN is text with one tokenised sentence a line, or - for standard input; for a model
 of trees also CoNLL-U (its comments and columns are kept; HEAD and DEPREL are replaced), for a model of AMRs
-also an AMR bank (its metadata is kept; its graphs are replaced)."""
+also an AMR bank (what stands behind # ::key is kept; its graphs are not read, and replaced)."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ EXAMPLE = """example:
   echo 'She sells sea shells .' | transition-parser parse en-ewt -
   transition-parser parse checkpoints/checkpoint_best.pt dev.conllu -o dev.parsed.conllu --beam 10
   echo 'The dog wants to sleep.' | transition-parser parse en-amr - --tokenize --alignments"""
+
+_SAVED_TOGETHER = 256  # sentences that an interrupted run may lose
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,8 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="auto (default): bf16 where the machine computes in it natively",
     )
     parser.add_argument("--tokenize", action="store_true", help="text is not tokenised: use spaCy's English rules")
-    parser.add_argument("--scores", action="store_true", help="write # parse_score, and ArcScore into MISC")
-    parser.add_argument("--actions", action="store_true", help="write # actions")
+    parser.add_argument("--scores", action="store_true", help="write parse_score as a comment, and ArcScore into MISC")
+    parser.add_argument("--actions", action="store_true", help="write the actions as a comment")
     parser.add_argument("--alignments", action="store_true", help="AMR: write ~e.N behind nodes")
     parser.add_argument("--no-wiki", action="store_true", help="AMR: write no :wiki")
 
@@ -72,11 +74,11 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _parsed(arguments: argparse.Namespace, parser, sentences: Iterable) -> Iterator[str]:
+def _parsed(arguments: argparse.Namespace, parser, sentences: Iterable, chunk: int | None = None) -> Iterator[str]:
     options: dict = {"scores": arguments.scores, "actions": arguments.actions}
     if parser.builds_amr:
         options |= {"marks": arguments.alignments, "wiki": not arguments.no_wiki}
-    for parse in progress(parser.parse_stream(sentences), "parsing"):
+    for parse in progress(parser.parse_stream(sentences, chunk), "parsing"):
         yield str(parse.annotated(**options))
 
 
@@ -87,11 +89,11 @@ def _resume(arguments: argparse.Namespace, parser, sentences: Iterable) -> int:
         sentences = iter(sentences)
         for done in _finished(partial, parser):
             sentence = next(sentences, None)
-            if sentence is None or sentence.id != done.id:
+            if sentence is None or (sentence.id, sentence.forms) != (done.id, done.forms):
                 found = "the end of the input" if sentence is None else f"sentence {sentence.id}"
-                raise input_error(f"holds sentence {done.id} where {found} is due: remove it", partial)
+                raise input_error(f"holds another sentence ({done.id}) where {found} is due: remove it", partial)
         with open(partial, "a", encoding="utf-8") as file:
-            for text in _parsed(arguments, parser, sentences):
+            for text in _parsed(arguments, parser, sentences, _SAVED_TOGETHER):
                 file.write(text)
                 file.flush()
     return 0

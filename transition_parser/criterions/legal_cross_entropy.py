@@ -11,6 +11,8 @@ from fairseq.criterions.label_smoothed_cross_entropy import (
 )
 from torch import Tensor
 
+from transition_parser.errors import InputError
+
 
 @register_criterion("legal_cross_entropy", dataclass=LabelSmoothedCrossEntropyCriterionConfig)
 class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
@@ -20,6 +22,11 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
     follows them in the sentence have no loss, but count in the denominators. In training an illegal target
     is an error.
     """
+
+    def __init__(self, task, sentence_avg, label_smoothing, ignore_prefix_size=0, report_accuracy=False) -> None:
+        if ignore_prefix_size or report_accuracy:
+            raise InputError("legal_cross_entropy has no --ignore-prefix-size and no --report-accuracy")
+        super().__init__(task, sentence_avg, label_smoothing)
 
     def forward(self, model, sample, reduce=True):
         """(loss, sample size, what to log), as fairseq's criteria return them."""

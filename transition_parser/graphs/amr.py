@@ -106,7 +106,10 @@ class AmrGraph:
         if not self.is_connected():
             raise ValueError("the graph is not connected: PENMAN can't write it whole")
         writer = _Writer(self, alignments or [()] * len(self), wiki or {}, variables or self.variables())
-        return penman.format(Tree(writer.node(self.top)), indent=6)
+        try:
+            return penman.format(Tree(writer.node(self.top)), indent=6)
+        except RecursionError:
+            raise ValueError("the graph is nested too deeply to be written") from None
 
 
 class _Writer:

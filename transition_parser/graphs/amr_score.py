@@ -228,10 +228,7 @@ def _paired(gold_path: str | os.PathLike, system_path: str | os.PathLike) -> Ite
 
 
 def _entries(path: str | os.PathLike) -> Iterable[AmrEntry]:
-    entries = list(read_bank(path, need_graphs=False))
+    entries = list(read_bank(path))
     if not entries:
         raise input_error("the file holds no graphs", path)
-    for entry in entries:
-        if entry.graph is None:
-            raise entry.error("the entry has no graph: write (a / amr-empty) for an empty one")
     return entries

@@ -54,6 +54,8 @@ class AmrEntry:
     def from_words(cls, words: Iterable[str], metadata: Mapping[str, str] | None = None) -> AmrEntry:
         """A sentence without a graph. Raises `InputError` for words that `# ::tok` can't hold."""
         words = list(words)
+        if not words:
+            raise input_error("a sentence without words")
         for number, form in enumerate(words, 1):
             if form.split() != [form]:
                 raise input_error(f"word {number} is {form!r}: empty, or with white space in it")
@@ -111,27 +113,27 @@ class AmrEntry:
 def read_bank(
     path: str | os.PathLike,
     skip_bad: list[InputError] | None = None,
-    need_graphs: bool = True,
+    graphs: bool = True,
 ) -> Iterator[AmrEntry]:
     """Yields the entries of a file one by one.
 
     skip_bad: where given, what is wrong with a broken entry is appended to it, and the entry left out; else
-    it is raised as `InputError`. need_graphs: False takes entries without a graph too.
+    it is raised as `InputError`. graphs: False reads the comments alone.
     """
     with open(path, "rb") as file:
-        yield from parse_bank(file, str(path), skip_bad, need_graphs)
+        yield from parse_bank(file, str(path), skip_bad, graphs)
 
 
 def parse_bank(
     lines: Iterable[bytes],
     path: str | None = None,
     skip_bad: list[InputError] | None = None,
-    need_graphs: bool = True,
+    graphs: bool = True,
 ) -> Iterator[AmrEntry]:
     """Yields the entries of an iterable of UTF-8 encoded lines; see `read_bank`."""
     for start, block in _blocks(lines, path):
         try:
-            entry = parse_entry(block, path, start)
+            entry = parse_entry(block if graphs else [line for line in block if _is_comment(line)], path, start)
         except InputError as error:
             if skip_bad is None:
                 raise
@@ -140,8 +142,8 @@ def parse_bank(
         if entry.graph is None:
             if not any(entry.metadata.get(key) for key in ("id", *TEXT_KEYS)):
                 continue  # a header of the file
-            if need_graphs:
-                error = entry.error("the entry has no graph")
+            if graphs:
+                error = entry.error("the entry has no graph: write (a / amr-empty) for an empty one")
                 if skip_bad is None:
                     raise error
                 skip_bad.append(error)
@@ -408,6 +410,31 @@ def jamr_paths(paths: Sequence[str]) -> list[str]:
         names[path] = f"{names[parent]}.{children.setdefault(parent, 0)}"
         children[parent] += 1
     return [names[path] for path in paths]
+
+
+def jamr_lines(entry: AmrEntry) -> list[str]:
+    """`# ::alignments 0-1|0.0+0.1 …` and a line `# ::node` for each node."""
+    paths = jamr_paths(entry.paths)
+    of_span: dict[tuple[int, int], list[str]] = {}
+    nodes = []
+    for path, label, tokens in zip(paths, entry.graph.labels, entry.alignments, strict=True):
+        runs = _runs(tokens)
+        for run in runs:
+            of_span.setdefault(run, []).append(path)
+        nodes.append(f"# ::node\t{path}\t{label}\t" + ",".join(f"{first}-{end}" for first, end in runs))
+    items = " ".join(f"{first}-{end}|{'+'.join(found)}" for (first, end), found in sorted(of_span.items()))
+    return [f"# ::alignments {items}", *nodes]
+
+
+def _runs(tokens: Sequence[int]) -> list[tuple[int, int]]:
+    """The stretches without a gap, each as its first token and the one behind it."""
+    runs: list[tuple[int, int]] = []
+    for token in tokens:
+        if runs and runs[-1][1] == token:
+            runs[-1] = (runs[-1][0], token + 1)
+        else:
+            runs.append((token, token + 1))
+    return runs
 
 
 def _check_alignments(entry: AmrEntry) -> None:

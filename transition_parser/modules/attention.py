@@ -41,9 +41,9 @@ class Attention(nn.Module):
         if dim % heads:
             raise ValueError(f"{heads} heads do not divide {dim} features")
         self.heads, self.dropout = heads, dropout
-        self.query = _linear(dim, dim)
-        self.key_value = _linear(dim, 2 * dim)
-        self.out = _linear(dim, dim)
+        self.query = linear(dim, dim)
+        self.key_value = linear(dim, 2 * dim)
+        self.out = linear(dim, dim)
 
     def split(self, x: Tensor) -> Tensor:
         """(B, T, dim) to (B, heads, T, dim / heads)."""
@@ -88,7 +88,7 @@ def _attend_on_cpu(
     return dropout_(scores.softmax(-1), dropout, True).to(values.dtype) @ values
 
 
-def _linear(inputs: int, outputs: int) -> nn.Linear:
+def linear(inputs: int, outputs: int) -> nn.Linear:
     layer = nn.Linear(inputs, outputs)
     nn.init.xavier_uniform_(layer.weight)
     nn.init.zeros_(layer.bias)

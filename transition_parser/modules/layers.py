@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.modules.attention import Attention, HeadMask, _linear
+from transition_parser.modules.attention import Attention, HeadMask, linear
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.history import History
 
@@ -30,7 +30,7 @@ class FeedForward(nn.Module):
 
     def __init__(self, dim: int, inner: int, dropout: float) -> None:
         super().__init__()
-        self.inner, self.outer = _linear(dim, inner), _linear(inner, dim)
+        self.inner, self.outer = linear(dim, inner), linear(inner, dim)
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -38,6 +38,7 @@ class AmrMachine:
         size = limits_of(self.width - 1)[2]
         self.ids = torch.arange(size, device=device)
         self.places = torch.arange(self.width, device=device)
+        self.is_node = torch.tensor([column in _NODES for column in Column], device=device)
 
         def zeros(*shape: int) -> Tensor:
             return torch.zeros(rows, *shape, dtype=torch.long, device=device)
@@ -149,7 +150,7 @@ class AmrMachine:
     def _add(self, column: Tensor) -> None:
         """A new node on top of the stack; what was set aside returns."""
         value = (column == Column.VALUE) | (column == Column.COPY_WORD)
-        new = torch.isin(column, torch.tensor(_NODES, device=column.device))
+        new = self.is_node[column]
         slot = torch.where(new, self.count, self.ids.size(0))[:, None]
         self.alive = self.alive.scatter(1, slot, new[:, None])
         self.constant = self.constant.scatter(1, slot, value[:, None])

@@ -46,10 +46,6 @@ class DeviceTable:
             ]
         return cls(table.system.name, table.end, table.labelled_shift, *arrays, members, shifts, *lexicon)
 
-    def legal_tokens(self, columns: Tensor, context: Tensor | None, any_shift: bool = False) -> Tensor:
-        """(..., V) bool: `legality` as truth values."""
-        return self.legality(columns, context, any_shift) > 0
-
     def legality(self, columns: Tensor, context: Tensor | None, any_shift: bool = False) -> Tensor:
         """(..., V) float, 1 for legal tokens and 0 for others, from the legal columns (..., C) and the context that
         a machine gives (..., K): the shift id of the front word, and for AMR the lexicon row.

@@ -77,8 +77,8 @@ class AmrSystem(TransitionSystem):
       - Legal when: there is a second, and the sentence has SWAPs left. With no words left and a concept as the
         second, its component must hold the top or a node below; if the top is a constant, there must be another
         concept below.
-      - Effect: the second is set aside (in the peers' words it goes back to the buffer), to return with the next
-        word or node.
+      - Effect: the second is set aside (it goes back to the buffer, as with UNSHIFT in the program of the paper), to
+        return with the next word or node.
       - Builds: nothing.
     ROOT
       - Legal when: no top was chosen, and the top of the stack is a concept.
