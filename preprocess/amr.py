@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from oracles.amr_check import Derived, derive
-from preprocess.aligner import aligned, entry_tokens, train_table
+from preprocess.aligner import aligned, entry_tokens, train_table, with_sentences
 from preprocess.splits import by_frequency, data_folder, source_line
 from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.amr import named
@@ -71,17 +71,8 @@ def preprocess_amr(
 def read_entries(paths: Sequence[str | os.PathLike], problems: list[InputError], skip_bad: bool) -> list[AmrEntry]:
     """The entries of some banks. skip_bad: broken ones, and those without a sentence, are left out, and what is wrong
     with them is appended to `problems`. Raises `InputError` for them otherwise, and where nothing is left."""
-    entries = []
-    for path in paths:
-        for entry in read_bank(path, problems if skip_bad else None):
-            try:
-                entry_tokens(entry)
-            except InputError as error:
-                if not skip_bad:
-                    raise
-                problems.append(error)
-                continue
-            entries.append(entry)
+    found = problems if skip_bad else None
+    entries = [entry for path in paths for entry in with_sentences(read_bank(path, found), found)]
     if not entries:
         raise _nothing(paths)
     return entries

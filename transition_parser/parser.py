@@ -26,7 +26,6 @@ from transition_parser.models.transition_transformer import TransitionTransforme
 from transition_parser.parses import AmrParse, Parse, replay_amr, replay_tree
 from transition_parser.search import Hypothesis, search
 from transition_parser.sentences import read_amr_sentences, read_sentences, tokenise
-from transition_parser.transitions.amr import AmrSystem
 
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16}
 CHUNK = 4096  # sentences that are sorted by length together
@@ -59,7 +58,7 @@ class Parser:
             raise InputError(f"precision {precision!r}: choose auto, {' or '.join(PRECISIONS)}")
         self.model, self.resources = model.eval().to(self.device, PRECISIONS[precision]), resources
         self.beam, self.batch_tokens = beam, batch_tokens
-        self.builds_amr = resources.parser.system == AmrSystem.name
+        self.builds_amr = resources.parser.builds_amr
 
     @classmethod
     def load(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -13,6 +13,7 @@ from preprocess.aligner.forced import complete, is_lexical
 from preprocess.aligner.morphology import without_sense
 from preprocess.aligner.rules import Candidate, Names, candidates
 from preprocess.aligner.words import Span, Words, span
+from transition_parser.errors import InputError
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.sentences import tokenise
@@ -30,6 +31,22 @@ def entry_tokens(entry: AmrEntry) -> list[str]:
     Raises `InputError` where the entry has neither `# ::snt` nor `# ::tok`.
     """
     return entry.tokens or (entry.text.split() if any(entry.alignments) else tokenise(entry.text))
+
+
+def with_sentences(bank: Iterable[AmrEntry], problems: list[InputError] | None) -> list[AmrEntry]:
+    """The entries of a bank that have a sentence. problems: where given, what is wrong with the others is appended
+    to it; else it is raised as `InputError`."""
+    entries = []
+    for entry in bank:
+        try:
+            entry_tokens(entry)
+        except InputError as error:
+            if problems is None:
+                raise
+            problems.append(error)
+            continue
+        entries.append(entry)
+    return entries
 
 
 def align_corpus(

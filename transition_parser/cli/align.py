@@ -9,9 +9,9 @@ import argparse
 import sys
 from collections.abc import Iterable, Iterator
 
-from preprocess.aligner import aligned, entry_tokens, train_table
+from preprocess.aligner import aligned, train_table, with_sentences
 from preprocess.aligner.marks import STYLES, marked
-from transition_parser.cli.options import add_json, output, positive, print_figures
+from transition_parser.cli.options import add_json, add_processes, add_skip_bad, output, print_figures
 from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.bank import AmrEntry, parse_bank, read_bank
 from transition_parser.graphs.conllu import decode_line
@@ -41,8 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="AMR",
         help="more banks to learn words and concepts from, not written",
     )
-    parser.add_argument("--skip-bad", action="store_true", help="report broken entries and leave them out")
-    parser.add_argument("--processes", type=positive, default=1, metavar="N", help="at once (default 1)")
+    add_skip_bad(parser)
+    add_processes(parser)
     add_json(parser)
 
 
@@ -53,10 +53,10 @@ def run(arguments: argparse.Namespace) -> int:
     bad: list[InputError] | None = [] if arguments.skip_bad else None
     with open(arguments.input, "rb") as file:
         lines = list(file)  # once: the input may be a pipe
-    entries = _usable(parse_bank(lines, arguments.input, bad), bad)
+    entries = with_sentences(parse_bank(lines, arguments.input, bad), bad)
     if not entries:
         raise _nothing(arguments.input, bad)
-    others = [entry for path in arguments.train for entry in _usable(read_bank(path, bad), bad)]
+    others = [entry for path in arguments.train for entry in with_sentences(read_bank(path, bad), bad)]
     table = train_table([*entries, *others])
     keep = not arguments.from_scratch
     results = progress(aligned(entries, table, keep, arguments.processes), "align", len(entries))
@@ -68,21 +68,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output != "-":
         print_figures(_figures([entry for entry, _ in new.values()], bad or []), arguments.json)
     return 0
-
-
-def _usable(bank: Iterable[AmrEntry], bad: list[InputError] | None) -> list[AmrEntry]:
-    """The entries of a bank that have a sentence."""
-    entries = []
-    for entry in bank:
-        try:
-            entry_tokens(entry)
-        except InputError as error:
-            if bad is None:
-                raise
-            bad.append(error)
-            continue
-        entries.append(entry)
-    return entries
 
 
 def _nothing(path: str, bad: list[InputError] | None) -> InputError:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from preprocess.merge import bank_files, merge_banks
-from transition_parser.cli.options import add_json, output, print_figures
+from transition_parser.cli.options import add_json, add_skip_bad, output, print_figures
 from transition_parser.errors import InputError, input_error
 
 HELP = "the AMR banks of a folder as one file"
@@ -22,9 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options of this subcommand."""
     parser.add_argument("folder", metavar="FOLDER", help="folder with the files of one split")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the new bank")
-    parser.add_argument(
-        "--skip-bad", action="store_true", help="say which entries are broken and leave them out, instead of stopping"
-    )
+    add_skip_bad(parser)
     add_json(parser)
 
 

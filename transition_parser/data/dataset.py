@@ -82,8 +82,7 @@ class TransitionDataset(FairseqDataset):
         """fairseq's batch: `id`, `nsentences`, `ntokens`, `net_input`, `target`; `references` where there are any."""
         if not samples:
             return {}
-        pad, eos = self.dictionary.pad(), self.dictionary.eos()
-        source = data_utils.collate_tokens([s["source"] for s in samples], pad, eos)
+        source = self._collated(samples, "source")
         net_input = {
             "src_tokens": source,
             "src_lengths": torch.tensor([len(s["source"]) for s in samples]),
@@ -95,43 +94,41 @@ class TransitionDataset(FairseqDataset):
             "net_input": net_input,
             "target": None,
         }
-        known = self._known(samples, source)
+        target = None if self.targets is None else self._collated(samples, "target")
+        known = self._known(batch["id"].tolist(), source, target)
         if known.features is not None:
             net_input["features"] = known.features
         if self.references is not None:
             batch["references"] = [self.references[s["id"]] for s in samples]
-        if self.targets is not None:
-            target = self._targets(samples)
-            net_input["prev_output_tokens"] = data_utils.collate_tokens(
-                [s["target"] for s in samples], pad, eos, move_eos_to_beginning=True
-            )
+        if target is not None:
+            net_input["prev_output_tokens"] = self._collated(samples, "target", move_eos_to_beginning=True)
             net_input["state"] = known.state
             batch["target"] = target
-            batch["ntokens"] = int((target != pad).sum())
+            batch["ntokens"] = int((target != self.dictionary.pad()).sum())
         return batch
 
-    def _known(self, samples: list[dict], source: Tensor) -> _Known:
+    def _known(self, ids: list[int], source: Tensor, target: Tensor | None) -> _Known:
         """What is the same in all epochs, however the words are split into pieces: made once where memory allows.
 
         fairseq's batches stay the same from epoch to epoch. With `--num-workers 0` this costs nothing from the second
         epoch on; other workers begin anew in each.
         """
-        ids = tuple(sample["id"] for sample in samples)
-        if ids in self._cache:
-            return self._cache[ids]
+        key = tuple(ids)
+        if key in self._cache:
+            return self._cache[key]
         features, state = self.resources.features(source), None
-        if self.targets is not None:
+        if target is not None:
             machine = make_machine(self.device_table, self.opens[source].sum(1), features)
-            state = unroll(machine, self._targets(samples))._asdict()
+            state = unroll(machine, target)._asdict()
         known = _Known(features, state)
         if self._cached_bytes + known.bytes <= CACHE_BYTES:
             self._cached_bytes += known.bytes
-            self._cache[ids] = known
+            self._cache[key] = known
         return known
 
-    def _targets(self, samples: list[dict]) -> Tensor:
+    def _collated(self, samples: list[dict], side: str, **options) -> Tensor:
         pad, eos = self.dictionary.pad(), self.dictionary.eos()
-        return data_utils.collate_tokens([s["target"] for s in samples], pad, eos)
+        return data_utils.collate_tokens([sample[side] for sample in samples], pad, eos, **options)
 
     # --- what fairseq asks ------------------------------------------------------------------
 

@@ -23,8 +23,7 @@ class DeviceTable:
     relation: Tensor  # (V,)
     members: Tensor  # (C, V) float: 1 where the token is of the column
     shifts: Tensor  # the tokens that are SHIFTs
-    listed: Tensor | None  # (V,) bool: what the lexicon limits; None without lexicon
-    free_members: Tensor | None  # `members` without what the lexicon limits
+    free_members: Tensor | None  # `members` without what the lexicon limits; None without lexicon
     offsets: Tensor | None  # (rows + 1,): where the tokens of each lexicon row begin in `allowed`
     allowed: Tensor | None
 
@@ -33,13 +32,12 @@ class DeviceTable:
         arrays = [torch.from_numpy(a).to(device) for a in (table.column, table.shift_word, table.relation)]
         members = torch.nn.functional.one_hot(arrays[0], len(Column)).t().float().contiguous()
         shifts = (arrays[1] >= 0).nonzero()[:, 0]
-        lexicon: list[Tensor | None] = [None, None, None, None]
+        lexicon: list[Tensor | None] = [None, None, None]
         if table.lexicon is not None:
             rows = [[], [], *table.lexicon]
             sizes = torch.tensor([0, *map(len, rows)], device=device)
             listed = torch.tensor([a is not None and is_listed(a) for a in table.actions], device=device)
             lexicon = [
-                listed,
                 members * ~listed,
                 sizes.cumsum(0),
                 torch.tensor([token for row in rows for token in row], dtype=torch.long, device=device),
@@ -55,7 +53,7 @@ class DeviceTable:
         """
         flat = columns.flatten(0, -2).float()
         with torch.autocast(flat.device.type, enabled=False):
-            if context is None or self.listed is None:
+            if context is None or self.free_members is None:
                 legal = flat @ self.members
             else:
                 legal = self._within_lexicon(flat, context[..., 1].flatten())

@@ -70,6 +70,7 @@ class TransitionParsingTask(FairseqTask):
         super().__init__(cfg)
         self.resources = resources
         self.table = resources.table
+        self.builds_amr = resources.parser.builds_amr
         # goes into checkpoints, so that a model is never used with the files of another one
         self.state.merge_state_dict({"fingerprint": resources.fingerprint})
 
@@ -122,11 +123,6 @@ class TransitionParsingTask(FairseqTask):
             seed=self.cfg.seed,
             references=None if training or not self.builds_amr else self._references(split, len(source)),
         )
-
-    @property
-    def builds_amr(self) -> bool:
-        """True where the graphs are AMRs, False for dependency trees."""
-        return self.resources.parser.system == AmrSystem.name
 
     def _references(self, split: str, sentences: int) -> list[AmrEntry]:
         path = Path(self.cfg.data, f"{split}.amr")

@@ -31,6 +31,11 @@ class ParserConfig:
     format_version: int = field(default=FORMAT_VERSION)
     lexicon: Lexicon | None = None
 
+    @property
+    def builds_amr(self) -> bool:
+        """True where the graphs are AMRs, False for dependency trees."""
+        return self.system == AmrSystem.name
+
     def transition_system(self) -> TransitionSystem:
         """The state machine itself."""
         spans = None if self.lexicon is None else self.lexicon.spans
