@@ -31,6 +31,10 @@ setup(
         "tqdm>=4.60",
         "matplotlib>=3.8",
     ],
-    extras_require={"test": ["pytest>=8", "hypothesis>=6.100", "ruff==0.17.5"]},
+    extras_require={
+        "test": ["pytest>=8", "hypothesis>=6.100", "ruff==0.17.5"],
+        # the parsers that run/bench measures beside ours
+        "bench": ["ufal.udpipe>=1.3", "supar==1.1.4"],
+    },
     entry_points={"console_scripts": ["transition-parser=transition_parser.cli.main:main"]},
 )

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
@@ -29,6 +31,8 @@ from transition_parser.sentences import read_amr_sentences, read_sentences, toke
 
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16}
 CHUNK = 4096  # sentences that are sorted by length together
+_SIDE_BY_SIDE = 4  # batches, at the most: Python itself runs on one core
+_LEAST_BATCH = 2000  # words times beam: in smaller batches the steps cost more than what they compute
 
 
 class Parser:
@@ -36,7 +40,8 @@ class Parser:
 
     beam: hypotheses that search keeps, 1 for greedy search. batch_tokens: words times beam that are parsed at
     once, at the most (a single longer sentence is parsed by itself). precision: `fp32`, `bf16`, or `auto`: bf16 where
-    the machine computes in it natively.
+    the machine computes in it natively. threads: how many batches are parsed side by side on a CPU, each by one core;
+    by default as many as there are cores for this process, four at the most (each of them gets its share of the others).
     """
 
     def __init__(
@@ -47,6 +52,7 @@ class Parser:
         batch_tokens: int = 40000,
         device: str = "cpu",
         precision: str = "auto",
+        threads: int | None = None,
     ) -> None:
         if beam < 1 or batch_tokens < 1:
             raise InputError("beam and batch size must be 1 or more")
@@ -58,6 +64,7 @@ class Parser:
             raise InputError(f"precision {precision!r}: choose auto, {' or '.join(PRECISIONS)}")
         self.model, self.resources = model.eval().to(self.device, PRECISIONS[precision]), resources
         self.beam, self.batch_tokens = beam, batch_tokens
+        self.threads = threads or _cores()
         self.builds_amr = resources.parser.builds_amr
 
     @classmethod
@@ -68,12 +75,13 @@ class Parser:
         batch_tokens: int = 40000,
         device: str = "cpu",
         precision: str = "auto",
+        threads: int | None = None,
     ) -> Parser:
         """A parser from a checkpoint file, an exported folder, or the name of a model of the package.
 
         Raises `InputError` where there is none.
         """
-        return cls(*load_model(model), beam, batch_tokens, device, precision)
+        return cls(*load_model(model), beam, batch_tokens, device, precision, threads)
 
     def parse(self, text: str | os.PathLike | Sequence[str] | Sequence[Sequence[str]]) -> list[Parse] | list[AmrParse]:
         """Parses a string (one sentence, tokenised here), a list of words (one sentence), a list of lists
@@ -90,24 +98,47 @@ class Parser:
     ) -> Iterator[Parse] | Iterator[AmrParse]:
         """Yields the parses in the order of the sentences, holding few at a time: `chunk`, by default 4096."""
         iterator, done = iter(sentences), 0
-        while some := list(islice(iterator, chunk or CHUNK)):
-            for number, sentence in enumerate(some, done + 1):
-                if not sentence.forms:
-                    raise input_error(f"sentence {number} has no words", sentence.path, sentence.line)
-            done += len(some)
-            parses: dict[int, Parse | AmrParse] = {}
-            for batch in self._batches(some):
-                found = self._search([some[i] for i in batch])
-                for i, hypothesis in zip(batch, found, strict=True):
-                    parses[i] = self._parse(some[i], hypothesis)
-            yield from (parses[i] for i in range(len(some)))
+        with self._workers() as each:
+            while some := list(islice(iterator, chunk or CHUNK)):
+                for number, sentence in enumerate(some, done + 1):
+                    if not sentence.forms:
+                        raise input_error(f"sentence {number} has no words", sentence.path, sentence.line)
+                done += len(some)
+                parses: dict[int, Parse | AmrParse] = {}
+                for found in each(lambda batch, some=some: self._parse_batch(some, batch), self._batches(some)):
+                    parses |= found
+                yield from (parses[i] for i in range(len(some)))
+
+    @contextmanager
+    def _workers(self):
+        """A `map` over batches: on a CPU several at a time, with their share of torch's threads each."""
+        before = torch.get_num_threads()
+        side_by_side = min(self.threads, _SIDE_BY_SIDE) if self.device.type == "cpu" else 1
+        torch.set_num_threads(max(self.threads // side_by_side, 1))
+        pool = ThreadPoolExecutor(side_by_side) if side_by_side > 1 else None
+        try:
+            yield map if pool is None else pool.map
+        finally:
+            if pool is not None:
+                pool.shutdown(cancel_futures=True)
+            torch.set_num_threads(before)
+
+    def _parse_batch(self, sentences: list, batch: list[int]) -> dict[int, Parse | AmrParse]:
+        some = [sentences[i] for i in batch]
+        return {
+            i: self._parse(*pair) for i, pair in zip(batch, zip(some, self._search(some), strict=True), strict=True)
+        }
 
     def _batches(self, sentences: list) -> Iterator[list[int]]:
-        """Indices of sentences of like length."""
+        """Indices of sentences of like length, the longest first: so that none of them comes last and alone.
+
+        Few sentences are divided too, so that they keep several cores busy; how does not depend on their number.
+        """
         lengths = [len(sentence.forms) for sentence in sentences]
+        limit = min(self.batch_tokens, max(sum(lengths) * self.beam // _SIDE_BY_SIDE, _LEAST_BATCH))
         batch: list[int] = []
-        for i in sorted(range(len(sentences)), key=lengths.__getitem__):
-            if batch and (len(batch) + 1) * lengths[i] * self.beam > self.batch_tokens:
+        for i in sorted(range(len(sentences)), key=lengths.__getitem__, reverse=True):
+            if batch and (len(batch) + 1) * lengths[batch[0]] * self.beam > limit:
                 yield batch
                 batch = []
             batch.append(i)
@@ -127,6 +158,11 @@ class Parser:
         if self.builds_amr:
             return replay_amr(self.resources.table, sentence, hypothesis, self.resources.parser.lexicon.wiki)
         return replay_tree(self.resources.table, sentence, hypothesis)
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _device(name: str) -> torch.device:

@@ -10,6 +10,10 @@ from transition_parser.modules.decoder import ActionDecoder, SearchState
 from transition_parser.modules.encoder import EncoderOut
 
 
+# Sentences that are done leave the batch when so few others are left: it means copying what those have stored.
+_DROP_BELOW = 0.8
+
+
 @dataclass(frozen=True)
 class Hypothesis:
     """A finished derivation.
@@ -63,7 +67,7 @@ class _Search:
 
     def _step(self) -> None:
         """Every row takes its step, and each sentence keeps its `beam` best continuations."""
-        logits = self.decoder.step(self.tokens, self.state)
+        logits, some = self.decoder.step(self.tokens, self.state)
         log_probs = torch.log_softmax(logits, -1).view(len(self.sentence), self.width, -1)
         vocabulary = log_probs.size(-1)
         totals = (self.scores.unsqueeze(-1) + log_probs).flatten(1)
@@ -76,7 +80,8 @@ class _Search:
             self.state.branch(origin)
             self.history, self.step_scores = self.history[rows], self.step_scores[rows]
         self.width, self.scores = best.size(1), best
-        self.tokens = (index % vocabulary).flatten()
+        tokens = (index % vocabulary).flatten()
+        self.tokens = tokens if some is None else some[tokens]
         self.history = torch.cat([self.history, self.tokens[:, None]], 1)
         self.step_scores = torch.cat([self.step_scores, added[:, None]], 1)
         self.state.machine.advance(self.tokens)
@@ -96,8 +101,12 @@ class _Search:
             for group, sentence in enumerate(self.sentence)
             if alive[group] and len(self.finished[sentence]) < self.beam
         ]
-        if len(keep) < len(self.sentence):
+        if len(keep) <= _DROP_BELOW * len(self.sentence):
             self._drop_all_but(keep)
+        elif len(keep) < len(self.sentence):
+            done = torch.ones(len(self.sentence), dtype=torch.bool, device=self.scores.device)
+            done[keep] = False
+            self.scores = self.scores.masked_fill(done[:, None], float("-inf"))
 
     def _finish(self, group: int, row: int) -> None:
         tokens, steps = self.history[row].tolist(), self.step_scores[row].tolist()

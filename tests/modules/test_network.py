@@ -154,7 +154,7 @@ def test_search_steps_score_like_teacher_forcing(loaded):
         for step in range(tokens.size(1)):
             if step:
                 search.machine.advance(tokens[:, step])
-            found = model.decoder.step(tokens[:, step], search)
+            found, _ = model.decoder.step(tokens[:, step], search)
             real = batch["target"][:, step] != resources.target_dictionary.pad()
             assert torch.allclose(found[real], scores[real, step], atol=1e-4)
 

@@ -13,8 +13,8 @@ from transition_parser.modules.attention import HeadMask
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.history import History
-from transition_parser.modules.layers import DecoderLayer, Past, StateScores, sinusoids
-from transition_parser.modules.state_masks import StateHeads, StatePositions
+from transition_parser.modules.layers import DecoderLayer, Past, sinusoids
+from transition_parser.modules.state_masks import StateHeads, StatePositions, StateScores
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import Machine, make_machine, unroll
 from transition_parser.states.table import ActionTable
@@ -25,6 +25,9 @@ _CACHE = "transition_parser"  # the key in fairseq's incremental state
 # take n² steps. Real trees need fewer: the most swaps a word in the six treebanks that this was
 # developed on are 1.97, in a sentence of Basque.
 SWAPS_PER_WORD = 2
+
+# From so many actions on, search scores only those that are legal in some row.
+_LARGE_VOCABULARY = 512
 
 
 @dataclass
@@ -142,14 +145,19 @@ class ActionDecoder(FairseqIncrementalDecoder):
         memory = [(keys.contiguous(), values.contiguous()) for keys, values in projected]
         keys = memory[0][0]
         history = History(len(self.layers), keys.size(0), self.heads, keys.size(3), keys)
-        machine = self.machine(encoder_out, SWAPS_PER_WORD)
+        machine = self.machine(encoder_out, SWAPS_PER_WORD, keep_arcs=False)
         return SearchState(machine, history, memory, encoder_out.mask)
 
-    def step(self, tokens: Tensor, search: SearchState) -> Tensor:
-        """(R, V) scores of the next action, where `tokens` (R,) were the last ones (`</s>` at first) and the
-        machine has taken them. Rows are hypotheses; each sentence has as many, in its order.
+    def step(self, tokens: Tensor, search: SearchState) -> tuple[Tensor, Tensor | None]:
+        """Scores of the next action, where `tokens` (R,) were the last ones (`</s>` at first) and the machine has
+        taken them. Rows are hypotheses; each sentence has as many, in its order.
+
+        (R, V) scores, and None; where the vocabulary is large (R, U) scores, and the U tokens that are legal in any
+        row, (U,).
         """
-        x = self._embed(tokens[:, None], search.steps)
+        # what the first layer projects depends on the action and the step alone
+        distinct, rows = tokens.unique(return_inverse=True)
+        x = self._embed(distinct[:, None], search.steps)
         machine = search.machine
         words = search.words.repeat_interleave(len(tokens) // len(search.words), 0)
         stack, buffer = machine.stack_places()[:, None], machine.buffer_places()[:, None]
@@ -157,20 +165,28 @@ class ActionDecoder(FairseqIncrementalDecoder):
         search.history.open()
         bias = search.history.bias()
         for i, layer in enumerate(self.layers):
-            x = layer(x, Past(search.history, i, bias), search.memory[i], mask, scores_of)
+            x = layer(x, Past(search.history, i, bias, None if i else rows), search.memory[i], mask, scores_of)
         search.steps += 1
-        return self._scores(x[:, 0], machine.legality())
+        if len(self.table.tokens) < _LARGE_VOCABULARY:
+            return self._scores(x[:, 0], machine.legality()), None
+        some = machine.legal_anywhere()
+        found = nn.functional.linear(self.norm(x[:, 0]), self.output.weight.index_select(0, some))
+        return _masked(found, machine.legality(some)), some
 
-    def machine(self, encoder_out: EncoderOut, swaps_per_word: int | None = None) -> Machine:
+    def machine(self, encoder_out: EncoderOut, swaps_per_word: int | None = None, keep_arcs: bool = True) -> Machine:
         """The batched machine before the first action."""
-        return make_machine(self._on_device(), encoder_out.lengths, encoder_out.features, swaps_per_word)
+        return make_machine(self._on_device(), encoder_out.lengths, encoder_out.features, swaps_per_word, keep_arcs)
 
     def _fairseq_step(self, tokens: Tensor, encoder_out: EncoderOut, incremental: dict) -> Tensor:
         if _CACHE not in incremental:
             incremental[_CACHE] = self.start(encoder_out)
         else:
             incremental[_CACHE].machine.advance(tokens[:, -1])
-        return self.step(tokens[:, -1], incremental[_CACHE])
+        scores, some = self.step(tokens[:, -1], incremental[_CACHE])
+        if some is None:
+            return scores
+        every = scores.new_full((len(scores), len(self.table.tokens)), float("-inf"))
+        return every.index_copy_(1, some, scores)
 
     def reorder_incremental_state(self, incremental_state: dict, new_order: Tensor) -> None:
         """Follows fairseq's beam: hypotheses are copied, dropped, and finished sentences leave."""
@@ -193,12 +209,16 @@ class ActionDecoder(FairseqIncrementalDecoder):
         if not self.sees_state:
             return HeadMask.of(words[:, None, None, :])._replace(alive=None), None
         places = self.state_heads.places(stack, buffer)
-        mask = self.state_heads.mask(places, words, self.heads)
-        return mask, StateScores(self.positions, places) if self.positions else None
+        mask = self.state_heads.mask(places, words, self.heads, self.embed.weight.dtype)
+        return mask, StateScores(self.positions, places, mask) if self.positions else None
 
     def _scores(self, x: Tensor, legal: Tensor) -> Tensor:
-        return self.output(self.norm(x)).float() + legal.log()  # the logarithm is 0 or −inf
+        return _masked(self.output(self.norm(x)), legal)
 
     def max_positions(self) -> int:
         """Derivations of any length: positions are computed."""
         return int(1e9)
+
+
+def _masked(scores: Tensor, legal: Tensor) -> Tensor:
+    return scores.float() + legal.log()  # the logarithm is 0 or −inf

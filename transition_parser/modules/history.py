@@ -5,26 +5,26 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-_STEPS = 8  # for so many there is room after slots were moved
+_ROOM = 16  # slots that are added when none is free, at the least
 
 
 class History:
     """What self-attention sees in search.
 
     The hypotheses of a sentence grow as a tree: those that live share most of their actions. Each action is
-    stored once a sentence, and a mask says which ones each hypothesis descends from, so that choosing among
-    hypotheses moves the mask and no keys. Slots that no living hypothesis descends from are used again.
+    stored once a sentence, in a slot, and a mask says which ones each hypothesis descends from, so that choosing
+    among hypotheses moves the mask and no keys. Slots that no living hypothesis descends from are used again.
 
     keys, values: for each layer (B, heads, slots, d). ancestors: (B, W, slots) bool for the W hypotheses of each of
-    B sentences, False behind the first `used` slots.
+    B sentences.
     """
 
     def __init__(self, layers: int, sentences: int, heads: int, dim: int, like: Tensor) -> None:
-        shape = (sentences, heads, _STEPS, dim)
+        shape = (sentences, heads, 0, dim)
         self.keys = [like.new_zeros(shape) for _ in range(layers)]
         self.values = [like.new_zeros(shape) for _ in range(layers)]
-        self.ancestors = torch.zeros(sentences, 1, _STEPS, dtype=torch.bool, device=like.device)
-        self.used = 0
+        self.ancestors = torch.zeros(sentences, 1, 0, dtype=torch.bool, device=like.device)
+        self._newest = torch.zeros(0, dtype=torch.long, device=like.device)  # as rows of all slots of all heads
 
     @property
     def width(self) -> int:
@@ -33,27 +33,32 @@ class History:
 
     def open(self) -> None:
         """A slot for the next action of each hypothesis."""
-        if self.used + self.width > self.ancestors.size(2):
-            self._make_room()
-        for hypothesis in range(self.width):
-            self.ancestors[:, hypothesis, self.used + hypothesis] = True
-        self.used += self.width
+        taken = self._taken()
+        if int(taken.sum(1).max()) + self.width > taken.size(1):
+            self._add_slots(max(_ROOM, self.width, taken.size(1) // 2))
+            taken = self._taken()
+        # the smallest of 0 and 1 are the free ones
+        newest = taken.topk(self.width, 1, largest=False, sorted=False).indices
+        self.ancestors.scatter_(2, newest[..., None], True)
+        sentences, heads, slots, _ = self.keys[0].shape
+        first = torch.arange(sentences * heads, device=newest.device).view(sentences, heads, 1) * slots
+        self._newest = (first + newest[:, None]).flatten()
 
     def bias(self) -> Tensor:
-        """(B, 1, W, used): 0 for the actions that a hypothesis descends from, −inf for the others."""
-        seen = self.ancestors[:, None, :, : self.used]
+        """(B, 1, W, slots): 0 for the actions that a hypothesis descends from, −inf for the others."""
+        seen = self.ancestors[:, None]
         return torch.zeros(seen.shape, dtype=self.keys[0].dtype, device=seen.device).masked_fill_(~seen, float("-inf"))
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Stores keys and values of the newest actions, (B, heads, W, d) each; returns all, (B, heads, used, d)."""
-        self.keys[layer][:, :, self.used - self.width : self.used] = keys
-        self.values[layer][:, :, self.used - self.width : self.used] = values
-        return self.keys[layer][:, :, : self.used], self.values[layer][:, :, : self.used]
+        """Stores keys and values of the newest actions, (B, heads, W, d) each; returns all, (B, heads, slots, d)."""
+        for stored, new in ((self.keys[layer], keys), (self.values[layer], values)):
+            stored.flatten(0, 2).index_copy_(0, self._newest, new.reshape(-1, new.size(-1)))
+        return self.keys[layer], self.values[layer]
 
     def branch(self, origin: Tensor) -> None:
         """Hypothesis w of sentence b goes on from what was hypothesis `origin[b, w]`, (B, W')."""
-        index = origin[..., None].expand(-1, -1, self.ancestors.size(2))
-        self.ancestors = self.ancestors.gather(1, index)
+        sentence = torch.arange(len(origin), device=origin.device)[:, None]
+        self.ancestors = self.ancestors[sentence, origin]
 
     def keep(self, sentences: Tensor) -> None:
         """Sentence i becomes what was sentence `sentences[i]`."""
@@ -61,22 +66,20 @@ class History:
         self.keys = [keys.index_select(0, sentences) for keys in self.keys]
         self.values = [values.index_select(0, sentences) for values in self.values]
 
-    def _make_room(self) -> None:
-        """Moves the slots that are needed to the front, and adds new ones behind them."""
-        needed = self.ancestors.any(1)
-        self.used = int(needed.sum(1).max())
-        # a stable sort keeps the order of the actions; what is not needed comes last
-        order = needed.logical_not().byte().argsort(dim=1, stable=True)[:, : self.used]
-        self.ancestors = self._moved(self.ancestors, order, 2)
-        self.keys = [self._moved(keys, order, 2) for keys in self.keys]
-        self.values = [self._moved(values, order, 2) for values in self.values]
+    def _taken(self) -> Tensor:
+        """(B, slots): 1 where some hypothesis descends from the action, else 0."""
+        return self.ancestors.view(torch.uint8).amax(1)  # many times faster than `any`
 
-    def _moved(self, array: Tensor, order: Tensor, dim: int) -> Tensor:
-        shape = list(array.shape)
-        # alone, a hypothesis needs all its slots: moving them must be rare
-        shape[dim] = self.used + _STEPS * self.width + (self.used if self.width == 1 else 0)
-        index = order.view(order.size(0), *(1 for _ in shape[1:dim]), -1, *(1 for _ in shape[dim + 1 :]))
-        index = index.expand(*array.shape[:dim], -1, *array.shape[dim + 1 :])
-        new = array.new_zeros(shape)
-        new.narrow(dim, 0, self.used).copy_(array.gather(dim, index))
-        return new
+    def _add_slots(self, count: int) -> None:
+        self.ancestors = _longer(self.ancestors, count, 2)
+        self.keys = [_longer(keys, count, 2) for keys in self.keys]
+        self.values = [_longer(values, count, 2) for values in self.values]
+
+
+def _longer(array: Tensor, count: int, dim: int) -> Tensor:
+    """With so many zeros behind what there is."""
+    old = array.size(dim)
+    longer = array.new_empty(*array.shape[:dim], old + count, *array.shape[dim + 1 :])
+    longer.narrow(dim, 0, old).copy_(array)
+    longer.narrow(dim, old, count).zero_()
+    return longer

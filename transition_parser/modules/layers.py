@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from transition_parser.modules.attention import Attention, HeadMask, linear
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.history import History
+from transition_parser.modules.state_masks import StateScores
 
 
 def sinusoids(first: int, count: int, dim: int, device: torch.device) -> Tensor:
@@ -72,11 +73,15 @@ class EncoderLayer(nn.Module):
 
 
 class Past(NamedTuple):
-    """The actions before this one as layer number `layer` sees them. bias: see `History`."""
+    """The actions before this one as layer number `layer` sees them. bias: see `History`.
+
+    rows: (R,), which row of its input each hypothesis has; None where there are as many rows as hypotheses.
+    """
 
     history: History
     layer: int
     bias: Tensor
+    rows: Tensor | None = None
 
 
 class DecoderLayer(nn.Module):
@@ -109,12 +114,15 @@ class DecoderLayer(nn.Module):
         cross-attention may see. scores: adds state positions to it.
         """
         inner = self.norms[0](x)
-        query = self.self_attention.split(self.self_attention.query(inner))
-        now = self.self_attention.keys_values(inner)
+        attention = self.self_attention
+        query, now = attention.query(inner), attention.key_value(inner)
+        if past is not None and past.rows is not None:
+            x, query, now = (t.index_select(0, past.rows) for t in (x, query, now))
+        query, keys, values = map(attention.split, (query, *now.chunk(2, -1)))
         if past is None:
-            found = self.self_attention.attend(query, *now, None, causal=True)
+            found = attention.attend(query, keys, values, None, causal=True)
         else:
-            found = self._look_back(query, now, past)
+            found = self._look_back(query, (keys, values), past)
         x = x + self.dropout(found)
         query = self.cross_attention.split(self.cross_attention.query(self.norms[1](x)))
         if scores is not None and mask is not None:
@@ -144,16 +152,3 @@ class DecoderLayer(nn.Module):
 def _beam_to_steps(x: Tensor, sentences: int) -> Tensor:
     """(sentences × beam, H, 1, d) to (sentences, H, beam, d): a beam looks like as many steps."""
     return x.unflatten(0, (sentences, -1)).squeeze(3).transpose(1, 2)
-
-
-class StateScores:
-    """State positions of one batch, to be added to the cross-attention mask of each layer."""
-
-    def __init__(self, positions: nn.Module, places: Tensor) -> None:
-        self.positions, self.places = positions, places
-
-    def __call__(self, query: Tensor, mask: HeadMask, attention: Attention) -> HeadMask:
-        dim = query.size(1) * query.size(3)
-        found = self.positions(query, self.places, attention.key_value.weight[:dim])
-        rest = mask.bias.size(1) - found.size(1)
-        return mask._replace(bias=mask.bias + F.pad(found, (0, 0, 0, 0, 0, rest)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from transition_parser.modules.attention import HeadMask
+from transition_parser.modules.attention import Attention, HeadMask
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,23 @@ class StateHeads:
             places = places * (places <= 2)
         return places
 
-    def mask(self, places: Tensor, words: Tensor, heads: int) -> HeadMask:
-        """The mask of all heads: `places` (B, state heads, T, P), `words` (B, P) True at words and root."""
+    def mask(self, places: Tensor, words: Tensor, heads: int, dtype: torch.dtype = torch.float) -> HeadMask:
+        """The mask of all heads: `places` (B, state heads, T, P), `words` (B, P) True at words and root.
+
+        With `positions` its bias is that of the free heads alone: `StateScores` makes the others'.
+        """
         batch, state_heads, steps, width = places.shape
-        free = words[:, None, None, :].expand(batch, heads - state_heads, steps, width)
-        return HeadMask.of(torch.cat([places > 0, free], 1))
+        shape = (batch, heads - state_heads, steps, width)
+        free = _bias(~words[:, None, None, :], dtype).expand(shape)
+        seen = places > 0
+        alive = seen.any(-1, keepdim=True)
+        bias = free if self.positions else torch.cat([_bias(alive & ~seen, dtype), free], 1)
+        ones = torch.ones(1, 1, 1, 1, dtype=dtype, device=words.device)
+        return HeadMask(bias, torch.cat([alive.to(dtype), ones.expand(*shape[:3], 1)], 1))
+
+
+def _bias(unseen: Tensor, dtype: torch.dtype) -> Tensor:
+    return torch.zeros(unseen.shape, dtype=dtype, device=unseen.device).masked_fill_(unseen, float("-inf"))
 
 
 class StatePositions(nn.Module):
@@ -54,13 +66,34 @@ class StatePositions(nn.Module):
         role = [0] * heads.stack + [1] * heads.buffer
         self.register_buffer("role", torch.tensor(role), persistent=False)
 
-    def forward(self, query: Tensor, places: Tensor, key_weight: Tensor) -> Tensor:
+    def forward(self, query: Tensor, places: Tensor, key_weight: Tensor, nowhere: Tensor | None = None) -> Tensor:
         """(B, state heads, T, P) scores to be added before the softmax.
 
         query: (B, heads, T, d), the state heads first. places: (B, state heads, T, P). key_weight: (dim, dim), W^K.
+        nowhere: (B, state heads, T, 1), the score of place 0; by default it has an embedding too.
         """
         state_heads, width = len(self.role), query.size(-1)
         keys = (self.table @ key_weight.t()).unflatten(-1, (-1, width))  # (2, largest + 1, heads, d)
         keys = keys[self.role, :, torch.arange(state_heads)]  # (state heads, largest + 1, d)
         scores = torch.einsum("bhtd,hpd->bhtp", query[:, :state_heads], keys) * width**-0.5
+        if nowhere is not None:
+            scores = torch.cat([nowhere.to(scores.dtype), scores[..., 1:]], -1)
         return scores.gather(-1, places.clamp_max(self.largest).long())
+
+
+class StateScores:
+    """State positions of one batch, which stand in the cross-attention mask of each layer.
+
+    places: (B, state heads, T, P). mask: that of the free heads, from `StateHeads.mask`.
+    """
+
+    def __init__(self, positions: StatePositions, places: Tensor, mask: HeadMask) -> None:
+        self.positions, self.places = positions, places.clamp_max(positions.largest).long()
+        alive = mask.alive[:, : places.size(1)]
+        self.nowhere = _bias(alive > 0, alive.dtype)  # 0 where there is nothing to see: all −inf would give NaN
+
+    def __call__(self, query: Tensor, mask: HeadMask, attention: Attention) -> HeadMask:
+        """The mask of all heads in one layer."""
+        dim = query.size(1) * query.size(3)
+        found = self.positions(query, self.places, attention.key_value.weight[:dim], self.nowhere)
+        return mask._replace(bias=torch.cat([found, mask.bias.to(found.dtype)], 1))

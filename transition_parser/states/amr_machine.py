@@ -90,9 +90,13 @@ class AmrMachine:
         """(R, V) bool: which tokens are legal; `</s>` exactly where the state is final."""
         return self.legality() > 0
 
-    def legality(self) -> Tensor:
-        """(R, V) float: `legal` as 1 and 0."""
-        return self.table.legality(self._columns, self._context)
+    def legality(self, tokens: Tensor | None = None) -> Tensor:
+        """(R, V) float: `legal` as 1 and 0; (R, U) for `tokens` (U,) that `legal_anywhere` gave."""
+        return self.table.legality(self._columns, self._context, tokens=tokens)
+
+    def legal_anywhere(self) -> Tensor:
+        """(U,) tokens: all that are legal in any row, and perhaps others."""
+        return self.table.legal_anywhere(self._columns, self._context)
 
     def is_final(self) -> Tensor:
         """(R,) bool."""

@@ -44,23 +44,42 @@ class DeviceTable:
             ]
         return cls(table.system.name, table.end, table.labelled_shift, *arrays, members, shifts, *lexicon)
 
-    def legality(self, columns: Tensor, context: Tensor | None, any_shift: bool = False) -> Tensor:
+    def legality(
+        self, columns: Tensor, context: Tensor | None, any_shift: bool = False, tokens: Tensor | None = None
+    ) -> Tensor:
         """(..., V) float, 1 for legal tokens and 0 for others, from the legal columns (..., C) and the context that
         a machine gives (..., K): the shift id of the front word, and for AMR the lexicon row.
 
-        any_shift: do not compare the words of labelled SHIFTs. A product of matrices, because on large
-        vocabularies it is many times faster than indexing.
+        any_shift: do not compare the words of labelled SHIFTs. tokens: only these, (U,), from `legal_anywhere`.
+        A product of matrices, because on large vocabularies it is many times faster than indexing.
         """
         flat = columns.flatten(0, -2).float()
         with torch.autocast(flat.device.type, enabled=False):
             if context is None or self.free_members is None:
-                legal = flat @ self.members
+                legal = flat @ _some(self.members, tokens)
             else:
-                legal = self._within_lexicon(flat, context[..., 1].flatten())
+                legal = self._within_lexicon(flat, context[..., 1].flatten(), tokens)
         if context is not None and self.labelled_shift and not any_shift:
             front = context[..., :1].flatten(0, -2)
-            legal[:, self.shifts] *= self.shift_word[self.shifts] == front
+            if tokens is None:
+                legal[:, self.shifts] *= self.shift_word[self.shifts] == front
+            else:
+                words = self.shift_word[tokens]
+                legal *= (words < 0) | (words == front)
         return legal.view(*columns.shape[:-1], -1)
+
+    def legal_anywhere(self, columns: Tensor, context: Tensor | None) -> Tensor:
+        """(U,) tokens: all that are legal in any of the rows of columns (R, C) and context (R, K), and perhaps some
+        that are not (labelled SHIFTs are not compared)."""
+        some = columns.any(0).float()
+        if context is None or self.free_members is None:
+            return (some @ self.members).nonzero()[:, 0]
+        rows = context[:, 1].unique()
+        if bool((rows == UNBOUND).any()):
+            return (some @ self.members).nonzero()[:, 0]
+        legal = some @ self.free_members
+        legal[self._listed(rows)[1]] = 1
+        return legal.nonzero()[:, 0]
 
     def token_legal(self, tokens: Tensor, columns: Tensor, context: Tensor | None) -> Tensor:
         """(R,) bool: whether each row may take its token (R,), the lexicon aside: gold derivations of validation data
@@ -71,16 +90,29 @@ class DeviceTable:
             legal = legal & ((wanted < 0) | (wanted == context[:, 0]))
         return legal
 
-    def _within_lexicon(self, columns: Tensor, rows: Tensor) -> Tensor:
+    def _within_lexicon(self, columns: Tensor, rows: Tensor, tokens: Tensor | None) -> Tensor:
         """`legality` from columns (N, C) and lexicon rows (N,)."""
-        legal = columns @ self.free_members
+        legal = columns @ _some(self.free_members, tokens)
+        row, token = self._listed(rows)
+        place = token
+        if tokens is not None:
+            places = torch.zeros_like(self.column)
+            places[tokens] = torch.arange(len(tokens), device=tokens.device)
+            place = places[token]
+        legal[row, place] = columns[row, self.column[token]]
+        unbound = (rows == UNBOUND).nonzero()[:, 0]
+        if len(unbound):
+            legal[unbound] = columns[unbound] @ _some(self.members, tokens)
+        return legal
+
+    def _listed(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """What the lexicon allows: pairs of an index into lexicon rows (N,), and a token, (K,) each."""
         start = self.offsets[rows]
         sizes = self.offsets[rows + 1] - start
         row = torch.repeat_interleave(torch.arange(len(rows), device=rows.device), sizes)
         place = torch.arange(len(row), device=rows.device) - (sizes.cumsum(0) - sizes)[row] + start[row]
-        token = self.allowed[place]
-        legal[row, token] = columns[row, self.column[token]]
-        unbound = (rows == UNBOUND).nonzero()[:, 0]
-        if len(unbound):
-            legal[unbound] = columns[unbound] @ self.members
-        return legal
+        return row, self.allowed[place]
+
+
+def _some(members: Tensor, tokens: Tensor | None) -> Tensor:
+    return members if tokens is None else members.index_select(1, tokens)

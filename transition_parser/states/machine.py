@@ -83,6 +83,9 @@ class DependencyMachine:
 
     swaps_per_word: where given, a row may swap so many times its words at the most, so that search
     ends after linearly many steps; SWAP is never the only legal action.
+
+    keep_arcs: False leaves out `heads` and `relations` (None then) where legality does not ask for them: search
+    rebuilds the tree from the actions.
     """
 
     def __init__(
@@ -91,6 +94,7 @@ class DependencyMachine:
         lengths: Tensor,
         features: Tensor | None = None,
         swaps_per_word: int | None = None,
+        keep_arcs: bool = True,
     ) -> None:
         if table.labelled_shift and features is None:
             raise ValueError("SHIFT is labelled: the machine needs the features of the words")
@@ -105,8 +109,9 @@ class DependencyMachine:
         self.depth = torch.zeros(rows, dtype=torch.long, device=device)
         self.buffer = (lengths[:, None] - places).clamp_min(0)  # the front is the last one
         self.left = lengths + 1  # words left in the buffer
-        self.heads = torch.full_like(self.stack, NO_HEAD)
-        self.relations = torch.zeros_like(self.stack)
+        keep_arcs = keep_arcs or table.system == "arc-eager"
+        self.heads = torch.full_like(self.stack, NO_HEAD) if keep_arcs else None
+        self.relations = torch.zeros_like(self.stack) if keep_arcs else None
         self.features = features if table.labelled_shift else None
         self.swaps_left = None if swaps_per_word is None else swaps_per_word * lengths
         self._look()
@@ -136,9 +141,13 @@ class DependencyMachine:
         """(R, V) bool: which tokens are legal; `</s>` exactly where the state is final."""
         return self.legality() > 0
 
-    def legality(self) -> Tensor:
-        """(R, V) float: `legal` as 1 and 0."""
-        return self.table.legality(self._columns, self.context())
+    def legality(self, tokens: Tensor | None = None) -> Tensor:
+        """(R, V) float: `legal` as 1 and 0; (R, U) for `tokens` (U,) that `legal_anywhere` gave."""
+        return self.table.legality(self._columns, self.context(), tokens=tokens)
+
+    def legal_anywhere(self) -> Tensor:
+        """(U,) tokens: all that are legal in any row, and perhaps others."""
+        return self.table.legal_anywhere(self._columns, self.context())
 
     def is_final(self) -> Tensor:
         """(R,) bool."""
@@ -155,7 +164,8 @@ class DependencyMachine:
         if self.swaps_left is not None:
             self.swaps_left = self.swaps_left - (column == Column.SWAP).long()
         words = torch.stack([self.root, self._top, self._second, self._front], 1)
-        self._attach(words, effect, self.table.relation[tokens])
+        if self.heads is not None:
+            self._attach(words, effect, self.table.relation[tokens])
         self._move(words, effect)
         self._look()
 
@@ -272,13 +282,17 @@ Machine = DependencyMachine | AmrMachine
 
 
 def make_machine(
-    table: DeviceTable, lengths: Tensor, features: Tensor | None = None, swaps_per_word: int | None = None
+    table: DeviceTable,
+    lengths: Tensor,
+    features: Tensor | None = None,
+    swaps_per_word: int | None = None,
+    keep_arcs: bool = True,
 ) -> Machine:
-    """The batched machine of the table's system before the first action. swaps_per_word: see `DependencyMachine`;
-    the AMR machine has limits of its own."""
+    """The batched machine of the table's system before the first action. swaps_per_word, keep_arcs: see
+    `DependencyMachine`; the AMR machine has limits of its own, and needs its arcs."""
     if table.system == AmrSystem.name:
         return AmrMachine(table, lengths, features)
-    return DependencyMachine(table, lengths, features, swaps_per_word)
+    return DependencyMachine(table, lengths, features, swaps_per_word, keep_arcs)
 
 
 class Unrolled(NamedTuple):

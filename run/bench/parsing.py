@@ -1,0 +1,87 @@
+"""Parsing speed, sentences/s, from words in Python to graphs in Python: our parser, greedily or with a beam, and on
+request other parsers (run/bench/peers.py) on the same sentences, in interleaved rounds. Loading is not counted.
+
+    python run/bench/parsing.py en-ewt test.conllu [--beams 1 10] [--peers train.conllu]
+    python run/bench/parsing.py en-amr dev.amr --beams 1 10
+
+spaCy and UDPipe compute on one core; with more threads they are measured in as many processes, too.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from itertools import islice
+
+import torch
+from common import parser, report
+from peers import Forked, peers
+
+from transition_parser import Parser
+from transition_parser.compat import has_fast_bf16
+from transition_parser.graphs.conllu import read_conllu
+
+WARM_UP = 20  # sentences
+LABELS = 2000  # sentences of the training file, at most, that peers get their labels from
+
+
+def rate(parse: Callable[[], int], sentences: int) -> float:
+    """Sentences a second of one pass. parse: says how many it has parsed."""
+    start = time.perf_counter()
+    done = parse()
+    seconds = time.perf_counter() - start
+    if done != sentences:
+        raise RuntimeError(f"{done} of {sentences} sentences were parsed")
+    return sentences / seconds
+
+
+def main() -> None:
+    """Measures the contenders in turn, round by round."""
+    options = parser(__doc__)
+    options.add_argument("model", help="checkpoint, exported folder, or model of the package")
+    options.add_argument("file", help="CoNLL-U file, or AMR bank")
+    options.add_argument("--sentences", type=int, help="how many of the file, from the start")
+    options.add_argument("--beams", type=int, nargs="+", default=[1])
+    options.add_argument("--device", default="cpu")
+    options.add_argument("--peers", metavar="TRAIN", help="measure other parsers, set up from this CoNLL-U file")
+    arguments = options.parse_args()
+    torch.set_num_threads(arguments.threads)
+    precisions = ["fp32", *(["bf16"] if has_fast_bf16(torch.device(arguments.device)) else [])]
+    contenders: dict[str, Callable[[list], int]] = {}
+    for beam in arguments.beams:
+        for precision in precisions:
+            ours = Parser.load(arguments.model, beam, device=arguments.device, precision=precision)
+            contenders[f"ours, beam {beam}, {precision}"] = lambda some, ours=ours: len(ours.parse(some))
+    sentences = list(islice(ours.read(arguments.file), arguments.sentences))
+    status: dict[str, str] = {}
+    with ExitStack() as stack:
+        runs = {}
+        if arguments.peers:
+            if ours.builds_amr:
+                options.error("--peers are parsers of trees, and the model is one of AMRs")
+            training = list(islice(read_conllu(arguments.peers), LABELS))
+            others, status = peers(training, arguments.device)
+            for name, other in others.items():
+                contenders[name] = lambda some, other=other: len(other.parse(some))
+                other.parse(sentences[:WARM_UP])  # what is forked is warm, too
+                if other.one_core and arguments.threads > 1:
+                    forked = Forked(other.parse, sentences, arguments.threads)
+                    stack.callback(forked.close)
+                    runs[f"{name}, {arguments.threads} processes"] = forked
+            for package, found in status.items():
+                print(f"peer {package}: {found}", file=sys.stderr)
+        runs = {name: lambda parse=parse: parse(sentences) for name, parse in contenders.items()} | runs
+        rates: dict[str, list[float]] = {name: [] for name in runs}
+        for parse in contenders.values():
+            parse(sentences[:WARM_UP])
+        for _ in range(arguments.rounds):
+            for name, run in runs.items():
+                rates[name].append(rate(run, len(sentences)))
+    counts = {"sentences_measured": len(sentences), "words": sum(len(sentence.forms) for sentence in sentences)}
+    report("parsing, sentences/s", arguments, rates, next(iter(rates)), **counts, peers=status)
+
+
+if __name__ == "__main__":
+    main()

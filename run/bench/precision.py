@@ -1,0 +1,91 @@
+"""Scores and speed of one model in each precision: UAS and LAS of trees, Smatch of AMRs, as `score` counts them.
+
+The precisions take turns, round by round; the scores are those of the first round.
+
+    python run/bench/precision.py MODEL GOLD [--beam 1 10] [--precisions fp32 bf16] [--sentences N]
+"""
+
+from __future__ import annotations
+
+import time
+from itertools import islice
+
+import torch
+from common import parser, report
+
+from transition_parser import Parser
+from transition_parser.graphs.amr_score import RESTARTS, Counts, smatch_of
+from transition_parser.graphs.bank import read_bank
+from transition_parser.graphs.conllu import read_conllu
+from transition_parser.graphs.dependency_score import Comparison
+from transition_parser.parser import PRECISIONS
+
+BASE = "fp32"
+
+
+def scores(model: Parser, gold: list, parses: list) -> dict[str, float]:
+    """The scores of the parses, in percent."""
+    system = [parse.annotated() for parse in parses]
+    if not model.builds_amr:
+        return {name: score.f1 for name, score in Comparison(gold, system).scores().items() if name in ("uas", "las")}
+    pairs = zip(gold, system, strict=True)
+    return {"smatch": 100 * sum((smatch_of(*pair, RESTARTS, 0) for pair in pairs), Counts()).f1}
+
+
+def parse(model: Parser, arguments) -> tuple[list, float]:
+    """The parses, and how many a second."""
+    sentences = list(islice(model.read(arguments.gold), arguments.sentences))
+    start = time.perf_counter()
+    parses = list(model.parse_stream(sentences))
+    return parses, len(parses) / (time.perf_counter() - start)
+
+
+def main() -> None:
+    """Measures every precision in turn, round by round."""
+    options = parser(__doc__)
+    options.add_argument("model", help="checkpoint, exported folder, or name")
+    options.add_argument("gold", help="CoNLL-U file or AMR bank")
+    options.add_argument("--beam", type=int, nargs="+", default=[1, 10])
+    options.add_argument("--precisions", nargs="+", default=list(PRECISIONS), choices=list(PRECISIONS))
+    options.add_argument("--sentences", type=int, help="how many of GOLD, from the start (default: all)")
+    options.add_argument("--device", default="cpu")
+    arguments = options.parse_args()
+    torch.set_num_threads(arguments.threads)
+    contenders = [(p, beam) for beam in arguments.beam for p in dict.fromkeys([BASE, *arguments.precisions])]
+    models = {
+        (precision, beam): Parser.load(arguments.model, beam, device=arguments.device, precision=precision)
+        for precision, beam in contenders
+    }
+    some = models[contenders[0]]
+    gold = list(islice((read_bank if some.builds_amr else read_conllu)(arguments.gold), arguments.sentences))
+    rates: dict[str, list[float]] = {_name(*contender): [] for contender in contenders}
+    found: dict[str, dict[str, float]] = {}
+    for model in models.values():
+        list(model.parse_stream(islice(model.read(arguments.gold), 20)))
+    for _ in range(arguments.rounds):
+        for contender, model in models.items():
+            parses, rate = parse(model, arguments)
+            rates[_name(*contender)].append(rate)
+            if _name(*contender) not in found:
+                found[_name(*contender)] = scores(model, gold, parses)
+    more = {
+        "sentences_parsed": len(gold),
+        "scores": {name: {key: round(value, 2) for key, value in figures.items()} for name, figures in found.items()},
+        f"differences_to_{BASE}": {
+            _name(precision, beam): {
+                key: round(value - found[_name(BASE, beam)][key], 2)
+                for key, value in found[_name(precision, beam)].items()
+            }
+            for precision, beam in contenders
+            if precision != BASE
+        },
+    }
+    report("precisions, sentences/s", arguments, rates, _name(BASE, arguments.beam[0]), **more)
+
+
+def _name(precision: str, beam: int) -> str:
+    return f"{precision}, beam {beam}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""One report from the JSON files of the single benchmarks, and a table of their medians.
+
+    python run/bench/report.py OUT.json FOLDER
+
+FOLDER holds ROW.json for each row that was measured, and ROW.failed, with what went wrong, for others. OUT.json
+appears in one piece. Exit status 1 where a row failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+from pathlib import Path
+
+# of the parts that parts.py tells apart: those of search that follow the parser state, and those that are not search
+STATE = ("state machine", "masks")
+OUTSIDE_SEARCH = ("reading and pieces", "encoder", "building graphs", "the rest")
+
+
+def lines(row: str, part: dict) -> list[tuple[str, ...]]:
+    """What the table says of a row: a line a contender, and those about it that are no rates."""
+    ratios = next((value for key, value in part.items() if key.startswith("ratio_to_")), {})
+    spread = part["all"]
+    found = [
+        (row, name, _figure(value), f"{_figure(min(spread[name]))} … {_figure(max(spread[name]))}",
+         f"{ratios[name]} ×" if name in ratios else "")
+        for name, value in part["median"].items()
+    ]  # fmt: skip
+    found += [
+        (row, f"slope of time an action, {name}", str(value))
+        for name, value in part.get("slope_of_time_an_action", {}).items()
+    ]
+    if shares := part.get("share_percent"):
+        found += [(row, f"share of {name}", f"{share} %") for name, share in shares.items()]
+        search = {name: share for name, share in shares.items() if name not in OUTSIDE_SEARCH}
+        of_state = sum(search[name] for name in STATE) / sum(search.values())
+        found.append((row, f"{' and '.join(STATE)}, of search", f"{100 * of_state:.1f} %"))
+    looks = part.get("memory", [])
+    for key in looks[0] if looks else ():
+        seen = [look[key] for look in looks if look[key] is not None]
+        found.append((row, key.replace("_", " "), _figure(statistics.median(seen)) if seen else "not seen"))
+    found += [(row, f"peer {name}", status) for name, status in part.get("peers", {}).items()]
+    return found
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def table(rows: list[tuple[str, ...]]) -> str:
+    """Columns of equal width; the last cell of a line may be longer."""
+    count = max(map(len, rows))
+    widths = [max((len(row[i]) for row in rows if len(row) > i + 1), default=0) for i in range(count)]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+
+
+def write(path: Path, text: str) -> None:
+    """Writes a file that is there as a whole or not at all."""
+    partial = path.with_name(path.name + ".partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def main() -> int:
+    """Writes the report and prints the table."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("output", type=Path, help="the report")
+    options.add_argument("folder", type=Path, help="of the single benchmarks' files")
+    arguments = options.parse_args()
+    parts = {p.stem: json.loads(p.read_text(encoding="utf-8")) for p in sorted(arguments.folder.glob("*.json"))}
+    failed = {
+        p.stem: p.read_text(encoding="utf-8", errors="replace").strip()
+        for p in sorted(arguments.folder.glob("*.failed"))
+        if p.stem not in parts
+    }
+    write(arguments.output, json.dumps({"rows": parts, "failed": failed}, indent=1) + "\n")
+    rows: list[tuple[str, ...]] = [("row", "what", "median", "least … most", "ratio to the base (1.0)")]
+    for row, part in parts.items():
+        rows.append((row, f"{part['benchmark']} ({part['date']}, {part['machine']})"))
+        rows += lines(row, part)
+    rows += [(row, "FAILED", text.splitlines()[-1] if text else "") for row, text in failed.items()]
+    print(table(rows))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

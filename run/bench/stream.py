@@ -1,0 +1,179 @@
+"""Memory over a long input: `transition-parser parse` on many sentences, drawn from FILE with a fixed seed.
+
+The resident memory of the program (with its children) is looked at every second, and after how many finished
+sentences: growth is from the first look at which 20 % were finished to the last one. Parsed sentences come out some
+thousand at a time, so that an input of few tells nothing. Ends with an error where the output lacks a sentence.
+
+    python run/bench/stream.py MODEL FILE [--sentences 100000] [--beam 1]
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import zip_longest
+from pathlib import Path
+from typing import NamedTuple
+
+from common import parser, report
+
+from transition_parser import Parser
+from transition_parser.sentences import read_amr_sentences, read_sentences
+
+SEED = 1
+MARKS = (0.1, 0.2, 0.5)  # of the sentences
+
+
+class Look(NamedTuple):
+    """Seconds since the start, finished sentences, MB in memory (all processes), and the most that the first had."""
+
+    seconds: float
+    finished: int
+    megabytes: float
+    high_water: float
+
+
+def write_input(arguments, builds_amr: bool, folder: Path) -> Path:
+    """A file of so many sentences: CoNLL-U for a model of trees, text for one of AMRs."""
+    draw = random.Random(SEED)
+    if builds_amr:
+        some = [" ".join(sentence.forms) + "\n" for sentence in read_amr_sentences(arguments.file)]
+    else:
+        some = [str(sentence) for sentence in read_sentences(arguments.file)]
+    path = folder / ("input.txt" if builds_amr else "input.conllu")
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(draw.choice(some) for _ in range(arguments.sentences))
+    return path
+
+
+def memory(pid: int) -> tuple[float, float]:
+    """MB of memory that a process and all below it hold, and the most that it ever held itself; 0 if it has ended."""
+    status = {int(name): _status(name) for name in filter(str.isdigit, os.listdir("/proc"))}
+    family, found = [pid], 0.0
+    for member in family:
+        found += status.get(member, {}).get("VmRSS", 0) / 1024
+        family += [child for child, fields in status.items() if fields.get("PPid") == member]
+    return found, status.get(pid, {}).get("VmHWM", 0) / 1024
+
+
+def _status(pid: str) -> dict[str, int]:
+    """Parent, resident memory and the most of it, in kB; without memory where the process has ended."""
+    try:
+        text = Path("/proc", pid, "status").read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):  # since the folder was listed
+        return {}
+    return {key: int(value) for key, value in re.findall(r"^(PPid|VmRSS|VmHWM):\s+(\d+)", text, re.MULTILINE)}
+
+
+class Output:
+    """What the program has written so far, in a folder that nothing else is in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.read, self.finished = folder, 0, 0
+
+    def look(self) -> int:
+        """How many sentences are in the one file of the folder, whatever it is called by now."""
+        for path in self.folder.iterdir():
+            with open(path, "rb") as file:
+                file.seek(self.read)
+                new = file.read()
+            whole = new.rfind(b"\n\n") + 2 if b"\n\n" in new else 0
+            self.finished += new.count(b"\n\n", 0, whole)
+            self.read += whole
+        return self.finished
+
+
+def parse(source: Path, folder: Path, suffix: str, arguments) -> tuple[float, list[Look], Path]:
+    """Seconds that `parse` took, the looks at it, and its output."""
+    folder.mkdir()
+    result, output = folder / f"parsed{suffix}", Output(folder)
+    command = [str(Path(sys.executable).with_name("transition-parser")), "parse", arguments.model, str(source)]
+    command += ["--beam", str(arguments.beam), "-o", str(result)]
+    looks: list[Look] = []
+    with tempfile.TemporaryFile() as errors:
+        start = time.perf_counter()
+        environment = {**os.environ, "OMP_NUM_THREADS": str(arguments.threads)}
+        running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors, env=environment)
+        try:
+            while True:
+                held, most = memory(running.pid)
+                if held:
+                    looks.append(Look(time.perf_counter() - start, output.look(), held, most))
+                try:
+                    running.wait(arguments.interval)
+                    break
+                except subprocess.TimeoutExpired:
+                    continue
+        finally:
+            running.kill()
+            running.wait()
+        seconds = time.perf_counter() - start
+        if running.returncode:
+            errors.seek(0)
+            raise SystemExit(f"{' '.join(command)}\n{errors.read()[-2000:].decode(errors='replace')}")
+    return seconds, looks, result
+
+
+def check(source: Path, result: Path, builds_amr: bool, count: int) -> None:
+    """Ends the program where the output does not hold the words of the input, sentence by sentence."""
+    read = read_amr_sentences if builds_amr else read_sentences
+    checked = 0
+    for wanted, found in zip_longest(read(source), read(result)):
+        if wanted is None or found is None or wanted.forms != found.forms:
+            raise SystemExit(f"sentence {checked + 1} of the output is not that of the input")
+        checked += 1
+    if checked != count:
+        raise SystemExit(f"{checked} sentences came out, not {count}")
+
+
+def growth(looks: list[Look], count: int) -> dict[str, float | None]:
+    """Memory in MB when so many sentences were finished, and what it grew by; None for what no look caught: all
+    sentences came out at once."""
+    if not looks:
+        raise SystemExit("the run was over before its memory was looked at")
+    figures: dict[str, float | None] = {}
+    for mark in MARKS:
+        after = (look.megabytes for look in looks if mark * count <= look.finished < count)
+        figures[f"memory_at_{mark:.0%}_mb"] = next(after, None)
+    last = looks[-1].megabytes
+    figures["memory_at_100%_mb"] = last
+    figures["memory_peak_mb"] = max(max(look.megabytes, look.high_water) for look in looks)
+    early = figures["memory_at_20%_mb"]
+    figures["growth_mb"] = None if early is None else last - early
+    figures["growth_percent"] = None if early is None else 100 * (last - early) / early
+    return figures
+
+
+def main() -> None:
+    """Parses the same input in every round."""
+    options = parser(__doc__)
+    options.add_argument("model", help="checkpoint, exported folder, or name")
+    options.add_argument("file", help="where the sentences come from: CoNLL-U, AMR bank or text")
+    options.add_argument("--sentences", type=int, default=100_000)
+    options.add_argument("--beam", type=int, default=1)
+    options.add_argument("--interval", type=float, default=1.0, help="seconds between two looks")
+    options.set_defaults(rounds=1)
+    arguments = options.parse_args()
+    builds_amr = Parser.load(arguments.model).builds_amr
+    rates: list[float] = []
+    memories = []
+    with tempfile.TemporaryDirectory() as name:
+        source = write_input(arguments, builds_amr, Path(name))
+        for number in range(arguments.rounds):
+            suffix = ".amr" if builds_amr else ".conllu"
+            seconds, looks, result = parse(source, Path(name, str(number)), suffix, arguments)
+            check(source, result, builds_amr, arguments.sentences)
+            result.unlink()
+            rates.append(arguments.sentences / seconds)
+            figures = growth(looks, arguments.sentences)
+            memories.append({key: None if value is None else round(value, 1) for key, value in figures.items()})
+    report("a long input, sentences/s", arguments, {"parse": rates}, "parse", seed=SEED, memory=memories)
+
+
+if __name__ == "__main__":
+    main()
