@@ -4,8 +4,9 @@ import math
 from pathlib import Path
 
 import pytest
+import torch
 
-from tests.conftest import SAMPLE
+from tests.conftest import SAMPLE, SAMPLE_AMR
 from transition_parser import Parser
 from transition_parser.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
@@ -69,3 +70,41 @@ def test_an_exhaustive_beam_finds_the_best_derivation(parser):
 def test_bad_options(checkpoint):
     with pytest.raises(InputError, match="beam"):
         Parser.load(checkpoint, beam=0)
+
+
+def test_threads_and_batches_change_no_parse():
+    sentences = list(read_conllu(SAMPLE))
+    alone = Parser.load("en-ewt", beam=4, precision="fp32", threads=1)
+    before = torch.get_num_threads()
+    expected = alone.parse(sentences)
+    for threads, batch_tokens in ((3, None), (2, 150), (9, 600)):
+        parser = Parser.load("en-ewt", 4, batch_tokens, precision="fp32", threads=threads)
+        found = parser.parse(sentences)
+        assert [p.tree for p in found] == [p.tree for p in expected]
+        assert [p.score for p in found] == pytest.approx([p.score for p in expected], abs=1e-4)
+    assert torch.get_num_threads() == before
+
+
+def test_an_unfinished_stream_gives_the_threads_back():
+    before = torch.get_num_threads()
+    stream = Parser.load("en-ewt", threads=3).parse_stream(list(read_conllu(SAMPLE)))
+    next(stream)
+    stream.close()
+    assert torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
+def test_int8_parses_nearly_alike(model, path):
+    some = list(Parser.load(model).read(path))[:20]
+    full, small = (Parser.load(model, precision=p).parse(some) for p in ("fp32", "int8"))
+    same = sum(a.actions == b.actions for a, b in zip(full, small, strict=True))
+    assert same > len(some) // 2
+    layers = [type(m).__module__ for m in Parser.load(model, precision="int8").model.modules()]
+    assert any("quantized" in name for name in layers)
+
+
+def test_words_of_a_batch_are_split_as_those_of_a_sentence():
+    resources = Parser.load("en-ewt").resources
+    sentences = [["Dogs", "bark"], ["antidisestablishmentarianism"], ["☃", "1 000"]]
+    found = resources.encode_all(sentences)
+    assert [t.tolist() for t in found] == [resources.encode(s).tolist() for s in sentences]

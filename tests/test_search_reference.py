@@ -10,6 +10,7 @@ from torch import Tensor
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from transition_parser import Parser
+from transition_parser.modules import decoder as decoder_module
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.search import Hypothesis, search
 
@@ -113,3 +114,14 @@ def test_a_sentence_does_not_depend_on_its_batch(model, beam):
         mixed = model.search([longest, words, model.sentences[0], words], beam)
         for found in (among, mixed[1], mixed[3]):
             assert_same(found, alone)
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_scoring_only_what_is_legal_somewhere_changes_nothing(model, monkeypatch, beam):
+    found = []
+    for large in (0, 10**9):
+        monkeypatch.setattr(decoder_module, "_LARGE_VOCABULARY", large)
+        found.append(model.search(model.sentences, beam))
+    for few, every in zip(*found, strict=True):
+        assert [h.tokens for h in few] == [h.tokens for h in every]
+        assert [h.score for h in few] == pytest.approx([h.score for h in every], abs=CLOSE)

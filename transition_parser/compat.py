@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 import ctypes
 import logging
+import warnings
 
 import torch
+from torch import nn
+from torch.ao.quantization import default_dynamic_qconfig
 
 
 def allow_fairseq_checkpoints() -> None:
@@ -39,6 +42,24 @@ def keep_freed_memory() -> None:
     trim_threshold, mmap_max = -1, -4  # M_TRIM_THRESHOLD and M_MMAP_MAX of malloc.h
     mallopt(mmap_max, 0)
     mallopt(trim_threshold, 2**31 - 1)
+
+
+def quantised(model: nn.Module) -> nn.Module:
+    """A copy whose linear layers have int8 weights, and quantise their inputs call by call.
+
+    Left as they are: layers whose weights the model reads itself (the output layer, whose rows search chooses, and
+    cross-attention's keys, which state positions go through too). torch marks its own quantisation as deprecated in
+    favour of the package torchao; that warning is not for our users.
+    """
+    names = [
+        name
+        for name, layer in model.named_modules()
+        if isinstance(layer, nn.Linear) and not name.endswith(("cross_attention.key_value", "decoder.output"))
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        return torch.ao.quantization.quantize_dynamic(model, dict.fromkeys(names, default_dynamic_qconfig))
 
 
 def has_fast_bf16(device: torch.device) -> bool:

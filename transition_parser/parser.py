@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 
 from transition_parser.checkpoints import load_model
-from transition_parser.compat import has_fast_bf16, keep_freed_memory
+from transition_parser.compat import has_fast_bf16, keep_freed_memory, quantised
 from transition_parser.data.resources import Resources
 from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.bank import AmrEntry
@@ -29,7 +29,7 @@ from transition_parser.parses import AmrParse, Parse, replay_amr, replay_tree
 from transition_parser.search import Hypothesis, search
 from transition_parser.sentences import read_amr_sentences, read_sentences, tokenise
 
-PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16}
+PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "int8": torch.float32}
 CHUNK = 4096  # sentences that are sorted by length together
 _SIDE_BY_SIDE = 4  # batches, at the most: Python itself runs on one core
 _LEAST_BATCH = 2000  # words times beam: in smaller batches the steps cost more than what they compute
@@ -39,9 +39,10 @@ class Parser:
     """A model with everything it needs to parse.
 
     beam: hypotheses that search keeps, 1 for greedy search. batch_tokens: words times beam that are parsed at
-    once, at the most (a single longer sentence is parsed by itself). precision: `fp32`, `bf16`, or `auto`: bf16 where
-    the machine computes in it natively. threads: how many batches are parsed side by side on a CPU, each by one core;
-    by default as many as there are cores for this process, four at the most (each of them gets its share of the others).
+    once, at the most (a single longer sentence is parsed by itself); by default 8000, with a beam up to 32000.
+    precision: `fp32`, `bf16`, `int8` (the linear layers of encoder and decoder, quantised dynamically, for CPUs
+    without bf16), or `auto`: bf16 where the machine computes in it natively, else fp32. threads: cores to use on a
+    CPU, by default all that this process may use. Up to four batches are parsed side by side, each with its share.
     """
 
     def __init__(
@@ -49,21 +50,25 @@ class Parser:
         model: TransitionTransformer,
         resources: Resources,
         beam: int = 1,
-        batch_tokens: int = 40000,
+        batch_tokens: int | None = None,
         device: str = "cpu",
         precision: str = "auto",
         threads: int | None = None,
     ) -> None:
-        if beam < 1 or batch_tokens < 1:
-            raise InputError("beam and batch size must be 1 or more")
+        if beam < 1 or (batch_tokens is not None and batch_tokens < 1) or (threads is not None and threads < 1):
+            raise InputError("beam, batch size and threads must be 1 or more")
         keep_freed_memory()
         self.device = _device(device)
         if precision == "auto":
             precision = "bf16" if has_fast_bf16(self.device) else "fp32"
         if precision not in PRECISIONS:
-            raise InputError(f"precision {precision!r}: choose auto, {' or '.join(PRECISIONS)}")
+            raise InputError(f"precision {precision!r}: choose auto, {', '.join(PRECISIONS)}")
+        if precision == "int8" and self.device.type != "cpu":
+            raise InputError("precision int8 is for CPUs: choose bf16")
         self.model, self.resources = model.eval().to(self.device, PRECISIONS[precision]), resources
-        self.beam, self.batch_tokens = beam, batch_tokens
+        if precision == "int8":
+            self.model = quantised(self.model)
+        self.beam, self.batch_tokens = beam, batch_tokens or 8000 * min(beam, 4)
         self.threads = threads or _cores()
         self.builds_amr = resources.parser.builds_amr
 
@@ -72,7 +77,7 @@ class Parser:
         cls,
         model: str | os.PathLike,
         beam: int = 1,
-        batch_tokens: int = 40000,
+        batch_tokens: int | None = None,
         device: str = "cpu",
         precision: str = "auto",
         threads: int | None = None,
@@ -125,9 +130,8 @@ class Parser:
 
     def _parse_batch(self, sentences: list, batch: list[int]) -> dict[int, Parse | AmrParse]:
         some = [sentences[i] for i in batch]
-        return {
-            i: self._parse(*pair) for i, pair in zip(batch, zip(some, self._search(some), strict=True), strict=True)
-        }
+        found = self._search(some)
+        return {i: self._parse(sentence, best) for i, sentence, best in zip(batch, some, found, strict=True)}
 
     def _batches(self, sentences: list) -> Iterator[list[int]]:
         """Indices of sentences of like length, the longest first: so that none of them comes last and alone.
@@ -146,7 +150,7 @@ class Parser:
             yield batch
 
     def _search(self, sentences: list) -> list[Hypothesis]:
-        tokens = [self.resources.encode(sentence.forms) for sentence in sentences]
+        tokens = self.resources.encode_all([sentence.forms for sentence in sentences])
         padding = self.resources.source_dictionary.pad()
         source = torch.nn.utils.rnn.pad_sequence(tokens, True, padding).to(self.device)
         with torch.inference_mode():

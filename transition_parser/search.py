@@ -9,7 +9,6 @@ import torch
 from transition_parser.modules.decoder import ActionDecoder, SearchState
 from transition_parser.modules.encoder import EncoderOut
 
-
 # Sentences that are done leave the batch when so few others are left: it means copying what those have stored.
 _DROP_BELOW = 0.8
 

@@ -106,6 +106,8 @@ measure search search.py en-ewt "$work/data" "$dev" --sentences "$sentences" --u
 measure training training.py "$work/data" --updates 24 --threads 1
 measure oracle oracle.py "$train" --threads 1
 measure oracle-amr oracle.py "$aligned" --systems amr --threads 1
+measure precision precision.py en-ewt "$dev" --sentences "$sentences" --threads "$threads"
+measure precision-amr precision.py en-amr "$bank" --sentences "$sentences" --threads "$threads"
 measure stream stream.py en-ewt "$test" --sentences "$stream" --threads "$threads"
 on_device cpu ""
 if [ -n "$gpu" ]; then

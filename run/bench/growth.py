@@ -91,7 +91,9 @@ def main() -> None:
     if len(arguments.lengths) < 4:
         options.error("a slope over the longer half takes four lengths or more")
     torch.set_num_threads(arguments.threads)
-    ours = Parser.load(arguments.model, device=arguments.device, precision=arguments.precision)
+    ours = Parser.load(
+        arguments.model, device=arguments.device, precision=arguments.precision, threads=arguments.threads
+    )
     usual = ours.batch_tokens
     sentences = list(islice(ours.read(arguments.file), arguments.sentences))
     words = [form for sentence in sentences for form in sentence.forms]

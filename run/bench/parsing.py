@@ -52,7 +52,9 @@ def main() -> None:
     contenders: dict[str, Callable[[list], int]] = {}
     for beam in arguments.beams:
         for precision in precisions:
-            ours = Parser.load(arguments.model, beam, device=arguments.device, precision=precision)
+            ours = Parser.load(
+                arguments.model, beam, device=arguments.device, precision=precision, threads=arguments.threads
+            )
             contenders[f"ours, beam {beam}, {precision}"] = lambda some, ours=ours: len(ours.parse(some))
     sentences = list(islice(ours.read(arguments.file), arguments.sentences))
     status: dict[str, str] = {}

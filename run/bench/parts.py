@@ -41,9 +41,9 @@ SELF_ATTENTION = "decoder self-attention"
 HISTORY = "history of keys and values"
 CROSS_ATTENTION = "decoder cross-attention"
 FEED_FORWARD = "decoder feed-forward"
-OUTPUT = "output layer"
+OUTPUT = "output layer"  # and what is illegal, out of its scores
 LAYERS = "decoder layers, the rest"  # norms, residuals
-STEPS = "decoder steps, the rest"  # embedding, what is illegal out of the scores
+STEPS = "decoder steps, the rest"  # embedding
 MACHINE = "state machine"
 MASKS = "masks"
 SEARCH = "search book-keeping"
@@ -57,10 +57,11 @@ WHOLE = (READING, ENCODER, MACHINE, GRAPHS)
 
 # part, class or module, names that it must have
 METHODS: list[tuple[str, Any, tuple[str, ...]]] = [
-    (READING, Resources, ("encode", "features")),
+    (READING, Resources, ("encode_all", "features")),
     (SEARCH, parser_module, ("search",)),
     (GRAPHS, parser_module, ("replay_tree", "replay_amr")),
     (STEPS, ActionDecoder, ("start", "step")),
+    (OUTPUT, ActionDecoder, ("_scores",)),
     (HISTORY, History, ("open", "bias", "write", "branch", "keep")),
     (MASKS, StateHeads, ("mask", "places")),
     (MASKS, HeadMask, ("of",)),
@@ -147,7 +148,6 @@ def places(model: nn.Module) -> Iterator[tuple[str, Any, str]]:
         public = [name for name, value in vars(machine).items() if callable(value) and not name.startswith("_")]
         yield from ((MACHINE, machine, name) for name in sorted({*public, *MACHINE_METHODS}))
     yield ENCODER, model.encoder, "forward"
-    yield OUTPUT, model.decoder.output, "forward"
     for layer in model.decoder.layers:
         yield LAYERS, layer, "forward"
         for name, part in SUBMODULES.items():
@@ -261,13 +261,21 @@ def main() -> None:
     options.add_argument("file", help="CoNLL-U, AMR bank or text")
     options.add_argument("--sentences", type=int, help="how many of FILE, from the start (default: all)")
     options.add_argument("--beam", type=int, default=10)
-    options.add_argument("--batch-tokens", type=int, default=40000, help="words times beam parsed at once")
+    options.add_argument("--batch-tokens", type=int, help="words times beam parsed at once")
     options.add_argument("--device", default="cpu")
     options.add_argument("--precision", default="auto", choices=["auto", *PRECISIONS])
     options.set_defaults(threads=1)
     arguments = options.parse_args()
-    torch.set_num_threads(arguments.threads)
-    model = Parser.load(arguments.model, arguments.beam, arguments.batch_tokens, arguments.device, arguments.precision)
+    if arguments.threads != 1:
+        options.error("parts are timed in one thread")
+    model = Parser.load(
+        arguments.model,
+        arguments.beam,
+        arguments.batch_tokens,
+        arguments.device,
+        arguments.precision,
+        arguments.threads,
+    )
     operations = linear_operations(model, arguments)  # and a warm-up
     rates: dict[str, list[float]] = defaultdict(list)
     parts: dict[str, list[float]] = defaultdict(list)

@@ -53,7 +53,9 @@ def main() -> None:
     torch.set_num_threads(arguments.threads)
     contenders = [(p, beam) for beam in arguments.beam for p in dict.fromkeys([BASE, *arguments.precisions])]
     models = {
-        (precision, beam): Parser.load(arguments.model, beam, device=arguments.device, precision=precision)
+        (precision, beam): Parser.load(
+            arguments.model, beam, device=arguments.device, precision=precision, threads=arguments.threads
+        )
         for precision, beam in contenders
     }
     some = models[contenders[0]]

@@ -40,17 +40,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--batch-tokens",
         type=positive,
-        default=40000,
         metavar="N",
-        help="words times beam that are parsed at once (default 40000)",
+        help="words times beam that are parsed at once (default 8000, with a beam up to 32000)",
     )
     parser.add_argument("--device", default="cpu", metavar="D", help="cpu (default), cuda, …")
     parser.add_argument(
         "--precision",
-        choices=["auto", "fp32", "bf16"],
+        choices=["auto", "fp32", "bf16", "int8"],
         default="auto",
-        help="auto (default): bf16 where the machine computes in it natively",
+        help="auto (default): bf16 where the machine computes in it natively; int8: for CPUs that do not",
     )
+    parser.add_argument("--threads", type=positive, metavar="N", help="cores to use (default: all)")
     parser.add_argument("--tokenize", action="store_true", help="text is not tokenised: use spaCy's English rules")
     parser.add_argument("--scores", action="store_true", help="write parse_score as a comment, and ArcScore into MISC")
     parser.add_argument("--actions", action="store_true", help="write the actions as a comment")
@@ -62,7 +62,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Parses the file."""
     from transition_parser.parser import Parser
 
-    parser = Parser.load(arguments.model, arguments.beam, arguments.batch_tokens, arguments.device, arguments.precision)
+    parser = Parser.load(
+        arguments.model,
+        arguments.beam,
+        arguments.batch_tokens,
+        arguments.device,
+        arguments.precision,
+        arguments.threads,
+    )
     if not parser.builds_amr and (arguments.alignments or arguments.no_wiki):
         raise InputError(f"--alignments and --no-wiki are for AMR, and {arguments.model} is a model of trees")
     sentences = parser.read(arguments.input, not arguments.tokenize)

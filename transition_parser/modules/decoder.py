@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from fairseq.models import FairseqIncrementalDecoder
 from torch import Tensor, nn
 
@@ -170,8 +171,7 @@ class ActionDecoder(FairseqIncrementalDecoder):
         if len(self.table.tokens) < _LARGE_VOCABULARY:
             return self._scores(x[:, 0], machine.legality()), None
         some = machine.legal_anywhere()
-        found = nn.functional.linear(self.norm(x[:, 0]), self.output.weight.index_select(0, some))
-        return _masked(found, machine.legality(some)), some
+        return self._scores(x[:, 0], machine.legality(some), some), some
 
     def machine(self, encoder_out: EncoderOut, swaps_per_word: int | None = None, keep_arcs: bool = True) -> Machine:
         """The batched machine before the first action."""
@@ -212,13 +212,12 @@ class ActionDecoder(FairseqIncrementalDecoder):
         mask = self.state_heads.mask(places, words, self.heads, self.embed.weight.dtype)
         return mask, StateScores(self.positions, places, mask) if self.positions else None
 
-    def _scores(self, x: Tensor, legal: Tensor) -> Tensor:
-        return _masked(self.output(self.norm(x)), legal)
+    def _scores(self, x: Tensor, legal: Tensor, some: Tensor | None = None) -> Tensor:
+        """Scores of all actions, or of `some`; −inf for those that are not legal."""
+        x = self.norm(x)
+        found = self.output(x) if some is None else F.linear(x, self.output.weight.index_select(0, some))
+        return found.float() + legal.log()  # the logarithm is 0 or −inf
 
     def max_positions(self) -> int:
         """Derivations of any length: positions are computed."""
         return int(1e9)
-
-
-def _masked(scores: Tensor, legal: Tensor) -> Tensor:
-    return scores.float() + legal.log()  # the logarithm is 0 or −inf

@@ -35,7 +35,7 @@ class History:
         """A slot for the next action of each hypothesis."""
         taken = self._taken()
         if int(taken.sum(1).max()) + self.width > taken.size(1):
-            self._add_slots(max(_ROOM, self.width, taken.size(1) // 2))
+            self._add_slots(max(_ROOM, self.width, taken.size(1) // 4))
             taken = self._taken()
         # the smallest of 0 and 1 are the free ones
         newest = taken.topk(self.width, 1, largest=False, sorted=False).indices
