@@ -60,7 +60,11 @@ class _Search:
 
     def run(self) -> list[list[Hypothesis]]:
         while self.sentence:
-            self._step()
+            if self.beam == 1:
+                self._greedy_step()
+            else:
+                self._step()
+            self.state.machine.advance(self.tokens)
             self._collect()
         return [sorted(h, key=lambda x: -x.score)[: self.nbest] for h in self.finished]
 
@@ -73,17 +77,25 @@ class _Search:
         best, index = totals.topk(min(self.beam, totals.size(1)), 1)
         origin = index.div(vocabulary, rounding_mode="floor")
         added = log_probs.flatten(1).gather(1, index).flatten()
-        if self.width > 1 or self.beam > 1:
-            base = torch.arange(len(self.sentence), device=index.device)[:, None] * self.width
-            rows = (base + origin).flatten()
-            self.state.branch(origin)
-            self.history, self.step_scores = self.history[rows], self.step_scores[rows]
+        base = torch.arange(len(self.sentence), device=index.device)[:, None] * self.width
+        rows = (base + origin).flatten()
+        self.state.branch(origin)
+        self.history, self.step_scores = self.history[rows], self.step_scores[rows]
         self.width, self.scores = best.size(1), best
         tokens = (index % vocabulary).flatten()
         self.tokens = tokens if some is None else some[tokens]
         self.history = torch.cat([self.history, self.tokens[:, None]], 1)
         self.step_scores = torch.cat([self.step_scores, added[:, None]], 1)
-        self.state.machine.advance(self.tokens)
+
+    def _greedy_step(self) -> None:
+        """Every row takes its best action: nothing is ranked, and no row moves."""
+        logits, some = self.decoder.step(self.tokens, self.state)
+        best, index = logits.max(-1)
+        added = best - logits.logsumexp(-1)
+        self.scores = self.scores + added[:, None]
+        self.tokens = index if some is None else some[index]
+        self.history = torch.cat([self.history, self.tokens[:, None]], 1)
+        self.step_scores = torch.cat([self.step_scores, added[:, None]], 1)
 
     def _collect(self) -> None:
         """Takes out the rows whose state the last action made final, and the sentences that are done."""
