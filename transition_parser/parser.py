@@ -42,7 +42,8 @@ class Parser:
     once, at the most (a single longer sentence is parsed by itself); by default 8000, with a beam up to 32000.
     precision: `fp32`, `bf16`, `int8` (the linear layers of encoder and decoder, quantised dynamically, for CPUs
     without bf16), or `auto`: bf16 where the machine computes in it natively, else fp32. threads: cores to use on a
-    CPU, by default all that this process may use. Up to four batches are parsed side by side, each with its share.
+    CPU, by default as many as torch would (all, or `OMP_NUM_THREADS`). Up to four batches are parsed side by side, each
+    with its share.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class Parser:
         if precision == "int8":
             self.model = quantised(self.model)
         self.beam, self.batch_tokens = beam, batch_tokens or 8000 * min(beam, 4)
-        self.threads = threads or _cores()
+        self.threads = threads or torch.get_num_threads()
         self.builds_amr = resources.parser.builds_amr
 
     @classmethod
@@ -162,11 +163,6 @@ class Parser:
         if self.builds_amr:
             return replay_amr(self.resources.table, sentence, hypothesis, self.resources.parser.lexicon.wiki)
         return replay_tree(self.resources.table, sentence, hypothesis)
-
-
-def _cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _device(name: str) -> torch.device:

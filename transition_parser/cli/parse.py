@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="auto (default): bf16 where the machine computes in it natively; int8: for CPUs that do not",
     )
-    parser.add_argument("--threads", type=positive, metavar="N", help="cores to use (default: all)")
+    parser.add_argument("--threads", type=positive, metavar="N", help="cores to use (default: all, or OMP_NUM_THREADS)")
     parser.add_argument("--tokenize", action="store_true", help="text is not tokenised: use spaCy's English rules")
     parser.add_argument("--scores", action="store_true", help="write parse_score as a comment, and ArcScore into MISC")
     parser.add_argument("--actions", action="store_true", help="write the actions as a comment")
