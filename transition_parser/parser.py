@@ -40,8 +40,8 @@ class Parser:
 
     beam: hypotheses that search keeps, 1 for greedy search. batch_tokens: words times beam that are parsed at
     once, at the most (a single longer sentence is parsed by itself); by default 8000, with a beam up to 32000.
-    precision: `fp32`, `bf16`, `int8` (the linear layers of encoder and decoder, quantised dynamically, for CPUs
-    without bf16), or `auto`: bf16 where the machine computes in it natively, else fp32. threads: cores to use on a
+    precision: `fp32`, `bf16`, `int8` (the linear layers of the decoder, quantised dynamically, for CPUs without
+    bf16), or `auto`: bf16 where the machine computes in it natively, else fp32. threads: cores to use on a
     CPU, by default as many as torch would (all, or `OMP_NUM_THREADS`). Up to four batches are parsed side by side, each
     with its share.
     """
