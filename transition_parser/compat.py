@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import ctypes
 import logging
+import os
 import warnings
+from collections.abc import Callable
 
 import torch
 from torch import nn
@@ -35,13 +37,31 @@ def keep_freed_memory() -> None:
     By default it gives blocks of some MB back to the system at once, and gets them again page by page: for the
     scores over a large vocabulary that takes longer than computing them. Does nothing where there is no glibc.
     """
+    if mallopt := _of_glibc("mallopt"):
+        trim_threshold, mmap_max = -1, -4  # M_TRIM_THRESHOLD and M_MMAP_MAX of malloc.h
+        mallopt(mmap_max, 0)
+        mallopt(trim_threshold, 2**31 - 1)
+
+
+def give_back_freed_memory() -> None:
+    """Gives the system what `keep_freed_memory` kept: without this now and then, free blocks that fit nothing pile
+    up. Does nothing where there is no glibc."""
+    if malloc_trim := _of_glibc("malloc_trim"):
+        malloc_trim(0)
+
+
+def keep_few_kernels() -> None:
+    """Limits oneDNN's cache of kernels, which holds one for each shape of each product: 1,024 of them take over 1 GB,
+    and search has a new shape in most steps. Keeps a limit that the user has set; too late once oneDNN has computed.
+    """
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
+
+
+def _of_glibc(name: str) -> Callable | None:
     try:
-        mallopt = ctypes.CDLL(None).mallopt
+        return getattr(ctypes.CDLL(None), name)
     except (AttributeError, OSError, TypeError):  # another C library
-        return
-    trim_threshold, mmap_max = -1, -4  # M_TRIM_THRESHOLD and M_MMAP_MAX of malloc.h
-    mallopt(mmap_max, 0)
-    mallopt(trim_threshold, 2**31 - 1)
+        return None
 
 
 def quantised(model: nn.Module) -> nn.Module:

@@ -19,7 +19,13 @@ from pathlib import Path
 import torch
 
 from transition_parser.checkpoints import load_model
-from transition_parser.compat import has_fast_bf16, keep_freed_memory, quantised
+from transition_parser.compat import (
+    give_back_freed_memory,
+    has_fast_bf16,
+    keep_few_kernels,
+    keep_freed_memory,
+    quantised,
+)
 from transition_parser.data.resources import Resources
 from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.bank import AmrEntry
@@ -59,6 +65,7 @@ class Parser:
         if beam < 1 or (batch_tokens is not None and batch_tokens < 1) or (threads is not None and threads < 1):
             raise InputError("beam, batch size and threads must be 1 or more")
         keep_freed_memory()
+        keep_few_kernels()
         self.device = _device(device)
         if precision == "auto":
             precision = "bf16" if has_fast_bf16(self.device) else "fp32"
@@ -113,7 +120,8 @@ class Parser:
                 parses: dict[int, Parse | AmrParse] = {}
                 for found in each(lambda batch, some=some: self._parse_batch(some, batch), self._batches(some)):
                     parses |= found
-                yield from (parses[i] for i in range(len(some)))
+                yield from (parses.pop(i) for i in range(len(some)))
+                give_back_freed_memory()
 
     @contextmanager
     def _workers(self):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every benchmark, one report: bash run/bench/all.sh OUT.json [option ...]
-#   --rounds N         interleaved rounds, medians are reported (default 3)
+#   --rounds N         interleaved rounds, medians are reported (default 3; the row stream takes one)
 #   --threads N        of torch (default: the cores here); the rows training, parts and the oracles take one
 #   --sentences N      of each file, from the start (default 600)
 #   --stream N         sentences that the memory of `parse` is watched over (default 20000)
@@ -61,9 +61,10 @@ fi
 rows=()
 # measure ROW SCRIPT [argument ...]: unless the row is there, or is not wanted
 measure() {
-    local row=$1 script=$2 status=0 name
+    local row=$1 script=$2 status=0 times=$rounds name
     shift 2
     rows+=("$row")
+    [ "$row" != stream ] || times=1
     if [ ${#only[@]} -gt 0 ]; then
         for name in "${only[@]}" ""; do [ "$name" = "$row" ] && break; done
         [ -n "$name" ] || return 0
@@ -76,7 +77,7 @@ measure() {
     rm -f "$parts/$row.failed"
     {
         case $row in search | training) [ -d "$work/data" ] || prepare ;; esac &&
-            python "$bench/$script" "$@" --rounds "$rounds" -o "$parts/$row.json.partial"
+            python "$bench/$script" "$@" --rounds "$times" -o "$parts/$row.json.partial"
     } >"$parts/$row.log" 2>&1 || status=$?
     if [ $status -eq 0 ] && mv "$parts/$row.json.partial" "$parts/$row.json"; then return 0; fi
     rm -f "$parts/$row.json.partial"

@@ -42,9 +42,8 @@ class StateHeads:
         batch, state_heads, steps, width = places.shape
         shape = (batch, heads - state_heads, steps, width)
         free = _bias(~words[:, None, None, :], dtype).expand(shape)
-        seen = places > 0
-        alive = seen.any(-1, keepdim=True)
-        bias = free if self.positions else torch.cat([_bias(alive & ~seen, dtype), free], 1)
+        alive = places.amax(-1, keepdim=True) > 0
+        bias = free if self.positions else torch.cat([_bias(alive & (places == 0), dtype), free], 1)
         ones = torch.ones(1, 1, 1, 1, dtype=dtype, device=words.device)
         return HeadMask(bias, torch.cat([alive.to(dtype), ones.expand(*shape[:3], 1)], 1))
 
