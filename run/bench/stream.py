@@ -1,7 +1,7 @@
 """Memory over a long input: `transition-parser parse` on many sentences, drawn from FILE with a fixed seed.
 
 The resident memory of the program (with its children) is looked at every second, and after how many finished
-sentences: growth is from the first look at which 20 % were finished to the last one. Parsed sentences come out some
+sentences: growth is from the most in the middle of the run (20 to 50 %) to the most in its second half. Parsed sentences come out some
 thousand at a time, so that an input of few tells nothing. Ends with an error where the output lacks a sentence.
 
     python run/bench/stream.py MODEL FILE [--sentences 100000] [--beam 1]
@@ -132,20 +132,20 @@ def check(source: Path, result: Path, builds_amr: bool, count: int) -> None:
 
 
 def growth(looks: list[Look], count: int) -> dict[str, float | None]:
-    """Memory in MB when so many sentences were finished, and what it grew by; None for what no look caught: all
-    sentences came out at once."""
+    """The most memory in MB while so many sentences were finished, and what it grew by from the last but one of these
+    spans to the last; None for what no look caught: all sentences came out at once."""
     if not looks:
         raise SystemExit("the run was over before its memory was looked at")
     figures: dict[str, float | None] = {}
-    for mark in MARKS:
-        after = (look.megabytes for look in looks if mark * count <= look.finished < count)
-        figures[f"memory_at_{mark:.0%}_mb"] = next(after, None)
-    last = looks[-1].megabytes
-    figures["memory_at_100%_mb"] = last
+    spans = list(zip((0.0, *MARKS), (*MARKS, 1.0), strict=True))
+    for begin, end in spans:
+        within = (look.megabytes for look in looks if begin * count <= look.finished < end * count)
+        figures[f"memory_from_{begin:.0%}_to_{end:.0%}_mb"] = max(within, default=None)
+    before, last = list(figures.values())[-2:]
     figures["memory_peak_mb"] = max(max(look.megabytes, look.high_water) for look in looks)
-    early = figures["memory_at_20%_mb"]
-    figures["growth_mb"] = None if early is None else last - early
-    figures["growth_percent"] = None if early is None else 100 * (last - early) / early
+    known = before is not None and last is not None
+    figures["growth_mb"] = last - before if known else None
+    figures["growth_percent"] = 100 * (last - before) / before if known else None
     return figures
 
 

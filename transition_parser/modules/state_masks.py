@@ -65,19 +65,23 @@ class StatePositions(nn.Module):
         role = [0] * heads.stack + [1] * heads.buffer
         self.register_buffer("role", torch.tensor(role), persistent=False)
 
+    def index(self, places: Tensor) -> Tensor:
+        """Which embedding each place has."""
+        return places.clamp_max(self.largest).long()
+
     def forward(self, query: Tensor, places: Tensor, key_weight: Tensor, nowhere: Tensor | None = None) -> Tensor:
         """(B, state heads, T, P) scores to be added before the softmax.
 
-        query: (B, heads, T, d), the state heads first. places: (B, state heads, T, P). key_weight: (dim, dim), W^K.
-        nowhere: (B, state heads, T, 1), the score of place 0; by default it has an embedding too.
+        query: (B, heads, T, d), the state heads first. places: (B, state heads, T, P), from `index`. key_weight:
+        (dim, dim), W^K. nowhere: (B, state heads, T, 1), the score of place 0; by default it has an embedding too.
         """
         state_heads, width = len(self.role), query.size(-1)
         keys = (self.table @ key_weight.t()).unflatten(-1, (-1, width))  # (2, largest + 1, heads, d)
         keys = keys[self.role, :, torch.arange(state_heads)]  # (state heads, largest + 1, d)
         scores = torch.einsum("bhtd,hpd->bhtp", query[:, :state_heads], keys) * width**-0.5
         if nowhere is not None:
-            scores = torch.cat([nowhere.to(scores.dtype), scores[..., 1:]], -1)
-        return scores.gather(-1, places.clamp_max(self.largest).long())
+            scores[..., :1] = nowhere
+        return scores.gather(-1, places)
 
 
 class StateScores:
@@ -87,7 +91,7 @@ class StateScores:
     """
 
     def __init__(self, positions: StatePositions, places: Tensor, mask: HeadMask) -> None:
-        self.positions, self.places = positions, places.clamp_max(positions.largest).long()
+        self.positions, self.places = positions, positions.index(places)
         alive = mask.alive[:, : places.size(1)]
         self.nowhere = _bias(alive > 0, alive.dtype)  # 0 where there is nothing to see: all −inf would give NaN
 
