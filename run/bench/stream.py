@@ -1,8 +1,9 @@
 """Memory over a long input: `transition-parser parse` on many sentences, drawn from FILE with a fixed seed.
 
 The resident memory of the program (with its children) is looked at every second, and after how many finished
-sentences: growth is from the most in the middle of the run (20 to 50 %) to the most in its second half. Parsed sentences come out some
-thousand at a time, so that an input of few tells nothing. Ends with an error where the output lacks a sentence.
+sentences: growth is from the most in the middle of the run (20 to 50 %) to the most in its second half. Parsed
+sentences come out some thousand at a time, so that an input of few tells nothing. Ends with an error where the output
+lacks a sentence.
 
     python run/bench/stream.py MODEL FILE [--sentences 100000] [--beam 1]
 """
