@@ -269,12 +269,7 @@ def main() -> None:
     if arguments.threads != 1:
         options.error("parts are timed in one thread")
     model = Parser.load(
-        arguments.model,
-        arguments.beam,
-        arguments.batch_tokens,
-        arguments.device,
-        arguments.precision,
-        arguments.threads,
+        arguments.model, arguments.beam, arguments.batch_tokens, arguments.device, arguments.precision, threads=1
     )
     operations = linear_operations(model, arguments)  # and a warm-up
     rates: dict[str, list[float]] = defaultdict(list)

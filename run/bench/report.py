@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
 from pathlib import Path
+
+from transition_parser.files import replacing
 
 # of the parts that parts.py tells apart: those of search that follow the parser state, and those that are not search
 STATE = ("state machine", "masks")
@@ -56,16 +57,6 @@ def table(rows: list[tuple[str, ...]]) -> str:
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 
 
-def write(path: Path, text: str) -> None:
-    """Writes a file that is there as a whole or not at all."""
-    partial = path.with_name(path.name + ".partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
 def main() -> int:
     """Writes the report and prints the table."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -78,7 +69,8 @@ def main() -> int:
         for p in sorted(arguments.folder.glob("*.failed"))
         if p.stem not in parts
     }
-    write(arguments.output, json.dumps({"rows": parts, "failed": failed}, indent=1) + "\n")
+    with replacing(arguments.output) as temporary:
+        temporary.write_text(json.dumps({"rows": parts, "failed": failed}, indent=1) + "\n", encoding="utf-8")
     rows: list[tuple[str, ...]] = [("row", "what", "median", "least … most", "ratio to the base (1.0)")]
     for row, part in parts.items():
         rows.append((row, f"{part['benchmark']} ({part['date']}, {part['machine']})"))

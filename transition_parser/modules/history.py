@@ -71,15 +71,15 @@ class History:
         return self.ancestors.view(torch.uint8).amax(1)  # many times faster than `any`
 
     def _add_slots(self, count: int) -> None:
-        self.ancestors = _longer(self.ancestors, count, 2)
-        self.keys = [_longer(keys, count, 2) for keys in self.keys]
-        self.values = [_longer(values, count, 2) for values in self.values]
+        self.ancestors = _longer(self.ancestors, count)
+        self.keys = [_longer(keys, count) for keys in self.keys]
+        self.values = [_longer(values, count) for values in self.values]
 
 
-def _longer(array: Tensor, count: int, dim: int) -> Tensor:
-    """With so many zeros behind what there is."""
-    old = array.size(dim)
-    longer = array.new_empty(*array.shape[:dim], old + count, *array.shape[dim + 1 :])
-    longer.narrow(dim, 0, old).copy_(array)
-    longer.narrow(dim, old, count).zero_()
+def _longer(array: Tensor, count: int) -> Tensor:
+    """With so many slots (the third dimension) of zeros behind those there are."""
+    old = array.size(2)
+    longer = array.new_empty(*array.shape[:2], old + count, *array.shape[3:])
+    longer[:, :, :old] = array
+    longer[:, :, old:] = 0
     return longer
