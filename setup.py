@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from setuptools import find_packages, setup
+from setuptools import Extension, find_packages, setup
 
 setup(
     name="transition-parser",
@@ -13,6 +13,21 @@ setup(
     license="MIT",
     python_requires=">=3.11",
     packages=find_packages(include=["transition_parser*", "oracles*", "preprocess*"], exclude=["tests*"]),
+    ext_modules=[
+        # Not a Python module but a library that transition_parser/modules/search_kernels.py loads. Without it search
+        # finds the same more slowly. The flags let sums be computed in any order; -ffast-math would change how
+        # all of Python computes.
+        Extension(
+            "transition_parser.modules._search_kernels",
+            ["transition_parser/modules/search_kernels.c"],
+            depends=["transition_parser/modules/search_kernels.h"],
+            extra_compile_args=[
+                *("-O3", "-Wno-psabi", "-fno-math-errno", "-fno-trapping-math", "-fassociative-math"),
+                *("-fno-signed-zeros", "-freciprocal-math"),
+            ],
+            optional=True,
+        )
+    ],
     package_data={"transition_parser": ["pretrained/*/*"]},
     install_requires=[
         # fairseq 0.12.2 does not import on Python >= 3.11; this is its main branch with the fixes.

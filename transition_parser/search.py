@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
+import numpy as np
 import torch
+from torch import Tensor
 
 from transition_parser.modules.decoder import ActionDecoder, SearchState
 from transition_parser.modules.encoder import EncoderOut
@@ -42,6 +45,15 @@ def search(
     return _Search(decoder, encoder_out, beam, nbest, lenpen).run()
 
 
+class _Step(NamedTuple):
+    """What the rows of one step took: tokens and their log-probabilities, (R,), and which row of the step before each
+    goes on from, (R,); None where each goes on from its own."""
+
+    tokens: Tensor
+    scores: Tensor
+    origin: Tensor | None
+
+
 class _Search:
     """The book-keeping of one batch. Each unfinished sentence has `width` rows; −inf marks a dead one."""
 
@@ -50,13 +62,14 @@ class _Search:
         self.state: SearchState = decoder.start(encoder_out)
         sentences = len(encoder_out.lengths)
         device = encoder_out.words.device
-        self.finished: list[list[Hypothesis]] = [[] for _ in range(sentences)]
         self.sentence = list(range(sentences))  # which one each group of rows belongs to
         self.width = 1
         self.tokens = torch.full((sentences,), decoder.table.end, device=device)
         self.scores = torch.zeros(sentences, 1, device=device)
-        self.history = torch.zeros(sentences, 0, dtype=torch.long, device=device)
-        self.step_scores = torch.zeros(sentences, 0, device=device)
+        self.steps: list[_Step] = []
+        self.moved: Tensor | None = None  # which row of the last step each row was, if rows were dropped since
+        self.ends: list[tuple[int, int, int]] = []  # of what has finished: sentence, last step, its row
+        self.finished = [0] * sentences  # how many hypotheses of each sentence
 
     def run(self) -> list[list[Hypothesis]]:
         while self.sentence:
@@ -66,7 +79,10 @@ class _Search:
                 self._step()
             self.state.machine.advance(self.tokens)
             self._collect()
-        return [sorted(h, key=lambda x: -x.score)[: self.nbest] for h in self.finished]
+        found: list[list[Hypothesis]] = [[] for _ in self.finished]
+        for (sentence, _, _), hypothesis in zip(self.ends, self._hypotheses(), strict=True):
+            found[sentence].append(hypothesis)
+        return [sorted(h, key=lambda x: -x.score)[: self.nbest] for h in found]
 
     def _step(self) -> None:
         """Every row takes its step, and each sentence keeps its `beam` best continuations."""
@@ -74,18 +90,11 @@ class _Search:
         log_probs = torch.log_softmax(logits, -1).view(len(self.sentence), self.width, -1)
         vocabulary = log_probs.size(-1)
         totals = (self.scores.unsqueeze(-1) + log_probs).flatten(1)
-        best, index = totals.topk(min(self.beam, totals.size(1)), 1)
-        origin = index.div(vocabulary, rounding_mode="floor")
+        self.scores, index = totals.topk(min(self.beam, totals.size(1)), 1)
+        self.width = index.size(1)
         added = log_probs.flatten(1).gather(1, index).flatten()
-        base = torch.arange(len(self.sentence), device=index.device)[:, None] * self.width
-        rows = (base + origin).flatten()
-        self.state.branch(origin)
-        self.history, self.step_scores = self.history[rows], self.step_scores[rows]
-        self.width, self.scores = best.size(1), best
-        tokens = (index % vocabulary).flatten()
-        self.tokens = tokens if some is None else some[tokens]
-        self.history = torch.cat([self.history, self.tokens[:, None]], 1)
-        self.step_scores = torch.cat([self.step_scores, added[:, None]], 1)
+        rows = self.state.branch(index.div(vocabulary, rounding_mode="floor"))
+        self._take((index % vocabulary).flatten(), some, added, rows)
 
     def _greedy_step(self) -> None:
         """Every row takes its best action: nothing is ranked, and no row moves."""
@@ -93,9 +102,14 @@ class _Search:
         best, index = logits.max(-1)
         added = best - logits.logsumexp(-1)
         self.scores = self.scores + added[:, None]
+        self._take(index, some, added, None)
+
+    def _take(self, index: Tensor, some: Tensor | None, added: Tensor, rows: Tensor | None) -> None:
         self.tokens = index if some is None else some[index]
-        self.history = torch.cat([self.history, self.tokens[:, None]], 1)
-        self.step_scores = torch.cat([self.step_scores, added[:, None]], 1)
+        if self.moved is not None:
+            rows = self.moved if rows is None else self.moved[rows]
+            self.moved = None
+        self.steps.append(_Step(self.tokens, added, rows))
 
     def _collect(self) -> None:
         """Takes out the rows whose state the last action made final, and the sentences that are done."""
@@ -104,13 +118,15 @@ class _Search:
         if not bool(final.any()):
             return
         for group, place in final.nonzero().tolist():
-            self._finish(group, group * self.width + place)
+            sentence = self.sentence[group]
+            self.ends.append((sentence, len(self.steps) - 1, group * self.width + place))
+            self.finished[sentence] += 1
         self.scores = self.scores.masked_fill(final, float("-inf"))
         alive = (self.scores > float("-inf")).any(1).tolist()
         keep = [
             group
             for group, sentence in enumerate(self.sentence)
-            if alive[group] and len(self.finished[sentence]) < self.beam
+            if alive[group] and self.finished[sentence] < self.beam
         ]
         if len(keep) <= _DROP_BELOW * len(self.sentence):
             self._drop_all_but(keep)
@@ -119,17 +135,29 @@ class _Search:
             done[keep] = False
             self.scores = self.scores.masked_fill(done[:, None], float("-inf"))
 
-    def _finish(self, group: int, row: int) -> None:
-        tokens, steps = self.history[row].tolist(), self.step_scores[row].tolist()
-        score = sum(steps) / (len(steps) + 1) ** self.lenpen
-        self.finished[self.sentence[group]].append(Hypothesis(tokens, steps, score))
-
     def _drop_all_but(self, keep: list[int]) -> None:
         self.sentence = [self.sentence[group] for group in keep]
         if not keep:
             return
         groups = torch.tensor(keep, device=self.tokens.device)
-        rows = (groups[:, None] * self.width + torch.arange(self.width, device=groups.device)).flatten()
-        self.state.keep(groups)
-        self.tokens, self.scores = self.tokens[rows], self.scores[groups]
-        self.history, self.step_scores = self.history[rows], self.step_scores[rows]
+        self.moved = self.state.keep(groups)
+        self.tokens, self.scores = self.tokens[self.moved], self.scores[groups]
+
+    def _hypotheses(self) -> list[Hypothesis]:
+        """Those of `ends`: from their last action back to the first, all at once."""
+        last, rows = (np.array(x) for x in list(zip(*self.ends, strict=True))[1:])
+        tokens = np.zeros((len(rows), len(self.steps)), dtype=np.int64)
+        scores = np.zeros(tokens.shape)
+        for number in reversed(range(len(self.steps))):
+            step = self.steps[number]
+            taken = (last >= number).nonzero()[0]
+            here = rows[taken]
+            tokens[taken, number] = step.tokens.cpu().numpy()[here]
+            scores[taken, number] = step.scores.cpu().numpy()[here]
+            if step.origin is not None:
+                rows[taken] = step.origin.cpu().numpy()[here]
+        found = []
+        for i, end in enumerate(last):
+            steps = scores[i, : end + 1].tolist()
+            found.append(Hypothesis(tokens[i, : end + 1].tolist(), steps, sum(steps) / (len(steps) + 1) ** self.lenpen))
+        return found

@@ -58,7 +58,9 @@ def test_state_positions_score_q_times_p_wk():
     positions, weight = StatePositions(dim, heads, largest=3), torch.randn(dim, dim)
     query = torch.randn(2, 2, 5, width)
     places = torch.randint(0, 6, (2, 2, 5, 7))
-    found = positions(query, positions.index(places), weight)
+    attention = Attention(dim, 2)
+    attention.key_value.weight.data[:dim] = weight
+    found = positions(query, positions.index(places), attention)
     for role in range(2):
         embedded = positions.table[role][places[:, role].clamp_max(3)]  # (B, T, P, dim)
         keys = (embedded @ weight.t())[..., role * width : (role + 1) * width]

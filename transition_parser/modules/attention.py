@@ -54,10 +54,11 @@ class Attention(nn.Module):
         keys, values = self.key_value(memory).chunk(2, -1)
         return self.split(keys), self.split(values)
 
-    def attend(
+    def look(
         self, query: Tensor, keys: Tensor, values: Tensor, mask: HeadMask | None, causal: bool = False
     ) -> Tensor:
-        """(B, T, dim) from queries (B, heads, T, dim / heads) and keys and values (B, heads, S, dim / heads)."""
+        """(B, T, dim) from queries (B, heads, T, dim / heads) and keys and values (B, heads, S, dim / heads), before
+        the output projection."""
         bias = None if mask is None else mask.bias.to(query.dtype)
         dropout = self.dropout if self.training else 0.0
         if query.device.type == "cpu":
@@ -66,7 +67,13 @@ class Attention(nn.Module):
             found = F.scaled_dot_product_attention(query, keys, values, bias, dropout, causal)
         if mask is not None and mask.alive is not None:
             found = found * mask.alive.to(found.dtype)
-        return self.out(found.transpose(1, 2).flatten(2))
+        return found.transpose(1, 2).flatten(2)
+
+    def attend(
+        self, query: Tensor, keys: Tensor, values: Tensor, mask: HeadMask | None, causal: bool = False
+    ) -> Tensor:
+        """`look`, and the output projection."""
+        return self.out(self.look(query, keys, values, mask, causal))
 
     def forward(self, x: Tensor, memory: Tensor, mask: HeadMask | None, causal: bool = False) -> Tensor:
         """(B, T, dim) from x (B, T, dim) that attends memory (B, S, dim)."""

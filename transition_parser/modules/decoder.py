@@ -10,12 +10,11 @@ import torch.nn.functional as F
 from fairseq.models import FairseqIncrementalDecoder
 from torch import Tensor, nn
 
-from transition_parser.modules.attention import HeadMask
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.history import History
-from transition_parser.modules.layers import DecoderLayer, Past, sinusoids
-from transition_parser.modules.state_masks import StateHeads, StatePositions, StateScores
+from transition_parser.modules.layers import DecoderLayer, sinusoids
+from transition_parser.modules.search_attention import SearchAttention, search_attention
+from transition_parser.modules.state_masks import StateHeads, StatePositions
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import Machine, make_machine, unroll
 from transition_parser.states.table import ActionTable
@@ -33,31 +32,29 @@ _LARGE_VOCABULARY = 512
 
 @dataclass
 class SearchState:
-    """What search carries from step to step: the batched machine, and each layer's keys and values.
+    """What search carries from step to step: the batched machine, and what the layers attend to.
 
     Each of B sentences has W hypotheses; the machine has B · W rows, in the order of the sentences.
     """
 
     machine: Machine
-    history: History
-    memory: list[tuple[Tensor, Tensor]]
-    words: Tensor  # (B, P), True at words and root
+    seen: SearchAttention
     steps: int = 0
 
-    def branch(self, origin: Tensor) -> None:
-        """Hypothesis w of sentence b goes on from what was its hypothesis `origin[b, w]`, (B, W')."""
-        first = torch.arange(len(origin), device=origin.device)[:, None] * self.history.width
-        self.machine.reorder((first + origin).flatten())
-        self.history.branch(origin)
+    def branch(self, origin: Tensor) -> Tensor:
+        """Hypothesis w of sentence b goes on from what was its hypothesis `origin[b, w]`, (B, W'); the same as
+        rows, (B · W',)."""
+        rows = self.seen.rows_of(origin)
+        self.machine.reorder(rows)
+        self.seen.branch(origin)
+        return rows
 
-    def keep(self, sentences: Tensor) -> None:
-        """Sentence i becomes what was sentence `sentences[i]`, with all its hypotheses."""
-        width = self.history.width
-        rows = sentences[:, None] * width + torch.arange(width, device=sentences.device)
-        self.machine.reorder(rows.flatten())
-        self.history.keep(sentences)
-        self.memory = [(k.index_select(0, sentences), v.index_select(0, sentences)) for k, v in self.memory]
-        self.words = self.words.index_select(0, sentences)
+    def keep(self, sentences: Tensor) -> Tensor:
+        """Sentence i becomes what was sentence `sentences[i]`, with all its hypotheses; the same as rows."""
+        rows = self.seen.rows_in(sentences)
+        self.machine.reorder(rows)
+        self.seen.keep(sentences)
+        return rows
 
 
 class ActionDecoder(FairseqIncrementalDecoder):
@@ -127,11 +124,14 @@ class ActionDecoder(FairseqIncrementalDecoder):
             # the machine's action at step t is the token that the decoder reads at t + 1
             following = torch.cat([prev_output_tokens[:, 1:], prev_output_tokens[:, :1]], 1)
             state = unroll(machine, following)._asdict()
-        mask, scores_of = self._state_mask(state["stack"], state["buffer"], encoder_out.mask)
+        places = (state["stack"], state["buffer"]) if self.sees_state else (None, None)
+        mask, scores_of = self.state_heads.see(
+            *places, encoder_out.mask, self.heads, self.positions, self.embed.weight.dtype
+        )
         x = self._embed(prev_output_tokens, 0)
         for layer in self.layers:
             memory = layer.cross_attention.keys_values(encoder_out.words)
-            x = layer(x, None, memory, mask, scores_of)
+            x = layer(x, memory, mask, scores_of)
         legal = self._on_device().legality(state["columns"], state["context"], self.predict_shift_words)
         if not mask_illegal:
             return self.output(self.norm(x)), {"attn": None, "legal": legal}
@@ -141,13 +141,9 @@ class ActionDecoder(FairseqIncrementalDecoder):
 
     def start(self, encoder_out: EncoderOut) -> SearchState:
         """The state of search before the first action."""
-        projected = (layer.cross_attention.keys_values(encoder_out.words) for layer in self.layers)
-        # read in every step: in one piece, or each step would copy them
-        memory = [(keys.contiguous(), values.contiguous()) for keys, values in projected]
-        keys = memory[0][0]
-        history = History(len(self.layers), keys.size(0), self.heads, keys.size(3), keys)
-        machine = self.machine(encoder_out, SWAPS_PER_WORD, keep_arcs=False)
-        return SearchState(machine, history, memory, encoder_out.mask)
+        attentions = [layer.cross_attention for layer in self.layers]
+        seen = search_attention(attentions, encoder_out, self.state_heads, self.positions)
+        return SearchState(self.machine(encoder_out, SWAPS_PER_WORD, keep_arcs=False), seen)
 
     def step(self, tokens: Tensor, search: SearchState) -> tuple[Tensor, Tensor | None]:
         """Scores of the next action, where `tokens` (R,) were the last ones (`</s>` at first) and the machine has
@@ -158,20 +154,19 @@ class ActionDecoder(FairseqIncrementalDecoder):
         """
         # what the first layer projects depends on the action and the step alone
         distinct, rows = tokens.unique(return_inverse=True)
-        x = self._embed(distinct[:, None], search.steps)
+        x = self._embed(distinct[:, None], search.steps)[:, 0]
         machine = search.machine
-        words = search.words.repeat_interleave(len(tokens) // len(search.words), 0)
-        stack, buffer = machine.stack_places()[:, None], machine.buffer_places()[:, None]
-        mask, scores_of = self._state_mask(stack, buffer, words)
-        search.history.open()
-        bias = search.history.bias()
+        if self.sees_state:
+            search.seen.open(machine.stack_places(), machine.buffer_places())
+        else:
+            search.seen.open(None, None)
         for i, layer in enumerate(self.layers):
-            x = layer(x, Past(search.history, i, bias, None if i else rows), search.memory[i], mask, scores_of)
+            x = layer.step(x, i, search.seen, None if i else rows)
         search.steps += 1
         if len(self.table.tokens) < _LARGE_VOCABULARY:
-            return self._scores(x[:, 0], machine.legality()), None
+            return self._scores(x, machine.legality()), None
         some = machine.legal_anywhere()
-        return self._scores(x[:, 0], machine.legality(some), some), some
+        return self._scores(x, machine.legality(some), some), some
 
     def machine(self, encoder_out: EncoderOut, swaps_per_word: int | None = None, keep_arcs: bool = True) -> Machine:
         """The batched machine before the first action."""
@@ -204,13 +199,6 @@ class ActionDecoder(FairseqIncrementalDecoder):
     def _embed(self, tokens: Tensor, first: int) -> Tensor:
         x = self.action_dropout(self.embed(tokens) * self.scale)
         return self.dropout(x + sinusoids(first + 1, x.size(1), x.size(2), x.device).to(x.dtype))
-
-    def _state_mask(self, stack: Tensor, buffer: Tensor, words: Tensor) -> tuple[HeadMask, StateScores | None]:
-        if not self.sees_state:
-            return HeadMask.of(words[:, None, None, :])._replace(alive=None), None
-        places = self.state_heads.places(stack, buffer)
-        mask = self.state_heads.mask(places, words, self.heads, self.embed.weight.dtype)
-        return mask, StateScores(self.positions, places, mask) if self.positions else None
 
     def _scores(self, x: Tensor, legal: Tensor, some: Tensor | None = None) -> Tensor:
         """Scores of all actions, or of `some`; −inf for those that are not legal."""

@@ -6,7 +6,7 @@ Source: Vaswani et al. 2017; pre-norm: Nguyen and Salazar 2019.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import torch
 import torch.nn.functional as F
@@ -14,8 +14,10 @@ from torch import Tensor, nn
 
 from transition_parser.modules.attention import Attention, HeadMask, linear
 from transition_parser.modules.dropout import Dropout
-from transition_parser.modules.history import History
 from transition_parser.modules.state_masks import StateScores
+
+if TYPE_CHECKING:
+    from transition_parser.modules.search_attention import SearchAttention
 
 
 def sinusoids(first: int, count: int, dim: int, device: torch.device) -> Tensor:
@@ -72,18 +74,6 @@ class EncoderLayer(nn.Module):
         return x + self.dropout(self.feed_forward(self.norms[1](x)))
 
 
-class Past(NamedTuple):
-    """The actions before this one as layer number `layer` sees them. bias: see `History`.
-
-    rows: (R,), which row of its input each hypothesis has; None where there are as many rows as hypotheses.
-    """
-
-    history: History
-    layer: int
-    bias: Tensor
-    rows: Tensor | None = None
-
-
 class DecoderLayer(nn.Module):
     """Self-attention over the actions so far, cross-attention to the words, feed-forward.
 
@@ -103,52 +93,28 @@ class DecoderLayer(nn.Module):
     def forward(
         self,
         x: Tensor,
-        past: Past | None,
         memory: tuple[Tensor, Tensor],
         mask: HeadMask | None,
         scores: StateScores | None = None,
     ) -> Tensor:
-        """x: (B, T, dim) to the same, in search (R, 1, dim).
-
-        past: the earlier actions, None in training. memory: keys and values of the words. mask: what
-        cross-attention may see. scores: adds state positions to it.
-        """
+        """x: (B, T, dim) to the same. memory: keys and values of the words. mask: what cross-attention may see.
+        scores: adds state positions to it."""
         inner = self.norms[0](x)
-        attention = self.self_attention
-        query, now = attention.query(inner), attention.key_value(inner)
-        if past is not None and past.rows is not None:
-            x, query, now = (t.index_select(0, past.rows) for t in (x, query, now))
-        query, keys, values = map(attention.split, (query, *now.chunk(2, -1)))
-        if past is None:
-            found = attention.attend(query, keys, values, None, causal=True)
-        else:
-            found = self._look_back(query, (keys, values), past)
-        x = x + self.dropout(found)
+        x = x + self.dropout(self.self_attention(inner, inner, None, causal=True))
         query = self.cross_attention.split(self.cross_attention.query(self.norms[1](x)))
         if scores is not None and mask is not None:
             mask = scores(query, mask, self.cross_attention)
-        x = x + self.dropout(self._cross(query, memory, mask))
+        x = x + self.dropout(self.cross_attention.attend(query, *memory, mask))
         return x + self.dropout(self.feed_forward(self.norms[2](x)))
 
-    def _look_back(self, query: Tensor, now: tuple[Tensor, Tensor], past: Past) -> Tensor:
-        """Self-attention where the hypotheses of a sentence share what they have in common."""
-        rows, sentences = query.size(0), past.bias.size(0)
-        query, keys, values = (_beam_to_steps(x, sentences) for x in (query, *now))
-        keys, values = past.history.write(past.layer, keys, values)
-        return self.self_attention.attend(query, keys, values, HeadMask(past.bias)).reshape(rows, 1, -1)
-
-    def _cross(self, query: Tensor, memory: tuple[Tensor, Tensor], mask: HeadMask | None) -> Tensor:
-        """Cross-attention where the rows of one sentence (a beam) share its keys and values."""
-        rows, sentences = query.size(0), memory[0].size(0)
-        if rows == sentences:
-            return self.cross_attention.attend(query, *memory, mask)
-        query = _beam_to_steps(query, sentences)
-        if mask is not None:
-            alive = None if mask.alive is None else _beam_to_steps(mask.alive, sentences)
-            mask = HeadMask(_beam_to_steps(mask.bias, sentences), alive)
-        return self.cross_attention.attend(query, *memory, mask).reshape(rows, 1, -1)
-
-
-def _beam_to_steps(x: Tensor, sentences: int) -> Tensor:
-    """(sentences × beam, H, 1, d) to (sentences, H, beam, d): a beam looks like as many steps."""
-    return x.unflatten(0, (sentences, -1)).squeeze(3).transpose(1, 2)
+    def step(self, x: Tensor, layer: int, seen: SearchAttention, rows: Tensor | None = None) -> Tensor:
+        """One action of each hypothesis in search: x (N, dim) to (R, dim). layer: the number of this one. rows: (R,),
+        which row of x each hypothesis has; None where N is R."""
+        inner, attention = self.norms[0](x), self.self_attention
+        found = seen.look_back(layer, attention.query(inner), attention.key_value(inner), rows)
+        if rows is not None:
+            x = x.index_select(0, rows)
+        x = x + attention.out(found)
+        found = seen.look_at_words(layer, self.cross_attention.query(self.norms[1](x)))
+        x = x + self.cross_attention.out(found)
+        return x + self.feed_forward(self.norms[2](x))

@@ -30,9 +30,33 @@ class StateHeads:
     def places(self, stack: Tensor, buffer: Tensor) -> Tensor:
         """(B, stack + buffer heads, T, P): what each state head sees, 0 for nothing, from (B, T, P) each."""
         places = torch.stack([stack] * self.stack + [buffer] * self.buffer, 1)
-        if self.window == "top2":
-            places = places * (places <= 2)
+        if self.largest:
+            places = places * (places <= self.largest)
         return places
+
+    @property
+    def largest(self) -> int:
+        """The largest place that is seen, 0 for any."""
+        return 2 if self.window == "top2" else 0
+
+    def see(
+        self,
+        stack: Tensor | None,
+        buffer: Tensor | None,
+        words: Tensor,
+        heads: int,
+        positions: StatePositions | None,
+        dtype: torch.dtype,
+    ) -> tuple[HeadMask, StateScores | None]:
+        """What the heads see: the mask of all (see `mask`), and what makes the state heads' part with `positions`.
+
+        stack, buffer: (B, T, P) places; None where no head asks for them.
+        """
+        if stack is None or buffer is None:
+            return HeadMask.of(words[:, None, None, :])._replace(alive=None), None
+        places = self.places(stack, buffer)
+        mask = self.mask(places, words, heads, dtype)
+        return mask, StateScores(positions, places, mask) if positions else None
 
     def mask(self, places: Tensor, words: Tensor, heads: int, dtype: torch.dtype = torch.float) -> HeadMask:
         """The mask of all heads: `places` (B, state heads, T, P), `words` (B, P) True at words and root.
@@ -69,14 +93,20 @@ class StatePositions(nn.Module):
         """Which embedding each place has."""
         return places.clamp_max(self.largest).long()
 
-    def forward(self, query: Tensor, places: Tensor, key_weight: Tensor, nowhere: Tensor | None = None) -> Tensor:
+    def keys(self, attention: Attention) -> Tensor:
+        """(2, largest + 1, dim): p W^K, of the stack and of the buffer."""
+        return self.table @ attention.key_value.weight[: self.table.size(2)].t()
+
+    def forward(
+        self, query: Tensor, places: Tensor, attention: Attention, nowhere: Tensor | None = None
+    ) -> Tensor:
         """(B, state heads, T, P) scores to be added before the softmax.
 
-        query: (B, heads, T, d), the state heads first. places: (B, state heads, T, P), from `index`. key_weight:
-        (dim, dim), W^K. nowhere: (B, state heads, T, 1), the score of place 0; by default it has an embedding too.
+        query: (B, heads, T, d), the state heads first. places: (B, state heads, T, P), from `index`. attention: which
+        has W^K. nowhere: (B, state heads, T, 1), the score of place 0; by default it has an embedding too.
         """
         state_heads, width = len(self.role), query.size(-1)
-        keys = (self.table @ key_weight.t()).unflatten(-1, (-1, width))  # (2, largest + 1, heads, d)
+        keys = self.keys(attention).unflatten(-1, (-1, width))  # (2, largest + 1, heads, d)
         keys = keys[self.role, :, torch.arange(state_heads)]  # (state heads, largest + 1, d)
         scores = torch.einsum("bhtd,hpd->bhtp", query[:, :state_heads], keys) * width**-0.5
         if nowhere is not None:
@@ -97,6 +127,5 @@ class StateScores:
 
     def __call__(self, query: Tensor, mask: HeadMask, attention: Attention) -> HeadMask:
         """The mask of all heads in one layer."""
-        dim = query.size(1) * query.size(3)
-        found = self.positions(query, self.places, attention.key_value.weight[:dim], self.nowhere)
+        found = self.positions(query, self.places, attention, self.nowhere)
         return mask._replace(bias=torch.cat([found, mask.bias.to(found.dtype)], 1))

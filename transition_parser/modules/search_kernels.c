@@ -1,0 +1,111 @@
+/* Attention in search, on CPUs. Each hypothesis reads the keys and values that it may see where they are stored:
+   no mask is made, and nothing is copied or computed for what it may not see.
+
+   Numbers are float, or bfloat16 where `half` is 1; sums are in float. R rows (hypotheses), H heads of d numbers each,
+   a multiple of 32; dim = H d. */
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define INLINE static inline __attribute__((always_inline))
+#if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
+#define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__) /* lanes of x, and behind them those of y */
+#else
+#error "a compiler with __builtin_shufflevector is needed: gcc 12 or newer, or clang"
+#endif
+
+/* Calls the function so that the usual d is known when it is compiled. */
+#define CHOOSE(function, ...)         \
+    if (half && d == 64)              \
+        function(__VA_ARGS__, 64, 1); \
+    else if (half)                    \
+        function(__VA_ARGS__, d, 1);  \
+    else if (d == 64)                 \
+        function(__VA_ARGS__, 64, 0); \
+    else                              \
+        function(__VA_ARGS__, d, 0);
+
+typedef struct {
+    int64_t rows, heads, steps;
+    const char *query;
+    const char *const *stored;
+    const int32_t *const *origin, *const *which;
+    char *found;
+} Past;
+
+typedef struct {
+    int64_t rows, heads, width, stride, window, largest;
+    const char *query, *memory, *positions;
+    const int32_t *sentence, *lengths, *roles;
+    const int64_t *const *places;
+    char *found;
+} Words;
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC target("arch=skylake-avx512")
+#define LANES 16
+#define NAME(x) x##_avx512
+#include "search_kernels.h"
+#undef NAME
+#undef LANES
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("arch=haswell")
+#define LANES 8
+#define NAME(x) x##_avx2
+#include "search_kernels.h"
+#undef NAME
+#undef LANES
+#pragma GCC pop_options
+#define DISPATCH(function, ...)                                                     \
+    if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))   \
+        function##_avx512(__VA_ARGS__);                                             \
+    else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))       \
+        function##_avx2(__VA_ARGS__);                                               \
+    else                                                                            \
+        function##_any(__VA_ARGS__);
+#else
+#define DISPATCH(function, ...) function##_any(__VA_ARGS__);
+#endif
+#define LANES 4
+#define NAME(x) x##_any
+#include "search_kernels.h"
+
+/* Self-attention over the actions that each hypothesis descends from.
+
+   query: (R, dim). stored[s]: (R_s, 2 dim), keys and values of the actions of step s; the last step is this one.
+   origin[s]: (R_s), which row of step s - 1 each row of step s goes on from; NULL where from its own, and at first. which: NULL, or
+   for each step (R_s), which row of stored[s], and now of the query, a row has. found: (R, dim). Returns 0, or -1
+   where there is no memory. */
+int look_back(int half, int64_t rows, int64_t heads, int64_t d, const char *query, int64_t steps,
+              const char *const *stored, const int32_t *const *origin, const int32_t *const *which, char *found) {
+    const Past past = {rows, heads, steps, query, stored, origin, which, found};
+    const char **keys = malloc(sizeof *keys * steps + sizeof(float) * (steps + 3));
+    if (!keys) return -1;
+    DISPATCH(look_back, &past, keys, (float *)(keys + steps), d, half)
+    free(keys);
+    return 0;
+}
+
+/* Cross-attention whose heads see all words, or those on the stack, or those in the buffer; a head that sees nothing
+   finds 0.
+
+   query, found: (R, dim). memory: (B, width, 2 dim), keys and values of the words. sentence: (R), which of B a row
+   is of. lengths: (B), words. roles: (H), which of `places` says what a head sees, or -1: all words. places[role]:
+   (R, width), each row `stride` behind the last, k for the k-th word from the top, 0 for a word that is not to be
+   seen. window: the largest k that is
+   seen, 0 for any. positions: NULL, or (roles, largest + 1, dim), what is added to the keys of the k-th word. Returns
+   0, or -1 where there is no memory. */
+int look_at_words(int half, int64_t rows, int64_t heads, int64_t d, const char *query, int64_t width, const char *memory,
+                  const int32_t *sentence, const int32_t *lengths, const int32_t *roles, const int64_t *const *places,
+                  int64_t stride, int64_t window, const char *positions, int64_t largest, char *found) {
+    const Words words = {rows,      heads,    width,   stride, window, largest, query, memory,
+                         positions, sentence, lengths, roles,  places, found};
+    const char **keys = malloc(2 * (sizeof *keys * width + sizeof(float) * (width + 3)));
+    if (!keys) return -1;
+    DISPATCH(look_at_words, &words, keys, (float *)(keys + 2 * width), d, half)
+    free(keys);
+    return 0;
+}
