@@ -86,7 +86,7 @@ class _Search:
 
     def _step(self) -> None:
         """Every row takes its step, and each sentence keeps its `beam` best continuations."""
-        logits, some = self.decoder.step(self.tokens, self.state)
+        logits, some = self.decoder.step(self.tokens, self.state, (self.scores > float("-inf")).flatten())
         log_probs = torch.log_softmax(logits, -1).view(len(self.sentence), self.width, -1)
         vocabulary = log_probs.size(-1)
         totals = (self.scores.unsqueeze(-1) + log_probs).flatten(1)
@@ -98,7 +98,7 @@ class _Search:
 
     def _greedy_step(self) -> None:
         """Every row takes its best action: nothing is ranked, and no row moves."""
-        logits, some = self.decoder.step(self.tokens, self.state)
+        logits, some = self.decoder.step(self.tokens, self.state, (self.scores > float("-inf")).flatten())
         best, index = logits.max(-1)
         added = best - logits.logsumexp(-1)
         self.scores = self.scores + added[:, None]

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.layers import DecoderLayer, sinusoids
+from transition_parser.modules.layers import DecoderLayer, add_and_normalise, sinusoids
 from transition_parser.modules.search_attention import SearchAttention, search_attention
 from transition_parser.modules.state_masks import StateHeads, StatePositions
 from transition_parser.states.device_table import DeviceTable
@@ -135,7 +135,7 @@ class ActionDecoder(FairseqIncrementalDecoder):
         legal = self._on_device().legality(state["columns"], state["context"], self.predict_shift_words)
         if not mask_illegal:
             return self.output(self.norm(x)), {"attn": None, "legal": legal}
-        return self._scores(x, legal), {"attn": None}
+        return _only_legal(self.output(self.norm(x)), legal), {"attn": None}
 
     # --- search -----------------------------------------------------------------------------
 
@@ -145,28 +145,41 @@ class ActionDecoder(FairseqIncrementalDecoder):
         seen = search_attention(attentions, encoder_out, self.state_heads, self.positions)
         return SearchState(self.machine(encoder_out, SWAPS_PER_WORD, keep_arcs=False), seen)
 
-    def step(self, tokens: Tensor, search: SearchState) -> tuple[Tensor, Tensor | None]:
+    def step(
+        self, tokens: Tensor, search: SearchState, alive: Tensor | None = None
+    ) -> tuple[Tensor, Tensor | None]:
         """Scores of the next action, where `tokens` (R,) were the last ones (`</s>` at first) and the machine has
         taken them. Rows are hypotheses; each sentence has as many, in its order.
 
-        (R, V) scores, and None; where the vocabulary is large (R, U) scores, and the U tokens that are legal in any
-        row, (U,).
+        alive: (R,) bool, the rows whose scores matter; None: all. (R, V) scores, and None; where the vocabulary is
+        large (R, U) scores, and the U tokens that are legal in any row, (U,). Where one action alone is legal its
+        probability is 1 whatever its score, so that the last layer need not be computed: its score may be 0.
         """
+        machine, seen = search.machine, search.seen
+        seen.open(*((machine.stack_places(), machine.buffer_places()) if self.sees_state else (None, None)))
+        some = machine.legal_anywhere() if len(self.table.tokens) >= _LARGE_VOCABULARY else None
+        legal = machine.legality() if some is None else machine.legality(some)
         # what the first layer projects depends on the action and the step alone
-        distinct, rows = tokens.unique(return_inverse=True)
-        x = self._embed(distinct[:, None], search.steps)[:, 0]
-        machine = search.machine
-        if self.sees_state:
-            search.seen.open(machine.stack_places(), machine.buffer_places())
-        else:
-            search.seen.open(None, None)
+        tokens, which = tokens.unique(return_inverse=True)
+        every = chosen = None
+        if seen.can_choose:
+            tokens, every = padded(tokens), padded(torch.arange(len(which)))
+            chosen = padded(_open(legal, alive))
+        x = self._embed(tokens[:, None], search.steps)[:, 0]
+        inner = self.layers[0].norms[0](x)
+        asked, rows = every, which if every is None else which[every]
         for i, layer in enumerate(self.layers):
-            x = layer.step(x, i, search.seen, None if i else rows)
+            last = i + 1 == len(self.layers)
+            if last and chosen is not None:
+                asked, rows = chosen, chosen if i else which[chosen]
+            x, added = layer.step(x, inner, i, seen, None if i else which, rows, asked)
+            inner = add_and_normalise(x, added, self.norm if last else self.layers[i + 1].norms[0])
+            rows = None
         search.steps += 1
-        if len(self.table.tokens) < _LARGE_VOCABULARY:
-            return self._scores(x, machine.legality()), None
-        some = machine.legal_anywhere()
-        return self._scores(x, machine.legality(some), some), some
+        found = self.output(inner) if some is None else F.linear(inner, self.output.weight.index_select(0, some))
+        if asked is not None:
+            found = found.new_zeros(legal.shape).index_copy_(0, asked, found)
+        return _only_legal(found, legal), some
 
     def machine(self, encoder_out: EncoderOut, swaps_per_word: int | None = None, keep_arcs: bool = True) -> Machine:
         """The batched machine before the first action."""
@@ -200,12 +213,24 @@ class ActionDecoder(FairseqIncrementalDecoder):
         x = self.action_dropout(self.embed(tokens) * self.scale)
         return self.dropout(x + sinusoids(first + 1, x.size(1), x.size(2), x.device).to(x.dtype))
 
-    def _scores(self, x: Tensor, legal: Tensor, some: Tensor | None = None) -> Tensor:
-        """Scores of all actions, or of `some`; −inf for those that are not legal."""
-        x = self.norm(x)
-        found = self.output(x) if some is None else F.linear(x, self.output.weight.index_select(0, some))
-        return found.float() + legal.log()  # the logarithm is 0 or −inf
-
     def max_positions(self) -> int:
         """Derivations of any length: positions are computed."""
         return int(1e9)
+
+
+def _only_legal(scores: Tensor, legal: Tensor) -> Tensor:
+    """The scores in fp32, −inf for actions that are not legal; both (..., V)."""
+    return scores.float().masked_fill(legal == 0, float("-inf"))
+
+
+def _open(legal: Tensor, alive: Tensor | None) -> Tensor:
+    """(N,): the rows that are alive and have more than one legal action. legal: (R, U)."""
+    several = legal.sum(1) > 1
+    return (several if alive is None else several & alive).nonzero()[:, 0]
+
+
+def padded(rows: Tensor) -> Tensor:
+    """(N,) with some zeros behind. oneDNN makes a kernel for each number of rows that it meets, which takes as long as
+    some products: so let them meet few. At most a sixteenth more."""
+    step = max(2 ** (len(rows).bit_length() - 5), 8)
+    return F.pad(rows, (0, -len(rows) % step))

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transition_parser.modules import search_kernels
 from transition_parser.modules.attention import Attention, HeadMask, linear
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.state_masks import StateScores
@@ -37,7 +38,9 @@ class FeedForward(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.outer(self.dropout(F.relu(self.inner(x))))
+        inner = self.inner(x)
+        inner = F.relu(inner) if inner.requires_grad else inner.relu_()
+        return self.outer(self.dropout(inner))
 
 
 class LocalLayer(nn.Module):
@@ -107,14 +110,35 @@ class DecoderLayer(nn.Module):
         x = x + self.dropout(self.cross_attention.attend(query, *memory, mask))
         return x + self.dropout(self.feed_forward(self.norms[2](x)))
 
-    def step(self, x: Tensor, layer: int, seen: SearchAttention, rows: Tensor | None = None) -> Tensor:
-        """One action of each hypothesis in search: x (N, dim) to (R, dim). layer: the number of this one. rows: (R,),
-        which row of x each hypothesis has; None where N is R."""
-        inner, attention = self.norms[0](x), self.self_attention
-        found = seen.look_back(layer, attention.query(inner), attention.key_value(inner), rows)
+    def step(
+        self,
+        x: Tensor,
+        inner: Tensor,
+        layer: int,
+        seen: SearchAttention,
+        which: Tensor | None = None,
+        rows: Tensor | None = None,
+        asked: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """One action of each hypothesis in search, in layer number `layer`: x and what the layer added to it, (R, dim)
+        each. x (R, dim) may change in place.
+
+        inner: `norms[0]` of x. which, asked: see `SearchAttention`. rows: which rows of x to go on with, those of
+        `asked`; None where x has these alone.
+        """
+        attention = self.self_attention
+        query, now = attention.query(inner), attention.key_value(inner)
         if rows is not None:
-            x = x.index_select(0, rows)
-        x = x + attention.out(found)
-        found = seen.look_at_words(layer, self.cross_attention.query(self.norms[1](x)))
-        x = x + self.cross_attention.out(found)
-        return x + self.feed_forward(self.norms[2](x))
+            x, query = x.index_select(0, rows), query.index_select(0, rows)
+        found = attention.out(seen.look_back(layer, query, now, which, asked))
+        inner = add_and_normalise(x, found, self.norms[1])
+        found = self.cross_attention.out(seen.look_at_words(layer, self.cross_attention.query(inner), asked))
+        inner = add_and_normalise(x, found, self.norms[2])
+        return x, self.feed_forward(inner)
+
+
+def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
+    """Adds to x (R, dim) in place; the norm of the sum."""
+    if search_kernels.can_compute(x, x.size(1)):
+        return search_kernels.add_and_normalise(x, added, norm)
+    return norm(x.add_(added))

@@ -22,6 +22,8 @@ class SearchAttention(ABC):
     Each of B sentences has W hypotheses, which are R = B · W rows, in the order of the sentences. One at first.
     """
 
+    can_choose = False  # whether it can look for some rows only
+
     def __init__(self) -> None:
         self.width = 1
 
@@ -30,13 +32,19 @@ class SearchAttention(ABC):
         """A step begins. stack, buffer: (R, P), what state heads may see, from the machine; None without such heads."""
 
     @abstractmethod
-    def look_back(self, layer: int, query: Tensor, now: Tensor, rows: Tensor | None) -> Tensor:
-        """(R, dim) that self-attention finds. query (N, dim), now (N, 2 dim): keys and values of the newest actions.
-        rows: (R,), which of N each row has; None where N is R. Of one layer either always or never None."""
+    def look_back(
+        self, layer: int, query: Tensor, now: Tensor, which: Tensor | None = None, asked: Tensor | None = None
+    ) -> Tensor:
+        """(R, dim) that self-attention finds, from query (R, dim) and now (R, 2 dim), keys and values of the newest
+        actions.
+
+        which: (R,), which row of a shorter `now` each row has; of one layer either always or never None. asked: (N,),
+        where `can_choose`: the rows that the query (N, dim) is of, and the result; `now` may have more than R rows then.
+        """
 
     @abstractmethod
-    def look_at_words(self, layer: int, query: Tensor) -> Tensor:
-        """(R, dim) that cross-attention finds, from query (R, dim)."""
+    def look_at_words(self, layer: int, query: Tensor, asked: Tensor | None = None) -> Tensor:
+        """(R, dim) that cross-attention finds, from query (R, dim); with `asked` (N, dim) for both."""
 
     @abstractmethod
     def branch(self, origin: Tensor) -> None:
@@ -75,6 +83,8 @@ class KernelAttention(SearchAttention):
     goes on from.
     """
 
+    can_choose = True
+
     def __init__(
         self,
         attentions: Sequence[Attention],
@@ -100,20 +110,21 @@ class KernelAttention(SearchAttention):
         self._places: tuple[Tensor, ...] = ()
 
     def open(self, stack: Tensor | None, buffer: Tensor | None) -> None:
-        self._origin.append(None if self._moved is None else self._moved.int())
+        self._origin.append(_ints(self._moved))
         self._moved = None
         self._places = () if stack is None or buffer is None else (stack, buffer)
         self._sentence_of_row = self.sentences.repeat_interleave(self.width)
 
-    def look_back(self, layer: int, query: Tensor, now: Tensor, rows: Tensor | None) -> Tensor:
+    def look_back(
+        self, layer: int, query: Tensor, now: Tensor, which: Tensor | None = None, asked: Tensor | None = None
+    ) -> Tensor:
         self._stored[layer].append(now.contiguous())
-        which = None
-        if rows is not None:
-            which = self._which[layer]
-            which.append(rows.int())
-        return search_kernels.look_back(query, self.heads, self._stored[layer], self._origin, which)
+        if which is not None:
+            self._which[layer].append(_ints(which))
+        places = None if which is None else self._which[layer]
+        return search_kernels.look_back(query, self.heads, self._stored[layer], self._origin, places, _ints(asked))
 
-    def look_at_words(self, layer: int, query: Tensor) -> Tensor:
+    def look_at_words(self, layer: int, query: Tensor, asked: Tensor | None = None) -> Tensor:
         return search_kernels.look_at_words(
             query,
             self.heads,
@@ -124,6 +135,7 @@ class KernelAttention(SearchAttention):
             self._places,
             self.largest,
             self.positions[layer],
+            _ints(asked),
         )
 
     def branch(self, origin: Tensor) -> None:
@@ -170,14 +182,18 @@ class MaskedAttention(SearchAttention):
             self.history.keys[0].dtype,
         )
 
-    def look_back(self, layer: int, query: Tensor, now: Tensor, rows: Tensor | None) -> Tensor:
-        if rows is not None:
-            query, now = query.index_select(0, rows), now.index_select(0, rows)
+    def look_back(
+        self, layer: int, query: Tensor, now: Tensor, which: Tensor | None = None, asked: Tensor | None = None
+    ) -> Tensor:
+        assert asked is None
+        if which is not None:
+            now = now.index_select(0, which)
         query, keys, values = (self._beams(layer, x) for x in (query, *now.chunk(2, -1)))
         keys, values = self.history.write(layer, keys, values)
         return self.attentions[layer].look(query, keys, values, self._past).flatten(0, 1)
 
-    def look_at_words(self, layer: int, query: Tensor) -> Tensor:
+    def look_at_words(self, layer: int, query: Tensor, asked: Tensor | None = None) -> Tensor:
+        assert asked is None
         attention, mask = self.attentions[layer], self._mask
         if self._scores is not None:
             mask = self._scores(attention.split(query[:, None]), mask, attention)
@@ -201,3 +217,7 @@ class MaskedAttention(SearchAttention):
     def _as_steps(self, x: Tensor) -> Tensor:
         """(R, H, 1, S) to (B, H, W, S)."""
         return x.unflatten(0, (-1, self.width)).squeeze(3).transpose(1, 2)
+
+
+def _ints(rows: Tensor | None) -> Tensor | None:
+    return None if rows is None else rows.int()

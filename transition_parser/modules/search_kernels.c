@@ -31,13 +31,14 @@ typedef struct {
     const char *query;
     const char *const *stored;
     const int32_t *const *origin, *const *which;
+    const int32_t *asked;
     char *found;
 } Past;
 
 typedef struct {
     int64_t rows, heads, width, stride, window, largest;
     const char *query, *memory, *positions;
-    const int32_t *sentence, *lengths, *roles;
+    const int32_t *asked, *sentence, *lengths, *roles;
     const int64_t *const *places;
     char *found;
 } Words;
@@ -75,13 +76,13 @@ typedef struct {
 
 /* Self-attention over the actions that each hypothesis descends from.
 
-   query: (R, dim). stored[s]: (R_s, 2 dim), keys and values of the actions of step s; the last step is this one.
-   origin[s]: (R_s), which row of step s - 1 each row of step s goes on from; NULL where from its own, and at first. which: NULL, or
-   for each step (R_s), which row of stored[s], and now of the query, a row has. found: (R, dim). Returns 0, or -1
-   where there is no memory. */
-int look_back(int half, int64_t rows, int64_t heads, int64_t d, const char *query, int64_t steps,
+   asked: (N), rows, or NULL: the first N. query: (N, dim). stored[s]: (R_s, 2 dim), keys and values of the actions of
+   step s; the last step is this one. origin[s]: (R_s), which row of step s - 1 each row of step s goes on from; NULL
+   where from its own, and at first. which: NULL, or for each step (R_s), which row of stored[s] a row has. found:
+   (N, dim). Returns 0, or -1 where there is no memory. */
+int look_back(int half, int64_t rows, int64_t heads, int64_t d, const int32_t *asked, const char *query, int64_t steps,
               const char *const *stored, const int32_t *const *origin, const int32_t *const *which, char *found) {
-    const Past past = {rows, heads, steps, query, stored, origin, which, found};
+    const Past past = {rows, heads, steps, query, stored, origin, which, asked, found};
     const char **keys = malloc(sizeof *keys * steps + sizeof(float) * (steps + 3));
     if (!keys) return -1;
     DISPATCH(look_back, &past, keys, (float *)(keys + steps), d, half)
@@ -92,20 +93,27 @@ int look_back(int half, int64_t rows, int64_t heads, int64_t d, const char *quer
 /* Cross-attention whose heads see all words, or those on the stack, or those in the buffer; a head that sees nothing
    finds 0.
 
-   query, found: (R, dim). memory: (B, width, 2 dim), keys and values of the words. sentence: (R), which of B a row
-   is of. lengths: (B), words. roles: (H), which of `places` says what a head sees, or -1: all words. places[role]:
-   (R, width), each row `stride` behind the last, k for the k-th word from the top, 0 for a word that is not to be
-   seen. window: the largest k that is
-   seen, 0 for any. positions: NULL, or (roles, largest + 1, dim), what is added to the keys of the k-th word. Returns
-   0, or -1 where there is no memory. */
-int look_at_words(int half, int64_t rows, int64_t heads, int64_t d, const char *query, int64_t width, const char *memory,
-                  const int32_t *sentence, const int32_t *lengths, const int32_t *roles, const int64_t *const *places,
-                  int64_t stride, int64_t window, const char *positions, int64_t largest, char *found) {
-    const Words words = {rows,      heads,    width,   stride, window, largest, query, memory,
-                         positions, sentence, lengths, roles,  places, found};
+   asked: (N), rows, or NULL: the first N. query, found: (N, dim). memory: (B, width, 2 dim), keys
+   and values of the words. sentence: (R), which of B a row is of. lengths: (B), words. roles: (H), which of `places`
+   says what a head sees, or -1: all words. places[role]: (R, width), each row `stride` behind the last, k for the k-th
+   word from the top, 0 for a word that is not to be seen. window: the largest k that is seen, 0 for any. positions:
+   NULL, or (roles, largest + 1, dim), what is added to the keys of the k-th word. Returns 0, or -1 where there is no
+   memory. */
+int look_at_words(int half, int64_t rows, int64_t heads, int64_t d, const int32_t *asked, const char *query,
+                  int64_t width, const char *memory, const int32_t *sentence, const int32_t *lengths,
+                  const int32_t *roles, const int64_t *const *places, int64_t stride, int64_t window,
+                  const char *positions, int64_t largest, char *found) {
+    const Words words = {rows,   heads,    width,   stride, window, largest, query, memory, positions,
+                         asked, sentence, lengths, roles,  places, found};
     const char **keys = malloc(2 * (sizeof *keys * width + sizeof(float) * (width + 3)));
     if (!keys) return -1;
     DISPATCH(look_at_words, &words, keys, (float *)(keys + 2 * width), d, half)
     free(keys);
     return 0;
+}
+
+/* x += added; normal = layer norm of x. x, added, normal: (R, dim); weight, bias: (dim), of the norm. */
+void add_and_normalise(int half, int64_t rows, int64_t dim, char *x, const char *added, const char *weight,
+                       const char *bias, float epsilon, char *normal) {
+    DISPATCH(add_and_normalise, rows, dim, x, added, weight, bias, epsilon, normal, half)
 }

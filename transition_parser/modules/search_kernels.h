@@ -137,8 +137,7 @@ INLINE void NAME(gather)(const float *weights, const char *const *values, int64_
 INLINE void NAME(past)(const Past *past, const char **keys, float *scores, const int64_t d, const int half) {
     const int64_t one = d * (half ? 2 : 4), all = past->heads * one; /* bytes of a head, and of all */
     for (int64_t row = 0; row < past->rows; row++) {
-        int64_t ancestor = row;
-        const int64_t now = past->which ? past->which[past->steps - 1][row] : row;
+        int64_t ancestor = past->asked ? past->asked[row] : row;
         for (int64_t step = past->steps - 1; step >= 0; step--) {
             const int64_t place = past->which ? past->which[step][ancestor] : ancestor;
             keys[step] = past->stored[step] + place * 2 * all;
@@ -146,7 +145,7 @@ INLINE void NAME(past)(const Past *past, const char **keys, float *scores, const
         }
         for (int64_t head = 0; head < past->heads; head++) {
             const int64_t offset = head * one;
-            NAME(score)(past->query + now * all + offset, keys, past->steps, offset, scores, d, half);
+            NAME(score)(past->query + row * all + offset, keys, past->steps, offset, scores, d, half);
             NAME(softmax)(scores, past->steps);
             NAME(gather)(scores, keys, past->steps, all + offset, past->found + row * all + offset, d, half);
         }
@@ -162,11 +161,12 @@ INLINE void NAME(words)(const Words *words, const char **keys, float *scores, co
     const char **added = keys + words->width;
     float *more = scores + words->width + 3;
     for (int64_t row = 0; row < words->rows; row++) {
-        const int64_t sentence = words->sentence[row], length = words->lengths[sentence];
+        const int64_t among = words->asked ? words->asked[row] : row;
+        const int64_t sentence = words->sentence[among], length = words->lengths[sentence];
         const char *memory = words->memory + sentence * words->width * 2 * all;
         for (int64_t head = 0; head < words->heads; head++) {
             const int64_t role = words->roles[head], offset = head * one;
-            const int64_t *place = role < 0 ? NULL : words->places[role] + row * words->stride;
+            const int64_t *place = role < 0 ? NULL : words->places[role] + among * words->stride;
             const char *query = words->query + row * all + offset;
             const char *positions = place ? words->positions : NULL;
             int64_t count = 0;
@@ -193,4 +193,38 @@ INLINE void NAME(words)(const Words *words, const char **keys, float *scores, co
 
 static void NAME(look_at_words)(const Words *words, const char **keys, float *scores, int64_t d, int half) {
     CHOOSE(NAME(words), words, keys, scores)
+}
+
+static void NAME(add_and_normalise)(int64_t rows, int64_t dim, char *x, const char *added, const char *weight,
+                                    const char *bias, float epsilon, char *normal, const int half) {
+    const int64_t step = 2 * LANES * (half ? 2 : 4), all = dim * (half ? 2 : 4);
+    for (int64_t row = 0; row < rows; row++, x += all, added += all, normal += all) {
+        NAME(Floats) sum = {0}, squares = {0};
+        float sums[4];
+        for (int64_t at = 0; at < all; at += step) {
+            NAME(Pair) one = NAME(load)(x + at, half), more = NAME(load)(added + at, half);
+            one.a += more.a;
+            one.b += more.b;
+            NAME(store)(x + at, one, half);
+            one = NAME(load)(x + at, half); /* as it is stored */
+            sum += one.a + one.b;
+        }
+        NAME(sums)(sum, sum, sum, sum, sums);
+        const float mean = sums[0] / (float)dim;
+        for (int64_t at = 0; at < all; at += step) {
+            NAME(Pair) one = NAME(load)(x + at, half);
+            one.a -= mean;
+            one.b -= mean;
+            squares += one.a * one.a + one.b * one.b;
+        }
+        NAME(sums)(squares, squares, squares, squares, sums);
+        const float scale = 1.0f / sqrtf(sums[0] / (float)dim + epsilon);
+        for (int64_t at = 0; at < all; at += step) {
+            NAME(Pair) one = NAME(load)(x + at, half);
+            const NAME(Pair) w = NAME(load)(weight + at, half), b = NAME(load)(bias + at, half);
+            one.a = (one.a - mean) * scale * w.a + b.a;
+            one.b = (one.b - mean) * scale * w.b + b.b;
+            NAME(store)(normal + at, one, half);
+        }
+    }
 }

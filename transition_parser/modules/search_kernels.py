@@ -7,17 +7,18 @@ from functools import lru_cache
 from importlib.util import find_spec
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 _BLOCK = 32  # numbers that are read at once: a head must have a multiple
 
-_INT, _SIZE, _POINTER = ctypes.c_int, ctypes.c_int64, ctypes.c_void_p
+_INT, _SIZE, _FLOAT, _POINTER = ctypes.c_int, ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
 _ARGUMENTS = {
-    "look_back": (_INT, _SIZE, _SIZE, _SIZE, _POINTER, _SIZE, _POINTER, _POINTER, _POINTER, _POINTER),
+    "look_back": (_INT, *(_SIZE,) * 3, *(_POINTER,) * 2, _SIZE, *(_POINTER,) * 4),
     "look_at_words": (
-        *(_INT, _SIZE, _SIZE, _SIZE, _POINTER, _SIZE, _POINTER, _POINTER, _POINTER, _POINTER),
-        *(_POINTER, _SIZE, _SIZE, _POINTER, _SIZE, _POINTER),
+        *(_INT, *(_SIZE,) * 3, *(_POINTER,) * 2, _SIZE, *(_POINTER,) * 5),
+        *(_SIZE, _SIZE, _POINTER, _SIZE, _POINTER),
     ),
+    "add_and_normalise": (_INT, _SIZE, _SIZE, *(_POINTER,) * 4, _FLOAT, _POINTER),
 }
 
 
@@ -33,9 +34,9 @@ def library() -> ctypes.CDLL | None:
     return found
 
 
-def can_compute(like: Tensor, head_dim: int) -> bool:
-    """Whether the library is there, and computes with such tensors, in heads of so many numbers."""
-    fits = like.device.type == "cpu" and like.dtype in (torch.float, torch.bfloat16) and head_dim % _BLOCK == 0
+def can_compute(like: Tensor, width: int) -> bool:
+    """Whether the library is there, and computes with such tensors, in heads or rows of so many numbers."""
+    fits = like.device.type == "cpu" and like.dtype in (torch.float, torch.bfloat16) and width % _BLOCK == 0
     return fits and library() is not None
 
 
@@ -50,33 +51,30 @@ class Pointers:
         return len(self._tensors)
 
     def append(self, tensor: Tensor | None) -> None:
-        """tensor: contiguous, or as its user takes it."""
+        """tensor: as C takes it, and in one piece."""
         count = len(self._tensors)
         if count == len(self._array):
             longer = (_POINTER * (2 * count))()
             longer[:count] = self._array[:]
             self._array = longer
-        self._array[count] = None if tensor is None else tensor.data_ptr()
+        self._array[count] = _address(tensor)
         self._tensors.append(tensor)
 
-    def __getitem__(self, place: int) -> Tensor | None:
-        return self._tensors[place]
-
     @property
-    def address(self) -> ctypes.Array:
-        """The array, for as long as nothing is appended."""
+    def array(self) -> ctypes.Array:
+        """The addresses, for as long as nothing is appended."""
         return self._array
 
 
-def look_back(query: Tensor, heads: int, stored: Pointers, origin: Pointers, which: Pointers | None) -> Tensor:
-    """(R, dim) that self-attention finds; arguments as in C, where query has R rows, or as many as stored[-1]."""
-    last = which[-1] if which is not None else None
-    rows, dim = (len(query) if last is None else len(last)), query.size(1)
-    found = query.new_empty(rows, dim)
+def look_back(
+    query: Tensor, heads: int, stored: Pointers, origin: Pointers, which: Pointers | None, asked: Tensor | None
+) -> Tensor:
+    """(N, dim) that self-attention finds; arguments as in C."""
     query = query.contiguous()
+    found = torch.empty_like(query)
     failed = library().look_back(
-        _is_half(query), rows, heads, dim // heads, query.data_ptr(), len(stored), stored.address, origin.address,
-        None if which is None else which.address, found.data_ptr(),
+        _is_half(query), len(query), heads, query.size(1) // heads, _address(asked), query.data_ptr(), len(stored),
+        stored.array, origin.array, None if which is None else which.array, found.data_ptr(),
     )  # fmt: skip
     return _checked(found, failed)
 
@@ -91,22 +89,35 @@ def look_at_words(
     places: tuple[Tensor, ...],
     window: int,
     positions: Tensor | None,
+    asked: Tensor | None,
 ) -> Tensor:
-    """(R, dim) that cross-attention finds; arguments as in C."""
-    rows, dim = query.shape
-    found = query.new_empty(rows, dim)
-    query = query.contiguous()
+    """(N, dim) that cross-attention finds; arguments as in C."""
     stride = places[0].stride(0) if places else 0
     if any(p.dtype != torch.long or p.stride() != (stride, 1) for p in places):
         raise ValueError("places must be int64, each row in one piece, and all alike")
     each = (_POINTER * max(len(places), 1))(*(p.data_ptr() for p in places))
+    query = query.contiguous()
+    found = torch.empty_like(query)
     failed = library().look_at_words(
-        _is_half(query), rows, heads, dim // heads, query.data_ptr(), memory.size(1), memory.data_ptr(),
-        sentence.data_ptr(), lengths.data_ptr(), roles.data_ptr(), each, stride, window,
-        None if positions is None else positions.data_ptr(), 0 if positions is None else positions.size(1) - 1,
-        found.data_ptr(),
+        _is_half(query), len(query), heads, query.size(1) // heads, _address(asked), query.data_ptr(), memory.size(1),
+        memory.data_ptr(), sentence.data_ptr(), lengths.data_ptr(), roles.data_ptr(), each, stride, window,
+        _address(positions), 0 if positions is None else positions.size(1) - 1, found.data_ptr(),
     )  # fmt: skip
     return _checked(found, failed)
+
+
+def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
+    """Adds to x (R, dim) in place; the layer norm of the sum."""
+    added, normal = added.contiguous(), torch.empty_like(x)
+    library().add_and_normalise(
+        _is_half(x), len(x), x.size(1), x.data_ptr(), added.data_ptr(), norm.weight.data_ptr(), norm.bias.data_ptr(),
+        norm.eps, normal.data_ptr(),
+    )  # fmt: skip
+    return normal
+
+
+def _address(tensor: Tensor | None) -> int | None:
+    return None if tensor is None else tensor.data_ptr()
 
 
 def _is_half(x: Tensor) -> int:
