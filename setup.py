@@ -15,15 +15,15 @@ setup(
     packages=find_packages(include=["transition_parser*", "oracles*", "preprocess*"], exclude=["tests*"]),
     ext_modules=[
         # Not a Python module but a library that transition_parser/modules/search_kernels.py loads. Without it search
-        # finds the same more slowly. The flags let sums be computed in any order; -ffast-math would change how
-        # all of Python computes.
+        # finds the same more slowly. The flags let sums be computed in any order, and know that
+        # numbers are finite; -ffast-math would change how all of Python computes.
         Extension(
             "transition_parser.modules._search_kernels",
             ["transition_parser/modules/search_kernels.c"],
             depends=["transition_parser/modules/search_kernels.h"],
             extra_compile_args=[
-                *("-O3", "-Wno-psabi", "-fno-math-errno", "-fno-trapping-math", "-fassociative-math"),
-                *("-fno-signed-zeros", "-freciprocal-math"),
+                *("-O3", "-Wno-psabi", "-fno-math-errno", "-fno-trapping-math", "-ffinite-math-only"),
+                *("-fassociative-math", "-fno-signed-zeros", "-freciprocal-math"),
             ],
             optional=True,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import copy
 import ctypes
 import logging
 import os
@@ -10,7 +11,7 @@ import warnings
 from collections.abc import Callable
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.ao.quantization import default_dynamic_qconfig
 
 
@@ -67,21 +68,48 @@ def _of_glibc(name: str) -> Callable | None:
 def quantised(model: nn.Module) -> nn.Module:
     """A copy whose decoder layers have int8 weights, and quantise the inputs of linear layers call by call.
 
-    Left as they are: the encoder, which takes little time and cost accuracy (0.1 LAS), and layers whose weights the
-    model reads itself (the output layer, and cross-attention's keys, which state positions go through too). torch marks
-    its own quantisation as deprecated in favour of the package torchao; that warning is not for our users.
+    The encoder is left as it is: it takes little time and cost accuracy (0.1 LAS). torch marks its own quantisation as
+    deprecated in favour of the package torchao; that warning is not for our users.
     """
-    names = [
-        name
+    names = [name for name, _ in _linear_in_decoder(model)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        return torch.ao.quantization.quantize_dynamic(model, dict.fromkeys(names, default_dynamic_qconfig))
+
+
+def packed(model: nn.Module) -> nn.Module:
+    """A copy of a model in bf16 whose decoder layers have their weights in oneDNN's own order, which it brings them
+    into in each call otherwise."""
+    model = copy.deepcopy(model)
+    for name, layer in _linear_in_decoder(model):
+        parent, _, last = name.rpartition(".")
+        setattr(model.get_submodule(parent), last, _PackedLinear(layer))
+    return model
+
+
+class _PackedLinear(nn.Module):
+    """What torch's own compiler makes of a linear layer on CPUs (`torch._inductor`): the operators are not public."""
+
+    def __init__(self, layer: nn.Linear) -> None:
+        super().__init__()
+        self.in_features, self.out_features, self.bias = layer.in_features, layer.out_features, layer.bias
+        self.packed = torch.ops.mkldnn._reorder_linear_weight(layer.weight.detach(), None)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.ops.mkldnn._linear_pointwise(x, self.packed, self.bias, "none", [], "")
+
+
+def _linear_in_decoder(model: nn.Module) -> list[tuple[str, nn.Linear]]:
+    """Name and layer of the linear layers that search calls in each step and whose weights nobody else reads: not the
+    output layer, and not cross-attention's keys, which state positions go through too."""
+    return [
+        (name, layer)
         for name, layer in model.named_modules()
         if isinstance(layer, nn.Linear)
         and name.startswith("decoder.layers")
         and not name.endswith("cross_attention.key_value")
     ]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        warnings.simplefilter("ignore", UserWarning)
-        return torch.ao.quantization.quantize_dynamic(model, dict.fromkeys(names, default_dynamic_qconfig))
 
 
 def has_fast_bf16(device: torch.device) -> bool:

@@ -9,6 +9,7 @@ for parse in parser.parse("She sells sea shells."):
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +25,7 @@ from transition_parser.compat import (
     has_fast_bf16,
     keep_few_kernels,
     keep_freed_memory,
+    packed,
     quantised,
 )
 from transition_parser.data.resources import Resources
@@ -73,9 +75,12 @@ class Parser:
             raise InputError(f"precision {precision!r}: choose auto, {', '.join(PRECISIONS)}")
         if precision == "int8" and self.device.type != "cpu":
             raise InputError("precision int8 is for CPUs: choose bf16")
-        self.model, self.resources = model.eval().to(self.device, PRECISIONS[precision]), resources
+        self.model = copy.deepcopy(model).eval().to(self.device, PRECISIONS[precision])
+        self.resources = resources
         if precision == "int8":
             self.model = quantised(self.model)
+        elif precision == "bf16" and self.device.type == "cpu":
+            self.model = packed(self.model)
         self.beam, self.batch_tokens = beam, batch_tokens or 8000 * min(beam, 4)
         self.threads = threads or torch.get_num_threads()
         self.builds_amr = resources.parser.builds_amr

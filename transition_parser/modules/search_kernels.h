@@ -81,9 +81,10 @@ INLINE void NAME(softmax)(float *scores, int64_t count) {
     for (int64_t i = 0; i < count; i++) scores[i] /= sum;
 }
 
-/* Scores of `count` keys of one head, which begins `offset` bytes into each; `scores` has room for three more. */
-INLINE void NAME(score)(const char *query, const char *const *keys, int64_t count, int64_t offset, float *scores,
-                        const int64_t d, const int half) {
+/* Scores of `count` keys of one head, which begins `offset` bytes into each; values stand `all` bytes behind keys.
+   `scores` has room for three more. */
+INLINE void NAME(score)(const char *query, const char *const *keys, int64_t count, int64_t offset, int64_t all,
+                        float *scores, const int64_t d, const int half) {
     const int64_t step = 2 * LANES, size = half ? 2 : 4;
     const float scale = 1.0f / sqrtf((float)d);
     for (int64_t k = 0; k < count; k += 4) {
@@ -97,6 +98,7 @@ INLINE void NAME(score)(const char *query, const char *const *keys, int64_t coun
             NAME(Pair) q = NAME(load)(query + at, half);
             for (int i = 0; i < 4; i++) {
                 NAME(Pair) key = NAME(load)(four[i] + at, half);
+                __builtin_prefetch(four[i] + at + all); /* the values, which come next */
                 sum[i] += q.a * key.a + q.b * key.b;
             }
         }
@@ -145,7 +147,7 @@ INLINE void NAME(past)(const Past *past, const char **keys, float *scores, const
         }
         for (int64_t head = 0; head < past->heads; head++) {
             const int64_t offset = head * one;
-            NAME(score)(past->query + row * all + offset, keys, past->steps, offset, scores, d, half);
+            NAME(score)(past->query + row * all + offset, keys, past->steps, offset, all, scores, d, half);
             NAME(softmax)(scores, past->steps);
             NAME(gather)(scores, keys, past->steps, all + offset, past->found + row * all + offset, d, half);
         }
@@ -179,9 +181,9 @@ INLINE void NAME(words)(const Words *words, const char **keys, float *scores, co
                 keys[count++] = memory + word * 2 * all;
             }
             if (count) {
-                NAME(score)(query, keys, count, offset, scores, d, half);
+                NAME(score)(query, keys, count, offset, all, scores, d, half);
                 if (positions) {
-                    NAME(score)(query, added, count, offset, more, d, half);
+                    NAME(score)(query, added, count, offset, 0, more, d, half);
                     for (int64_t k = 0; k < count; k++) scores[k] += more[k];
                 }
                 NAME(softmax)(scores, count);
