@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from transition_parser.modules.decoder import ActionDecoder, SearchState
+from transition_parser.modules import search_kernels
+from transition_parser.modules.decoder import ActionDecoder, ActionScores, SearchState
 from transition_parser.modules.encoder import EncoderOut
 
 # Sentences that are done leave the batch when so few others are left: it means copying what those have stored.
@@ -73,10 +74,7 @@ class _Search:
 
     def run(self) -> list[list[Hypothesis]]:
         while self.sentence:
-            if self.beam == 1:
-                self._greedy_step()
-            else:
-                self._step()
+            self._step()
             self.state.machine.advance(self.tokens)
             self._collect()
         found: list[list[Hypothesis]] = [[] for _ in self.finished]
@@ -86,30 +84,18 @@ class _Search:
 
     def _step(self) -> None:
         """Every row takes its step, and each sentence keeps its `beam` best continuations."""
-        logits, some = self.decoder.step(self.tokens, self.state, (self.scores > float("-inf")).flatten())
-        log_probs = torch.log_softmax(logits, -1).view(len(self.sentence), self.width, -1)
-        vocabulary = log_probs.size(-1)
-        totals = (self.scores.unsqueeze(-1) + log_probs).flatten(1)
-        self.scores, index = totals.topk(min(self.beam, totals.size(1)), 1)
+        scores = self.decoder.step(self.tokens, self.state, (self.scores > float("-inf")).flatten())
+        actions = scores.legal.size(1)
+        self.scores, added, index = _choose(scores, self.scores, min(self.beam, self.width * actions))
         self.width = index.size(1)
-        added = log_probs.flatten(1).gather(1, index).flatten()
-        rows = self.state.branch(index.div(vocabulary, rounding_mode="floor"))
-        self._take((index % vocabulary).flatten(), some, added, rows)
-
-    def _greedy_step(self) -> None:
-        """Every row takes its best action: nothing is ranked, and no row moves."""
-        logits, some = self.decoder.step(self.tokens, self.state, (self.scores > float("-inf")).flatten())
-        best, index = logits.max(-1)
-        added = best - logits.logsumexp(-1)
-        self.scores = self.scores + added[:, None]
-        self._take(index, some, added, None)
-
-    def _take(self, index: Tensor, some: Tensor | None, added: Tensor, rows: Tensor | None) -> None:
-        self.tokens = index if some is None else some[index]
+        # greedily nothing is ranked, and no row moves
+        rows = self.state.branch(index.div(actions, rounding_mode="floor")) if self.beam > 1 else None
+        tokens = (index % actions).flatten()
+        self.tokens = tokens if scores.tokens is None else scores.tokens[tokens]
         if self.moved is not None:
             rows = self.moved if rows is None else self.moved[rows]
             self.moved = None
-        self.steps.append(_Step(self.tokens, added, rows))
+        self.steps.append(_Step(self.tokens, added.flatten(), rows))
 
     def _collect(self) -> None:
         """Takes out the rows whose state the last action made final, and the sentences that are done."""
@@ -161,3 +147,13 @@ class _Search:
             steps = scores[i, : end + 1].tolist()
             found.append(Hypothesis(tokens[i, : end + 1].tolist(), steps, sum(steps) / (len(steps) + 1) ** self.lenpen))
         return found
+
+
+def _choose(scores: ActionScores, totals: Tensor, beam: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The best continuations of the hypotheses of each sentence, (B, beam) each: their totals, what they add, and
+    which they are, hypothesis × U + action. totals: (B, W), so far."""
+    if search_kernels.can_compute(scores.found):
+        return search_kernels.choose(scores.found, scores.rows, scores.legal, totals, beam)
+    added = torch.log_softmax(scores.masked(), -1).view(*totals.shape, -1)
+    best, index = (totals[..., None] + added).flatten(1).topk(beam, 1)
+    return best, added.flatten(1).gather(1, index), index

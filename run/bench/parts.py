@@ -27,9 +27,12 @@ from transition_parser import Parser
 from transition_parser import parser as parser_module
 from transition_parser.data.resources import Resources
 from transition_parser.modules import decoder as decoder_module
+from transition_parser.modules import layers as layers_module
+from transition_parser.modules import search_kernels
 from transition_parser.modules.attention import HeadMask
 from transition_parser.modules.decoder import ActionDecoder
 from transition_parser.modules.history import History
+from transition_parser.modules.search_attention import KernelAttention, MaskedAttention, SearchAttention
 from transition_parser.modules.state_masks import StateHeads, StateScores
 from transition_parser.parser import PRECISIONS
 from transition_parser.states.amr_machine import AmrMachine
@@ -62,8 +65,16 @@ METHODS: list[tuple[str, Any, tuple[str, ...]]] = [
     (GRAPHS, parser_module, ("replay_tree", "replay_amr")),
     (STEPS, ActionDecoder, ("start", "step")),
     (OUTPUT, ActionDecoder, ("_scores",)),
+    (LAYERS, layers_module, ("add_and_normalise",)),
+    (LAYERS, decoder_module, ("add_and_normalise",)),
+    (MASKS, decoder_module, ("_open",)),
     (HISTORY, History, ("open", "bias", "write", "branch", "keep")),
-    (MASKS, StateHeads, ("mask", "places")),
+    (HISTORY, SearchAttention, ("rows_of", "rows_in")),
+    *((HISTORY, kind, ("open", "branch", "keep")) for kind in (KernelAttention, MaskedAttention)),
+    *((SELF_ATTENTION, kind, ("look_back",)) for kind in (KernelAttention, MaskedAttention)),
+    *((CROSS_ATTENTION, kind, ("look_at_words",)) for kind in (KernelAttention, MaskedAttention)),
+    (CROSS_ATTENTION, decoder_module, ("search_attention",)),
+    (MASKS, StateHeads, ("see", "mask", "places")),
     (MASKS, HeadMask, ("of",)),
     (MASKS, StateScores, ("__call__",)),
     (MACHINE, decoder_module, ("make_machine",)),
@@ -71,7 +82,7 @@ METHODS: list[tuple[str, Any, tuple[str, ...]]] = [
 MACHINE_METHODS = ("advance", "reorder", "legality", "is_final", "stack_places", "buffer_places")
 # submodule of a decoder layer, its part
 SUBMODULES = {"self_attention": SELF_ATTENTION, "cross_attention": CROSS_ATTENTION, "feed_forward": FEED_FORWARD}
-ATTENTION_METHODS = ("attend", "keys_values")
+ATTENTION_METHODS = ("look", "keys_values")
 
 
 class Clock:
@@ -149,7 +160,7 @@ def places(model: nn.Module) -> Iterator[tuple[str, Any, str]]:
         yield from ((MACHINE, machine, name) for name in sorted({*public, *MACHINE_METHODS}))
     yield ENCODER, model.encoder, "forward"
     for layer in model.decoder.layers:
-        yield LAYERS, layer, "forward"
+        yield LAYERS, layer, "step"
         for name, part in SUBMODULES.items():
             top = layer.get_submodule(name)
             yield from ((part, module, "forward") for module in top.modules())

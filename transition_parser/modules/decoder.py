@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -55,6 +56,27 @@ class SearchState:
         self.machine.reorder(rows)
         self.seen.keep(sentences)
         return rows
+
+
+class ActionScores(NamedTuple):
+    """Scores of the next action of R hypotheses.
+
+    found: (N, U), before the softmax. rows: (N,), which of R rows they are of (perhaps some twice); None: all. The
+    others have one legal action, or do not matter. legal: (R, U), 1 and 0. tokens: (U,), those that are legal in any
+    row; None: all.
+    """
+
+    found: Tensor
+    rows: Tensor | None
+    legal: Tensor
+    tokens: Tensor | None
+
+    def masked(self) -> Tensor:
+        """(R, U) in fp32, −inf for actions that are not legal."""
+        found = self.found
+        if self.rows is not None:
+            found = found.new_zeros(self.legal.shape).index_copy_(0, self.rows, found)
+        return _only_legal(found, self.legal)
 
 
 class ActionDecoder(FairseqIncrementalDecoder):
@@ -147,13 +169,12 @@ class ActionDecoder(FairseqIncrementalDecoder):
 
     def step(
         self, tokens: Tensor, search: SearchState, alive: Tensor | None = None
-    ) -> tuple[Tensor, Tensor | None]:
+    ) -> ActionScores:
         """Scores of the next action, where `tokens` (R,) were the last ones (`</s>` at first) and the machine has
         taken them. Rows are hypotheses; each sentence has as many, in its order.
 
-        alive: (R,) bool, the rows whose scores matter; None: all. (R, V) scores, and None; where the vocabulary is
-        large (R, U) scores, and the U tokens that are legal in any row, (U,). Where one action alone is legal its
-        probability is 1 whatever its score, so that the last layer need not be computed: its score may be 0.
+        alive: (R,) bool, the rows whose scores matter; None: all. Where one action alone is legal its probability is 1
+        whatever its score, so that the last layer need not be computed.
         """
         machine, seen = search.machine, search.seen
         seen.open(*((machine.stack_places(), machine.buffer_places()) if self.sees_state else (None, None)))
@@ -176,10 +197,11 @@ class ActionDecoder(FairseqIncrementalDecoder):
             inner = add_and_normalise(x, added, self.norm if last else self.layers[i + 1].norms[0])
             rows = None
         search.steps += 1
-        found = self.output(inner) if some is None else F.linear(inner, self.output.weight.index_select(0, some))
-        if asked is not None:
-            found = found.new_zeros(legal.shape).index_copy_(0, asked, found)
-        return _only_legal(found, legal), some
+        return ActionScores(self._scores(inner, some), asked, legal, some)
+
+    def _scores(self, x: Tensor, some: Tensor | None) -> Tensor:
+        """(N, V) of x (N, dim), or (N, U) of the actions `some` (U,)."""
+        return self.output(x) if some is None else F.linear(x, self.output.weight.index_select(0, some))
 
     def machine(self, encoder_out: EncoderOut, swaps_per_word: int | None = None, keep_arcs: bool = True) -> Machine:
         """The batched machine before the first action."""
@@ -190,11 +212,12 @@ class ActionDecoder(FairseqIncrementalDecoder):
             incremental[_CACHE] = self.start(encoder_out)
         else:
             incremental[_CACHE].machine.advance(tokens[:, -1])
-        scores, some = self.step(tokens[:, -1], incremental[_CACHE])
-        if some is None:
-            return scores
-        every = scores.new_full((len(scores), len(self.table.tokens)), float("-inf"))
-        return every.index_copy_(1, some, scores)
+        scores = self.step(tokens[:, -1], incremental[_CACHE])
+        masked = scores.masked()
+        if scores.tokens is None:
+            return masked
+        every = masked.new_full((len(masked), len(self.table.tokens)), float("-inf"))
+        return every.index_copy_(1, scores.tokens, masked)
 
     def reorder_incremental_state(self, incremental_state: dict, new_order: Tensor) -> None:
         """Follows fairseq's beam: hypotheses are copied, dropped, and finished sentences leave."""

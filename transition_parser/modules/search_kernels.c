@@ -43,6 +43,17 @@ typedef struct {
     char *found;
 } Words;
 
+#define DEAD -1e30f /* scores below are of what is not there */
+
+typedef struct {
+    int64_t sentences, width, actions, beam;
+    const char *found;
+    const int64_t *place;
+    const float *legal, *totals;
+    float *best, *added;
+    int64_t *index;
+} Choice;
+
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
 #pragma GCC target("arch=skylake-avx512")
@@ -116,4 +127,21 @@ int look_at_words(int half, int64_t rows, int64_t heads, int64_t d, const int32_
 void add_and_normalise(int half, int64_t rows, int64_t dim, char *x, const char *added, const char *weight,
                        const char *bias, float epsilon, char *normal) {
     DISPATCH(add_and_normalise, rows, dim, x, added, weight, bias, epsilon, normal, half)
+}
+
+/* The best continuations of each sentence's hypotheses, by their total, best first, of equals the first.
+
+   found: (N, actions), scores before the softmax. place: (B × width), which of N a row has, or -1: where a single
+   action is legal, which is certain then. legal: (B × width, actions), 1 or 0. totals: (B × width), what the hypotheses
+   have so far; −infinity for those that are not there. best, added: (B, beam), totals and what the action added to
+   them; best is below -1e30 where there are no more. index: (B, beam), hypothesis × actions + action. Returns 0, or -1
+   where there is no memory. */
+int choose(int half, int64_t sentences, int64_t width, int64_t actions, const char *found, const int64_t *place,
+           const float *legal, const float *totals, int64_t beam, float *best, float *added, int64_t *index) {
+    const Choice choice = {sentences, width, actions, beam, found, place, legal, totals, best, added, index};
+    float *room = malloc(sizeof(float) * actions);
+    if (!room) return -1;
+    DISPATCH(choose, &choice, room, half)
+    free(room);
+    return 0;
 }

@@ -230,3 +230,55 @@ static void NAME(add_and_normalise)(int64_t rows, int64_t dim, char *x, const ch
         }
     }
 }
+
+INLINE void NAME(continuations)(const Choice *choice, float *room, const int half) {
+    const int64_t actions = choice->actions, beam = choice->beam;
+    for (int64_t sentence = 0; sentence < choice->sentences; sentence++) {
+        float *best = choice->best + sentence * beam, *added = choice->added + sentence * beam;
+        int64_t *index = choice->index + sentence * beam, count = 0;
+        for (int64_t w = 0; w < choice->width; w++) {
+            const int64_t row = sentence * choice->width + w, place = choice->place[row];
+            const float total = choice->totals[row], *legal = choice->legal + row * actions;
+            if (total < DEAD) continue;
+            const uint16_t *halves = (const uint16_t *)choice->found + place * actions;
+            const float *wholes = (const float *)choice->found + place * actions;
+            float most = DEAD, sum = 0.0f;
+            for (int64_t i = 0; i < actions && place < 0; i++) room[i] = 0.0f;
+            for (int64_t i = 0; i < actions && place >= 0; i++) {
+                const uint32_t bits = half ? (uint32_t)halves[i] << 16 : 0u;
+                __builtin_memcpy(room + i, half ? (const void *)&bits : (const void *)(wholes + i), sizeof *room);
+            }
+            for (int64_t i = 0; i < actions; i++) {
+                room[i] = legal[i] > 0.0f ? room[i] : 2.0f * DEAD;
+                most = fmaxf(most, room[i]);
+            }
+            for (int64_t i = 0; i < actions; i++) sum += NAME(exp_of)(room[i] - most) * legal[i];
+            const float least = most + logf(sum);
+            for (int64_t i = 0; i < actions; i++) {
+                if (room[i] < DEAD || (count == beam && total + (room[i] - least) <= best[beam - 1])) continue;
+                const float score = total + (room[i] - least);
+                int64_t at = count < beam ? count++ : beam - 1;
+                for (; at > 0 && best[at - 1] < score; at--) {
+                    best[at] = best[at - 1];
+                    added[at] = added[at - 1];
+                    index[at] = index[at - 1];
+                }
+                best[at] = score;
+                added[at] = room[i] - least;
+                index[at] = w * actions + i;
+            }
+        }
+        for (; count < beam; count++) {
+            best[count] = 2.0f * DEAD;
+            added[count] = 0.0f;
+            index[count] = 0;
+        }
+    }
+}
+
+static void NAME(choose)(const Choice *choice, float *room, int half) {
+    if (half)
+        NAME(continuations)(choice, room, 1);
+    else
+        NAME(continuations)(choice, room, 0);
+}

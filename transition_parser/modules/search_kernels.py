@@ -11,6 +11,8 @@ from torch import Tensor, nn
 
 _BLOCK = 32  # numbers that are read at once: a head must have a multiple
 
+_DEAD = -1e30  # totals below are of no hypothesis
+
 _INT, _SIZE, _FLOAT, _POINTER = ctypes.c_int, ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
 _ARGUMENTS = {
     "look_back": (_INT, *(_SIZE,) * 3, *(_POINTER,) * 2, _SIZE, *(_POINTER,) * 4),
@@ -18,6 +20,7 @@ _ARGUMENTS = {
         *(_INT, *(_SIZE,) * 3, *(_POINTER,) * 2, _SIZE, *(_POINTER,) * 5),
         *(_SIZE, _SIZE, _POINTER, _SIZE, _POINTER),
     ),
+    "choose": (_INT, *(_SIZE,) * 3, *(_POINTER,) * 4, _SIZE, *(_POINTER,) * 3),
     "add_and_normalise": (_INT, _SIZE, _SIZE, *(_POINTER,) * 4, _FLOAT, _POINTER),
 }
 
@@ -34,7 +37,7 @@ def library() -> ctypes.CDLL | None:
     return found
 
 
-def can_compute(like: Tensor, width: int) -> bool:
+def can_compute(like: Tensor, width: int = _BLOCK) -> bool:
     """Whether the library is there, and computes with such tensors, in heads or rows of so many numbers."""
     fits = like.device.type == "cpu" and like.dtype in (torch.float, torch.bfloat16) and width % _BLOCK == 0
     return fits and library() is not None
@@ -114,6 +117,28 @@ def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
         norm.eps, normal.data_ptr(),
     )  # fmt: skip
     return normal
+
+
+def choose(
+    found: Tensor, rows: Tensor | None, legal: Tensor, totals: Tensor, beam: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """(B, beam) each: totals of the best continuations, what they add, and which they are: hypothesis × U + action.
+
+    found: (N, U) scores before the softmax. rows: (N,), which of R rows they are of; None: all. Others have one legal
+    action, or are dead. legal: (R, U) float. totals: (B, W) float, −inf for the dead.
+    """
+    sentences, width = totals.shape
+    places = torch.arange(len(found))
+    if rows is not None:
+        places = torch.full((len(legal),), -1).index_copy_(0, rows, places)
+    found, legal, totals = found.contiguous(), legal.contiguous(), totals.contiguous()
+    best, added = totals.new_empty(2, sentences, beam)
+    index = torch.empty(sentences, beam, dtype=torch.long)
+    failed = library().choose(
+        _is_half(found), sentences, width, legal.size(1), found.data_ptr(), places.data_ptr(), legal.data_ptr(),
+        totals.data_ptr(), beam, best.data_ptr(), added.data_ptr(), index.data_ptr(),
+    )  # fmt: skip
+    return _checked(best.masked_fill_(best < _DEAD, float("-inf")), failed), added, index
 
 
 def _address(tensor: Tensor | None) -> int | None:
