@@ -67,7 +67,7 @@ METHODS: list[tuple[str, Any, tuple[str, ...]]] = [
     (OUTPUT, ActionDecoder, ("_scores",)),
     (LAYERS, layers_module, ("add_and_normalise",)),
     (LAYERS, decoder_module, ("add_and_normalise",)),
-    (MASKS, decoder_module, ("_open",)),
+    (MASKS, decoder_module, ("_needed",)),
     (HISTORY, History, ("open", "bias", "write", "branch", "keep")),
     (HISTORY, SearchAttention, ("rows_of", "rows_in")),
     *((HISTORY, kind, ("open", "branch", "keep")) for kind in (KernelAttention, MaskedAttention)),

@@ -182,18 +182,20 @@ class ActionDecoder(FairseqIncrementalDecoder):
         legal = machine.legality() if some is None else machine.legality(some)
         # what the first layer projects depends on the action and the step alone
         tokens, which = tokens.unique(return_inverse=True)
-        every = chosen = None
+        places = every = chosen = None
         if seen.can_choose:
-            tokens, every = padded(tokens), padded(torch.arange(len(which)))
-            chosen = padded(_open(legal, alive))
+            needed, several = _needed(legal, machine.closing(), alive)
+            places = torch.zeros_like(which)  # where in x each row is that is needed
+            places[needed] = torch.arange(len(needed))
+            tokens, every, chosen = padded(tokens), padded(needed), padded(several)
         x = self._embed(tokens[:, None], search.steps)[:, 0]
         inner = self.layers[0].norms[0](x)
         asked, rows = every, which if every is None else which[every]
         for i, layer in enumerate(self.layers):
             last = i + 1 == len(self.layers)
             if last and chosen is not None:
-                asked, rows = chosen, chosen if i else which[chosen]
-            x, added = layer.step(x, inner, i, seen, None if i else which, rows, asked)
+                asked, rows = chosen, places[chosen] if i else which[chosen]
+            x, added = layer.step(x, inner, i, seen, places if i else which, rows, asked)
             inner = add_and_normalise(x, added, self.norm if last else self.layers[i + 1].norms[0])
             rows = None
         search.steps += 1
@@ -246,10 +248,16 @@ def _only_legal(scores: Tensor, legal: Tensor) -> Tensor:
     return scores.float().masked_fill(legal == 0, float("-inf"))
 
 
-def _open(legal: Tensor, alive: Tensor | None) -> Tensor:
-    """(N,): the rows that are alive and have more than one legal action. legal: (R, U)."""
+def _needed(legal: Tensor, closing: Tensor, alive: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The rows whose keys and values are needed, and of these the rows with more than one legal action. The dead are
+    not, nor those whose only action ends the derivation: no later action looks back at it.
+
+    legal: (R, U). closing: (R,), see the machine. alive: (R,) or None."""
     several = legal.sum(1) > 1
-    return (several if alive is None else several & alive).nonzero()[:, 0]
+    needed = several | ~closing
+    if alive is not None:
+        needed, several = needed & alive, several & alive
+    return needed.nonzero()[:, 0], several.nonzero()[:, 0]
 
 
 def padded(rows: Tensor) -> Tensor:

@@ -38,8 +38,8 @@ class SearchAttention(ABC):
         """(R, dim) that self-attention finds, from query (R, dim) and now (R, 2 dim), keys and values of the newest
         actions.
 
-        which: (R,), which row of a shorter `now` each row has; of one layer either always or never None. asked: (N,),
-        where `can_choose`: the rows that the query (N, dim) is of, and the result; `now` may have more than R rows then.
+        which: (R,), which row of `now`, (any number, 2 dim) then, each row has; of one layer either always or never
+        None. asked: (N,), where `can_choose`: the rows that the query (N, dim) is of, and the result.
         """
 
     @abstractmethod

@@ -102,6 +102,10 @@ class AmrMachine:
         """(R,) bool."""
         return self.closed.clone()
 
+    def closing(self) -> Tensor:
+        """(R,) bool: the rows that are final, or will be if they take CLOSE."""
+        return self.closed | self._columns[:, Column.CLOSE]
+
     # --- what search does to it -------------------------------------------------------------
 
     def advance(self, tokens: Tensor) -> None:

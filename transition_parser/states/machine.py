@@ -153,6 +153,11 @@ class DependencyMachine:
         """(R,) bool."""
         return self._columns[:, Column.END].clone()
 
+    def closing(self) -> Tensor:
+        """(R,) bool: the rows that are final, or will be if they take the root's LEFT_ARC."""
+        last = 2 if self.table.system.startswith("arc-standard") else 1  # words on the stack
+        return self._columns[:, Column.END] | (self._columns[:, Column.LEFT_ARC_ROOT] & (self.depth == last))
+
     # --- what search does to it -------------------------------------------------------------
 
     def advance(self, tokens: Tensor) -> None:
