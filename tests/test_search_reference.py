@@ -11,6 +11,7 @@ from torch import Tensor
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from transition_parser import Parser
 from transition_parser.modules import decoder as decoder_module
+from transition_parser.modules import search_kernels
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.search import Hypothesis, search
 
@@ -95,8 +96,11 @@ def assert_same(found: list[Hypothesis], wanted: list[Hypothesis]) -> None:
         assert ours.step_scores == pytest.approx(theirs.step_scores, abs=CLOSE)
 
 
+@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(("beam", "lenpen"), [(1, 1.0), (4, 1.0), (4, 0.0)])
-def test_search_finds_what_a_plain_search_finds(model, beam, lenpen):
+def test_search_finds_what_a_plain_search_finds(model, monkeypatch, beam, lenpen, compiled):
+    if not compiled:
+        monkeypatch.setattr(search_kernels, "library", lambda: None)
     decoder = model.parser.model.decoder
     for words, found in zip(model.sentences, model.search(model.sentences, beam, lenpen), strict=True):
         wanted = reference(decoder, model.encode([words]), beam, lenpen)

@@ -28,7 +28,6 @@ from transition_parser import parser as parser_module
 from transition_parser.data.resources import Resources
 from transition_parser.modules import decoder as decoder_module
 from transition_parser.modules import layers as layers_module
-from transition_parser.modules import search_kernels
 from transition_parser.modules.attention import HeadMask
 from transition_parser.modules.decoder import ActionDecoder
 from transition_parser.modules.history import History

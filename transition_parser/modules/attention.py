@@ -54,9 +54,7 @@ class Attention(nn.Module):
         keys, values = self.key_value(memory).chunk(2, -1)
         return self.split(keys), self.split(values)
 
-    def look(
-        self, query: Tensor, keys: Tensor, values: Tensor, mask: HeadMask | None, causal: bool = False
-    ) -> Tensor:
+    def look(self, query: Tensor, keys: Tensor, values: Tensor, mask: HeadMask | None, causal: bool = False) -> Tensor:
         """(B, T, dim) from queries (B, heads, T, dim / heads) and keys and values (B, heads, S, dim / heads), before
         the output projection."""
         bias = None if mask is None else mask.bias.to(query.dtype)

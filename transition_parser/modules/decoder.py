@@ -167,9 +167,7 @@ class ActionDecoder(FairseqIncrementalDecoder):
         seen = search_attention(attentions, encoder_out, self.state_heads, self.positions)
         return SearchState(self.machine(encoder_out, SWAPS_PER_WORD, keep_arcs=False), seen)
 
-    def step(
-        self, tokens: Tensor, search: SearchState, alive: Tensor | None = None
-    ) -> ActionScores:
+    def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
         """Scores of the next action, where `tokens` (R,) were the last ones (`</s>` at first) and the machine has
         taken them. Rows are hypotheses; each sentence has as many, in its order.
 

@@ -13,7 +13,7 @@ from transition_parser.modules.attention import Attention, HeadMask
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.history import History
 from transition_parser.modules.search_kernels import Pointers
-from transition_parser.modules.state_masks import StateHeads, StatePositions, StateScores
+from transition_parser.modules.state_masks import StateHeads, StatePositions
 
 
 class SearchAttention(ABC):

@@ -26,6 +26,9 @@
     else                              \
         function(__VA_ARGS__, d, 0);
 
+int most_lanes = 0; /* of vectors, for tests; 0: as many as the processor has */
+#define usable(lanes) (most_lanes == 0 || most_lanes >= (lanes))
+
 typedef struct {
     int64_t rows, heads, steps;
     const char *query;
@@ -71,12 +74,12 @@ typedef struct {
 #undef NAME
 #undef LANES
 #pragma GCC pop_options
-#define DISPATCH(function, ...)                                                     \
-    if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))   \
-        function##_avx512(__VA_ARGS__);                                             \
-    else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))       \
-        function##_avx2(__VA_ARGS__);                                               \
-    else                                                                            \
+#define DISPATCH(function, ...)                                                                            \
+    if (usable(16) && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))           \
+        function##_avx512(__VA_ARGS__);                                                                    \
+    else if (usable(8) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))                \
+        function##_avx2(__VA_ARGS__);                                                                      \
+    else                                                                                                   \
         function##_any(__VA_ARGS__);
 #else
 #define DISPATCH(function, ...) function##_any(__VA_ARGS__);

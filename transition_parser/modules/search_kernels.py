@@ -1,4 +1,4 @@
-"""The compiled part of search on CPUs: `search_kernels.c`, called through ctypes, which frees Python's lock meanwhile."""
+"""The compiled part of search on CPUs: `search_kernels.c`, called through ctypes, without Python's lock."""
 
 from __future__ import annotations
 

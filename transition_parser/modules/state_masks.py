@@ -97,9 +97,7 @@ class StatePositions(nn.Module):
         """(2, largest + 1, dim): p W^K, of the stack and of the buffer."""
         return self.table @ attention.key_value.weight[: self.table.size(2)].t()
 
-    def forward(
-        self, query: Tensor, places: Tensor, attention: Attention, nowhere: Tensor | None = None
-    ) -> Tensor:
+    def forward(self, query: Tensor, places: Tensor, attention: Attention, nowhere: Tensor | None = None) -> Tensor:
         """(B, state heads, T, P) scores to be added before the softmax.
 
         query: (B, heads, T, d), the state heads first. places: (B, state heads, T, P), from `index`. attention: which

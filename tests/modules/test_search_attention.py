@@ -1,0 +1,178 @@
+"""What search attends to: the compiled way and the masked way find the same, on random searches."""
+
+import ctypes
+import sys
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from transition_parser.modules import search_kernels
+from transition_parser.modules.attention import Attention
+from transition_parser.modules.decoder import padded
+from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.layers import add_and_normalise
+from transition_parser.modules.search_attention import KernelAttention, MaskedAttention, search_attention
+from transition_parser.modules.state_masks import StateHeads, StatePositions
+
+compiled = pytest.mark.skipif(search_kernels.library() is None, reason="set up without a compiler for the library")
+CLOSE = {torch.float: 1e-5, torch.bfloat16: 0.03}
+
+
+@pytest.fixture(params=["the best", "avx512", "avx2", "any"])
+def processor(request):
+    """The part of the library that was compiled for a kind of processor."""
+    lanes = {"the best": 0, "avx512": 16, "avx2": 8, "any": 4}[request.param]
+    if search_kernels.library() is None:
+        pytest.skip("set up without a compiler for the library")
+    most = ctypes.c_int.in_dll(search_kernels.library(), "most_lanes")
+    most.value = lanes
+    yield lanes
+    most.value = 0
+
+
+def test_the_library_is_there_on_linux():
+    """Else every other test would pass without it."""
+    if sys.platform == "linux":
+        assert search_kernels.library() is not None
+
+
+def random_places(rows: int, width: int) -> torch.Tensor:
+    """(R, P): in each row some words have places 1, 2, … in any order, the others 0."""
+    order = torch.rand(rows, width).argsort(1).argsort(1) + 1
+    return torch.where(order <= torch.randint(0, width + 1, (rows, 1)), order, 0)
+
+
+@compiled
+@settings(deadline=None, max_examples=60)
+@given(
+    st.integers(0, 2**31),
+    st.sampled_from(list(CLOSE)),
+    st.sampled_from([(4, 64), (2, 32), (3, 96)]),
+    st.sampled_from(
+        [StateHeads(0, 0), StateHeads(1, 1), StateHeads(1, 1, "top2", True), StateHeads(1, 0, positions=True)]
+    ),
+)
+def test_both_ways_find_the_same(seed, dtype, shape, state_heads):
+    torch.manual_seed(seed)
+    heads, d = shape
+    dim, sentences, width, layers = heads * d, int(torch.randint(1, 5, ())), int(torch.randint(2, 7, ())), 2
+    attentions = [Attention(dim, heads).to(dtype) for _ in range(layers)]
+    lengths = torch.randint(1, width, (sentences,))
+    lengths[0] = width - 1
+    mask = torch.arange(width) <= lengths[:, None]
+    words = EncoderOut(torch.randn(sentences, width, dim).to(dtype), mask, lengths, None)
+    positions = StatePositions(dim, state_heads, largest=3).to(dtype) if state_heads.positions else None
+    with torch.inference_mode():
+        ways = [kind(attentions, words, state_heads, positions) for kind in (KernelAttention, MaskedAttention)]
+        groups, beam = torch.arange(sentences), 1
+        for _ in range(int(torch.randint(2, 9, ()))):
+            rows = len(groups) * beam
+            places = (None, None)
+            if state_heads.stack + state_heads.buffer:
+                places = tuple(random_places(rows, width) * mask[groups].repeat_interleave(beam, 0) for _ in range(2))
+            which, query = torch.randint(0, 3, (rows,)), torch.randn(rows, dim).to(dtype)
+            asked = padded(torch.rand(rows).argsort()[: int(torch.randint(1, rows + 1, ()))])
+            for way in ways:
+                way.open(*places)
+            for layer in range(layers):
+                now = torch.randn(rows if layer else 3, 2 * dim).to(dtype)
+                of_row = None if layer else which
+                found, wanted = (way.look_back(layer, query, now, of_row) for way in ways)
+                assert torch.allclose(found.float(), wanted.float(), atol=CLOSE[dtype])
+                found, wanted = (way.look_at_words(layer, query) for way in ways)
+                assert torch.allclose(found.float(), wanted.float(), atol=CLOSE[dtype])
+                some = ways[0].look_at_words(layer, query[asked], asked)
+                assert torch.equal(some, found[asked])
+            if torch.rand(()) < 0.7:
+                beam = int(torch.randint(1, 4, ()))
+                origin = torch.randint(0, ways[0].width, (len(groups), beam))
+                for way in ways:
+                    way.branch(origin)
+            if torch.rand(()) < 0.3:
+                keep = torch.rand(len(groups)).argsort()[: max(len(groups) - 1, 1)]
+                groups = groups[keep]
+                for way in ways:
+                    way.keep(keep)
+
+
+@compiled
+def test_only_what_is_asked_for_is_looked_back_from():
+    torch.manual_seed(1)
+    attention = Attention(64, 2)
+    words = EncoderOut(torch.randn(2, 3, 64), torch.ones(2, 3, dtype=torch.bool), torch.tensor([2, 2]), None)
+    found = {}
+    with torch.inference_mode():
+        query, now = torch.randn(3, 2, 64), torch.randn(3, 2, 128)
+        for asked in (None, torch.tensor([1])):
+            way = KernelAttention([attention], words, StateHeads(0, 0), None)
+            for step in range(3):
+                way.open(None, None)
+                last = way.look_back(0, query[step] if asked is None else query[step, asked], now[step], asked=asked)
+                found[asked is None] = last
+    assert torch.equal(found[False], found[True][1:])
+
+
+@compiled
+@pytest.mark.parametrize("dtype", list(CLOSE))
+def test_each_processor_computes_the_same(processor, dtype):
+    torch.manual_seed(1)
+    heads, d, rows, steps = 3, 32, 7, 5
+    stored, origin = search_kernels.Pointers(), search_kernels.Pointers()
+    every = torch.randn(steps, rows, 2, heads, d).to(dtype)
+    for step in range(steps):
+        stored.append(every[step].flatten(1))
+        origin.append(None)
+    query = torch.randn(rows, heads * d).to(dtype)
+    found = search_kernels.look_back(query, heads, stored, origin, None, None).view(rows, heads, d)
+    keys, values = every.float().unbind(2)
+    scores = torch.einsum("rhd,srhd->rhs", query.view(rows, heads, d).float(), keys) * d**-0.5
+    wanted = torch.einsum("rhs,srhd->rhd", scores.softmax(-1), values)
+    assert torch.allclose(found.float(), wanted, atol=CLOSE[dtype])
+
+
+@compiled
+@pytest.mark.parametrize("dtype", list(CLOSE))
+def test_the_norm_of_a_sum(processor, dtype):
+    torch.manual_seed(1)
+    norm = torch.nn.LayerNorm(96).to(dtype)
+    torch.nn.init.normal_(norm.weight), torch.nn.init.normal_(norm.bias)
+    x, added = (torch.randn(5, 96).to(dtype) * 3 + 40 for _ in range(2))
+    total = x + added
+    found = add_and_normalise(x, added, norm)
+    assert torch.equal(x, total)
+    assert torch.allclose(found.float(), norm(total).float(), atol=CLOSE[dtype], rtol=0.02)
+
+
+@compiled
+@pytest.mark.parametrize("dtype", list(CLOSE))
+def test_the_best_continuations(processor, dtype):
+    """Against log-softmax and topk; with dead hypotheses, rows without scores, and fewer continuations than asked."""
+    torch.manual_seed(1)
+    sentences, width, actions, beam = 6, 3, 21, 5
+    rows = sentences * width
+    legal = (torch.rand(rows, actions) < 0.3).float()
+    legal[:, 0] = 1
+    legal[3:6, 1:] = 0  # certain, and fewer than the beam
+    totals = -torch.rand(sentences, width)
+    totals[2, 1] = totals[4, :] = float("-inf")
+    computed = (legal.sum(1) > 1).nonzero()[:, 0]
+    found = torch.randn(len(computed), actions).to(dtype)
+    best, added, index = search_kernels.choose(found, computed, legal, totals, beam)
+    scores = torch.zeros(rows, actions)
+    scores[computed] = found.float()
+    each = scores.masked_fill(legal == 0, float("-inf")).log_softmax(-1).view(sentences, width, -1)
+    every = (totals[..., None] + each).flatten(1)
+    wanted = every.topk(beam, 1)
+    assert torch.allclose(best, wanted.values, atol=1e-5)
+    there = best > float("-inf")
+    assert torch.equal(index[there], wanted.indices[there])
+    assert torch.allclose(added[there], each.flatten(1).gather(1, index)[there], atol=1e-5)
+    assert there[1].sum() == 3 and there[4].sum() == 0
+
+
+def test_without_the_library_masks_are_taken(monkeypatch):
+    words = EncoderOut(torch.randn(1, 2, 64), torch.ones(1, 2, dtype=torch.bool), torch.tensor([1]), None)
+    monkeypatch.setattr(search_kernels, "library", lambda: None)
+    assert isinstance(search_attention([Attention(64, 2)], words, StateHeads(1, 1), None), MaskedAttention)
