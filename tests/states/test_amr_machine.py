@@ -63,7 +63,11 @@ def assert_equal(machine, table: ActionTable, states) -> None:
         if not state.closed:
             assert stack[row].tolist() == stack_places(state, machine.width), state
             assert buffer[row].tolist() == buffer_places(state, machine.width), state
-        assert bool(machine.is_final()[row]) == table.system.is_final(state)
+        final = table.system.is_final(state)
+        assert bool(machine.is_final()[row]) == final
+        allowed = [a for a, ok in zip(table.actions, expected_legal(table, state), strict=True) if ok and a is not None]
+        ends = any(table.system.is_final(table.system.apply(state, action)) for action in allowed)
+        assert bool(machine.closing()[row]) == (final or ends)
 
 
 @pytest.mark.parametrize("shift_words", [(), ("a", "New")])

@@ -50,16 +50,21 @@ def expected_legal(table: ActionTable, state) -> list[bool]:
 
 
 def assert_equal(machine: DependencyMachine, table: ActionTable, states) -> None:
-    legal, width = machine.legal(), machine.width
+    allowed, width = machine.legal(), machine.width
     stack, buffer = machine.stack_places(), machine.buffer_places()
     for row, state in enumerate(states):
-        assert legal[row].tolist() == expected_legal(table, state)
+        assert allowed[row].tolist() == expected_legal(table, state)
         assert stack[row].tolist() == places(state.stack[::-1], width)
         assert buffer[row].tolist() == places(state.buffer, width)
         assert machine.heads[row, : state.root].tolist() == list(state.heads)
         labels = [table.relations[i] or None for i in machine.relations[row, : state.root]]
         assert labels == list(state.relations)
         assert bool(machine.is_final()[row]) == table.system.is_final(state)
+        legal = [
+            action for action in table.actions if action is not None and not table.system.why_illegal(state, action)
+        ]
+        last = all(table.system.is_final(table.system.apply(state, action)) for action in legal)
+        assert bool(machine.closing()[row]) == (table.system.is_final(state) or last)
 
 
 @pytest.mark.parametrize("name", TREE_SYSTEMS)

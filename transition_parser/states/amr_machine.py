@@ -103,7 +103,7 @@ class AmrMachine:
         return self.closed.clone()
 
     def closing(self) -> Tensor:
-        """(R,) bool: the rows that are final, or will be if they take CLOSE."""
+        """(R,) bool: the rows that are final, or that some legal action makes final."""
         return self.closed | self._columns[:, Column.CLOSE]
 
     # --- what search does to it -------------------------------------------------------------

@@ -154,9 +154,12 @@ class DependencyMachine:
         return self._columns[:, Column.END].clone()
 
     def closing(self) -> Tensor:
-        """(R,) bool: the rows that are final, or will be if they take the root's LEFT_ARC."""
-        last = 2 if self.table.system.startswith("arc-standard") else 1  # words on the stack
-        return self._columns[:, Column.END] | (self._columns[:, Column.LEFT_ARC_ROOT] & (self.depth == last))
+        """(R,) bool: the rows that are final, or that any legal action makes final."""
+        if self.table.system.startswith("arc-standard"):
+            last = (self._top == self.root) & (self.depth == 2)
+        else:
+            last = (self._front == self.root) & (self.depth == 1)
+        return self._columns[:, Column.END] | last
 
     # --- what search does to it -------------------------------------------------------------
 
