@@ -278,6 +278,7 @@ def main() -> None:
     arguments = options.parse_args()
     if arguments.threads != 1:
         options.error("parts are timed in one thread")
+    torch.set_num_threads(1)  # of the products, too
     model = Parser.load(
         arguments.model, arguments.beam, arguments.batch_tokens, arguments.device, arguments.precision, threads=1
     )

@@ -46,7 +46,7 @@ class SearchState:
         """Hypothesis w of sentence b goes on from what was its hypothesis `origin[b, w]`, (B, W'); the same as
         rows, (B · W',)."""
         rows = self.seen.rows_of(origin)
-        self.machine.reorder(rows)
+        self.machine.reorder(rows, same_sentences=origin.size(1) == self.seen.width)
         self.seen.branch(origin)
         return rows
 

@@ -1,7 +1,7 @@
 """The AMR machine of a whole batch as tensors; its pure-Python twin is `transitions/amr.py`.
 
-Shapes: R rows (hypotheses), P positions (the words of the longest sentence and `</s>`), M nodes that the stack
-of the longest sentence may see, V action tokens, C columns of `ActionTable`.
+Shapes: R rows (hypotheses), P positions (the words of the longest sentence and `</s>`), M slots of nodes, V action
+tokens, C columns of `ActionTable`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ from transition_parser.states.table import FIRST_SPAN, LEMMA, PLAIN, SHIFT_ID, U
 from transition_parser.transitions.amr import ARCS_IN_A_ROW
 from transition_parser.transitions.amr_state import limits_of
 
+_PER_SENTENCE = ("length", "features", "bad")  # alike in all rows of a sentence
 _PER_ROW = (
-    *("length", "position", "first", "named", "alive", "constant", "where", "group", "count", "newest", "limit"),
-    *("has_concept", "topped", "closed", "arcs", "arcs_left", "swaps_left", "nodes_left", "features", "bad"),
+    *("position", "first", "named", "alive", "constant", "where", "group", "count", "newest", "limit"),
+    *("has_concept", "topped", "closed", "arcs", "arcs_left", "swaps_left", "nodes_left"),
 )
 _READ = (
     *("_second", "_group_top", "_constant_top", "_group_second", "_constant_second"),
     *("_columns", "_context"),
 )  # from the others, by `_look`
+_PER_SLOT = {"where": 0, "group": 0, "alive": False, "constant": False}  # with what is in free slots
+_FEW = 8  # slots at first, and what are added: far fewer are in use than the limit of nodes
 _NODES = (Column.PRED, Column.COPY_LEMMA, Column.VALUE, Column.COPY_WORD, Column.ENTITY, Column.COPY_ENTITY)
 
 
@@ -35,8 +38,7 @@ class AmrMachine:
         self.table, self.length, self.features = table, lengths, features
         rows, device = len(lengths), lengths.device
         self.width = int(lengths.max()) + 1
-        size = limits_of(self.width - 1)[2]
-        self.ids = torch.arange(size, device=device)
+        self.ids = torch.arange(_FEW, device=device)
         self.places = torch.arange(self.width, device=device)
         self.is_node = torch.tensor([column in _NODES for column in Column], device=device)
 
@@ -45,9 +47,9 @@ class AmrMachine:
 
         self.position, self.first, self.count, self.arcs = zeros(), zeros(), zeros(), zeros()
         self.newest = self.limit = zeros() - 1
-        # a slot more than there are nodes: writes that do not count go there
-        self.where, self.group = zeros(size + 1), torch.arange(size + 1, device=device).repeat(rows, 1)
-        self.alive, self.constant = zeros(size + 1).bool(), zeros(size + 1).bool()
+        # a slot more than ids: writes that do not count go there
+        self.where, self.group = zeros(_FEW + 1), torch.arange(_FEW + 1, device=device).repeat(rows, 1)
+        self.alive, self.constant = zeros(_FEW + 1).bool(), zeros(_FEW + 1).bool()
         self.named, self.has_concept, self.topped, self.closed = ~zeros().bool(), *(zeros().bool() for _ in range(3))
         self.arcs_left, self.swaps_left, self.nodes_left = limits_of(lengths)
         ok = features[:, :, [LEMMA, PLAIN]] == 0
@@ -113,6 +115,8 @@ class AmrMachine:
         column = self.table.column[tokens]
         legal = self.table.token_legal(tokens, self._columns, self._context)
         column = torch.where(legal, column, Column.NEVER)
+        if int(self.count.max()) == len(self.ids):
+            self._add_slots()
         self._arc(column)
         self._pass(column)
         self._add(column)
@@ -122,10 +126,20 @@ class AmrMachine:
         self.alive = self.alive & ~self.closed[:, None]
         self._look()
 
-    def reorder(self, rows: Tensor) -> None:
-        """Row i becomes a copy of what was row `rows[i]`; rows may repeat, or be left out."""
-        for name in (*_PER_ROW, *_READ):
+    def reorder(self, rows: Tensor, same_sentences: bool = False) -> None:
+        """Row i becomes a copy of what was row `rows[i]`; rows may repeat, or be left out. same_sentences: row i is of
+        the same sentence as before, for each i, so that less is copied."""
+        for name in (*_PER_ROW, *_READ, *(() if same_sentences else _PER_SENTENCE)):
             setattr(self, name, getattr(self, name).index_select(0, rows))
+
+    def _add_slots(self) -> None:
+        size = len(self.ids) + _FEW
+        for name, free in _PER_SLOT.items():
+            array = getattr(self, name)
+            array[:, -1] = free  # what did not count
+            setattr(self, name, torch.nn.functional.pad(array, (0, _FEW), value=free))
+        self.ids = torch.arange(size, device=self.ids.device)
+        self.group[:, -_FEW - 1 :] = torch.arange(size - _FEW, size + 1, device=self.ids.device)
 
     def _arc(self, column: Tensor) -> None:
         """LA and RA: two components become one; a constant leaves the stack."""

@@ -18,7 +18,8 @@ from transition_parser.states.table import SHIFT_ID, Column
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.system import NO_HEAD
 
-_PER_ROW = ("root", "stack", "depth", "buffer", "left", "heads", "relations", "features", "swaps_left")
+_PER_SENTENCE = ("root", "features")  # alike in all rows of a sentence
+_PER_ROW = ("stack", "depth", "buffer", "left", "heads", "relations", "swaps_left")
 _READ = ("_top", "_second", "_front", "_columns")  # from the others, by `_look`
 
 
@@ -177,9 +178,10 @@ class DependencyMachine:
         self._move(words, effect)
         self._look()
 
-    def reorder(self, rows: Tensor) -> None:
-        """Row i becomes a copy of what was row `rows[i]`; rows may repeat, or be left out."""
-        for name in (*_PER_ROW, *_READ):
+    def reorder(self, rows: Tensor, same_sentences: bool = False) -> None:
+        """Row i becomes a copy of what was row `rows[i]`; rows may repeat, or be left out. same_sentences: row i is of
+        the same sentence as before, for each i, so that less is copied."""
+        for name in (*_PER_ROW, *_READ, *(() if same_sentences else _PER_SENTENCE)):
             value = getattr(self, name)
             if value is not None:
                 setattr(self, name, value.index_select(0, rows))
