@@ -8,6 +8,8 @@ import torch
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from transition_parser import Parser
+from transition_parser.checkpoints import load_model
+from transition_parser.compat import has_fast_bf16
 from transition_parser.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.search import search
@@ -101,6 +103,18 @@ def test_int8_parses_nearly_alike(model, path):
     assert same > len(some) // 2
     layers = [type(m).__module__ for m in Parser.load(model, precision="int8").model.modules()]
     assert any("quantized" in name for name in layers)
+
+
+@pytest.mark.skipif(not has_fast_bf16(torch.device("cpu")), reason="bf16 is slow here")
+def test_bf16_packs_its_own_copy_and_parses_nearly_alike():
+    some = list(read_conllu(SAMPLE))[:40]
+    model, resources = load_model("en-ewt")
+    full, half = (Parser(model, resources, precision=p) for p in ("fp32", "bf16"))
+    assert {p.dtype for p in model.parameters()} == {torch.float}
+    names = {type(m).__name__ for m in half.model.decoder.layers.modules()}
+    assert "_PackedLinear" in names and "_PackedLinear" not in {type(m).__name__ for m in model.modules()}
+    heads = [[head for parse in parser.parse(some) for head in parse.tree.heads] for parser in (full, half)]
+    assert sum(a == b for a, b in zip(*heads, strict=True)) >= 0.97 * len(heads[0])
 
 
 def test_words_of_a_batch_are_split_as_those_of_a_sentence():

@@ -79,7 +79,7 @@ class Parser:
         self.resources = resources
         if precision == "int8":
             self.model = quantised(self.model)
-        elif precision == "bf16" and self.device.type == "cpu":
+        elif precision == "bf16" and self.device.type == "cpu" and has_fast_bf16(self.device):
             self.model = packed(self.model)
         self.beam, self.batch_tokens = beam, batch_tokens or 8000 * min(beam, 4)
         self.threads = threads or torch.get_num_threads()

@@ -74,12 +74,12 @@ typedef struct {
 #undef NAME
 #undef LANES
 #pragma GCC pop_options
-#define DISPATCH(function, ...)                                                                            \
-    if (usable(16) && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))           \
-        function##_avx512(__VA_ARGS__);                                                                    \
-    else if (usable(8) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))                \
-        function##_avx2(__VA_ARGS__);                                                                      \
-    else                                                                                                   \
+#define DISPATCH(function, ...)                                                                 \
+    if (usable(16) && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) \
+        function##_avx512(__VA_ARGS__);                                                         \
+    else if (usable(8) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))     \
+        function##_avx2(__VA_ARGS__);                                                           \
+    else                                                                                        \
         function##_any(__VA_ARGS__);
 #else
 #define DISPATCH(function, ...) function##_any(__VA_ARGS__);
