@@ -85,6 +85,10 @@ def packed(model: nn.Module) -> nn.Module:
     for name, layer in _linear_in_decoder(model):
         parent, _, last = name.rpartition(".")
         setattr(model.get_submodule(parent), last, _PackedLinear(layer))
+    for layer in model.get_submodule("decoder.layers"):
+        inner, outer = layer.feed_forward.inner, layer.feed_forward.outer
+        inner.activation = "relu"  # with the product
+        layer.feed_forward = nn.Sequential(inner, outer)
     return model
 
 
@@ -95,9 +99,10 @@ class _PackedLinear(nn.Module):
         super().__init__()
         self.in_features, self.out_features, self.bias = layer.in_features, layer.out_features, layer.bias
         self.packed = torch.ops.mkldnn._reorder_linear_weight(layer.weight.detach(), None)
+        self.activation = "none"
 
     def forward(self, x: Tensor) -> Tensor:
-        return torch.ops.mkldnn._linear_pointwise(x, self.packed, self.bias, "none", [], "")
+        return torch.ops.mkldnn._linear_pointwise(x, self.packed, self.bias, self.activation, [], "")
 
 
 def _linear_in_decoder(model: nn.Module) -> list[tuple[str, nn.Linear]]:

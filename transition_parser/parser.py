@@ -150,18 +150,26 @@ class Parser:
     def _batches(self, sentences: list) -> Iterator[list[int]]:
         """Indices of sentences of like length, the longest first: so that none of them comes last and alone.
 
-        Few sentences are divided too, so that they keep several cores busy; how does not depend on their number.
+        Batches become smaller towards the end, so that several cores are done at the same time; how does not depend on
+        their number.
         """
         lengths = [len(sentence.forms) for sentence in sentences]
-        limit = min(self.batch_tokens, max(sum(lengths) * self.beam // _SIDE_BY_SIDE, _LEAST_BATCH))
+        left = sum(lengths)
+        limit = self._limit(left)
         batch: list[int] = []
         for i in sorted(range(len(sentences)), key=lengths.__getitem__, reverse=True):
             if batch and (len(batch) + 1) * lengths[batch[0]] * self.beam > limit:
                 yield batch
+                left -= sum(lengths[j] for j in batch)
+                limit = self._limit(left)
                 batch = []
             batch.append(i)
         if batch:
             yield batch
+
+    def _limit(self, words: int) -> int:
+        """Words times beam of the next batch where so many words are left."""
+        return min(self.batch_tokens, max(words * self.beam // _SIDE_BY_SIDE, _LEAST_BATCH * min(self.beam, 3)))
 
     def _search(self, sentences: list) -> list[Hypothesis]:
         tokens = self.resources.encode_all([sentence.forms for sentence in sentences])

@@ -127,9 +127,13 @@ class DecoderLayer(nn.Module):
         `asked`; None where x has these alone.
         """
         attention = self.self_attention
-        query, now = attention.query(inner), attention.key_value(inner)
-        if rows is not None:
-            x, query = x.index_select(0, rows), query.index_select(0, rows)
+        now = attention.key_value(inner)
+        if rows is None:
+            query = attention.query(inner)
+        elif len(rows) < len(inner):
+            x, query = x.index_select(0, rows), attention.query(inner.index_select(0, rows))
+        else:
+            x, query = x.index_select(0, rows), attention.query(inner).index_select(0, rows)
         found = attention.out(seen.look_back(layer, query, now, which, asked))
         inner = add_and_normalise(x, found, self.norms[1])
         found = self.cross_attention.out(seen.look_at_words(layer, self.cross_attention.query(inner), asked))
