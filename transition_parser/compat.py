@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import copy
 import ctypes
 import logging
 import os
@@ -78,10 +77,9 @@ def quantised(model: nn.Module) -> nn.Module:
         return torch.ao.quantization.quantize_dynamic(model, dict.fromkeys(names, default_dynamic_qconfig))
 
 
-def packed(model: nn.Module) -> nn.Module:
-    """A copy of a model in bf16 whose decoder layers have their weights in oneDNN's own order, which it brings them
-    into in each call otherwise."""
-    model = copy.deepcopy(model)
+def pack(model: nn.Module) -> None:
+    """Brings the weights of the decoder layers of a model in bf16 into oneDNN's own order, which it does in each call
+    otherwise."""
     for name, layer in _linear_in_decoder(model):
         parent, _, last = name.rpartition(".")
         setattr(model.get_submodule(parent), last, _PackedLinear(layer))
@@ -89,7 +87,6 @@ def packed(model: nn.Module) -> nn.Module:
         inner, outer = layer.feed_forward.inner, layer.feed_forward.outer
         inner.activation = "relu"  # with the product
         layer.feed_forward = nn.Sequential(inner, outer)
-    return model
 
 
 class _PackedLinear(nn.Module):

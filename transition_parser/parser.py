@@ -25,7 +25,7 @@ from transition_parser.compat import (
     has_fast_bf16,
     keep_few_kernels,
     keep_freed_memory,
-    packed,
+    pack,
     quantised,
 )
 from transition_parser.data.resources import Resources
@@ -80,7 +80,7 @@ class Parser:
         if precision == "int8":
             self.model = quantised(self.model)
         elif precision == "bf16" and self.device.type == "cpu" and has_fast_bf16(self.device):
-            self.model = packed(self.model)
+            pack(self.model)
         self.beam, self.batch_tokens = beam, batch_tokens or 8000 * min(beam, 4)
         self.threads = threads or torch.get_num_threads()
         self.builds_amr = resources.parser.builds_amr

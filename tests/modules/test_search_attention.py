@@ -16,23 +16,23 @@ from transition_parser.modules.layers import add_and_normalise
 from transition_parser.modules.search_attention import KernelAttention, MaskedAttention, search_attention
 from transition_parser.modules.state_masks import StateHeads, StatePositions
 
-compiled = pytest.mark.skipif(search_kernels.library() is None, reason="set up without a compiler for the library")
+compiled = pytest.mark.skipif(search_kernels.library() is None, reason="set up without a compiler for them")
 CLOSE = {torch.float: 1e-5, torch.bfloat16: 0.03}
 
 
 @pytest.fixture(params=["the best", "avx512", "avx2", "any"])
 def processor(request):
-    """The part of the library that was compiled for a kind of processor."""
+    """The kernels that were compiled for one kind of processor."""
     lanes = {"the best": 0, "avx512": 16, "avx2": 8, "any": 4}[request.param]
     if search_kernels.library() is None:
-        pytest.skip("set up without a compiler for the library")
+        pytest.skip("set up without a compiler for them")
     most = ctypes.c_int.in_dll(search_kernels.library(), "most_lanes")
     most.value = lanes
     yield lanes
     most.value = 0
 
 
-def test_the_library_is_there_on_linux():
+def test_the_kernels_are_there_on_linux():
     """Else every other test would pass without it."""
     if sys.platform == "linux":
         assert search_kernels.library() is not None
@@ -172,7 +172,7 @@ def test_the_best_continuations(processor, dtype):
     assert there[1].sum() == 3 and there[4].sum() == 0
 
 
-def test_without_the_library_masks_are_taken(monkeypatch):
+def test_without_kernels_masks_are_taken(monkeypatch):
     words = EncoderOut(torch.randn(1, 2, 64), torch.ones(1, 2, dtype=torch.bool), torch.tensor([1]), None)
     monkeypatch.setattr(search_kernels, "library", lambda: None)
     assert isinstance(search_attention([Attention(64, 2)], words, StateHeads(1, 1), None), MaskedAttention)
