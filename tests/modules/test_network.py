@@ -5,6 +5,7 @@ from argparse import Namespace
 
 import pytest
 import torch
+from fairseq.data import Dictionary
 
 from tests.conftest import SAMPLE
 from transition_parser.checkpoints import load_model
@@ -12,6 +13,7 @@ from transition_parser.data.dataset import TransitionDataset
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.modules.attention import Attention, HeadMask
 from transition_parser.modules.dropout import Dropout, dropout
+from transition_parser.modules.encoder import WordEncoder
 from transition_parser.modules.state_masks import StateHeads, StatePositions
 
 
@@ -190,3 +192,44 @@ def test_the_loss_is_smoothed_over_legal_actions(loaded):
                 expected -= 0.8 * log_probs[row, step, gold] + 0.2 * legal.mean()
     assert size == int((batch["target"] != resources.target_dictionary.pad()).sum())
     assert float(loss) == pytest.approx(float(expected), rel=1e-4)
+
+
+@pytest.fixture
+def encoder():
+    """A small one with random weights; every third of its pieces opens a word."""
+    torch.manual_seed(1)
+    dictionary = Dictionary()
+    for piece in range(30):
+        dictionary.add_symbol(f"piece{piece}")
+    opens = torch.arange(len(dictionary)) % 3 == 0
+    opens[dictionary.eos()] = True
+    args = Namespace(
+        encoder_embed_dim=64, encoder_attention_heads=2, encoder_ffn_embed_dim=96, encoder_layers=2,
+        encoder_local_layers=1, dropout=0.1, word_dropout=0.1, attention_dropout=0.1, activation_dropout=0.1,
+    )  # fmt: skip
+    return WordEncoder(dictionary, opens, args).eval()
+
+
+def some_pieces(encoder, left: bool) -> torch.Tensor:
+    """(B, S), each `</s>` at its end, padded on the left or the right; the first piece of a sentence need not open a
+    word."""
+    rows = [torch.cat([torch.randint(4, 34, (length,)), torch.tensor([2])]) for length in (1, 9, 17, 5)]
+    tokens = torch.nn.utils.rnn.pad_sequence([row.flip(0) if left else row for row in rows], True, encoder.padding)
+    return tokens.flip(1) if left else tokens
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_a_word_is_the_mean_of_its_pieces(encoder, left):
+    tokens = some_pieces(encoder, left)
+    found, mask = encoder._pool(tokens)
+    for sentence, row in enumerate(tokens.tolist()):
+        words: list[list[int]] = []
+        for piece in row:
+            if piece != encoder.padding and encoder.opens[piece]:
+                words.append([piece])
+            elif piece != encoder.padding and words:
+                words[-1].append(piece)
+        assert mask[sentence].tolist() == [i < len(words) for i in range(mask.size(1))]
+        for word, pieces in enumerate(words):
+            wanted = encoder.embed.weight[pieces].mean(0) * encoder.scale
+            assert torch.allclose(found[sentence, word], wanted, atol=1e-5)

@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from fairseq.models import FairseqEncoder
 from torch import Tensor, nn
 
@@ -76,13 +77,12 @@ class WordEncoder(FairseqEncoder):
         word = (self.opens[tokens] & real).long().cumsum(1)  # from 1; 0 before the first word
         count = word.max(1).values
         width = int(count.max())
-        pieces = self.embed(tokens) * self.scale
-        slot = torch.where(real, word, 0)
-        total = pieces.new_zeros(tokens.size(0), width + 1, pieces.size(2))
-        total.scatter_add_(1, slot.unsqueeze(-1).expand_as(pieces), pieces)
-        sizes = torch.zeros_like(total[..., 0]).scatter_add_(1, slot, real.to(total.dtype))
+        real = real & (word > 0)
+        first = torch.arange(len(tokens), device=tokens.device)[:, None] * width
+        sizes = (first + word - 1)[real].bincount(minlength=len(tokens) * width)
+        means = F.embedding_bag(tokens[real], self.embed.weight, sizes.cumsum(0) - sizes, mode="mean")
         mask = torch.arange(width, device=tokens.device) < count[:, None]
-        return total[:, 1:] / sizes[:, 1:, None].clamp_min(1), mask
+        return (means * self.scale).unflatten(0, mask.shape), mask
 
     def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
         """The rows in a new order."""
