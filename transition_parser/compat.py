@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.ao.quantization import default_dynamic_qconfig
 
@@ -57,6 +58,16 @@ def keep_few_kernels() -> None:
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
 
 
+def padded(rows: Tensor) -> Tensor:
+    """(N, ...) with some zeros behind, at most a sixteenth more (or 7): for products of matrices.
+
+    oneDNN makes a kernel for each number of rows that it meets, which takes as long as some products, and keeps parts
+    of it for ever, up to 0.3 MB: so let it meet few.
+    """
+    step = max(2 ** (len(rows).bit_length() - 5), 8)
+    return F.pad(rows, (*(0, 0) * (rows.dim() - 1), 0, -len(rows) % step))
+
+
 def _of_glibc(name: str) -> Callable | None:
     try:
         return getattr(ctypes.CDLL(None), name)
@@ -70,7 +81,7 @@ def quantised(model: nn.Module) -> nn.Module:
     The encoder is left as it is: it takes little time and cost accuracy (0.1 LAS). torch marks its own quantisation as
     deprecated in favour of the package torchao; that warning is not for our users.
     """
-    names = [name for name, _ in _linear_in_decoder(model)]
+    names = [name for name, _ in _linear_in("decoder.layers", model)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         warnings.simplefilter("ignore", UserWarning)
@@ -78,12 +89,12 @@ def quantised(model: nn.Module) -> nn.Module:
 
 
 def pack(model: nn.Module) -> None:
-    """Brings the weights of the decoder layers of a model in bf16 into oneDNN's own order, which it does in each call
+    """Brings the weights of the layers of a model in bf16 into oneDNN's own order, which it does in each call
     otherwise."""
-    for name, layer in _linear_in_decoder(model):
+    for name, layer in _linear_in("encoder.layers", model) + _linear_in("decoder.layers", model):
         parent, _, last = name.rpartition(".")
         setattr(model.get_submodule(parent), last, _PackedLinear(layer))
-    for layer in model.get_submodule("decoder.layers"):
+    for layer in (*model.get_submodule("encoder.layers"), *model.get_submodule("decoder.layers")):
         inner, outer = layer.feed_forward.inner, layer.feed_forward.outer
         inner.activation = "relu"  # with the product
         layer.feed_forward = nn.Sequential(inner, outer)
@@ -102,15 +113,13 @@ class _PackedLinear(nn.Module):
         return torch.ops.mkldnn._linear_pointwise(x, self.packed, self.bias, self.activation, [], "")
 
 
-def _linear_in_decoder(model: nn.Module) -> list[tuple[str, nn.Linear]]:
-    """Name and layer of the linear layers that search calls in each step and whose weights nobody else reads: not the
-    output layer, and not cross-attention's keys, which state positions go through too."""
+def _linear_in(part: str, model: nn.Module) -> list[tuple[str, nn.Linear]]:
+    """Name and layer of the linear layers in this part of a model whose weights nobody else reads: not the keys of
+    cross-attention, which state positions go through too."""
     return [
         (name, layer)
         for name, layer in model.named_modules()
-        if isinstance(layer, nn.Linear)
-        and name.startswith("decoder.layers")
-        and not name.endswith("cross_attention.key_value")
+        if isinstance(layer, nn.Linear) and name.startswith(part) and not name.endswith("cross_attention.key_value")
     ]
 
 

@@ -11,6 +11,7 @@ from tests.conftest import SAMPLE
 from transition_parser.checkpoints import load_model
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.graphs.conllu import read_conllu
+from transition_parser.modules import search_kernels
 from transition_parser.modules.attention import Attention, HeadMask
 from transition_parser.modules.dropout import Dropout, dropout
 from transition_parser.modules.encoder import WordEncoder
@@ -233,3 +234,19 @@ def test_a_word_is_the_mean_of_its_pieces(encoder, left):
         for word, pieces in enumerate(words):
             wanted = encoder.embed.weight[pieces].mean(0) * encoder.scale
             assert torch.allclose(found[sentence, word], wanted, atol=1e-5)
+
+
+@pytest.mark.skipif(search_kernels.library() is None, reason="set up without a compiler for the kernels")
+def test_search_encodes_as_training_does(encoder, monkeypatch):
+    """The kernels and the masks: the same words."""
+    tokens = some_pieces(encoder, left=False)
+    with torch.no_grad():
+        wanted = encoder(tokens)
+    called = []
+    look = search_kernels.look_at_words
+    monkeypatch.setattr(search_kernels, "look_at_words", lambda *a: called.append(1) or look(*a))
+    with torch.inference_mode():
+        found = encoder(tokens)
+    assert len(called) == 2
+    assert torch.equal(found.mask, wanted.mask) and torch.equal(found.lengths, wanted.lengths)
+    assert torch.allclose(found.words[found.mask], wanted.words[wanted.mask], atol=1e-5)

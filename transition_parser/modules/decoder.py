@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from fairseq.models import FairseqIncrementalDecoder
 from torch import Tensor, nn
 
+from transition_parser.compat import padded
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.layers import DecoderLayer, add_and_normalise, sinusoids
@@ -29,6 +30,7 @@ SWAPS_PER_WORD = 2
 
 # From so many actions on, search scores only those that are legal in some row.
 _LARGE_VOCABULARY = 512
+_ACTIONS_AT_ONCE = 512
 
 
 @dataclass
@@ -201,7 +203,12 @@ class ActionDecoder(FairseqIncrementalDecoder):
 
     def _scores(self, x: Tensor, some: Tensor | None) -> Tensor:
         """(N, V) of x (N, dim), or (N, U) of the actions `some` (U,)."""
-        return self.output(x) if some is None else F.linear(x, self.output.weight.index_select(0, some))
+        if some is None:
+            return self.output(x)
+        # products of few shapes, see `padded`: as many numbers of rows times those of actions are too many
+        parts = self.output.weight.index_select(0, some).split(_ACTIONS_AT_ONCE)
+        whole = (F.pad(part, (0, 0, 0, _ACTIONS_AT_ONCE - len(part))) for part in parts)
+        return torch.cat([F.linear(x, w)[:, : len(part)] for w, part in zip(whole, parts, strict=True)], 1)
 
     def machine(self, encoder_out: EncoderOut, swaps_per_word: int | None = None, keep_arcs: bool = True) -> Machine:
         """The batched machine before the first action."""
@@ -256,10 +263,3 @@ def _needed(legal: Tensor, closing: Tensor, alive: Tensor | None) -> tuple[Tenso
     if alive is not None:
         needed, several = needed & alive, several & alive
     return needed.nonzero()[:, 0], several.nonzero()[:, 0]
-
-
-def padded(rows: Tensor) -> Tensor:
-    """(N,) with some zeros behind. oneDNN makes a kernel for each number of rows that it meets, which takes as long as
-    some products: so let them meet few. At most a sixteenth more."""
-    step = max(2 ** (len(rows).bit_length() - 5), 8)
-    return F.pad(rows, (0, -len(rows) % step))

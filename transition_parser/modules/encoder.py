@@ -10,9 +10,11 @@ import torch.nn.functional as F
 from fairseq.models import FairseqEncoder
 from torch import Tensor, nn
 
+from transition_parser.compat import padded
+from transition_parser.modules import search_kernels
 from transition_parser.modules.attention import HeadMask
 from transition_parser.modules.dropout import Dropout
-from transition_parser.modules.layers import EncoderLayer, LocalLayer, sinusoids
+from transition_parser.modules.layers import EncoderLayer, LocalLayer, add_and_normalise, sinusoids
 
 
 class EncoderOut(NamedTuple):
@@ -42,6 +44,7 @@ class WordEncoder(FairseqEncoder):
         nn.init.normal_(self.embed.weight, std=dim**-0.5)
         nn.init.zeros_(self.embed.weight[self.padding])
         self.scale = math.sqrt(dim)
+        self.head_width = dim // args.encoder_attention_heads
         self.dropout = Dropout(args.dropout)
         self.word_dropout = Dropout(args.word_dropout, whole=True)
         self.local = nn.ModuleList(LocalLayer(dim, args.dropout) for _ in range(args.encoder_local_layers))
@@ -64,12 +67,31 @@ class WordEncoder(FairseqEncoder):
         """src_tokens: (B, S) piece ids, padded on either side."""
         x, mask = self._pool(src_tokens)
         x = self.dropout(self.word_dropout(x) + sinusoids(1, x.size(1), x.size(2), x.device).to(x.dtype))
+        lengths = mask.sum(1)
+        if torch.is_inference_mode_enabled() and search_kernels.can_compute(x, self.head_width):
+            return EncoderOut(self._infer(x, mask, lengths), mask, lengths - 1, features)
         for layer in self.local:
             x = layer(x, mask)
         visible = HeadMask.of(mask[:, None, None, :])._replace(alive=None)
         for layer in self.layers:
             x = layer(x, visible)
-        return EncoderOut(self.norm(x), mask, mask.sum(1) - 1, features)
+        return EncoderOut(self.norm(x), mask, lengths - 1, features)
+
+    def _infer(self, x: Tensor, mask: Tensor, lengths: Tensor) -> Tensor:
+        """What the layers and the last norm make of x (B, P, dim), on CPUs. mask: (B, P). lengths: (B,)."""
+        batch, width, _ = x.shape
+        for layer in self.local:
+            x = layer.infer(x, mask)
+        rows = padded(x.flatten(0, 1))
+        sentence = torch.zeros(len(rows), dtype=torch.int32)
+        sentence[: batch * width] = torch.arange(batch, dtype=torch.int32).repeat_interleave(width)
+        lengths = lengths.int()
+        norms = [*(layer.norms[0] for layer in self.layers), self.norm]
+        inner = norms[0](rows)
+        for layer, norm in zip(self.layers, norms[1:], strict=True):
+            rows, added = layer.infer(rows, inner, (batch, width), sentence, lengths)
+            inner = add_and_normalise(rows, added, norm)
+        return inner[: batch * width].unflatten(0, (batch, width))
 
     def _pool(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """(B, P, dim) means of the pieces of each word, and which positions are words."""

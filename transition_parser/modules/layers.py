@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transition_parser.compat import padded
 from transition_parser.modules import search_kernels
 from transition_parser.modules.attention import Attention, HeadMask, linear
 from transition_parser.modules.dropout import Dropout
@@ -58,6 +59,13 @@ class LocalLayer(nn.Module):
         mixed = F.relu(self.mix(inner.transpose(1, 2))).transpose(1, 2)
         return x + self.dropout(mixed)
 
+    def infer(self, x: Tensor, words: Tensor) -> Tensor:
+        """The same on CPUs, as a product of matrices with few shapes (see `padded`); x may change in place."""
+        inner = F.pad(self.norm(x) * words.unsqueeze(-1), (0, 0, 1, 1))
+        three = padded(torch.cat([inner[:, :-2], inner[:, 1:-1], inner[:, 2:]], 2).flatten(0, 1))
+        mixed = F.linear(three, self.mix.weight.permute(0, 2, 1).flatten(1), self.mix.bias).relu_()
+        return x.add_(mixed[: words.numel()].view_as(x))
+
 
 class EncoderLayer(nn.Module):
     """Self-attention and feed-forward over words: (B, P, dim) to the same."""
@@ -75,6 +83,24 @@ class EncoderLayer(nn.Module):
         inner = self.norms[0](x)
         x = x + self.dropout(self.attention(inner, inner, mask))
         return x + self.dropout(self.feed_forward(self.norms[1](x)))
+
+    def infer(
+        self, x: Tensor, inner: Tensor, shape: tuple[int, int], sentence: Tensor, lengths: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Where `search_kernels` compute, all words of a batch as rows: x and what the layer added to it, (N, dim)
+        each. x may change in place.
+
+        inner: `norms[0]` of x. shape: (B, P); the first B · P rows count. sentence: (N,), which sentence each row is
+        of. lengths: (B,), words and root.
+        """
+        attention = self.attention
+        memory = attention.key_value(inner)[: shape[0] * shape[1]].unflatten(0, shape)
+        every = torch.full((attention.heads,), -1, dtype=torch.int32)
+        found = search_kernels.look_at_words(
+            attention.query(inner), attention.heads, memory, sentence, lengths, every, (), 0, None, None
+        )
+        inner = add_and_normalise(x, attention.out(found), self.norms[1])
+        return x, self.feed_forward(inner)
 
 
 class DecoderLayer(nn.Module):

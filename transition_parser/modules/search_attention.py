@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from transition_parser.compat import padded
 from transition_parser.modules import search_kernels
 from transition_parser.modules.attention import Attention, HeadMask
 from transition_parser.modules.encoder import EncoderOut
@@ -94,7 +95,9 @@ class KernelAttention(SearchAttention):
     ) -> None:
         super().__init__()
         self.heads = attentions[0].heads
-        self.memory = [attention.key_value(encoder_out.words).contiguous() for attention in attentions]
+        shape = encoder_out.words.shape[:2]
+        words = padded(encoder_out.words.flatten(0, 1))
+        self.memory = [attention.key_value(words)[: shape.numel()].unflatten(0, shape) for attention in attentions]
         self.roles = torch.full((self.heads,), -1, dtype=torch.int32)
         self.roles[: state_heads.stack] = 0
         self.roles[state_heads.stack : state_heads.stack + state_heads.buffer] = 1
