@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import ne
 
 from transition_parser.graphs.amr import AmrGraph, named
 from transition_parser.graphs.bank import AmrEntry, jamr_lines, parse_entry
@@ -104,8 +105,8 @@ def replay_tree(table: ActionTable, sentence: Sentence, hypothesis: Hypothesis) 
     for action, log_prob in zip(actions, hypothesis.step_scores, strict=True):
         before, state = state, system.apply(state, action)
         if action.kind in (Kind.LEFT_ARC, Kind.RIGHT_ARC):
-            changed = (i for i, h in enumerate(state.heads) if h != before.heads[i])
-            scores[next(changed)] = math.exp(log_prob)
+            dependent = list(map(ne, state.heads, before.heads)).index(True)
+            scores[dependent] = math.exp(log_prob)
     return Parse(sentence, system.result(state), tuple(scores), tuple(actions), hypothesis.score)
 
 
@@ -123,7 +124,7 @@ def replay_amr(
 
 
 def _actions(table: ActionTable, tokens: Sequence[int]) -> list[Action]:
-    return [Action.parse(table.tokens[i]) for i in tokens]
+    return [table.actions[i] for i in tokens]
 
 
 def _wiki(graph: AmrGraph, known: Mapping[str, str] | None) -> dict[int, str]:

@@ -74,14 +74,12 @@ class ArcEager(TransitionSystem):
     def apply(self, state: State, action: Action) -> State:
         stack, buffer = state.stack, state.buffer
         if action.kind is Kind.SHIFT:
-            return state._replace(stack=(*stack, buffer[0]), buffer=buffer[1:])
+            return self._move(state, (*stack, buffer[0]), buffer[1:])
         if action.kind is Kind.REDUCE:
-            return state._replace(stack=stack[:-1])
+            return self._move(state, stack[:-1], buffer)
         if action.kind is Kind.LEFT_ARC:
-            arc = self._arc(state, stack[-1], buffer[0], action.label)
-            return state._replace(stack=stack[:-1], **arc)
-        arc = self._arc(state, buffer[0], stack[-1], action.label)
-        return state._replace(stack=(*stack, buffer[0]), buffer=buffer[1:], **arc)
+            return self._arc(state, stack[-1], buffer[0], action.label, stack[:-1], buffer)
+        return self._arc(state, buffer[0], stack[-1], action.label, (*stack, buffer[0]), buffer[1:])
 
     def is_final(self, state: State) -> bool:
         return not state.stack and state.buffer[0] == state.root

@@ -53,9 +53,9 @@ class ArcHybrid(TransitionSystem):
     def apply(self, state: State, action: Action) -> State:
         stack, buffer = state.stack, state.buffer
         if action.kind is Kind.SHIFT:
-            return state._replace(stack=(*stack, buffer[0]), buffer=buffer[1:])
+            return self._move(state, (*stack, buffer[0]), buffer[1:])
         head = buffer[0] if action.kind is Kind.LEFT_ARC else stack[-2]
-        return state._replace(stack=stack[:-1], **self._arc(state, stack[-1], head, action.label))
+        return self._arc(state, stack[-1], head, action.label, stack[:-1], buffer)
 
     def is_final(self, state: State) -> bool:
         return not state.stack and state.buffer[0] == state.root
@@ -95,7 +95,7 @@ class ArcHybridSwap(ArcHybrid):
         if action.kind is not Kind.SWAP:
             return super().apply(state, action)
         stack, buffer = state.stack, state.buffer
-        return state._replace(stack=stack[:-1], buffer=(buffer[0], stack[-1], *buffer[1:]))
+        return self._move(state, stack[:-1], (buffer[0], stack[-1], *buffer[1:]))
 
     def max_actions(self, n: int) -> int:
         return 2 * n + n * (n - 1)

@@ -56,12 +56,11 @@ class ArcStandard(TransitionSystem):
     def apply(self, state: State, action: Action) -> State:
         stack, buffer = state.stack, state.buffer
         if action.kind is Kind.SHIFT:
-            return state._replace(stack=(*stack, buffer[0]), buffer=buffer[1:])
+            return self._move(state, (*stack, buffer[0]), buffer[1:])
         second, top = stack[-2:]
         if action.kind is Kind.LEFT_ARC:
-            arc = self._arc(state, second, top, action.label)
-            return state._replace(stack=(*stack[:-2], top), **arc)
-        return state._replace(stack=stack[:-1], **self._arc(state, top, second, action.label))
+            return self._arc(state, second, top, action.label, (*stack[:-2], top), buffer)
+        return self._arc(state, top, second, action.label, stack[:-1], buffer)
 
     def is_final(self, state: State) -> bool:
         return state.stack == (state.root,)
@@ -101,7 +100,7 @@ class ArcStandardSwap(ArcStandard):
         if action.kind is not Kind.SWAP:
             return super().apply(state, action)
         *below, second, top = state.stack
-        return state._replace(stack=(*below, top), buffer=(second, *state.buffer))
+        return self._move(state, (*below, top), (second, *state.buffer))
 
     def max_actions(self, n: int) -> int:
         return 2 * n + 1 + n * (n - 1)

@@ -132,9 +132,15 @@ class TransitionSystem(ABC):
         return f"{self.name} has no {action.kind.value}"
 
     @staticmethod
-    def _arc(state: State, dependent: int, head: int, label: str | None) -> dict[str, tuple]:
-        """The fields of `state` that an arc changes."""
-        return {
-            "heads": (*state.heads[:dependent], head, *state.heads[dependent + 1 :]),
-            "relations": (*state.relations[:dependent], label, *state.relations[dependent + 1 :]),
-        }
+    def _move(state: State, stack: tuple[int, ...], buffer: tuple[int, ...]) -> State:
+        """`state` with another stack and buffer; `_replace` takes four times as long."""
+        return State(state.words, stack, buffer, state.heads, state.relations)
+
+    @staticmethod
+    def _arc(
+        state: State, dependent: int, head: int, label: str | None, stack: tuple[int, ...], buffer: tuple[int, ...]
+    ) -> State:
+        """`state` with one arc more, and another stack and buffer."""
+        heads = (*state.heads[:dependent], head, *state.heads[dependent + 1 :])
+        relations = (*state.relations[:dependent], label, *state.relations[dependent + 1 :])
+        return State(state.words, stack, buffer, heads, relations)
