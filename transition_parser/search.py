@@ -77,10 +77,7 @@ class _Search:
             self._step()
             self.state.machine.advance(self.tokens)
             self._collect()
-        found: list[list[Hypothesis]] = [[] for _ in self.finished]
-        for (sentence, _, _), hypothesis in zip(self.ends, self._hypotheses(), strict=True):
-            found[sentence].append(hypothesis)
-        return [sorted(h, key=lambda x: -x.score)[: self.nbest] for h in found]
+        return self._hypotheses()
 
     def _step(self) -> None:
         """Every row takes its step, and each sentence keeps its `beam` best continuations."""
@@ -129,9 +126,9 @@ class _Search:
         self.moved = self.state.keep(groups)
         self.tokens, self.scores = self.tokens[self.moved], self.scores[groups]
 
-    def _hypotheses(self) -> list[Hypothesis]:
-        """Those of `ends`: from their last action back to the first, all at once."""
-        last, rows = (np.array(x) for x in list(zip(*self.ends, strict=True))[1:])
+    def _hypotheses(self) -> list[list[Hypothesis]]:
+        """The best of each sentence: all of `ends` are followed from their last action back to the first at once."""
+        sentences, last, rows = (np.array(x) for x in zip(*self.ends, strict=True))
         tokens = np.zeros((len(rows), len(self.steps)), dtype=np.int64)
         scores = np.zeros(tokens.shape)
         for number in reversed(range(len(self.steps))):
@@ -142,10 +139,13 @@ class _Search:
             scores[taken, number] = step.scores.cpu().numpy()[here]
             if step.origin is not None:
                 rows[taken] = step.origin.cpu().numpy()[here]
-        found = []
-        for i, end in enumerate(last):
-            steps = scores[i, : end + 1].tolist()
-            found.append(Hypothesis(tokens[i, : end + 1].tolist(), steps, sum(steps) / (len(steps) + 1) ** self.lenpen))
+        totals = scores.sum(1) / (last + 2.0) ** self.lenpen
+        found: list[list[Hypothesis]] = [[] for _ in self.finished]
+        for i in np.lexsort((-totals, sentences)).tolist():
+            if len(found[sentences[i]]) < self.nbest:
+                steps = slice(last[i] + 1)
+                hypothesis = Hypothesis(tokens[i, steps].tolist(), scores[i, steps].tolist(), float(totals[i]))
+                found[sentences[i]].append(hypothesis)
         return found
 
 
