@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -40,6 +41,7 @@ from transition_parser.sentences import read_amr_sentences, read_sentences, toke
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "int8": torch.float32}
 CHUNK = 4096  # sentences that are sorted by length together
 _SIDE_BY_SIDE = 4  # batches, at the most: Python itself runs on one core
+_SWITCH_INTERVAL = 5e-4  # seconds that a batch waits for Python while another runs it; Python's default is tenfold
 _LEAST_BATCH = 2000  # words times beam: in smaller batches the steps cost more than what they compute
 
 
@@ -131,16 +133,20 @@ class Parser:
     @contextmanager
     def _workers(self):
         """A `map` over batches: on a CPU several at a time, with their share of torch's threads each."""
-        before = torch.get_num_threads()
+        before = torch.get_num_threads(), sys.getswitchinterval()
         side_by_side = min(self.threads, _SIDE_BY_SIDE) if self.device.type == "cpu" else 1
         torch.set_num_threads(max(self.threads // side_by_side, 1))
-        pool = ThreadPoolExecutor(side_by_side) if side_by_side > 1 else None
+        pool = None
+        if side_by_side > 1:
+            sys.setswitchinterval(_SWITCH_INTERVAL)
+            pool = ThreadPoolExecutor(side_by_side)
         try:
             yield map if pool is None else pool.map
         finally:
             if pool is not None:
                 pool.shutdown(cancel_futures=True)
-            torch.set_num_threads(before)
+            torch.set_num_threads(before[0])
+            sys.setswitchinterval(before[1])
 
     def _parse_batch(self, sentences: list, batch: list[int]) -> dict[int, Parse | AmrParse]:
         some = [sentences[i] for i in batch]
