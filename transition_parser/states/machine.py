@@ -224,8 +224,7 @@ class DependencyMachine:
     def _places_in(self, array: Tensor, size: Tensor) -> Tensor:
         inside = self.places < size[:, None]
         target = torch.where(inside, array[:, : self.width], self.width)
-        place = torch.where(inside, size[:, None] - self.places, 0)
-        return torch.zeros_like(array).scatter_(1, target, place)[:, : self.width]
+        return torch.zeros_like(array).scatter_(1, target, size[:, None] - self.places)[:, : self.width]
 
     def _stack_columns(self, columns: dict[Column, Tensor]) -> Tensor:
         never = torch.zeros_like(self.depth, dtype=torch.bool)
