@@ -1,6 +1,7 @@
 """The Python API."""
 
 import math
+import sys
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,17 @@ def test_an_unfinished_stream_gives_the_threads_back():
     assert torch.get_num_threads() == before
 
 
+def test_streams_that_overlap_leave_the_process_as_it_was():
+    before = torch.get_num_threads(), sys.getswitchinterval()
+    streams = [Parser.load("en-ewt", threads=3).parse_stream(list(read_conllu(SAMPLE))) for _ in range(2)]
+    for stream in streams:
+        next(stream)
+    assert sys.getswitchinterval() < before[1]
+    for stream in streams:  # the first to begin is the first to end
+        stream.close()
+    assert (torch.get_num_threads(), sys.getswitchinterval()) == before
+
+
 @pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
 def test_int8_parses_nearly_alike(model, path):
     some = list(Parser.load(model).read(path))[:20]
@@ -111,8 +123,9 @@ def test_bf16_packs_its_own_copy_and_parses_nearly_alike():
     model, resources = load_model("en-ewt")
     full, half = (Parser(model, resources, precision=p) for p in ("fp32", "bf16"))
     assert {p.dtype for p in model.parameters()} == {torch.float}
-    names = {type(m).__name__ for m in half.model.decoder.layers.modules()}
-    assert "_PackedLinear" in names and "_PackedLinear" not in {type(m).__name__ for m in model.modules()}
+    for part in (half.model.encoder, half.model.decoder):
+        assert "_PackedLinear" in {type(m).__name__ for m in part.layers.modules()}
+    assert "_PackedLinear" not in {type(m).__name__ for m in model.modules()}
     heads = [[head for parse in parser.parse(some) for head in parse.tree.heads] for parser in (full, half)]
     assert sum(a == b for a, b in zip(*heads, strict=True)) >= 0.97 * len(heads[0])
 

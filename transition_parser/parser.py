@@ -12,11 +12,12 @@ from __future__ import annotations
 import copy
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
+from threading import Lock
 
 import torch
 
@@ -41,8 +42,35 @@ from transition_parser.sentences import read_amr_sentences, read_sentences, toke
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "int8": torch.float32}
 CHUNK = 4096  # sentences that are sorted by length together
 _SIDE_BY_SIDE = 4  # batches, at the most: Python itself runs on one core
-_SWITCH_INTERVAL = 5e-4  # seconds that a batch waits for Python while another runs it; Python's default is tenfold
+_SWITCH_INTERVAL = 5e-4  # seconds that a batch waits for Python while another runs it; Python's default is 5e-3
 _LEAST_BATCH = 2000  # words times beam: in smaller batches the steps cost more than what they compute
+
+
+class _Shared:
+    """A setting of the whole process, which several streams change at the same time: what it was comes back when the
+    last of them ends."""
+
+    def __init__(self, get: Callable, set_: Callable) -> None:
+        self._get, self._set, self._lock, self._users = get, set_, Lock(), 0
+
+    @contextmanager
+    def at(self, value) -> Iterator[None]:
+        with self._lock:
+            if self._users == 0:
+                self._before = self._get()
+            self._users += 1
+            self._set(value)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                if self._users == 0:
+                    self._set(self._before)
+
+
+_torch_threads = _Shared(torch.get_num_threads, torch.set_num_threads)
+_switch_interval = _Shared(sys.getswitchinterval, sys.setswitchinterval)
 
 
 class Parser:
@@ -133,20 +161,16 @@ class Parser:
     @contextmanager
     def _workers(self):
         """A `map` over batches: on a CPU several at a time, with their share of torch's threads each."""
-        before = torch.get_num_threads(), sys.getswitchinterval()
         side_by_side = min(self.threads, _SIDE_BY_SIDE) if self.device.type == "cpu" else 1
-        torch.set_num_threads(max(self.threads // side_by_side, 1))
-        pool = None
-        if side_by_side > 1:
-            sys.setswitchinterval(_SWITCH_INTERVAL)
+        with ExitStack() as stack:
+            stack.enter_context(_torch_threads.at(max(self.threads // side_by_side, 1)))
+            if side_by_side == 1:
+                yield map
+                return
+            stack.enter_context(_switch_interval.at(_SWITCH_INTERVAL))
             pool = ThreadPoolExecutor(side_by_side)
-        try:
-            yield map if pool is None else pool.map
-        finally:
-            if pool is not None:
-                pool.shutdown(cancel_futures=True)
-            torch.set_num_threads(before[0])
-            sys.setswitchinterval(before[1])
+            stack.callback(pool.shutdown, cancel_futures=True)
+            yield pool.map
 
     def _parse_batch(self, sentences: list, batch: list[int]) -> dict[int, Parse | AmrParse]:
         some = [sentences[i] for i in batch]

@@ -124,6 +124,7 @@ def replay_amr(
 
 
 def _actions(table: ActionTable, tokens: Sequence[int]) -> list[Action]:
+    """What legal tokens stand for: each is an action of the system."""
     return [table.actions[i] for i in tokens]
 
 
