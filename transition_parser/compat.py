@@ -52,20 +52,21 @@ def give_back_freed_memory() -> None:
 
 
 def keep_few_kernels() -> None:
-    """Limits oneDNN's cache of kernels, which holds one for each shape of each product: 1,024 of them take over 1 GB,
-    and search has a new shape in most steps. Keeps a limit that the user has set; too late once oneDNN has computed.
+    """Limits oneDNN's cache of kernels, which holds one for each shape of each product: 1,024 of them take over 1 GB.
+    Keeps a limit that the user has set; too late once oneDNN has computed.
     """
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
 
 
-def padded(rows: Tensor) -> Tensor:
-    """(N, ...) with some zeros behind, at most a sixteenth more (or 7): for products of matrices.
+def padded(rows: Tensor, step: int | None = None) -> Tensor:
+    """(N, ...) with zeros behind up to a multiple of `step`; by default at most a sixteenth more (or 7).
 
-    oneDNN makes a kernel for each number of rows that it meets, which takes as long as some products, and keeps parts
-    of it for ever, up to 0.3 MB: so let it meet few.
+    oneDNN makes a kernel for each shape of a product in bf16, which takes as long as some products, and keeps 0.2 to
+    1 MB of it for ever, also when `keep_few_kernels` drops it: so let products have few numbers of rows.
     """
-    step = max(2 ** (len(rows).bit_length() - 5), 8)
-    return F.pad(rows, (*(0, 0) * (rows.dim() - 1), 0, -len(rows) % step))
+    step = step or max(2 ** (len(rows).bit_length() - 5), 8)
+    missing = -len(rows) % step
+    return F.pad(rows, (*(0, 0) * (rows.dim() - 1), 0, missing)) if missing else rows
 
 
 def _of_glibc(name: str) -> Callable | None:
@@ -101,7 +102,8 @@ def pack(model: nn.Module) -> None:
 
 
 class _PackedLinear(nn.Module):
-    """What torch's own compiler makes of a linear layer on CPUs (`torch._inductor`): the operators are not public."""
+    """What torch's own compiler makes of a linear layer on CPUs (`torch._inductor`): the operators are not public. It
+    computes with few numbers of rows, see `padded`."""
 
     def __init__(self, layer: nn.Linear) -> None:
         super().__init__()
@@ -110,7 +112,9 @@ class _PackedLinear(nn.Module):
         self.activation = "none"
 
     def forward(self, x: Tensor) -> Tensor:
-        return torch.ops.mkldnn._linear_pointwise(x, self.packed, self.bias, self.activation, [], "")
+        rows = x.flatten(0, -2)
+        found = torch.ops.mkldnn._linear_pointwise(padded(rows), self.packed, self.bias, self.activation, [], "")
+        return found[: len(rows)].unflatten(0, x.shape[:-1])
 
 
 def _linear_in(part: str, model: nn.Module) -> list[tuple[str, nn.Linear]]:

@@ -30,7 +30,7 @@ SWAPS_PER_WORD = 2
 
 # From so many actions on, search scores only those that are legal in some row.
 _LARGE_VOCABULARY = 512
-_ACTIONS_AT_ONCE = 512
+_ACTIONS_STEP = 128  # what it pads their number to, for few shapes
 
 
 @dataclass
@@ -205,10 +205,8 @@ class ActionDecoder(FairseqIncrementalDecoder):
         """(N, V) of x (N, dim), or (N, U) of the actions `some` (U,)."""
         if some is None:
             return self.output(x)
-        # products of few shapes, see `padded`: as many numbers of rows times those of actions are too many
-        parts = self.output.weight.index_select(0, some).split(_ACTIONS_AT_ONCE)
-        whole = (F.pad(part, (0, 0, 0, _ACTIONS_AT_ONCE - len(part))) for part in parts)
-        return torch.cat([F.linear(x, w)[:, : len(part)] for w, part in zip(whole, parts, strict=True)], 1)
+        weight = self.output.weight.index_select(0, padded(some, _ACTIONS_STEP))
+        return F.linear(x, weight)[:, : len(some)]
 
     def machine(self, encoder_out: EncoderOut, swaps_per_word: int | None = None, keep_arcs: bool = True) -> Machine:
         """The batched machine before the first action."""
