@@ -195,9 +195,8 @@ def test_the_loss_is_smoothed_over_legal_actions(loaded):
     assert float(loss) == pytest.approx(float(expected), rel=1e-4)
 
 
-@pytest.fixture
-def encoder():
-    """A small one with random weights; every third of its pieces opens a word."""
+def make_encoder(layers: int = 2, local: int = 1, heads: int = 2) -> WordEncoder:
+    """A small one, 64 wide, with random weights; every third of its pieces opens a word."""
     torch.manual_seed(1)
     dictionary = Dictionary()
     for piece in range(30):
@@ -205,22 +204,24 @@ def encoder():
     opens = torch.arange(len(dictionary)) % 3 == 0
     opens[dictionary.eos()] = True
     args = Namespace(
-        encoder_embed_dim=64, encoder_attention_heads=2, encoder_ffn_embed_dim=96, encoder_layers=2,
-        encoder_local_layers=1, dropout=0.1, word_dropout=0.1, attention_dropout=0.1, activation_dropout=0.1,
+        encoder_embed_dim=64, encoder_attention_heads=heads, encoder_ffn_embed_dim=96, encoder_layers=layers,
+        encoder_local_layers=local, dropout=0.1, word_dropout=0.1, attention_dropout=0.1, activation_dropout=0.1,
     )  # fmt: skip
     return WordEncoder(dictionary, opens, args).eval()
 
 
-def some_pieces(encoder, left: bool) -> torch.Tensor:
-    """(B, S), each `</s>` at its end, padded on the left or the right; the first piece of a sentence need not open a
-    word."""
-    rows = [torch.cat([torch.randint(4, 34, (length,)), torch.tensor([2])]) for length in (1, 9, 17, 5)]
+def some_pieces(encoder: WordEncoder, left: bool) -> torch.Tensor:
+    """(B, S), each `</s>` at its end, padded on the left or the right; the first piece of the second opens no word."""
+    rows = [torch.cat([torch.randint(4, 34, (length,)), torch.tensor([2])]) for length in (0, 9, 17, 5)]
+    rows[1][0] = 4
+    assert not encoder.opens[4]
     tokens = torch.nn.utils.rnn.pad_sequence([row.flip(0) if left else row for row in rows], True, encoder.padding)
     return tokens.flip(1) if left else tokens
 
 
 @pytest.mark.parametrize("left", [True, False])
-def test_a_word_is_the_mean_of_its_pieces(encoder, left):
+def test_a_word_is_the_mean_of_its_pieces(left):
+    encoder = make_encoder()
     tokens = some_pieces(encoder, left)
     found, mask = encoder._pool(tokens)
     for sentence, row in enumerate(tokens.tolist()):
@@ -237,16 +238,32 @@ def test_a_word_is_the_mean_of_its_pieces(encoder, left):
 
 
 @pytest.mark.skipif(search_kernels.library() is None, reason="set up without a compiler for the kernels")
-def test_search_encodes_as_training_does(encoder, monkeypatch):
-    """The kernels and the masks: the same words."""
-    tokens = some_pieces(encoder, left=False)
-    with torch.no_grad():
-        wanted = encoder(tokens)
+@pytest.mark.parametrize(("layers", "local", "heads"), [(2, 1, 2), (1, 2, 1), (0, 1, 2), (0, 0, 2), (2, 1, 4)])
+@pytest.mark.parametrize("dtype", [torch.float, torch.bfloat16])
+def test_search_encodes_as_training_does(monkeypatch, layers, local, heads, dtype):
+    """The kernels and the masks find the same words; heads of 16 numbers are not for kernels."""
+    encoder = make_encoder(layers, local, heads)
     called = []
     look = search_kernels.look_at_words
     monkeypatch.setattr(search_kernels, "look_at_words", lambda *a: called.append(1) or look(*a))
+    for tokens in (some_pieces(encoder, left=False), some_pieces(encoder, left=False)[1:2], torch.tensor([[2]])):
+        wanted = encoder.float()(tokens)  # with gradients
+        assert not called
+        with torch.no_grad():
+            found = encoder.to(dtype)(tokens)
+        assert len(called) == (layers if heads < 4 else 0)
+        called.clear()
+        assert torch.equal(found.mask, wanted.mask) and torch.equal(found.lengths, wanted.lengths)
+        close = 1e-5 if dtype is torch.float else 0.1
+        assert torch.allclose(found.words[found.mask].float(), wanted.words[wanted.mask], atol=close)
+
+
+@pytest.mark.skipif(search_kernels.library() is None, reason="set up without a compiler for the kernels")
+def test_autocast_encodes_alike():
+    encoder = make_encoder()
+    tokens = some_pieces(encoder, left=False)
     with torch.inference_mode():
-        found = encoder(tokens)
-    assert len(called) == 2
-    assert torch.equal(found.mask, wanted.mask) and torch.equal(found.lengths, wanted.lengths)
-    assert torch.allclose(found.words[found.mask], wanted.words[wanted.mask], atol=1e-5)
+        wanted = encoder(tokens)
+        with torch.autocast("cpu", torch.bfloat16):
+            found = encoder(tokens)
+    assert torch.allclose(found.words[found.mask].float(), wanted.words[wanted.mask], atol=0.1)

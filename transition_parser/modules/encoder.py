@@ -68,7 +68,8 @@ class WordEncoder(FairseqEncoder):
         x, mask = self._pool(src_tokens)
         x = self.dropout(self.word_dropout(x) + sinusoids(1, x.size(1), x.size(2), x.device).to(x.dtype))
         lengths = mask.sum(1)
-        if torch.is_inference_mode_enabled() and search_kernels.can_compute(x, self.head_width):
+        training = self.training or torch.is_grad_enabled()
+        if not training and search_kernels.can_compute(x, self.head_width):
             return EncoderOut(self._infer(x, mask, lengths), mask, lengths - 1, features)
         for layer in self.local:
             x = layer(x, mask)
@@ -78,7 +79,7 @@ class WordEncoder(FairseqEncoder):
         return EncoderOut(self.norm(x), mask, lengths - 1, features)
 
     def _infer(self, x: Tensor, mask: Tensor, lengths: Tensor) -> Tensor:
-        """What the layers and the last norm make of x (B, P, dim), on CPUs. mask: (B, P). lengths: (B,)."""
+        """What the layers and the last norm make of x (B, P, dim), by `search_kernels`. mask: (B, P). lengths: (B,)."""
         batch, width, _ = x.shape
         for layer in self.local:
             x = layer.infer(x, mask)
@@ -89,7 +90,7 @@ class WordEncoder(FairseqEncoder):
         norms = [*(layer.norms[0] for layer in self.layers), self.norm]
         inner = norms[0](rows)
         for layer, norm in zip(self.layers, norms[1:], strict=True):
-            rows, added = layer.infer(rows, inner, (batch, width), sentence, lengths)
+            added = layer.infer(rows, inner, (batch, width), sentence, lengths)
             inner = add_and_normalise(rows, added, norm)
         return inner[: batch * width].unflatten(0, (batch, width))
 

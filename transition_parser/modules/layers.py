@@ -60,7 +60,7 @@ class LocalLayer(nn.Module):
         return x + self.dropout(mixed)
 
     def infer(self, x: Tensor, words: Tensor) -> Tensor:
-        """The same on CPUs, as a product of matrices with few shapes (see `padded`); x may change in place."""
+        """The same as a product of matrices with few shapes (see `padded`), added to x in place."""
         inner = F.pad(self.norm(x) * words.unsqueeze(-1), (0, 0, 1, 1))
         three = padded(torch.cat([inner[:, :-2], inner[:, 1:-1], inner[:, 2:]], 2).flatten(0, 1))
         mixed = F.linear(three, self.mix.weight.permute(0, 2, 1).flatten(1), self.mix.bias).relu_()
@@ -84,11 +84,9 @@ class EncoderLayer(nn.Module):
         x = x + self.dropout(self.attention(inner, inner, mask))
         return x + self.dropout(self.feed_forward(self.norms[1](x)))
 
-    def infer(
-        self, x: Tensor, inner: Tensor, shape: tuple[int, int], sentence: Tensor, lengths: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """Where `search_kernels` compute, all words of a batch as rows: x and what the layer added to it, (N, dim)
-        each. x may change in place.
+    def infer(self, x: Tensor, inner: Tensor, shape: tuple[int, int], sentence: Tensor, lengths: Tensor) -> Tensor:
+        """Where `search_kernels` compute, all words of a batch as rows: adds to x (N, dim) in place what attention
+        finds, and returns what feed-forward adds to that.
 
         inner: `norms[0]` of x. shape: (B, P); the first B · P rows count. sentence: (N,), which sentence each row is
         of. lengths: (B,), words and root.
@@ -99,8 +97,7 @@ class EncoderLayer(nn.Module):
         found = search_kernels.look_at_words(
             attention.query(inner), attention.heads, memory, sentence, lengths, every, (), 0, None, None
         )
-        inner = add_and_normalise(x, attention.out(found), self.norms[1])
-        return x, self.feed_forward(inner)
+        return self.feed_forward(add_and_normalise(x, attention.out(found), self.norms[1]))
 
 
 class DecoderLayer(nn.Module):
@@ -146,8 +143,8 @@ class DecoderLayer(nn.Module):
         rows: Tensor | None = None,
         asked: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """One action of each hypothesis in search, in layer number `layer`: x and what the layer added to it, (R, dim)
-        each. x (R, dim) may change in place.
+        """One action of each hypothesis in search, in layer number `layer`: x with what attention found, and what
+        feed-forward adds to that, (R, dim) each. x (R, dim) may change in place.
 
         inner: `norms[0]` of x. which, asked: see `SearchAttention`. rows: which rows of x to go on with, those of
         `asked`; None where x has these alone.

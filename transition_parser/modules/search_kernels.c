@@ -1,5 +1,5 @@
-/* Attention in search, on CPUs. Each hypothesis reads the keys and values that it may see where they are stored:
-   no mask is made, and nothing is copied or computed for what it may not see.
+/* Attention in search, on CPUs. Each hypothesis (of the encoder, each word) reads the keys and values that it may see
+   where they are stored: no mask is made, and nothing is copied or computed for what it may not see.
 
    Numbers are float, or bfloat16 where `half` is 1; sums are in float. R rows (hypotheses), H heads of d numbers each,
    a multiple of 32; dim = H d. */

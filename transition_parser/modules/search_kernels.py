@@ -1,4 +1,5 @@
-"""The compiled part of search on CPUs: `search_kernels.c`, called through ctypes, without Python's lock."""
+"""The compiled part of search and of its encoder on CPUs: `search_kernels.c`, called through ctypes, without Python's
+lock."""
 
 from __future__ import annotations
 
@@ -94,7 +95,9 @@ def look_at_words(
     positions: Tensor | None,
     asked: Tensor | None,
 ) -> Tensor:
-    """(N, dim) that cross-attention finds; arguments as in C."""
+    """(N, dim) that cross-attention finds, or self-attention of the words; arguments as in C."""
+    if memory.dtype != query.dtype:
+        raise ValueError(f"query is {query.dtype}, keys and values are {memory.dtype}")
     stride = places[0].stride(0) if places else 0
     if any(p.dtype != torch.long or p.stride() != (stride, 1) for p in places):
         raise ValueError("places must be int64, each row in one piece, and all alike")
@@ -111,7 +114,7 @@ def look_at_words(
 
 def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
     """Adds to x (R, dim) in place; the layer norm of the sum."""
-    added, normal = added.contiguous(), torch.empty_like(x)
+    added, normal = added.to(x.dtype).contiguous(), torch.empty_like(x)
     library().add_and_normalise(
         _is_half(x), len(x), x.size(1), x.data_ptr(), added.data_ptr(), norm.weight.data_ptr(), norm.bias.data_ptr(),
         norm.eps, normal.data_ptr(),
@@ -151,5 +154,5 @@ def _is_half(x: Tensor) -> int:
 
 def _checked(found: Tensor, failed: int) -> Tensor:
     if failed:
-        raise MemoryError("no memory for attention in search")
+        raise MemoryError("no memory for attention")
     return found
