@@ -1,9 +1,9 @@
 """Memory over a long input: `transition-parser parse` on many sentences, drawn from FILE with a fixed seed.
 
-The resident memory of the program (with its children) is looked at every second, and after how many finished
-sentences: the most and the median while the first fifth was finished, the next two, and the last two. Growth is from
-the second of these spans to the third, which is as long. Parsed sentences come out some thousand at a time, so that an
-input of few tells nothing. Ends with an error where the output lacks a sentence.
+The resident memory of the program (with its children) is read every second, with the number of finished sentences:
+the most and the median, for the first fifth of the sentences, the next two and the last two. Growth is from the second
+of these spans to the third, which is as long. Parsed sentences come out some thousand at a time, so that an input of
+few tells nothing. Ends with an error where the output lacks a sentence.
 
     python run/bench/stream.py MODEL FILE [--sentences 100000] [--beam 1]
 """
