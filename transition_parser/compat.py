@@ -64,8 +64,8 @@ def padded(rows: Tensor, step: int | None = None) -> Tensor:
     oneDNN makes a kernel for each shape of a product in bf16, which takes as long as some products, and keeps 0.2 to
     1 MB of it for ever, also when `keep_few_kernels` drops it: so let products have few numbers of rows.
     """
-    step = step or max(2 ** (len(rows).bit_length() - 5), 8)
-    missing = -len(rows) % step
+    count = rows.size(0)
+    missing = -count % (step or max(2 ** (count.bit_length() - 5), 8))
     return F.pad(rows, (*(0, 0) * (rows.dim() - 1), 0, missing)) if missing else rows
 
 
@@ -112,9 +112,11 @@ class _PackedLinear(nn.Module):
         self.activation = "none"
 
     def forward(self, x: Tensor) -> Tensor:
-        rows = x.flatten(0, -2)
-        found = torch.ops.mkldnn._linear_pointwise(padded(rows), self.packed, self.bias, self.activation, [], "")
-        return found[: len(rows)].unflatten(0, x.shape[:-1])
+        if x.dim() > 2:
+            return self(x.flatten(0, -2)).unflatten(0, x.shape[:-1])
+        rows = padded(x)
+        found = torch.ops.mkldnn._linear_pointwise(rows, self.packed, self.bias, self.activation, [], "")
+        return found if rows is x else found[: x.size(0)]
 
 
 def _linear_in(part: str, model: nn.Module) -> list[tuple[str, nn.Linear]]:
