@@ -13,20 +13,24 @@ setup(
     license="MIT",
     python_requires=">=3.11",
     packages=find_packages(include=["transition_parser*", "oracles*", "preprocess*"], exclude=["tests*"]),
+    # Not Python modules but libraries that transition_parser/compiled.py loads. Without them search finds the same more
+    # slowly.
     ext_modules=[
-        # Not a Python module but a library that transition_parser/modules/search_kernels.py loads. Without it search
-        # finds the same more slowly. The flags let sums be computed in any order, and know that
-        # numbers are finite; -ffast-math would change how all of Python computes.
         Extension(
             "transition_parser.modules._search_kernels",
             ["transition_parser/modules/search_kernels.c"],
             depends=["transition_parser/modules/search_kernels.h"],
+            # These let sums be computed in any order, and know that numbers are finite; -ffast-math would change how
+            # all of Python computes.
             extra_compile_args=[
                 *("-O3", "-Wno-psabi", "-fno-math-errno", "-fno-trapping-math", "-ffinite-math-only"),
                 *("-fassociative-math", "-fno-signed-zeros", "-freciprocal-math"),
             ],
             optional=True,
-        )
+        ),
+        Extension(
+            "transition_parser.states._machine_kernels", ["transition_parser/states/machine_kernels.c"], optional=True
+        ),
     ],
     package_data={"transition_parser": ["pretrained/*/*"]},
     install_requires=[

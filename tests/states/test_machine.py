@@ -1,6 +1,7 @@
 """The batched machine and the numpy indicators equal the pure-Python machine at every step."""
 
 import random
+import sys
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from tests.conftest import SAMPLE
 from tests.strategies import RELATIONS
 from transition_parser.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
+from transition_parser.states import machine_kernels
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.indicators import indicators
 from transition_parser.states.machine import DependencyMachine, unroll
@@ -67,6 +69,29 @@ def assert_equal(machine: DependencyMachine, table: ActionTable, states) -> None
         assert bool(machine.closing()[row]) == (table.system.is_final(state) or last)
 
 
+@pytest.fixture(params=["compiled", "torch"])
+def kernels(request, monkeypatch):
+    """The two ways in which a machine takes its steps."""
+    if request.param == "torch":
+        monkeypatch.setattr(machine_kernels, "library", lambda: None)
+    elif machine_kernels.library() is None:
+        pytest.skip("set up without a compiler for the kernels")
+
+
+def test_the_kernels_are_there_on_linux():
+    """Else every other test would pass without them."""
+    if sys.platform == "linux":
+        assert machine_kernels.library() is not None
+
+
+def test_the_kernels_refuse_what_they_would_misread():
+    size = torch.zeros(2, dtype=torch.long)
+    for array in (torch.zeros(2, 3, dtype=torch.int32), torch.zeros(3, 2, dtype=torch.long).t()):
+        with pytest.raises(ValueError, match="int64"):
+            machine_kernels.places_in(array, size)
+
+
+@pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
 @pytest.mark.parametrize("shift_words", [(), ("a", "b")])
 @given(lengths=st.lists(st.integers(1, 7), min_size=1, max_size=4), seed=st.integers(0, 2**32))

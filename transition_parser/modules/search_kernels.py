@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import ctypes
 from functools import lru_cache
-from importlib.util import find_spec
 
 import torch
 from torch import Tensor, nn
+
+from transition_parser.compiled import load_library
 
 _BLOCK = 32  # numbers that are read at once: a head must have a multiple
 
@@ -29,13 +30,7 @@ _ARGUMENTS = {
 @lru_cache(maxsize=1)
 def library() -> ctypes.CDLL | None:
     """The library; None where the package was set up without a compiler that can make it."""
-    spec = find_spec("transition_parser.modules._search_kernels")
-    if spec is None or spec.origin is None:
-        return None
-    found = ctypes.CDLL(spec.origin)
-    for name, arguments in _ARGUMENTS.items():
-        getattr(found, name).argtypes = arguments
-    return found
+    return load_library("transition_parser.modules._search_kernels", _ARGUMENTS)
 
 
 def can_compute(like: Tensor, width: int = _BLOCK) -> bool:

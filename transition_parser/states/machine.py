@@ -12,6 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from transition_parser.states import machine_kernels
 from transition_parser.states.amr_machine import AmrMachine
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.table import SHIFT_ID, Column
@@ -20,7 +21,16 @@ from transition_parser.transitions.system import NO_HEAD
 
 _PER_SENTENCE = ("root", "features")  # alike in all rows of a sentence
 _PER_ROW = ("stack", "depth", "buffer", "left", "heads", "relations", "swaps_left")
-_READ = ("_top", "_second", "_front", "_columns")  # from the others, by `_look`
+_READ = ("_top", "_second", "_front", "_columns")  # from the others
+_MOVED = (
+    "stack",
+    "depth",
+    "buffer",
+    "left",
+    "_top",
+    "_second",
+    "_front",
+)  # by an action, as `machine_kernels` takes them
 
 
 class _Effect(NamedTuple):
@@ -69,10 +79,10 @@ _EFFECTS = {
 
 
 @lru_cache(maxsize=32)
-def _effect_tensors(system: str, device: torch.device) -> dict[str, Tensor]:
-    """The effects of each column as tensors, (C,) or (C, 2)."""
-    effects = [_EFFECTS[system].get(c, _Effect()) for c in Column]
-    return {name: torch.tensor([getattr(e, name) for e in effects], device=device) for name in _Effect._fields}
+def _effects(system: str, device: torch.device) -> Tensor:
+    """(C, 7): the effect of each column, the fields in their order."""
+    effects = [_EFFECTS[system].get(column, _Effect()) for column in Column]
+    return torch.tensor([[*effect[:-1], *effect.buffer_pushes] for effect in effects], device=device)
 
 
 class DependencyMachine:
@@ -115,7 +125,8 @@ class DependencyMachine:
         self.relations = torch.zeros_like(self.stack) if keep_arcs else None
         self.features = features if table.labelled_shift else None
         self.swaps_left = None if swaps_per_word is None else swaps_per_word * lengths
-        self._look()
+        self._read_words()
+        self._read_columns()
 
     # --- what a network sees ----------------------------------------------------------------
 
@@ -168,15 +179,17 @@ class DependencyMachine:
         """Every row takes the action of its token, (R,)."""
         legal = self.table.token_legal(tokens, self._columns, self.context())
         column = torch.where(legal, self.table.column[tokens], Column.NEVER)
-        effects = _effect_tensors(self.table.system, tokens.device)
-        effect = {name: values[column] for name, values in effects.items()}
+        effects = _effects(self.table.system, tokens.device)
         if self.swaps_left is not None:
             self.swaps_left = self.swaps_left - (column == Column.SWAP).long()
-        words = torch.stack([self.root, self._top, self._second, self._front], 1)
         if self.heads is not None:
-            self._attach(words, effect, self.table.relation[tokens])
-        self._move(words, effect)
-        self._look()
+            self._attach(effects[column], self.table.relation[tokens])
+        if machine_kernels.can_compute(column):
+            machine_kernels.take(column, effects, *(getattr(self, name) for name in _MOVED))
+        else:
+            self._move(effects[column])
+            self._read_words()
+        self._read_columns()
 
     def reorder(self, rows: Tensor, same_sentences: bool = False) -> None:
         """Row i becomes a copy of what was row `rows[i]`; rows may repeat, or be left out. same_sentences: row i is of
@@ -186,20 +199,26 @@ class DependencyMachine:
             if value is not None:
                 setattr(self, name, value.index_select(0, rows))
 
-    def _attach(self, words: Tensor, effect: dict[str, Tensor], relation: Tensor) -> None:
-        arc = effect["dependent"] > 0
-        dependent = words.gather(1, effect["dependent"][:, None])
-        head = words.gather(1, effect["head"][:, None])
-        place = torch.where(arc[:, None], dependent, self.width)
-        self.heads.scatter_(1, place, head)
+    def _attach(self, effect: Tensor, relation: Tensor) -> None:
+        """effect: (R, 7)."""
+        words = self._words()
+        arc = effect[:, :1] > 0
+        place = torch.where(arc, words.gather(1, effect[:, :1]), self.width)
+        self.heads.scatter_(1, place, words.gather(1, effect[:, 1:2]))
         self.relations.scatter_(1, place, relation[:, None])
 
-    def _move(self, words: Tensor, effect: dict[str, Tensor]) -> None:
-        self.depth = self.depth - effect["stack_pops"]
-        self.left = self.left - effect["buffer_pops"]
-        self.depth = self._push(self.stack, self.depth, words, effect["stack_push"])
-        for source in effect["buffer_pushes"].unbind(1):
+    def _move(self, effect: Tensor) -> None:
+        """effect: (R, 7)."""
+        words = self._words()
+        _, _, stack_pops, stack_push, buffer_pops, *buffer_pushes = effect.unbind(1)
+        self.depth = self._push(self.stack, self.depth - stack_pops, words, stack_push)
+        self.left = self.left - buffer_pops
+        for source in buffer_pushes:
             self.left = self._push(self.buffer, self.left, words, source)
+
+    def _words(self) -> Tensor:
+        """(R, 4): the words that effects name; the first is none."""
+        return torch.stack([self.root, self._top, self._second, self._front], 1)
 
     def _push(self, array: Tensor, size: Tensor, words: Tensor, source: Tensor) -> Tensor:
         pushed = source > 0
@@ -209,19 +228,23 @@ class DependencyMachine:
 
     # --- reading the state ------------------------------------------------------------------
 
-    def _look(self) -> None:
-        """Reads the words that legality asks for, and the legal columns."""
+    def _read_words(self) -> None:
+        """Reads the words that legality asks for."""
         self._top = self._word(self.stack, self.depth - 1)
         self._second = self._word(self.stack, self.depth - 2)
         self._front = self._word(self.buffer, self.left - 1)
+
+    def _read_columns(self) -> None:
         self._columns = _LEGAL[self.table.system](self)
         if self.swaps_left is not None:
             self._columns[:, Column.SWAP] &= self.swaps_left > 0
 
     def _word(self, array: Tensor, place: Tensor) -> Tensor:
-        return array.gather(1, place.clamp_min(0)[:, None])[:, 0]
+        return array.gather(1, place.clamp_min(0)[:, None]).flatten()
 
     def _places_in(self, array: Tensor, size: Tensor) -> Tensor:
+        if machine_kernels.can_compute(array):
+            return machine_kernels.places_in(array, size)
         inside = self.places < size[:, None]
         target = torch.where(inside, array[:, : self.width], self.width)
         return torch.zeros_like(array).scatter_(1, target, size[:, None] - self.places)[:, : self.width]
@@ -232,16 +255,17 @@ class DependencyMachine:
 
     def _legal_hybrid(self) -> Tensor:
         at_root = self._front == self.root
-        some = self.depth > 0
+        words, some = ~at_root, self.depth > 0
+        both = some & words
         columns = {
             Column.END: at_root & ~some,
-            Column.SHIFT: ~at_root,
-            Column.LEFT_ARC: some & ~at_root,
+            Column.SHIFT: words,
+            Column.LEFT_ARC: both,
             Column.LEFT_ARC_ROOT: at_root & (self.depth == 1),
             Column.RIGHT_ARC: self.depth > 1,
         }
         if self.table.system.endswith("swap"):
-            columns[Column.SWAP] = some & ~at_root & (self._top < self._front)
+            columns[Column.SWAP] = both & (self._top < self._front)
         return self._stack_columns(columns)
 
     def _legal_standard(self) -> Tensor:

@@ -1,0 +1,44 @@
+/* What the machine of dependency systems does to its rows on CPUs, one pass each. R rows; numbers are int64. */
+
+#include <stdint.h>
+#include <string.h>
+
+enum { NONE, S0, S1, B0, WORDS };
+
+/* An action: words by their numbers above. As `_Effect` in machine.py. */
+typedef struct {
+    int64_t dependent, head, stack_pops, stack_push, buffer_pops, buffer_pushes[2];
+} Effect;
+
+static int64_t push(int64_t *array, int64_t size, const int64_t *words, int64_t source) {
+    if (source == NONE) return size;
+    array[size] = words[source];
+    return size + 1;
+}
+
+static int64_t word(const int64_t *array, int64_t place) { return array[place < 0 ? 0 : place]; }
+
+/* Takes each row's action, and reads the words that the next one may be about.
+
+   action: (R), which of effects. stack, buffer: (R, width), of which (R) depth and left count. top, second, front: (R),
+   S0, S1 and B0. All but the actions change in place. */
+void take(int64_t rows, int64_t width, const int64_t *action, const Effect *effects, int64_t *stack, int64_t *depth,
+          int64_t *buffer, int64_t *left, int64_t *top, int64_t *second, int64_t *front) {
+    for (int64_t row = 0; row < rows; row++, stack += width, buffer += width) {
+        const Effect *effect = effects + action[row];
+        const int64_t words[WORDS] = {[S0] = top[row], [S1] = second[row], [B0] = front[row]};
+        depth[row] = push(stack, depth[row] - effect->stack_pops, words, effect->stack_push);
+        left[row] -= effect->buffer_pops;
+        for (int i = 0; i < 2; i++) left[row] = push(buffer, left[row], words, effect->buffer_pushes[i]);
+        top[row] = word(stack, depth[row] - 1);
+        second[row] = word(stack, depth[row] - 2);
+        front[row] = word(buffer, left[row] - 1);
+    }
+}
+
+/* places: (R, width), k for the k-th word from the end of the first size (R) in array (R, width + 1), 0 for others. */
+void places_in(int64_t rows, int64_t width, const int64_t *array, const int64_t *size, int64_t *places) {
+    memset(places, 0, sizeof *places * rows * width);
+    for (int64_t row = 0; row < rows; row++, array += width + 1, places += width)
+        for (int64_t i = 0; i < size[row]; i++) places[array[i]] = size[row] - i;
+}

@@ -1,0 +1,46 @@
+"""The compiled part of the machine of dependency systems on CPUs: `machine_kernels.c`."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from transition_parser.compiled import load_library
+
+_SIZE, _POINTER = ctypes.c_int64, ctypes.c_void_p
+_ARGUMENTS = {"take": (_SIZE, _SIZE, *(_POINTER,) * 9), "places_in": (_SIZE, _SIZE, *(_POINTER,) * 3)}
+
+
+@lru_cache(maxsize=1)
+def library() -> ctypes.CDLL | None:
+    """The library; None where the package was set up without a compiler."""
+    return load_library("transition_parser.states._machine_kernels", _ARGUMENTS)
+
+
+def can_compute(like: Tensor) -> bool:
+    """Whether the library is there, and can read such tensors."""
+    return like.device.type == "cpu" and library() is not None
+
+
+def take(action: Tensor, effects: Tensor, *state: Tensor) -> None:
+    """Takes each row's action, in place. action: (R,). effects: (C, 7). state: stack and its depth, buffer and what is
+    left, top, second and front, as in C."""
+    _check(action, effects, *state)
+    pointers = (tensor.data_ptr() for tensor in (action, effects, *state))
+    library().take(len(action), state[0].size(1), *pointers)
+
+
+def places_in(array: Tensor, size: Tensor) -> Tensor:
+    """(R, P): k for the k-th word from the end of the first `size` (R,) in array (R, P + 1), 0 for others."""
+    _check(array, size)
+    places = array.new_empty(len(array), array.size(1) - 1)
+    library().places_in(*places.shape, array.data_ptr(), size.data_ptr(), places.data_ptr())
+    return places
+
+
+def _check(*tensors: Tensor) -> None:
+    if any(tensor.dtype != torch.long or not tensor.is_contiguous() for tensor in tensors):
+        raise ValueError("tensors must be int64, each in one piece")
