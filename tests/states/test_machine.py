@@ -146,6 +146,7 @@ def relations_of(sentences) -> list[str]:
     return sorted({row.deprel for sentence in sentences for row in sentence.words})
 
 
+@pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
 def test_derivations_of_the_sample(name):
     sentences = [s for s in read_conllu(SAMPLE) if name.endswith("swap") or s.tree().is_projective()]
@@ -195,6 +196,7 @@ def reaches_root(heads: list[int]) -> bool:
     return True
 
 
+@pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("name", ["arc-hybrid-swap", "arc-standard-swap"])
 def test_a_limit_of_swaps_makes_walks_linear(name):
     """A walk that swaps whenever it can ends after 2n + 1 + 2·(2n) steps, in a tree."""

@@ -22,15 +22,7 @@ from transition_parser.transitions.system import NO_HEAD
 _PER_SENTENCE = ("root", "features")  # alike in all rows of a sentence
 _PER_ROW = ("stack", "depth", "buffer", "left", "heads", "relations", "swaps_left")
 _READ = ("_top", "_second", "_front", "_columns")  # from the others
-_MOVED = (
-    "stack",
-    "depth",
-    "buffer",
-    "left",
-    "_top",
-    "_second",
-    "_front",
-)  # by an action, as `machine_kernels` takes them
+_MOVED = ("root", "stack", "depth", "buffer", "left", "swaps_left", "_top", "_second", "_front")  # in C's order
 
 
 class _Effect(NamedTuple):
@@ -42,6 +34,7 @@ class _Effect(NamedTuple):
     stack_pops: int = 0
     stack_push: int = 0
     buffer_pops: int = 0
+    swaps: int = 0
     buffer_pushes: tuple[int, int] = (0, 0)  # the second one becomes the front
 
 
@@ -53,14 +46,14 @@ _HYBRID = {
     Column.LEFT_ARC: _Effect(_S0, _B0, stack_pops=1),
     Column.LEFT_ARC_ROOT: _Effect(_S0, _B0, stack_pops=1),
     Column.RIGHT_ARC: _Effect(_S0, _S1, stack_pops=1),
-    Column.SWAP: _Effect(stack_pops=1, buffer_pops=1, buffer_pushes=(_S0, _B0)),
+    Column.SWAP: _Effect(stack_pops=1, buffer_pops=1, swaps=1, buffer_pushes=(_S0, _B0)),
 }
 _STANDARD = {
     Column.SHIFT: _SHIFT,
     Column.LEFT_ARC: _Effect(_S1, _S0, stack_pops=2, stack_push=_S0),
     Column.LEFT_ARC_ROOT: _Effect(_S1, _S0, stack_pops=2, stack_push=_S0),
     Column.RIGHT_ARC: _Effect(_S0, _S1, stack_pops=1),
-    Column.SWAP: _Effect(stack_pops=2, stack_push=_S0, buffer_pushes=(_NONE, _S1)),
+    Column.SWAP: _Effect(stack_pops=2, stack_push=_S0, swaps=1, buffer_pushes=(_NONE, _S1)),
 }
 _EAGER = {
     Column.SHIFT: _SHIFT,
@@ -80,9 +73,69 @@ _EFFECTS = {
 
 @lru_cache(maxsize=32)
 def _effects(system: str, device: torch.device) -> Tensor:
-    """(C, 7): the effect of each column, the fields in their order."""
+    """(C, 8): the effect of each column, the fields in their order."""
     effects = [_EFFECTS[system].get(column, _Effect()) for column in Column]
     return torch.tensor([[*effect[:-1], *effect.buffer_pushes] for effect in effects], device=device)
+
+
+class _Situation(NamedTuple):
+    """What the legal columns of a state depend on (of arc-eager, they depend on the arcs, too): (R,) bool each."""
+
+    front_is_root: Tensor
+    some: Tensor  # words on the stack
+    two: Tensor  # words on the stack, or more
+    left: Tensor  # words in the buffer
+    top_is_root: Tensor
+    top_before_front: Tensor  # in the sentence
+    second_before_top: Tensor
+    may_swap: Tensor
+
+
+def _hybrid_columns(s: _Situation) -> dict[Column, Tensor]:
+    words = ~s.front_is_root
+    return {
+        Column.END: s.front_is_root & ~s.some,
+        Column.SHIFT: words,
+        Column.LEFT_ARC: s.some & words,
+        Column.LEFT_ARC_ROOT: s.front_is_root & s.some & ~s.two,
+        Column.RIGHT_ARC: s.two,
+        Column.SWAP: s.some & words & s.top_before_front & s.may_swap,
+    }
+
+
+def _standard_columns(s: _Situation) -> dict[Column, Tensor]:
+    rooted = s.some & s.top_is_root
+    arc = s.two & ~rooted
+    return {
+        Column.END: rooted & ~s.two,
+        Column.SHIFT: s.left & (~s.front_is_root | (s.some & ~s.two)),
+        Column.LEFT_ARC: arc,
+        Column.LEFT_ARC_ROOT: s.two & rooted,
+        Column.RIGHT_ARC: arc,
+        Column.SWAP: arc & s.second_before_top & s.may_swap,
+    }
+
+
+def _legal_columns(system: str, situation: _Situation) -> Tensor:
+    """(R, C) bool."""
+    columns = (_standard_columns if system.startswith("arc-standard") else _hybrid_columns)(situation)
+    if not system.endswith("swap"):
+        del columns[Column.SWAP]
+    return _stack_columns(columns)
+
+
+def _stack_columns(columns: dict[Column, Tensor]) -> Tensor:
+    """(R, C) bool from some columns, (R,) each; the others are not legal."""
+    never = torch.zeros_like(columns[Column.END])
+    return torch.stack([columns.get(column, never) for column in Column], 1)
+
+
+@lru_cache(maxsize=32)
+def _columns_of_situations(system: str) -> Tensor:
+    """(256, C) bool: the legal columns of each situation, whose fields are the bits of its number."""
+    bits = len(_Situation._fields)
+    situations = (torch.arange(2**bits)[:, None] >> torch.arange(bits)) & 1
+    return _legal_columns(system, _Situation(*situations.bool().unbind(1)))
 
 
 class DependencyMachine:
@@ -125,8 +178,7 @@ class DependencyMachine:
         self.relations = torch.zeros_like(self.stack) if keep_arcs else None
         self.features = features if table.labelled_shift else None
         self.swaps_left = None if swaps_per_word is None else swaps_per_word * lengths
-        self._read_words()
-        self._read_columns()
+        self._look()
 
     # --- what a network sees ----------------------------------------------------------------
 
@@ -180,16 +232,17 @@ class DependencyMachine:
         legal = self.table.token_legal(tokens, self._columns, self.context())
         column = torch.where(legal, self.table.column[tokens], Column.NEVER)
         effects = _effects(self.table.system, tokens.device)
-        if self.swaps_left is not None:
-            self.swaps_left = self.swaps_left - (column == Column.SWAP).long()
         if self.heads is not None:
             self._attach(effects[column], self.table.relation[tokens])
         if machine_kernels.can_compute(column):
-            machine_kernels.take(column, effects, *(getattr(self, name) for name in _MOVED))
+            situation = machine_kernels.take(column, effects, *(getattr(self, name) for name in _MOVED))
+            if self.table.system == "arc-eager":
+                self._columns = self._legal_eager()
+            else:
+                self._columns = _columns_of_situations(self.table.system).index_select(0, situation)
         else:
             self._move(effects[column])
-            self._read_words()
-        self._read_columns()
+            self._look()
 
     def reorder(self, rows: Tensor, same_sentences: bool = False) -> None:
         """Row i becomes a copy of what was row `rows[i]`; rows may repeat, or be left out. same_sentences: row i is of
@@ -200,7 +253,7 @@ class DependencyMachine:
                 setattr(self, name, value.index_select(0, rows))
 
     def _attach(self, effect: Tensor, relation: Tensor) -> None:
-        """effect: (R, 7)."""
+        """effect: (R, 8)."""
         words = self._words()
         arc = effect[:, :1] > 0
         place = torch.where(arc, words.gather(1, effect[:, :1]), self.width)
@@ -208,13 +261,15 @@ class DependencyMachine:
         self.relations.scatter_(1, place, relation[:, None])
 
     def _move(self, effect: Tensor) -> None:
-        """effect: (R, 7)."""
+        """effect: (R, 8)."""
         words = self._words()
-        _, _, stack_pops, stack_push, buffer_pops, *buffer_pushes = effect.unbind(1)
+        _, _, stack_pops, stack_push, buffer_pops, swaps, *buffer_pushes = effect.unbind(1)
         self.depth = self._push(self.stack, self.depth - stack_pops, words, stack_push)
         self.left = self.left - buffer_pops
         for source in buffer_pushes:
             self.left = self._push(self.buffer, self.left, words, source)
+        if self.swaps_left is not None:
+            self.swaps_left = self.swaps_left - swaps
 
     def _words(self) -> Tensor:
         """(R, 4): the words that effects name; the first is none."""
@@ -228,16 +283,25 @@ class DependencyMachine:
 
     # --- reading the state ------------------------------------------------------------------
 
-    def _read_words(self) -> None:
-        """Reads the words that legality asks for."""
+    def _look(self) -> None:
+        """Reads the words that effects name, and the legal columns."""
         self._top = self._word(self.stack, self.depth - 1)
         self._second = self._word(self.stack, self.depth - 2)
         self._front = self._word(self.buffer, self.left - 1)
+        eager = self.table.system == "arc-eager"
+        self._columns = self._legal_eager() if eager else _legal_columns(self.table.system, self._situation())
 
-    def _read_columns(self) -> None:
-        self._columns = _LEGAL[self.table.system](self)
-        if self.swaps_left is not None:
-            self._columns[:, Column.SWAP] &= self.swaps_left > 0
+    def _situation(self) -> _Situation:
+        return _Situation(
+            self._front == self.root,
+            self.depth > 0,
+            self.depth > 1,
+            self.left > 0,
+            self._top == self.root,
+            self._top < self._front,
+            self._second < self._top,
+            torch.ones_like(self.depth, dtype=torch.bool) if self.swaps_left is None else self.swaps_left > 0,
+        )
 
     def _word(self, array: Tensor, place: Tensor) -> Tensor:
         return array.gather(1, place.clamp_min(0)[:, None]).flatten()
@@ -249,40 +313,6 @@ class DependencyMachine:
         target = torch.where(inside, array[:, : self.width], self.width)
         return torch.zeros_like(array).scatter_(1, target, size[:, None] - self.places)[:, : self.width]
 
-    def _stack_columns(self, columns: dict[Column, Tensor]) -> Tensor:
-        never = torch.zeros_like(self.depth, dtype=torch.bool)
-        return torch.stack([columns.get(column, never) for column in Column], 1)
-
-    def _legal_hybrid(self) -> Tensor:
-        at_root = self._front == self.root
-        words, some = ~at_root, self.depth > 0
-        both = some & words
-        columns = {
-            Column.END: at_root & ~some,
-            Column.SHIFT: words,
-            Column.LEFT_ARC: both,
-            Column.LEFT_ARC_ROOT: at_root & (self.depth == 1),
-            Column.RIGHT_ARC: self.depth > 1,
-        }
-        if self.table.system.endswith("swap"):
-            columns[Column.SWAP] = both & (self._top < self._front)
-        return self._stack_columns(columns)
-
-    def _legal_standard(self) -> Tensor:
-        rooted = (self.depth > 0) & (self._top == self.root)
-        two = self.depth > 1
-        shift_root = self._front == self.root
-        columns = {
-            Column.END: rooted & ~two,
-            Column.SHIFT: (self.left > 0) & (~shift_root | (self.depth == 1)),
-            Column.LEFT_ARC: two & ~rooted,
-            Column.LEFT_ARC_ROOT: two & rooted,
-            Column.RIGHT_ARC: two & ~rooted,
-        }
-        if self.table.system.endswith("swap"):
-            columns[Column.SWAP] = two & ~rooted & (self._second < self._top)
-        return self._stack_columns(columns)
-
     def _legal_eager(self) -> Tensor:
         at_root, last = self._front == self.root, self._front == self.root - 1
         some = self.depth > 0
@@ -290,7 +320,7 @@ class DependencyMachine:
         on_stack = self.places < self.depth[:, None]
         stack_heads = self.heads.gather(1, self.stack[:, : self.width])
         headless = (on_stack & (stack_heads == NO_HEAD)).sum(1)
-        return self._stack_columns(
+        return _stack_columns(
             {
                 Column.END: at_root & ~some,
                 Column.SHIFT: ~at_root & (~last | (headless == 0)),
@@ -300,15 +330,6 @@ class DependencyMachine:
                 Column.RIGHT_ARC: some & ~at_root & (~last | (headless == 1)),
             }
         )
-
-
-_LEGAL = {
-    "arc-hybrid": DependencyMachine._legal_hybrid,
-    "arc-hybrid-swap": DependencyMachine._legal_hybrid,
-    "arc-standard": DependencyMachine._legal_standard,
-    "arc-standard-swap": DependencyMachine._legal_standard,
-    "arc-eager": DependencyMachine._legal_eager,
-}
 
 
 Machine = DependencyMachine | AmrMachine

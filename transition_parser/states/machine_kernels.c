@@ -7,7 +7,7 @@ enum { NONE, S0, S1, B0, WORDS };
 
 /* An action: words by their numbers above. As `_Effect` in machine.py. */
 typedef struct {
-    int64_t dependent, head, stack_pops, stack_push, buffer_pops, buffer_pushes[2];
+    int64_t dependent, head, stack_pops, stack_push, buffer_pops, swaps, buffer_pushes[2];
 } Effect;
 
 static int64_t push(int64_t *array, int64_t size, const int64_t *words, int64_t source) {
@@ -18,12 +18,14 @@ static int64_t push(int64_t *array, int64_t size, const int64_t *words, int64_t 
 
 static int64_t word(const int64_t *array, int64_t place) { return array[place < 0 ? 0 : place]; }
 
-/* Takes each row's action, and reads the words that the next one may be about.
+/* Takes each row's action, and reads what the next one depends on.
 
-   action: (R), which of effects. stack, buffer: (R, width), of which (R) depth and left count. top, second, front: (R),
-   S0, S1 and B0. All but the actions change in place. */
-void take(int64_t rows, int64_t width, const int64_t *action, const Effect *effects, int64_t *stack, int64_t *depth,
-          int64_t *buffer, int64_t *left, int64_t *top, int64_t *second, int64_t *front) {
+   action: (R), which of effects. root: (R). stack, buffer: (R, width), of which (R) depth and left count. swaps_left:
+   (R), or NULL. top, second, front: (R), S0, S1 and B0. All but the first three change in place. situation: (R), where
+   the bits are the fields of `_Situation` in machine.py. */
+void take(int64_t rows, int64_t width, const int64_t *action, const Effect *effects, const int64_t *root,
+          int64_t *stack, int64_t *depth, int64_t *buffer, int64_t *left, int64_t *swaps_left, int64_t *top,
+          int64_t *second, int64_t *front, int64_t *situation) {
     for (int64_t row = 0; row < rows; row++, stack += width, buffer += width) {
         const Effect *effect = effects + action[row];
         const int64_t words[WORDS] = {[S0] = top[row], [S1] = second[row], [B0] = front[row]};
@@ -33,6 +35,10 @@ void take(int64_t rows, int64_t width, const int64_t *action, const Effect *effe
         top[row] = word(stack, depth[row] - 1);
         second[row] = word(stack, depth[row] - 2);
         front[row] = word(buffer, left[row] - 1);
+        if (swaps_left) swaps_left[row] -= effect->swaps;
+        situation[row] = (front[row] == root[row]) | (depth[row] > 0) << 1 | (depth[row] > 1) << 2 |
+                         (left[row] > 0) << 3 | (top[row] == root[row]) << 4 | (top[row] < front[row]) << 5 |
+                         (second[row] < top[row]) << 6 | (!swaps_left || swaps_left[row] > 0) << 7;
     }
 }
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from transition_parser.compiled import load_library
 
 _SIZE, _POINTER = ctypes.c_int64, ctypes.c_void_p
-_ARGUMENTS = {"take": (_SIZE, _SIZE, *(_POINTER,) * 9), "places_in": (_SIZE, _SIZE, *(_POINTER,) * 3)}
+_ARGUMENTS = {"take": (_SIZE, _SIZE, *(_POINTER,) * 12), "places_in": (_SIZE, _SIZE, *(_POINTER,) * 3)}
 
 
 @lru_cache(maxsize=1)
@@ -25,12 +25,13 @@ def can_compute(like: Tensor) -> bool:
     return like.device.type == "cpu" and library() is not None
 
 
-def take(action: Tensor, effects: Tensor, *state: Tensor) -> None:
-    """Takes each row's action, in place. action: (R,). effects: (C, 7). state: stack and its depth, buffer and what is
-    left, top, second and front, as in C."""
-    _check(action, effects, *state)
-    pointers = (tensor.data_ptr() for tensor in (action, effects, *state))
-    library().take(len(action), state[0].size(1), *pointers)
+def take(action: Tensor, effects: Tensor, root: Tensor, stack: Tensor, *state: Tensor | None) -> Tensor:
+    """Takes each row's action, (R,), in place. effects: (C, 8). state: what else the machine has, in the order of C.
+    Returns the situations, (R,), as in C."""
+    tensors = [action, effects, root, stack, *state, torch.empty_like(action)]
+    _check(*tensors)
+    library().take(*stack.shape, *(None if tensor is None else tensor.data_ptr() for tensor in tensors))
+    return tensors[-1]
 
 
 def places_in(array: Tensor, size: Tensor) -> Tensor:
@@ -41,6 +42,6 @@ def places_in(array: Tensor, size: Tensor) -> Tensor:
     return places
 
 
-def _check(*tensors: Tensor) -> None:
-    if any(tensor.dtype != torch.long or not tensor.is_contiguous() for tensor in tensors):
+def _check(*tensors: Tensor | None) -> None:
+    if any(tensor is not None and (tensor.dtype != torch.long or not tensor.is_contiguous()) for tensor in tensors):
         raise ValueError("tensors must be int64, each in one piece")
