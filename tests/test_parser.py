@@ -107,6 +107,17 @@ def test_streams_that_overlap_leave_the_process_as_it_was():
     assert (torch.get_num_threads(), sys.getswitchinterval()) == before
 
 
+def test_a_stream_within_another_leaves_it_its_threads():
+    inner, outer = (Parser.load("en-ewt", threads=n).parse_stream(list(read_conllu(SAMPLE))) for n in (4, 9))
+    next(outer)
+    assert torch.get_num_threads() == 2  # for each of four batches
+    next(inner)
+    assert torch.get_num_threads() == 1
+    inner.close()
+    assert torch.get_num_threads() == 2
+    outer.close()
+
+
 @pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
 def test_int8_parses_nearly_alike(model, path):
     some = list(Parser.load(model).read(path))[:20]

@@ -47,26 +47,27 @@ _LEAST_BATCH = 2000  # words times beam: in smaller batches the steps cost more 
 
 
 class _Shared:
-    """A setting of the whole process, which several streams change at the same time: what it was comes back when the
-    last of them ends."""
+    """A setting of the whole process, which several streams change at the same time: the last of those that go on
+    has it, and what it was at first comes back when all have ended."""
 
     def __init__(self, get: Callable, set_: Callable) -> None:
-        self._get, self._set, self._lock, self._users = get, set_, Lock(), 0
+        self._get, self._set, self._lock = get, set_, Lock()
+        self._values: dict = {}  # of each that goes on
 
     @contextmanager
     def at(self, value) -> Iterator[None]:
+        mine = object()
         with self._lock:
-            if self._users == 0:
-                self._before = self._get()
-            self._users += 1
+            if not self._values:
+                self._first = self._get()
+            self._values[mine] = value
             self._set(value)
         try:
             yield
         finally:
             with self._lock:
-                self._users -= 1
-                if self._users == 0:
-                    self._set(self._before)
+                del self._values[mine]
+                self._set(next(reversed(self._values.values()), self._first))
 
 
 _torch_threads = _Shared(torch.get_num_threads, torch.set_num_threads)
