@@ -113,7 +113,7 @@ class _PackedLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         if x.dim() > 2:
-            return self(x.flatten(0, -2)).unflatten(0, x.shape[:-1])
+            return self.forward(x.flatten(0, -2)).unflatten(0, x.shape[:-1])
         rows = padded(x)
         found = torch.ops.mkldnn._linear_pointwise(rows, self.packed, self.bias, self.activation, [], "")
         return found if rows is x else found[: x.size(0)]

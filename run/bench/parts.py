@@ -236,7 +236,7 @@ def linear_operations(model: Parser, arguments) -> dict[str, float]:
             hooks.callback(module.register_forward_hook(after).remove)
         hooks.enter_context(replaced(F, "linear", counted))
         for module in (compat, decoder_module, encoder_module, layers_module, search_attention_module):
-            hooks.enter_context(replaced(module, "padded", lambda rows, _step=None: rows))
+            hooks.enter_context(replaced(module, "padded", lambda _: lambda rows, _step=None: rows))
         parse(model, arguments)
     never = sorted(name for module, name in names.items() if module not in called)
     if done["elsewhere"]:
