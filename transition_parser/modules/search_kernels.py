@@ -149,5 +149,5 @@ def _is_half(x: Tensor) -> int:
 
 def _checked(found: Tensor, failed: int) -> Tensor:
     if failed:
-        raise MemoryError("no memory for attention")
+        raise MemoryError("no memory for search")
     return found

@@ -22,7 +22,7 @@ from transition_parser.transitions.system import NO_HEAD
 _PER_SENTENCE = ("root", "features")  # alike in all rows of a sentence
 _PER_ROW = ("stack", "depth", "buffer", "left", "heads", "relations", "swaps_left")
 _READ = ("_top", "_second", "_front", "_columns")  # from the others
-_MOVED = ("root", "stack", "depth", "buffer", "left", "swaps_left", "_top", "_second", "_front")  # in C's order
+_TAKEN = ("root", "stack", "depth", "buffer", "left", "swaps_left", "_top", "_second", "_front")  # in C's order
 
 
 class _Effect(NamedTuple):
@@ -235,7 +235,7 @@ class DependencyMachine:
         if self.heads is not None:
             self._attach(effects[column], self.table.relation[tokens])
         if machine_kernels.can_compute(column):
-            situation = machine_kernels.take(column, effects, *(getattr(self, name) for name in _MOVED))
+            situation = machine_kernels.take(column, effects, *(getattr(self, name) for name in _TAKEN))
             if self.table.system == "arc-eager":
                 self._columns = self._legal_eager()
             else:
