@@ -6,6 +6,8 @@ import ctypes
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 
+from torch import Tensor
+
 
 def load_library(module: str, functions: Mapping[str, Sequence[type]]) -> ctypes.CDLL | None:
     """The library that the set-up compiled as `module`, with the types of its functions' arguments; None where the
@@ -17,3 +19,8 @@ def load_library(module: str, functions: Mapping[str, Sequence[type]]) -> ctypes
     for name, arguments in functions.items():
         getattr(library, name).argtypes = arguments
     return library
+
+
+def address(tensor: Tensor | None) -> int | None:
+    """Where the tensor's numbers are; None is NULL."""
+    return None if tensor is None else tensor.data_ptr()

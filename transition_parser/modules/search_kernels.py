@@ -9,7 +9,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor, nn
 
-from transition_parser.compiled import load_library
+from transition_parser.compiled import address, load_library
 
 _BLOCK = 32  # numbers that are read at once: a head must have a multiple
 
@@ -56,7 +56,7 @@ class Pointers:
             longer = (_POINTER * (2 * count))()
             longer[:count] = self._array[:]
             self._array = longer
-        self._array[count] = _address(tensor)
+        self._array[count] = address(tensor)
         self._tensors.append(tensor)
 
     @property
@@ -72,7 +72,7 @@ def look_back(
     query = query.contiguous()
     found = torch.empty_like(query)
     failed = library().look_back(
-        _is_half(query), len(query), heads, query.size(1) // heads, _address(asked), query.data_ptr(), len(stored),
+        _is_half(query), len(query), heads, query.size(1) // heads, address(asked), query.data_ptr(), len(stored),
         stored.array, origin.array, None if which is None else which.array, found.data_ptr(),
     )  # fmt: skip
     return _checked(found, failed)
@@ -100,9 +100,9 @@ def look_at_words(
     query = query.contiguous()
     found = torch.empty_like(query)
     failed = library().look_at_words(
-        _is_half(query), len(query), heads, query.size(1) // heads, _address(asked), query.data_ptr(), memory.size(1),
+        _is_half(query), len(query), heads, query.size(1) // heads, address(asked), query.data_ptr(), memory.size(1),
         memory.data_ptr(), sentence.data_ptr(), lengths.data_ptr(), roles.data_ptr(), each, stride, window,
-        _address(positions), 0 if positions is None else positions.size(1) - 1, found.data_ptr(),
+        address(positions), 0 if positions is None else positions.size(1) - 1, found.data_ptr(),
     )  # fmt: skip
     return _checked(found, failed)
 
@@ -137,10 +137,6 @@ def choose(
         totals.data_ptr(), beam, best.data_ptr(), added.data_ptr(), index.data_ptr(),
     )  # fmt: skip
     return _checked(best.masked_fill_(best < _DEAD, float("-inf")), failed), added, index
-
-
-def _address(tensor: Tensor | None) -> int | None:
-    return None if tensor is None else tensor.data_ptr()
 
 
 def _is_half(x: Tensor) -> int:

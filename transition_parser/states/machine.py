@@ -22,7 +22,10 @@ from transition_parser.transitions.system import NO_HEAD
 _PER_SENTENCE = ("root", "features")  # alike in all rows of a sentence
 _PER_ROW = ("stack", "depth", "buffer", "left", "heads", "relations", "swaps_left")
 _READ = ("_top", "_second", "_front", "_columns")  # from the others
-_TAKEN = ("root", "stack", "depth", "buffer", "left", "swaps_left", "_top", "_second", "_front")  # in C's order
+_TAKEN = (  # in C's order
+    *("root", "stack", "depth", "buffer", "left", "heads", "relations", "swaps_left"),
+    *("_top", "_second", "_front"),
+)
 
 
 class _Effect(NamedTuple):
@@ -116,14 +119,6 @@ def _standard_columns(s: _Situation) -> dict[Column, Tensor]:
     }
 
 
-def _legal_columns(system: str, situation: _Situation) -> Tensor:
-    """(R, C) bool."""
-    columns = (_standard_columns if system.startswith("arc-standard") else _hybrid_columns)(situation)
-    if not system.endswith("swap"):
-        del columns[Column.SWAP]
-    return _stack_columns(columns)
-
-
 def _stack_columns(columns: dict[Column, Tensor]) -> Tensor:
     """(R, C) bool from some columns, (R,) each; the others are not legal."""
     never = torch.zeros_like(columns[Column.END])
@@ -131,11 +126,15 @@ def _stack_columns(columns: dict[Column, Tensor]) -> Tensor:
 
 
 @lru_cache(maxsize=32)
-def _columns_of_situations(system: str) -> Tensor:
+def _columns_of_situations(system: str, device: torch.device) -> Tensor:
     """(256, C) bool: the legal columns of each situation, whose fields are the bits of its number."""
-    bits = len(_Situation._fields)
-    situations = (torch.arange(2**bits)[:, None] >> torch.arange(bits)) & 1
-    return _legal_columns(system, _Situation(*situations.bool().unbind(1)))
+    bits = torch.arange(len(_Situation._fields), device=device)
+    situations = (torch.arange(2 ** len(bits), device=device)[:, None] >> bits) & 1
+    rules = _standard_columns if system.startswith("arc-standard") else _hybrid_columns
+    columns = rules(_Situation(*situations.bool().unbind(1)))
+    if not system.endswith("swap"):
+        del columns[Column.SWAP]
+    return _stack_columns(columns)
 
 
 class DependencyMachine:
@@ -232,16 +231,15 @@ class DependencyMachine:
         legal = self.table.token_legal(tokens, self._columns, self.context())
         column = torch.where(legal, self.table.column[tokens], Column.NEVER)
         effects = _effects(self.table.system, tokens.device)
-        if self.heads is not None:
-            self._attach(effects[column], self.table.relation[tokens])
+        relation = None if self.relations is None else self.table.relation[tokens]
         if machine_kernels.can_compute(column):
-            situation = machine_kernels.take(column, effects, *(getattr(self, name) for name in _TAKEN))
-            if self.table.system == "arc-eager":
-                self._columns = self._legal_eager()
-            else:
-                self._columns = _columns_of_situations(self.table.system).index_select(0, situation)
+            state = (getattr(self, name) for name in _TAKEN)
+            self._read_columns(machine_kernels.take(column, relation, effects, *state))
         else:
-            self._move(effects[column])
+            words = torch.stack([self.root, self._top, self._second, self._front], 1)
+            effect = effects[column]
+            self._attach(words, effect, relation)
+            self._move(words, effect)
             self._look()
 
     def reorder(self, rows: Tensor, same_sentences: bool = False) -> None:
@@ -252,17 +250,15 @@ class DependencyMachine:
             if value is not None:
                 setattr(self, name, value.index_select(0, rows))
 
-    def _attach(self, effect: Tensor, relation: Tensor) -> None:
-        """effect: (R, 8)."""
-        words = self._words()
+    def _attach(self, words: Tensor, effect: Tensor, relation: Tensor | None) -> None:
+        if relation is None:
+            return
         arc = effect[:, :1] > 0
         place = torch.where(arc, words.gather(1, effect[:, :1]), self.width)
         self.heads.scatter_(1, place, words.gather(1, effect[:, 1:2]))
         self.relations.scatter_(1, place, relation[:, None])
 
-    def _move(self, effect: Tensor) -> None:
-        """effect: (R, 8)."""
-        words = self._words()
+    def _move(self, words: Tensor, effect: Tensor) -> None:
         _, _, stack_pops, stack_push, buffer_pops, swaps, *buffer_pushes = effect.unbind(1)
         self.depth = self._push(self.stack, self.depth - stack_pops, words, stack_push)
         self.left = self.left - buffer_pops
@@ -270,10 +266,6 @@ class DependencyMachine:
             self.left = self._push(self.buffer, self.left, words, source)
         if self.swaps_left is not None:
             self.swaps_left = self.swaps_left - swaps
-
-    def _words(self) -> Tensor:
-        """(R, 4): the words that effects name; the first is none."""
-        return torch.stack([self.root, self._top, self._second, self._front], 1)
 
     def _push(self, array: Tensor, size: Tensor, words: Tensor, source: Tensor) -> Tensor:
         pushed = source > 0
@@ -288,11 +280,18 @@ class DependencyMachine:
         self._top = self._word(self.stack, self.depth - 1)
         self._second = self._word(self.stack, self.depth - 2)
         self._front = self._word(self.buffer, self.left - 1)
-        eager = self.table.system == "arc-eager"
-        self._columns = self._legal_eager() if eager else _legal_columns(self.table.system, self._situation())
+        self._read_columns(self._situation())
 
-    def _situation(self) -> _Situation:
-        return _Situation(
+    def _read_columns(self, situation: Tensor) -> None:
+        """situation: (R,), its number."""
+        if self.table.system == "arc-eager":
+            self._columns = self._legal_eager()
+        else:
+            self._columns = _columns_of_situations(self.table.system, situation.device).index_select(0, situation)
+
+    def _situation(self) -> Tensor:
+        """(R,): the number of each row's `_Situation`."""
+        situation = _Situation(
             self._front == self.root,
             self.depth > 0,
             self.depth > 1,
@@ -302,6 +301,7 @@ class DependencyMachine:
             self._second < self._top,
             torch.ones_like(self.depth, dtype=torch.bool) if self.swaps_left is None else self.swaps_left > 0,
         )
+        return sum(field.long() << bit for bit, field in enumerate(situation))
 
     def _word(self, array: Tensor, place: Tensor) -> Tensor:
         return array.gather(1, place.clamp_min(0)[:, None]).flatten()

@@ -20,15 +20,21 @@ static int64_t word(const int64_t *array, int64_t place) { return array[place < 
 
 /* Takes each row's action, and reads what the next one depends on.
 
-   action: (R), which of effects. root: (R). stack, buffer: (R, width), of which (R) depth and left count. swaps_left:
-   (R), or NULL. top, second, front: (R), S0, S1 and B0. All but the first three change in place. situation: (R), where
-   the bits are the fields of `_Situation` in machine.py. */
-void take(int64_t rows, int64_t width, const int64_t *action, const Effect *effects, const int64_t *root,
-          int64_t *stack, int64_t *depth, int64_t *buffer, int64_t *left, int64_t *swaps_left, int64_t *top,
-          int64_t *second, int64_t *front, int64_t *situation) {
+   action: (R), which of effects. relation: (R), of the arcs. root: (R). stack, buffer: (R, width), of which (R) depth and
+   left count. heads, relations: (R, width), or NULL with relation. swaps_left: (R), or NULL. top, second, front: (R),
+   S0, S1 and B0. All from stack on change in place. situation: (R), where the bits are the fields of `_Situation` in
+   machine.py. */
+void take(int64_t rows, int64_t width, const int64_t *action, const int64_t *relation, const Effect *effects,
+          const int64_t *root, int64_t *stack, int64_t *depth, int64_t *buffer, int64_t *left, int64_t *heads,
+          int64_t *relations, int64_t *swaps_left, int64_t *top, int64_t *second, int64_t *front, int64_t *situation) {
     for (int64_t row = 0; row < rows; row++, stack += width, buffer += width) {
         const Effect *effect = effects + action[row];
         const int64_t words[WORDS] = {[S0] = top[row], [S1] = second[row], [B0] = front[row]};
+        if (heads && effect->dependent != NONE) {
+            const int64_t place = row * width + words[effect->dependent];
+            heads[place] = words[effect->head];
+            relations[place] = relation[row];
+        }
         depth[row] = push(stack, depth[row] - effect->stack_pops, words, effect->stack_push);
         left[row] -= effect->buffer_pops;
         for (int i = 0; i < 2; i++) left[row] = push(buffer, left[row], words, effect->buffer_pushes[i]);

@@ -8,10 +8,10 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from transition_parser.compiled import load_library
+from transition_parser.compiled import address, load_library
 
 _SIZE, _POINTER = ctypes.c_int64, ctypes.c_void_p
-_ARGUMENTS = {"take": (_SIZE, _SIZE, *(_POINTER,) * 12), "places_in": (_SIZE, _SIZE, *(_POINTER,) * 3)}
+_ARGUMENTS = {"take": (_SIZE, _SIZE, *(_POINTER,) * 15), "places_in": (_SIZE, _SIZE, *(_POINTER,) * 3)}
 
 
 @lru_cache(maxsize=1)
@@ -25,12 +25,14 @@ def can_compute(like: Tensor) -> bool:
     return like.device.type == "cpu" and library() is not None
 
 
-def take(action: Tensor, effects: Tensor, root: Tensor, stack: Tensor, *state: Tensor | None) -> Tensor:
+def take(
+    action: Tensor, relation: Tensor | None, effects: Tensor, root: Tensor, stack: Tensor, *state: Tensor | None
+) -> Tensor:
     """Takes each row's action, (R,), in place. effects: (C, 8). state: what else the machine has, in the order of C.
     Returns the situations, (R,), as in C."""
-    tensors = [action, effects, root, stack, *state, torch.empty_like(action)]
+    tensors = [action, relation, effects, root, stack, *state, torch.empty_like(action)]
     _check(*tensors)
-    library().take(*stack.shape, *(None if tensor is None else tensor.data_ptr() for tensor in tensors))
+    library().take(*stack.shape, *map(address, tensors))
     return tensors[-1]
 
 
@@ -38,7 +40,7 @@ def places_in(array: Tensor, size: Tensor) -> Tensor:
     """(R, P): k for the k-th word from the end of the first `size` (R,) in array (R, P + 1), 0 for others."""
     _check(array, size)
     places = array.new_empty(len(array), array.size(1) - 1)
-    library().places_in(*places.shape, array.data_ptr(), size.data_ptr(), places.data_ptr())
+    library().places_in(*places.shape, *map(address, (array, size, places)))
     return places
 
 
