@@ -13,13 +13,13 @@ setup(
     license="MIT",
     python_requires=">=3.11",
     packages=find_packages(include=["transition_parser*", "oracles*", "preprocess*"], exclude=["tests*"]),
-    # Not Python modules but libraries that transition_parser/compiled.py loads. Without them search finds the same more
-    # slowly.
+    # Not Python modules but libraries that transition_parser/kernels/loader.py loads. Without them search finds the
+    # same more slowly.
     ext_modules=[
         Extension(
-            "transition_parser.modules._search_kernels",
-            ["transition_parser/modules/search_kernels.c"],
-            depends=["transition_parser/modules/search_kernels.h"],
+            "transition_parser.kernels._search_kernels",
+            ["transition_parser/kernels/search_kernels.c"],
+            depends=["transition_parser/kernels/search_kernels.h"],
             # These let sums be computed in any order, and know that numbers are finite; -ffast-math would change how
             # all of Python computes.
             extra_compile_args=[
@@ -29,7 +29,7 @@ setup(
             optional=True,
         ),
         Extension(
-            "transition_parser.states._machine_kernels", ["transition_parser/states/machine_kernels.c"], optional=True
+            "transition_parser.kernels._machine_kernels", ["transition_parser/kernels/machine_kernels.c"], optional=True
         ),
     ],
     package_data={"transition_parser": ["pretrained/*/*"]},

@@ -15,7 +15,7 @@ from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.amr_score import Counts, smatch_counts, triple_diff
 from transition_parser.graphs.amr_triples import read_triples
 from transition_parser.graphs.bank import AmrEntry
-from transition_parser.pieces import normalise
+from transition_parser.text.pieces import normalise
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_naming import JOINED, Word

@@ -14,8 +14,8 @@ from preprocess.splits import by_frequency, data_folder, source_line
 from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.amr import named
 from transition_parser.graphs.bank import AmrEntry, read_bank
-from transition_parser.pieces import Pieces, normalise, train_pieces
 from transition_parser.progress import progress
+from transition_parser.text.pieces import Pieces, normalise, train_pieces
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_naming import is_listed, key

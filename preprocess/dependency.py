@@ -13,8 +13,8 @@ from oracles.static import NonProjectiveError, oracle
 from preprocess.splits import by_frequency, data_folder, source_line
 from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.conllu import Sentence, read_conllu
-from transition_parser.pieces import Pieces, normalise, train_pieces
 from transition_parser.progress import progress
+from transition_parser.text.pieces import Pieces, normalise, train_pieces
 from transition_parser.transitions import make_system
 from transition_parser.transitions.config import ParserConfig
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from transition_parser.errors import input_error
 from transition_parser.files import new_files
-from transition_parser.pieces import Pieces
+from transition_parser.text.pieces import Pieces
 
 SPLITS = ("train", "valid", "test")
 # what an earlier run, and fairseq-preprocess after it, left: of another system or other splits, perhaps

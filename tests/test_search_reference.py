@@ -10,8 +10,8 @@ from torch import Tensor
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from transition_parser import Parser
+from transition_parser.kernels import search_kernels
 from transition_parser.modules import decoder as decoder_module
-from transition_parser.modules import search_kernels
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.search import Hypothesis, search
 

@@ -37,7 +37,8 @@ from transition_parser.graphs.conllu import Sentence
 from transition_parser.models.transition_transformer import TransitionTransformer
 from transition_parser.parses import AmrParse, Parse, replay_amr, replay_tree
 from transition_parser.search import Hypothesis, search
-from transition_parser.sentences import read_amr_sentences, read_sentences, tokenise
+from transition_parser.sentences import read_amr_sentences, read_sentences
+from transition_parser.text.tokens import tokenise
 
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "int8": torch.float32}
 CHUNK = 4096  # sentences that are sorted by length together

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from transition_parser.modules import search_kernels
+from transition_parser.kernels import search_kernels
 from transition_parser.modules.decoder import ActionDecoder, ActionScores, SearchState
 from transition_parser.modules.encoder import EncoderOut
 

@@ -6,13 +6,13 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import lru_cache
 from itertools import chain
 from typing import TypeVar
 
 from transition_parser.errors import input_error
 from transition_parser.graphs.bank import AmrEntry, parse_bank
 from transition_parser.graphs.conllu import Sentence, decode_line, parse_conllu
+from transition_parser.text.tokens import tokenise
 
 T = TypeVar("T")
 
@@ -106,15 +106,3 @@ def _bank(lines: Iterable[bytes], path: str) -> Iterator[AmrEntry]:
     for entry in parse_bank(lines, path, graphs=False):
         words = entry.tokens or tokenise(entry.text)
         yield replace(entry, metadata={**entry.metadata, "tok": " ".join(words)})
-
-
-def tokenise(text: str) -> list[str]:
-    """The words of an English sentence by spaCy's rules (no model, no download)."""
-    return [token.text for token in _english()(text) if not token.is_space]
-
-
-@lru_cache(maxsize=1)
-def _english():
-    import spacy  # slow to import, and needed for text that is not tokenised only
-
-    return spacy.blank("en")

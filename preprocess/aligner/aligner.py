@@ -16,7 +16,7 @@ from preprocess.aligner.words import Span, Words, span
 from transition_parser.errors import InputError
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AmrEntry
-from transition_parser.sentences import tokenise
+from transition_parser.text.tokens import tokenise
 
 _SURE = 0.7  # a node with a candidate as good as this teaches EM nothing
 _TAKEN_WEIGHT, _FUNCTION_WEIGHT = 0.15, 0.3

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from preprocess.aligner.tables import FUNCTION_WORDS, PUNCTUATION
-from transition_parser.lemmas import lemmatise
+from transition_parser.text.lemmas import lemmatise
 
 Span = tuple[int, ...]  # positions of tokens, ascending and without a gap
 

@@ -21,7 +21,7 @@ from preprocess.aligner import aligned, train_table
 from preprocess.amr import read_entries
 from transition_parser.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.pieces import normalise
+from transition_parser.text.pieces import normalise
 from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, make_system
 from transition_parser.transitions.amr import AmrSystem
 

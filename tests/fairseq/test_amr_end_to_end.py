@@ -15,9 +15,9 @@ from transition_parser.checkpoints import load_model
 from transition_parser.errors import InputError
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.parses import AmrParse
-from transition_parser.pieces import normalise
 from transition_parser.search import search
 from transition_parser.tasks.transition_parsing import TransitionParsingConfig, TransitionParsingTask
+from transition_parser.text.pieces import normalise
 from transition_parser.transitions import Action
 from transition_parser.transitions.config import ParserConfig
 

@@ -11,7 +11,7 @@ from tests.conftest import SAMPLE
 from transition_parser.checkpoints import load_model
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.modules import search_kernels
+from transition_parser.kernels import search_kernels
 from transition_parser.modules.attention import Attention, HeadMask
 from transition_parser.modules.dropout import Dropout, dropout
 from transition_parser.modules.encoder import WordEncoder

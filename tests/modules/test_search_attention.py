@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from transition_parser.compat import padded
-from transition_parser.modules import search_kernels
+from transition_parser.kernels import search_kernels
 from transition_parser.modules.attention import Attention
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.layers import add_and_normalise

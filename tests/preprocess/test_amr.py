@@ -11,10 +11,10 @@ from tests.conftest import SAMPLE_AMR, run_here
 from tests.states.test_machine import SPECIAL
 from transition_parser.errors import InputError
 from transition_parser.graphs.bank import read_bank
-from transition_parser.pieces import Pieces, normalise
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
 from transition_parser.states.table import ActionTable
+from transition_parser.text.pieces import Pieces, normalise
 from transition_parser.transitions import Action
 from transition_parser.transitions.config import ParserConfig
 

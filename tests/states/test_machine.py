@@ -14,7 +14,7 @@ from tests.conftest import SAMPLE
 from tests.strategies import RELATIONS
 from transition_parser.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.states import machine_kernels
+from transition_parser.kernels import machine_kernels
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.indicators import indicators
 from transition_parser.states.machine import DependencyMachine, unroll

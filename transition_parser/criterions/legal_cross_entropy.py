@@ -1,6 +1,7 @@
 """fairseq's label-smoothed cross-entropy, over legal actions."""
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: fairseq reads the types of the options at run time.
+from dataclasses import dataclass, field
 
 import torch
 from fairseq import utils
@@ -9,24 +10,41 @@ from fairseq.criterions.label_smoothed_cross_entropy import (
     LabelSmoothedCrossEntropyCriterion,
     LabelSmoothedCrossEntropyCriterionConfig,
 )
+from fairseq.dataclass import ChoiceEnum
 from torch import Tensor
 
 from transition_parser.errors import InputError
 
 
-@register_criterion("legal_cross_entropy", dataclass=LabelSmoothedCrossEntropyCriterionConfig)
+@dataclass
+class LegalCrossEntropyConfig(LabelSmoothedCrossEntropyCriterionConfig):
+    """The options of the criterion."""
+
+    softmax_over: ChoiceEnum(["legal", "all"]) = field(
+        default="legal",
+        metadata={"help": "the actions that compete in training: those that the state machine allows, or all"},
+    )
+
+
+@register_criterion("legal_cross_entropy", dataclass=LegalCrossEntropyConfig)
 class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
-    """The smoothing mass is spread over the actions that are legal, not over the whole vocabulary.
+    """The softmax is over the actions that are legal, and the smoothing mass is spread over them.
+
+    With `softmax_over` "all" both are over the whole vocabulary, as Fernandez Astudillo et al. 2020 train: legality
+    then limits search alone.
 
     Validation data may have actions that the training data does not have (relations never seen): they and what
     follows them in the sentence have no loss, but count in the denominators. In training an illegal target
     is an error.
     """
 
-    def __init__(self, task, sentence_avg, label_smoothing, ignore_prefix_size=0, report_accuracy=False) -> None:
+    def __init__(
+        self, task, sentence_avg, label_smoothing, ignore_prefix_size=0, report_accuracy=False, softmax_over="legal"
+    ) -> None:
         if ignore_prefix_size or report_accuracy:
             raise InputError("legal_cross_entropy has no --ignore-prefix-size and no --report-accuracy")
         super().__init__(task, sentence_avg, label_smoothing)
+        self.only_legal = str(softmax_over) == "legal"
 
     def forward(self, model, sample, reduce=True):
         """(loss, sample size, what to log), as fairseq's criteria return them."""
@@ -55,6 +73,8 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
                 "actions made by one `transition-parser preprocess`?"
             )
         counted = (real & (illegal.cumsum(1) == 0)).flatten()
+        if not self.only_legal:
+            legal = torch.ones_like(legal)
         loss, nll = _LegalLoss.apply(
             logits.flatten(0, 1), legal.flatten(0, 1), target.flatten(), counted.float(), self.eps
         )

@@ -14,10 +14,10 @@ import torch
 from fairseq.data import Dictionary
 from torch import Tensor
 
-from transition_parser import pieces as pieces_file
 from transition_parser.errors import input_error
-from transition_parser.pieces import OPEN, Pieces
 from transition_parser.states.table import ActionTable
+from transition_parser.text import pieces as pieces_file
+from transition_parser.text.pieces import OPEN, Pieces
 from transition_parser.transitions import config as config_file
 from transition_parser.transitions import lexicon as lexicon_file
 from transition_parser.transitions.config import ParserConfig

@@ -11,7 +11,7 @@ from fairseq.models import FairseqEncoder
 from torch import Tensor, nn
 
 from transition_parser.compat import padded
-from transition_parser.modules import search_kernels
+from transition_parser.kernels import search_kernels
 from transition_parser.modules.attention import HeadMask
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.layers import EncoderLayer, LocalLayer, add_and_normalise, sinusoids

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.compat import padded
-from transition_parser.modules import search_kernels
+from transition_parser.kernels import search_kernels
 from transition_parser.modules.attention import Attention, HeadMask, linear
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.state_masks import StateScores

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from transition_parser.compat import padded
-from transition_parser.modules import search_kernels
+from transition_parser.kernels import search_kernels
+from transition_parser.kernels.search_kernels import Pointers
 from transition_parser.modules.attention import Attention, HeadMask
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.history import History
-from transition_parser.modules.search_kernels import Pointers
 from transition_parser.modules.state_masks import StateHeads, StatePositions
 
 

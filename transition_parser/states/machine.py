@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from transition_parser.states import machine_kernels
+from transition_parser.kernels import machine_kernels
 from transition_parser.states.amr_machine import AmrMachine
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.table import SHIFT_ID, Column

@@ -27,10 +27,10 @@ from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.modules.decoder import SWAPS_PER_WORD
 from transition_parser.parses import replay_amr
-from transition_parser.pieces import FILE_NAME as PIECES_FILE
-from transition_parser.pieces import OPEN, Pieces
 from transition_parser.search import Hypothesis, search
 from transition_parser.states.machine import DependencyMachine
+from transition_parser.text.pieces import FILE_NAME as PIECES_FILE
+from transition_parser.text.pieces import OPEN, Pieces
 from transition_parser.transitions import TransitionSystem
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.config import FILE_NAME as CONFIG_FILE

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from transition_parser.graphs.amr import AmrGraph, Edge
-from transition_parser.lemmas import lemmatise
+from transition_parser.text.lemmas import lemmatise
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.amr_naming import CONCEPTS, CONSTANTS, NAMING, Word, is_listed, key
 from transition_parser.transitions.amr_state import (

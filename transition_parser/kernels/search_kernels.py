@@ -9,7 +9,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor, nn
 
-from transition_parser.compiled import address, load_library
+from transition_parser.kernels.loader import address, load_library
 
 _BLOCK = 32  # numbers that are read at once: a head must have a multiple
 
@@ -30,7 +30,7 @@ _ARGUMENTS = {
 @lru_cache(maxsize=1)
 def library() -> ctypes.CDLL | None:
     """The library; None where the package was set up without a compiler that can make it."""
-    return load_library("transition_parser.modules._search_kernels", _ARGUMENTS)
+    return load_library("transition_parser.kernels._search_kernels", _ARGUMENTS)
 
 
 def can_compute(like: Tensor, width: int = _BLOCK) -> bool:

@@ -8,7 +8,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from transition_parser.compiled import address, load_library
+from transition_parser.kernels.loader import address, load_library
 
 _SIZE, _POINTER = ctypes.c_int64, ctypes.c_void_p
 _ARGUMENTS = {"take": (_SIZE, _SIZE, *(_POINTER,) * 15), "places_in": (_SIZE, _SIZE, *(_POINTER,) * 3)}
@@ -17,7 +17,7 @@ _ARGUMENTS = {"take": (_SIZE, _SIZE, *(_POINTER,) * 15), "places_in": (_SIZE, _S
 @lru_cache(maxsize=1)
 def library() -> ctypes.CDLL | None:
     """The library; None where the package was set up without a compiler."""
-    return load_library("transition_parser.states._machine_kernels", _ARGUMENTS)
+    return load_library("transition_parser.kernels._machine_kernels", _ARGUMENTS)
 
 
 def can_compute(like: Tensor) -> bool:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.pieces import OPEN, Pieces, normalise, train_pieces
+from transition_parser.text.pieces import OPEN, Pieces, normalise, train_pieces
 
 words = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1), max_size=5)
 

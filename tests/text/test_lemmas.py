@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tests.conftest import ROOT
-from transition_parser.lemmas import lemmatise
+from transition_parser.text.lemmas import lemmatise
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,6 @@ def test_no_words():
 
 
 def test_without_spacy():
-    code = "import sys; from transition_parser.lemmas import lemmatise; lemmatise(['a']); print('spacy' in sys.modules)"
+    code = "import sys; from transition_parser.text.lemmas import lemmatise as f; f('a'); print('spacy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, capture_output=True, text=True)
     assert done.stdout == "False\n"

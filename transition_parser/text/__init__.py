@@ -1,0 +1,1 @@
+"""Floor 1: sentences as words, words as pieces and lemmas."""
