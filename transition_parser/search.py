@@ -152,8 +152,8 @@ class _Search:
 def _choose(scores: ActionScores, totals: Tensor, beam: int) -> tuple[Tensor, Tensor, Tensor]:
     """The best continuations of the hypotheses of each sentence, (B, beam) each: their totals, what they add, and
     which they are, hypothesis × U + action. totals: (B, W), so far."""
-    if search_kernels.can_compute(scores.found):
-        return search_kernels.choose(scores.found, scores.rows, scores.legal, totals, beam)
+    if search_kernels.supports(scores.found):
+        return search_kernels.best_continuations(scores.found, scores.rows, scores.legal, totals, beam)
     added = torch.log_softmax(scores.masked(), -1).view(*totals.shape, -1)
     best, index = (totals[..., None] + added).flatten(1).topk(beam, 1)
     return best, added.flatten(1).gather(1, index), index

@@ -125,7 +125,7 @@ def test_each_processor_computes_the_same(processor, dtype):
         stored.append(every[step].flatten(1))
         origin.append(None)
     query = torch.randn(rows, heads * d).to(dtype)
-    found = search_kernels.look_back(query, heads, stored, origin, None, None).view(rows, heads, d)
+    found = search_kernels.cached_self_attention(query, heads, stored, origin, None, None).view(rows, heads, d)
     keys, values = every.float().unbind(2)
     scores = torch.einsum("rhd,srhd->rhs", query.view(rows, heads, d).float(), keys) * d**-0.5
     wanted = torch.einsum("rhs,srhd->rhd", scores.softmax(-1), values)
@@ -159,7 +159,7 @@ def test_the_best_continuations(processor, dtype):
     totals[2, 1] = totals[4, :] = float("-inf")
     computed = (legal.sum(1) > 1).nonzero()[:, 0]
     found = torch.randn(len(computed), actions).to(dtype)
-    best, added, index = search_kernels.choose(found, computed, legal, totals, beam)
+    best, added, index = search_kernels.best_continuations(found, computed, legal, totals, beam)
     scores = torch.zeros(rows, actions)
     scores[computed] = found.float()
     each = scores.masked_fill(legal == 0, float("-inf")).log_softmax(-1).view(sentences, width, -1)

@@ -88,7 +88,7 @@ def test_the_kernels_refuse_what_they_would_misread():
     size = torch.zeros(2, dtype=torch.long)
     for array in (torch.zeros(2, 3, dtype=torch.int32), torch.zeros(3, 2, dtype=torch.long).t()):
         with pytest.raises(ValueError, match="int64"):
-            machine_kernels.places_in(array, size)
+            machine_kernels.ranks_from_end(array, size)
 
 
 @pytest.mark.usefixtures("kernels")

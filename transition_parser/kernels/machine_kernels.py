@@ -11,7 +11,7 @@ from torch import Tensor
 from transition_parser.kernels.loader import address, load_library
 
 _SIZE, _POINTER = ctypes.c_int64, ctypes.c_void_p
-_ARGUMENTS = {"take": (_SIZE, _SIZE, *(_POINTER,) * 15), "places_in": (_SIZE, _SIZE, *(_POINTER,) * 3)}
+_ARGUMENTS = {"take_actions": (_SIZE, _SIZE, *(_POINTER,) * 15), "ranks_from_end": (_SIZE, _SIZE, *(_POINTER,) * 3)}
 
 
 @lru_cache(maxsize=1)
@@ -20,28 +20,28 @@ def library() -> ctypes.CDLL | None:
     return load_library("transition_parser.kernels._machine_kernels", _ARGUMENTS)
 
 
-def can_compute(like: Tensor) -> bool:
+def supports(like: Tensor) -> bool:
     """Whether the library is there, and can read such tensors."""
     return like.device.type == "cpu" and library() is not None
 
 
-def take(
+def take_actions(
     action: Tensor, relation: Tensor | None, effects: Tensor, root: Tensor, stack: Tensor, *state: Tensor | None
 ) -> Tensor:
     """Takes each row's action, (R,), in place. effects: (C, 8). state: what else the machine has, in the order of C.
     Returns the situations, (R,), as in C."""
     tensors = [action, relation, effects, root, stack, *state, torch.empty_like(action)]
     _check(*tensors)
-    library().take(*stack.shape, *map(address, tensors))
+    library().take_actions(*stack.shape, *map(address, tensors))
     return tensors[-1]
 
 
-def places_in(array: Tensor, size: Tensor) -> Tensor:
+def ranks_from_end(array: Tensor, size: Tensor) -> Tensor:
     """(R, P): k for the k-th word from the end of the first `size` (R,) in array (R, P + 1), 0 for others."""
     _check(array, size)
-    places = array.new_empty(len(array), array.size(1) - 1)
-    library().places_in(*places.shape, *map(address, (array, size, places)))
-    return places
+    ranks = array.new_empty(len(array), array.size(1) - 1)
+    library().ranks_from_end(*ranks.shape, *map(address, (array, size, ranks)))
+    return ranks
 
 
 def _check(*tensors: Tensor | None) -> None:

@@ -16,7 +16,7 @@
 #endif
 
 /* Calls the function so that the usual d is known when it is compiled. */
-#define CHOOSE(function, ...)         \
+#define SPECIALISE(function, ...)         \
     if (half && d == 64)              \
         function(__VA_ARGS__, 64, 1); \
     else if (half)                    \
@@ -30,32 +30,32 @@ int most_lanes = 0; /* of vectors, for tests; 0: as many as the processor has */
 #define usable(lanes) (most_lanes == 0 || most_lanes >= (lanes))
 
 typedef struct {
-    int64_t rows, heads, steps;
+    int64_t queries, heads, steps;
     const char *query;
-    const char *const *stored;
-    const int32_t *const *origin, *const *which;
-    const int32_t *asked;
-    char *found;
+    const char *const *cache;
+    const int32_t *const *origin, *const *cache_row;
+    const int32_t *rows;
+    char *output;
 } Past;
 
 typedef struct {
-    int64_t rows, heads, width, stride, window, largest;
+    int64_t queries, heads, width, stride, window, largest;
     const char *query, *memory, *positions;
-    const int32_t *asked, *sentence, *lengths, *roles;
-    const int64_t *const *places;
-    char *found;
+    const int32_t *rows, *sentence, *lengths, *roles;
+    const int64_t *const *ranks;
+    char *output;
 } Words;
 
 #define DEAD -1e30f /* scores below are of what is not there */
 
 typedef struct {
     int64_t sentences, width, actions, beam;
-    const char *found;
-    const int64_t *place;
+    const char *scores;
+    const int64_t *scores_row;
     const float *legal, *totals;
     float *best, *added;
     int64_t *index;
-} Choice;
+} Continuations;
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
@@ -90,38 +90,39 @@ typedef struct {
 
 /* Self-attention over the actions that each hypothesis descends from.
 
-   asked: (N), rows, or NULL: the first N. query: (N, dim). stored[s]: (R_s, 2 dim), keys and values of the actions of
-   step s; the last step is this one. origin[s]: (R_s), which row of step s - 1 each row of step s goes on from; NULL
-   where from its own, and at first. which: NULL, or for each step (R_s), which row of stored[s] a row has. found:
-   (N, dim). Returns 0, or -1 where there is no memory. */
-int look_back(int half, int64_t rows, int64_t heads, int64_t d, const int32_t *asked, const char *query, int64_t steps,
-              const char *const *stored, const int32_t *const *origin, const int32_t *const *which, char *found) {
-    const Past past = {rows, heads, steps, query, stored, origin, which, asked, found};
+   rows: (N), which row each query is of, or NULL: the first N. query, output: (N, dim). cache[s]: (R_s, 2 dim), keys
+   and values of the actions of step s; the last step is this one. origin[s]: (R_s), which row of step s - 1 each row of
+   step s continues; NULL where its own, and at first. cache_row: NULL, or for each step (R_s), which row of cache[s] a
+   row has. Returns 0, or -1 where there is no memory. */
+int cached_self_attention(int half, int64_t queries, int64_t heads, int64_t d, const int32_t *rows, const char *query,
+                          int64_t steps, const char *const *cache, const int32_t *const *origin,
+                          const int32_t *const *cache_row, char *output) {
+    const Past past = {queries, heads, steps, query, cache, origin, cache_row, rows, output};
     const char **keys = malloc(sizeof *keys * steps + sizeof(float) * (steps + 3));
     if (!keys) return -1;
-    DISPATCH(look_back, &past, keys, (float *)(keys + steps), d, half)
+    DISPATCH(cached_self_attention, &past, keys, (float *)(keys + steps), d, half)
     free(keys);
     return 0;
 }
 
 /* Cross-attention whose heads see all words, or those on the stack, or those in the buffer; a head that sees nothing
-   finds 0.
+   gives 0.
 
-   asked: (N), rows, or NULL: the first N. query, found: (N, dim). memory: (B, width, 2 dim), keys
-   and values of the words. sentence: (R), which of B a row is of. lengths: (B), words. roles: (H), which of `places`
-   says what a head sees, or -1: all words. places[role]: (R, width), each row `stride` behind the last, k for the k-th
+   rows: (N), which row each query is of, or NULL: the first N. query, output: (N, dim). memory: (B, width, 2 dim), keys
+   and values of the words. sentence: (R), which of B a row is of. lengths: (B), words. roles: (H), which of `ranks`
+   says what a head sees, or -1: all words. ranks[role]: (R, width), each row `stride` after the last, k for the k-th
    word from the top, 0 for a word that is not to be seen. window: the largest k that is seen, 0 for any. positions:
    NULL, or (roles, largest + 1, dim), what is added to the keys of the k-th word. Returns 0, or -1 where there is no
    memory. */
-int look_at_words(int half, int64_t rows, int64_t heads, int64_t d, const int32_t *asked, const char *query,
-                  int64_t width, const char *memory, const int32_t *sentence, const int32_t *lengths,
-                  const int32_t *roles, const int64_t *const *places, int64_t stride, int64_t window,
-                  const char *positions, int64_t largest, char *found) {
-    const Words words = {rows,   heads,    width,   stride, window, largest, query, memory, positions,
-                         asked, sentence, lengths, roles,  places, found};
+int cross_attention(int half, int64_t queries, int64_t heads, int64_t d, const int32_t *rows, const char *query,
+                    int64_t width, const char *memory, const int32_t *sentence, const int32_t *lengths,
+                    const int32_t *roles, const int64_t *const *ranks, int64_t stride, int64_t window,
+                    const char *positions, int64_t largest, char *output) {
+    const Words words = {queries, heads,    width,   stride, window, largest, query, memory, positions,
+                         rows,    sentence, lengths, roles,  ranks,  output};
     const char **keys = malloc(2 * (sizeof *keys * width + sizeof(float) * (width + 3)));
     if (!keys) return -1;
-    DISPATCH(look_at_words, &words, keys, (float *)(keys + 2 * width), d, half)
+    DISPATCH(cross_attention, &words, keys, (float *)(keys + 2 * width), d, half)
     free(keys);
     return 0;
 }
@@ -134,17 +135,19 @@ void add_and_normalise(int half, int64_t rows, int64_t dim, char *x, const char 
 
 /* The best continuations of each sentence's hypotheses, by their total, best first, of equals the first.
 
-   found: (N, actions), scores before the softmax. place: (B × width), which of N a row has, or -1: where a single
-   action is legal, which is certain then. legal: (B × width, actions), 1 or 0. totals: (B × width), what the hypotheses
-   have so far; −infinity for those that are not there. best, added: (B, beam), totals and what the action added to
-   them; best is below -1e30 where there are no more. index: (B, beam), hypothesis × actions + action. Returns 0, or -1
-   where there is no memory. */
-int choose(int half, int64_t sentences, int64_t width, int64_t actions, const char *found, const int64_t *place,
-           const float *legal, const float *totals, int64_t beam, float *best, float *added, int64_t *index) {
-    const Choice choice = {sentences, width, actions, beam, found, place, legal, totals, best, added, index};
-    float *room = malloc(sizeof(float) * actions);
-    if (!room) return -1;
-    DISPATCH(choose, &choice, room, half)
-    free(room);
+   scores: (N, actions), before the softmax. scores_row: (B × width), which row of scores a hypothesis has, or -1: where
+   a single action is legal, which is certain then. legal: (B × width, actions), 1 or 0. totals: (B × width), what the
+   hypotheses have so far; −infinity for those that are dead. best, added: (B, beam), totals and what the action
+   added to them; best is below -1e30 where there are no more. index: (B, beam), hypothesis × actions + action. Returns
+   0, or -1 where there is no memory. */
+int best_continuations(int half, int64_t sentences, int64_t width, int64_t actions, const char *scores,
+                       const int64_t *scores_row, const float *legal, const float *totals, int64_t beam, float *best,
+                       float *added, int64_t *index) {
+    const Continuations continuations = {sentences, width, actions, beam,  scores, scores_row,
+                                         legal,     totals, best,   added, index};
+    float *logits = malloc(sizeof(float) * actions);
+    if (!logits) return -1;
+    DISPATCH(best_continuations, &continuations, logits, half)
+    free(logits);
     return 0;
 }

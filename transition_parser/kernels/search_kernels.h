@@ -82,7 +82,7 @@ INLINE void NAME(softmax)(float *scores, int64_t count) {
 }
 
 /* Scores of `count` keys of one head, which begins `offset` bytes into each; values stand `all` bytes behind keys.
-   `scores` has room for three more. */
+   `scores` has logits for three more. */
 INLINE void NAME(score)(const char *query, const char *const *keys, int64_t count, int64_t offset, int64_t all,
                         float *scores, const int64_t d, const int half) {
     const int64_t step = 2 * LANES, size = half ? 2 : 4;
@@ -108,7 +108,7 @@ INLINE void NAME(score)(const char *query, const char *const *keys, int64_t coun
 }
 
 /* The sum of the values of one head by their weights. */
-INLINE void NAME(gather)(const float *weights, const char *const *values, int64_t count, int64_t offset, char *found,
+INLINE void NAME(gather)(const float *weights, const char *const *values, int64_t count, int64_t offset, char *output,
                          const int64_t d, const int half) {
     const int64_t step = 2 * LANES, size = half ? 2 : 4;
     int64_t at = 0;
@@ -122,8 +122,8 @@ INLINE void NAME(gather)(const float *weights, const char *const *values, int64_
             second.a += weights[k] * y.a;
             second.b += weights[k] * y.b;
         }
-        NAME(store)(found + at, first, half);
-        NAME(store)(found + at + step * size, second, half);
+        NAME(store)(output + at, first, half);
+        NAME(store)(output + at + step * size, second, half);
     }
     for (; at < d * size; at += step * size) {
         NAME(Pair) first = {{0}, {0}};
@@ -132,50 +132,50 @@ INLINE void NAME(gather)(const float *weights, const char *const *values, int64_
             first.a += weights[k] * x.a;
             first.b += weights[k] * x.b;
         }
-        NAME(store)(found + at, first, half);
+        NAME(store)(output + at, first, half);
     }
 }
 
 INLINE void NAME(past)(const Past *past, const char **keys, float *scores, const int64_t d, const int half) {
     const int64_t one = d * (half ? 2 : 4), all = past->heads * one; /* bytes of a head, and of all */
-    for (int64_t row = 0; row < past->rows; row++) {
-        int64_t ancestor = past->asked ? past->asked[row] : row;
+    for (int64_t query = 0; query < past->queries; query++) {
+        int64_t ancestor = past->rows ? past->rows[query] : query;
         for (int64_t step = past->steps - 1; step >= 0; step--) {
-            const int64_t place = past->which ? past->which[step][ancestor] : ancestor;
-            keys[step] = past->stored[step] + place * 2 * all;
+            const int64_t stored = past->cache_row ? past->cache_row[step][ancestor] : ancestor;
+            keys[step] = past->cache[step] + stored * 2 * all;
             if (past->origin[step]) ancestor = past->origin[step][ancestor];
         }
         for (int64_t head = 0; head < past->heads; head++) {
             const int64_t offset = head * one;
-            NAME(score)(past->query + row * all + offset, keys, past->steps, offset, all, scores, d, half);
+            NAME(score)(past->query + query * all + offset, keys, past->steps, offset, all, scores, d, half);
             NAME(softmax)(scores, past->steps);
-            NAME(gather)(scores, keys, past->steps, all + offset, past->found + row * all + offset, d, half);
+            NAME(gather)(scores, keys, past->steps, all + offset, past->output + query * all + offset, d, half);
         }
     }
 }
 
-static void NAME(look_back)(const Past *past, const char **keys, float *scores, int64_t d, int half) {
-    CHOOSE(NAME(past), past, keys, scores)
+static void NAME(cached_self_attention)(const Past *past, const char **keys, float *scores, int64_t d, int half) {
+    SPECIALISE(NAME(past), past, keys, scores)
 }
 
 INLINE void NAME(words)(const Words *words, const char **keys, float *scores, const int64_t d, const int half) {
     const int64_t one = d * (half ? 2 : 4), all = words->heads * one; /* bytes of a head, and of all */
     const char **added = keys + words->width;
     float *more = scores + words->width + 3;
-    for (int64_t row = 0; row < words->rows; row++) {
-        const int64_t among = words->asked ? words->asked[row] : row;
-        const int64_t sentence = words->sentence[among], length = words->lengths[sentence];
+    for (int64_t number = 0; number < words->queries; number++) {
+        const int64_t row = words->rows ? words->rows[number] : number;
+        const int64_t sentence = words->sentence[row], length = words->lengths[sentence];
         const char *memory = words->memory + sentence * words->width * 2 * all;
         for (int64_t head = 0; head < words->heads; head++) {
             const int64_t role = words->roles[head], offset = head * one;
-            const int64_t *place = role < 0 ? NULL : words->places[role] + among * words->stride;
-            const char *query = words->query + row * all + offset;
-            const char *positions = place ? words->positions : NULL;
+            const int64_t *ranks = role < 0 ? NULL : words->ranks[role] + row * words->stride;
+            const char *query = words->query + number * all + offset;
+            const char *positions = ranks ? words->positions : NULL;
             int64_t count = 0;
             for (int64_t word = 0; word < length; word++) {
-                if (place && (place[word] == 0 || (words->window && place[word] > words->window))) continue;
+                if (ranks && (ranks[word] == 0 || (words->window && ranks[word] > words->window))) continue;
                 if (positions) {
-                    const int64_t k = place[word] < words->largest ? place[word] : words->largest;
+                    const int64_t k = ranks[word] < words->largest ? ranks[word] : words->largest;
                     added[count] = positions + (role * (words->largest + 1) + k) * all;
                 }
                 keys[count++] = memory + word * 2 * all;
@@ -188,13 +188,13 @@ INLINE void NAME(words)(const Words *words, const char **keys, float *scores, co
                 }
                 NAME(softmax)(scores, count);
             }
-            NAME(gather)(scores, keys, count, all + offset, words->found + row * all + offset, d, half);
+            NAME(gather)(scores, keys, count, all + offset, words->output + number * all + offset, d, half);
         }
     }
 }
 
-static void NAME(look_at_words)(const Words *words, const char **keys, float *scores, int64_t d, int half) {
-    CHOOSE(NAME(words), words, keys, scores)
+static void NAME(cross_attention)(const Words *words, const char **keys, float *scores, int64_t d, int half) {
+    SPECIALISE(NAME(words), words, keys, scores)
 }
 
 static void NAME(add_and_normalise)(int64_t rows, int64_t dim, char *x, const char *added, const char *weight,
@@ -231,32 +231,32 @@ static void NAME(add_and_normalise)(int64_t rows, int64_t dim, char *x, const ch
     }
 }
 
-INLINE void NAME(continuations)(const Choice *choice, float *room, const int half) {
-    const int64_t actions = choice->actions, beam = choice->beam;
-    for (int64_t sentence = 0; sentence < choice->sentences; sentence++) {
-        float *best = choice->best + sentence * beam, *added = choice->added + sentence * beam;
-        int64_t *index = choice->index + sentence * beam, count = 0;
-        for (int64_t w = 0; w < choice->width; w++) {
-            const int64_t row = sentence * choice->width + w, place = choice->place[row];
-            const float total = choice->totals[row], *legal = choice->legal + row * actions;
+INLINE void NAME(continue_all)(const Continuations *c, float *logits, const int half) {
+    const int64_t actions = c->actions, beam = c->beam;
+    for (int64_t sentence = 0; sentence < c->sentences; sentence++) {
+        float *best = c->best + sentence * beam, *added = c->added + sentence * beam;
+        int64_t *index = c->index + sentence * beam, count = 0;
+        for (int64_t w = 0; w < c->width; w++) {
+            const int64_t row = sentence * c->width + w, scored = c->scores_row[row];
+            const float total = c->totals[row], *legal = c->legal + row * actions;
             if (total < DEAD) continue;
-            const uint16_t *halves = (const uint16_t *)choice->found + place * actions;
-            const float *wholes = (const float *)choice->found + place * actions;
+            const uint16_t *halves = (const uint16_t *)c->scores + scored * actions;
+            const float *wholes = (const float *)c->scores + scored * actions;
             float most = DEAD, sum = 0.0f;
-            for (int64_t i = 0; i < actions && place < 0; i++) room[i] = 0.0f;
-            for (int64_t i = 0; i < actions && place >= 0; i++) {
+            for (int64_t i = 0; i < actions && scored < 0; i++) logits[i] = 0.0f;
+            for (int64_t i = 0; i < actions && scored >= 0; i++) {
                 const uint32_t bits = half ? (uint32_t)halves[i] << 16 : 0u;
-                __builtin_memcpy(room + i, half ? (const void *)&bits : (const void *)(wholes + i), sizeof *room);
+                __builtin_memcpy(logits + i, half ? (const void *)&bits : (const void *)(wholes + i), sizeof *logits);
             }
             for (int64_t i = 0; i < actions; i++) {
-                room[i] = legal[i] > 0.0f ? room[i] : 2.0f * DEAD;
-                most = fmaxf(most, room[i]);
+                logits[i] = legal[i] > 0.0f ? logits[i] : 2.0f * DEAD;
+                most = fmaxf(most, logits[i]);
             }
-            for (int64_t i = 0; i < actions; i++) sum += NAME(exp_of)(room[i] - most) * legal[i];
+            for (int64_t i = 0; i < actions; i++) sum += NAME(exp_of)(logits[i] - most) * legal[i];
             const float least = most + logf(sum);
             for (int64_t i = 0; i < actions; i++) {
-                if (room[i] < DEAD || (count == beam && total + (room[i] - least) <= best[beam - 1])) continue;
-                const float score = total + (room[i] - least);
+                if (logits[i] < DEAD || (count == beam && total + (logits[i] - least) <= best[beam - 1])) continue;
+                const float score = total + (logits[i] - least);
                 int64_t at = count < beam ? count++ : beam - 1;
                 for (; at > 0 && best[at - 1] < score; at--) {
                     best[at] = best[at - 1];
@@ -264,7 +264,7 @@ INLINE void NAME(continuations)(const Choice *choice, float *room, const int hal
                     index[at] = index[at - 1];
                 }
                 best[at] = score;
-                added[at] = room[i] - least;
+                added[at] = logits[i] - least;
                 index[at] = w * actions + i;
             }
         }
@@ -276,9 +276,9 @@ INLINE void NAME(continuations)(const Choice *choice, float *room, const int hal
     }
 }
 
-static void NAME(choose)(const Choice *choice, float *room, int half) {
+static void NAME(best_continuations)(const Continuations *c, float *logits, int half) {
     if (half)
-        NAME(continuations)(choice, room, 1);
+        NAME(continue_all)(c, logits, 1);
     else
-        NAME(continuations)(choice, room, 0);
+        NAME(continue_all)(c, logits, 0);
 }

@@ -17,12 +17,12 @@ _DEAD = -1e30  # totals below are of no hypothesis
 
 _INT, _SIZE, _FLOAT, _POINTER = ctypes.c_int, ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
 _ARGUMENTS = {
-    "look_back": (_INT, *(_SIZE,) * 3, *(_POINTER,) * 2, _SIZE, *(_POINTER,) * 4),
-    "look_at_words": (
+    "cached_self_attention": (_INT, *(_SIZE,) * 3, *(_POINTER,) * 2, _SIZE, *(_POINTER,) * 4),
+    "cross_attention": (
         *(_INT, *(_SIZE,) * 3, *(_POINTER,) * 2, _SIZE, *(_POINTER,) * 5),
         *(_SIZE, _SIZE, _POINTER, _SIZE, _POINTER),
     ),
-    "choose": (_INT, *(_SIZE,) * 3, *(_POINTER,) * 4, _SIZE, *(_POINTER,) * 3),
+    "best_continuations": (_INT, *(_SIZE,) * 3, *(_POINTER,) * 4, _SIZE, *(_POINTER,) * 3),
     "add_and_normalise": (_INT, _SIZE, _SIZE, *(_POINTER,) * 4, _FLOAT, _POINTER),
 }
 
@@ -33,7 +33,7 @@ def library() -> ctypes.CDLL | None:
     return load_library("transition_parser.kernels._search_kernels", _ARGUMENTS)
 
 
-def can_compute(like: Tensor, width: int = _BLOCK) -> bool:
+def supports(like: Tensor, width: int = _BLOCK) -> bool:
     """Whether the library is there, and computes with such tensors, in heads or rows of so many numbers."""
     fits = like.device.type == "cpu" and like.dtype in (torch.float, torch.bfloat16) and width % _BLOCK == 0
     return fits and library() is not None
@@ -65,46 +65,46 @@ class Pointers:
         return self._array
 
 
-def look_back(
-    query: Tensor, heads: int, stored: Pointers, origin: Pointers, which: Pointers | None, asked: Tensor | None
+def cached_self_attention(
+    query: Tensor, heads: int, cache: Pointers, origin: Pointers, cache_row: Pointers | None, rows: Tensor | None
 ) -> Tensor:
-    """(N, dim) that self-attention finds; arguments as in C."""
+    """(N, dim), the output of self-attention; arguments as in C."""
     query = query.contiguous()
-    found = torch.empty_like(query)
-    failed = library().look_back(
-        _is_half(query), len(query), heads, query.size(1) // heads, address(asked), query.data_ptr(), len(stored),
-        stored.array, origin.array, None if which is None else which.array, found.data_ptr(),
+    output = torch.empty_like(query)
+    failed = library().cached_self_attention(
+        _is_half(query), len(query), heads, query.size(1) // heads, address(rows), query.data_ptr(), len(cache),
+        cache.array, origin.array, None if cache_row is None else cache_row.array, output.data_ptr(),
     )  # fmt: skip
-    return _checked(found, failed)
+    return _checked(output, failed)
 
 
-def look_at_words(
+def cross_attention(
     query: Tensor,
     heads: int,
     memory: Tensor,
     sentence: Tensor,
     lengths: Tensor,
     roles: Tensor,
-    places: tuple[Tensor, ...],
+    ranks: tuple[Tensor, ...],
     window: int,
     positions: Tensor | None,
-    asked: Tensor | None,
+    rows: Tensor | None,
 ) -> Tensor:
-    """(N, dim) that cross-attention finds, or self-attention of the words; arguments as in C."""
+    """(N, dim), the output of cross-attention, or of self-attention of the words; arguments as in C."""
     if memory.dtype != query.dtype:
         raise ValueError(f"query is {query.dtype}, keys and values are {memory.dtype}")
-    stride = places[0].stride(0) if places else 0
-    if any(p.dtype != torch.long or p.stride() != (stride, 1) for p in places):
-        raise ValueError("places must be int64, each row in one piece, and all alike")
-    each = (_POINTER * max(len(places), 1))(*(p.data_ptr() for p in places))
+    stride = ranks[0].stride(0) if ranks else 0
+    if any(r.dtype != torch.long or r.stride() != (stride, 1) for r in ranks):
+        raise ValueError("ranks must be int64, each row in one piece, and all alike")
+    each = (_POINTER * max(len(ranks), 1))(*(r.data_ptr() for r in ranks))
     query = query.contiguous()
-    found = torch.empty_like(query)
-    failed = library().look_at_words(
-        _is_half(query), len(query), heads, query.size(1) // heads, address(asked), query.data_ptr(), memory.size(1),
+    output = torch.empty_like(query)
+    failed = library().cross_attention(
+        _is_half(query), len(query), heads, query.size(1) // heads, address(rows), query.data_ptr(), memory.size(1),
         memory.data_ptr(), sentence.data_ptr(), lengths.data_ptr(), roles.data_ptr(), each, stride, window,
-        address(positions), 0 if positions is None else positions.size(1) - 1, found.data_ptr(),
+        address(positions), 0 if positions is None else positions.size(1) - 1, output.data_ptr(),
     )  # fmt: skip
-    return _checked(found, failed)
+    return _checked(output, failed)
 
 
 def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
@@ -117,23 +117,23 @@ def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
     return normal
 
 
-def choose(
-    found: Tensor, rows: Tensor | None, legal: Tensor, totals: Tensor, beam: int
+def best_continuations(
+    scores: Tensor, rows: Tensor | None, legal: Tensor, totals: Tensor, beam: int
 ) -> tuple[Tensor, Tensor, Tensor]:
     """(B, beam) each: totals of the best continuations, what they add, and which they are: hypothesis × U + action.
 
-    found: (N, U) scores before the softmax. rows: (N,), which of R rows they are of; None: all. Others have one legal
+    scores: (N, U), before the softmax. rows: (N,), which of R rows they are of; None: all. Others have one legal
     action, or are dead. legal: (R, U) float. totals: (B, W) float, −inf for the dead.
     """
     sentences, width = totals.shape
-    places = torch.arange(len(found))
+    scores_row = torch.arange(len(scores))
     if rows is not None:
-        places = torch.full((len(legal),), -1).index_copy_(0, rows, places)
-    found, legal, totals = found.contiguous(), legal.contiguous(), totals.contiguous()
+        scores_row = torch.full((len(legal),), -1).index_copy_(0, rows, scores_row)
+    scores, legal, totals = scores.contiguous(), legal.contiguous(), totals.contiguous()
     best, added = totals.new_empty(2, sentences, beam)
     index = torch.empty(sentences, beam, dtype=torch.long)
-    failed = library().choose(
-        _is_half(found), sentences, width, legal.size(1), found.data_ptr(), places.data_ptr(), legal.data_ptr(),
+    failed = library().best_continuations(
+        _is_half(scores), sentences, width, legal.size(1), scores.data_ptr(), scores_row.data_ptr(), legal.data_ptr(),
         totals.data_ptr(), beam, best.data_ptr(), added.data_ptr(), index.data_ptr(),
     )  # fmt: skip
     return _checked(best.masked_fill_(best < _DEAD, float("-inf")), failed), added, index
@@ -143,7 +143,7 @@ def _is_half(x: Tensor) -> int:
     return int(x.dtype == torch.bfloat16)
 
 
-def _checked(found: Tensor, failed: int) -> Tensor:
+def _checked(output: Tensor, failed: int) -> Tensor:
     if failed:
         raise MemoryError("no memory for search")
-    return found
+    return output

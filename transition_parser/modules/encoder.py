@@ -69,7 +69,7 @@ class WordEncoder(FairseqEncoder):
         x = self.dropout(self.word_dropout(x) + sinusoids(1, x.size(1), x.size(2), x.device).to(x.dtype))
         lengths = mask.sum(1)
         training = self.training or torch.is_grad_enabled()
-        if not training and search_kernels.can_compute(x, self.head_width):
+        if not training and search_kernels.supports(x, self.head_width):
             return EncoderOut(self._infer(x, mask, lengths), mask, lengths - 1, features)
         for layer in self.local:
             x = layer(x, mask)

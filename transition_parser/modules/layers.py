@@ -94,7 +94,7 @@ class EncoderLayer(nn.Module):
         attention = self.attention
         memory = attention.key_value(inner)[: shape[0] * shape[1]].unflatten(0, shape)
         every = torch.full((attention.heads,), -1, dtype=torch.int32)
-        found = search_kernels.look_at_words(
+        found = search_kernels.cross_attention(
             attention.query(inner), attention.heads, memory, sentence, lengths, every, (), 0, None, None
         )
         return self.feed_forward(add_and_normalise(x, attention.out(found), self.norms[1]))
@@ -166,6 +166,6 @@ class DecoderLayer(nn.Module):
 
 def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
     """Adds to x (R, dim) in place; the norm of the sum."""
-    if search_kernels.can_compute(x, x.size(1)):
+    if search_kernels.supports(x, x.size(1)):
         return search_kernels.add_and_normalise(x, added, norm)
     return norm(x.add_(added))

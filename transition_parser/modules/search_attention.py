@@ -73,7 +73,7 @@ def search_attention(
 ) -> SearchAttention:
     """Before the first action. attentions: the cross-attention of each layer."""
     like, heads = encoder_out.words, attentions[0].heads
-    kind = KernelAttention if search_kernels.can_compute(like, like.size(2) // heads) else MaskedAttention
+    kind = KernelAttention if search_kernels.supports(like, like.size(2) // heads) else MaskedAttention
     return kind(attentions, encoder_out, state_heads, positions)
 
 
@@ -125,10 +125,12 @@ class KernelAttention(SearchAttention):
         if which is not None:
             self._which[layer].append(_ints(which))
         places = None if which is None else self._which[layer]
-        return search_kernels.look_back(query, self.heads, self._stored[layer], self._origin, places, _ints(asked))
+        return search_kernels.cached_self_attention(
+            query, self.heads, self._stored[layer], self._origin, places, _ints(asked)
+        )
 
     def look_at_words(self, layer: int, query: Tensor, asked: Tensor | None = None) -> Tensor:
-        return search_kernels.look_at_words(
+        return search_kernels.cross_attention(
             query,
             self.heads,
             self.memory[layer],

@@ -232,9 +232,9 @@ class DependencyMachine:
         column = torch.where(legal, self.table.column[tokens], Column.NEVER)
         effects = _effects(self.table.system, tokens.device)
         relation = None if self.relations is None else self.table.relation[tokens]
-        if machine_kernels.can_compute(column):
+        if machine_kernels.supports(column):
             state = (getattr(self, name) for name in _TAKEN)
-            self._read_columns(machine_kernels.take(column, relation, effects, *state))
+            self._read_columns(machine_kernels.take_actions(column, relation, effects, *state))
         else:
             words = torch.stack([self.root, self._top, self._second, self._front], 1)
             effect = effects[column]
@@ -307,8 +307,8 @@ class DependencyMachine:
         return array.gather(1, place.clamp_min(0)[:, None]).flatten()
 
     def _places_in(self, array: Tensor, size: Tensor) -> Tensor:
-        if machine_kernels.can_compute(array):
-            return machine_kernels.places_in(array, size)
+        if machine_kernels.supports(array):
+            return machine_kernels.ranks_from_end(array, size)
         inside = self.places < size[:, None]
         target = torch.where(inside, array[:, : self.width], self.width)
         return torch.zeros_like(array).scatter_(1, target, size[:, None] - self.places)[:, : self.width]
