@@ -11,9 +11,10 @@ from torch import Tensor
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from transition_parser import Parser
 from transition_parser.kernels import search_kernels
-from transition_parser.modules import decoder as decoder_module
+from transition_parser.models.stack_transformer import decoder as decoder_module
+from transition_parser.modules.contract import Hypothesis, only_legal
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.search import Hypothesis, search
+from transition_parser.search import search
 
 CLOSE = 1e-3
 KINDS = {"en-ewt": (SAMPLE, 8, 12), "en-amr": (SAMPLE_AMR, 3, 9)}  # model: sentences, how many, of how many words
@@ -34,7 +35,7 @@ class Model:
             return self.parser.model.encoder(source, features=resources.features(source))
 
     def search(self, sentences: list[list[str]], beam: int, lenpen: float = 1.0) -> list[list[Hypothesis]]:
-        return search(self.parser.model.decoder, self.encode(sentences), beam, beam, lenpen)
+        return search(self.parser.model, self.encode(sentences), beam, beam, lenpen)
 
 
 @pytest.fixture(scope="module", params=sorted(KINDS))
@@ -61,7 +62,9 @@ class Prefix:
 @torch.inference_mode()
 def following(decoder, encoder_out: EncoderOut, tokens: list[int]) -> Tensor:
     """Log-probabilities of what follows, from all the actions so far and `</s>` before them."""
-    scores, _ = decoder(torch.tensor([[decoder.table.end, *tokens]]), encoder_out)
+    actions = torch.tensor([[decoder.table.end, *tokens]])
+    states = decoder.states(actions, encoder_out)
+    scores = only_legal(decoder.scores(actions, encoder_out, states), decoder.legality(states))
     return torch.log_softmax(scores[0, -1], -1)
 
 
@@ -124,7 +127,7 @@ def test_a_sentence_does_not_depend_on_its_batch(model, beam):
 def test_scoring_only_what_is_legal_somewhere_changes_nothing(model, monkeypatch, beam):
     found = []
     for large in (0, 10**9):
-        monkeypatch.setattr(decoder_module, "_LARGE_VOCABULARY", large)
+        monkeypatch.setattr(decoder_module, "LARGE_VOCABULARY", large)
         found.append(model.search(model.sentences, beam))
     for few, every in zip(*found, strict=True):
         assert [h.tokens for h in few] == [h.tokens for h in every]

@@ -16,14 +16,17 @@ from transition_parser.compat import allow_fairseq_checkpoints, quiet_penman
 from transition_parser.data.resources import Resources
 from transition_parser.errors import InputError, input_error
 from transition_parser.files import new_files, replacing
-from transition_parser.models.transition_transformer import DEFAULTS, TransitionTransformer
+from transition_parser.models.registry import Architecture, architecture_of
+from transition_parser.modules.contract import ParserModel
+from transition_parser.modules.options import ModelOptions
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FORMAT_VERSION = 1
+OLD_ARCHITECTURE = "stack_transformer"  # of exports that name none
 PRETRAINED = Path(__file__).with_name("pretrained")
 
 
-def load_model(path: str | os.PathLike) -> tuple[TransitionTransformer, Resources]:
+def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
     """A model ready for parsing, from a checkpoint file, an exported folder, or the name of a
     model that comes with the package (`en-ewt`). Raises `InputError` for anything else."""
     quiet_penman()
@@ -67,15 +70,10 @@ def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathL
     first = Path(paths[0])
     state = _mean(paths)
     model, _resources, folder = _from_state(state, first)
-    args = _model_args(state, first)
-    shared = {"decoder.output.weight"} if args.share_decoder_input_output_embed else set()
-    weights = {
-        name: (value.half() if half else value).contiguous()
-        for name, value in model.state_dict().items()
-        if name not in shared
-    }
-    config = {name: getattr(args, name) for name in DEFAULTS}
-    text = json.dumps({"format_version": FORMAT_VERSION, "model": config}, indent=1)
+    architecture, options = _described(state, first)
+    weights = {name: (value.half() if half else value).contiguous() for name, value in _distinct(model).items()}
+    config = {"format_version": FORMAT_VERSION, "architecture": architecture.name, "model": options.as_config()}
+    text = json.dumps(config, indent=1)
     with new_files(output) as temporary:
         save_file(weights, temporary / WEIGHTS)
         (temporary / CONFIG).write_text(text + "\n", encoding="utf-8")
@@ -103,10 +101,10 @@ def _mean(paths: Sequence[str | os.PathLike]) -> dict:
     return state
 
 
-def _from_state(state: dict, path: Path) -> tuple[TransitionTransformer, Resources, Path]:
+def _from_state(state: dict, path: Path) -> tuple[ParserModel, Resources, Path]:
     """The model of a checkpoint, with its resources and the folder they are from."""
     folder = _data_folder(state, path)
-    model, resources = _build(_model_args(state, path), folder)
+    model, resources = _build(*_described(state, path), folder)
     known = (state.get("task_state") or {}).get("fingerprint")
     if known and known != resources.fingerprint:
         raise input_error(
@@ -122,7 +120,7 @@ def _from_state(state: dict, path: Path) -> tuple[TransitionTransformer, Resourc
     return model.eval(), resources, folder
 
 
-def _load_exported(folder: Path) -> tuple[TransitionTransformer, Resources]:
+def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
     for name in (CONFIG, WEIGHTS):
         if not (folder / name).is_file():
             raise input_error(f"{name} is missing: is this a folder that `transition-parser export` wrote?", folder)
@@ -133,28 +131,55 @@ def _load_exported(folder: Path) -> tuple[TransitionTransformer, Resources]:
         raise input_error(f"no model description: {error}", folder / CONFIG) from None
     if version != FORMAT_VERSION:
         raise input_error(f"format version {version}, not {FORMAT_VERSION}", folder / CONFIG)
-    model, resources = _build(argparse.Namespace(**values), folder)
+    try:
+        architecture = architecture_of(config.get("architecture", OLD_ARCHITECTURE))
+        options = architecture.options.of_config(values)
+    except InputError as error:
+        raise input_error(str(error), folder / CONFIG) from None
+    model, resources = _build(architecture, options, folder)
     try:
         weights = {name: value.float() for name, value in load_file(folder / WEIGHTS).items()}
-        if model.decoder.output.weight is model.decoder.embed.weight:
-            weights["decoder.output.weight"] = weights["decoder.embed.weight"]
-        model.load_state_dict(weights)
+        model.load_state_dict(weights | _tied(model, weights))
     except (SafetensorError, RuntimeError, KeyError) as error:
         reason = str(error).splitlines()[0]
         raise input_error(f"the weights do not fit the model: {reason}", folder / WEIGHTS) from None
     return model.eval(), resources
 
 
-def _build(args: argparse.Namespace, folder: Path) -> tuple[TransitionTransformer, Resources]:
+def _build(architecture: Architecture, options: ModelOptions, folder: Path) -> tuple[ParserModel, Resources]:
     resources = Resources.load(folder)
-    return TransitionTransformer.over(args, resources), resources
+    return architecture.build(options, resources), resources
 
 
-def _model_args(state: dict, path: Path) -> argparse.Namespace:
+def _distinct(model: ParserModel) -> dict[str, torch.Tensor]:
+    """The weights of a model, those that stand under several names under the first alone."""
+    names = _first_names(model)
+    return {name: value for name, value in model.state_dict().items() if names.get(name, name) == name}
+
+
+def _tied(model: ParserModel, weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The weights of `_distinct` under their other names."""
+    return {name: weights[first] for name, first in _first_names(model).items() if name != first and first in weights}
+
+
+def _first_names(model: ParserModel) -> dict[str, str]:
+    """For each name of a parameter the first name that it has."""
+    first: dict[int, str] = {}
+    return {
+        name: first.setdefault(id(value), name) for name, value in model.named_parameters(remove_duplicate=False)
+    }
+
+
+def _described(state: dict, path: Path) -> tuple[Architecture, ModelOptions]:
+    """The architecture of a checkpoint, and its options."""
     args = state["cfg"]["model"]
-    if not isinstance(args, argparse.Namespace) or not hasattr(args, "stack_heads"):
+    if not isinstance(args, argparse.Namespace):
         raise input_error("the checkpoint is of another architecture than this plug-in's", path)
-    return args
+    try:
+        architecture = architecture_of(getattr(args, "arch", None))
+        return architecture, architecture.options.of_namespace(args, architecture.defaults)
+    except InputError as error:
+        raise input_error(str(error), path) from None
 
 
 def _data_folder(state: dict, path: Path) -> Path:

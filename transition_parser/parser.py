@@ -24,19 +24,17 @@ import torch
 from transition_parser.checkpoints import load_model
 from transition_parser.compat import (
     give_back_freed_memory,
-    has_fast_bf16,
     keep_few_kernels,
     keep_freed_memory,
-    pack,
-    quantised,
 )
 from transition_parser.data.resources import Resources
 from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.models.transition_transformer import TransitionTransformer
+from transition_parser.modules.contract import Hypothesis, ParserModel
+from transition_parser.modules.packing import has_fast_bf16, pack, quantised
 from transition_parser.parses import AmrParse, Parse, replay_amr, replay_tree
-from transition_parser.search import Hypothesis, search
+from transition_parser.search import search
 from transition_parser.sentences import read_amr_sentences, read_sentences
 from transition_parser.text.tokens import tokenise
 
@@ -88,7 +86,7 @@ class Parser:
 
     def __init__(
         self,
-        model: TransitionTransformer,
+        model: ParserModel,
         resources: Resources,
         beam: int = 1,
         batch_tokens: int | None = None,
@@ -209,7 +207,7 @@ class Parser:
         source = torch.nn.utils.rnn.pad_sequence(tokens, True, padding).to(self.device)
         with torch.inference_mode():
             encoder_out = self.model.encoder(source, features=self.resources.features(source))
-        found = search(self.model.decoder, encoder_out, self.beam)
+        found = search(self.model, encoder_out, self.beam)
         return [hypotheses[0] for hypotheses in found]
 
     def _parse(self, sentence: Sentence | AmrEntry, hypothesis: Hypothesis) -> Parse | AmrParse:

@@ -11,7 +11,7 @@ from transition_parser.graphs.amr import AmrGraph, named
 from transition_parser.graphs.bank import AmrEntry, jamr_lines, parse_entry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.search import Hypothesis
+from transition_parser.modules.contract import Hypothesis
 from transition_parser.states.table import ActionTable
 from transition_parser.text.pieces import normalise
 from transition_parser.transitions import Action, Kind

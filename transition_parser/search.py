@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -10,29 +9,17 @@ import torch
 from torch import Tensor
 
 from transition_parser.kernels import search_kernels
-from transition_parser.modules.decoder import ActionDecoder, ActionScores, SearchState
+from transition_parser.modules.contract import ActionScores, Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
 
-# Sentences that are done leave the batch when so few others are left: it means copying what those have stored.
+# Sentences that are done leave the batch when few others are left: it means copying what those have stored.
 _DROP_BELOW = 0.8
-
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """A finished derivation.
-
-    tokens: the action ids, without `</s>`. step_scores: the log-probability of each. score: their
-    sum, divided by (number of actions + 1) ** lenpen, as fairseq ranks hypotheses.
-    """
-
-    tokens: list[int]
-    step_scores: list[float]
-    score: float
+_STEPS_BETWEEN_CHECKS = 8  # on an accelerator: asking what has finished makes the host wait
 
 
 @torch.inference_mode()
 def search(
-    decoder: ActionDecoder,
+    model: ParserModel,
     encoder_out: EncoderOut,
     beam: int = 1,
     nbest: int = 1,
@@ -43,47 +30,52 @@ def search(
     In a final state only `</s>` is legal, with probability 1, so a hypothesis is complete as soon
     as its state is final, and no network step is spent on `</s>`.
     """
-    return _Search(decoder, encoder_out, beam, nbest, lenpen).run()
+    direct = model.search_directly(encoder_out, nbest)
+    return _Search(model, encoder_out, beam, nbest, lenpen).run() if direct is None else direct
 
 
 class _Step(NamedTuple):
     """What the rows of one step took: tokens and their log-probabilities, (R,), and which row of the step before each
-    goes on from, (R,); None where each goes on from its own."""
+    continues, (R,); None where each continues its own. finished: (R,) bool, the rows that are final after it."""
 
     tokens: Tensor
     scores: Tensor
     origin: Tensor | None
+    finished: Tensor
 
 
 class _Search:
     """The book-keeping of one batch. Each unfinished sentence has `width` rows; −inf marks a dead one."""
 
-    def __init__(self, decoder: ActionDecoder, encoder_out: EncoderOut, beam: int, nbest: int, lenpen: float) -> None:
-        self.decoder, self.beam, self.nbest, self.lenpen = decoder, beam, nbest, lenpen
-        self.state: SearchState = decoder.start(encoder_out)
-        sentences = len(encoder_out.lengths)
-        device = encoder_out.words.device
-        self.sentence = list(range(sentences))  # which one each group of rows belongs to
+    def __init__(self, model: ParserModel, encoder_out: EncoderOut, beam: int, nbest: int, lenpen: float) -> None:
+        self.decoder, self.beam, self.nbest, self.lenpen = model.decoder, beam, nbest, lenpen
+        self.state = self.decoder.start(encoder_out)
+        sentences, device = len(encoder_out.lengths), encoder_out.words.device
+        self.count = sentences
         self.width = 1
-        self.tokens = torch.full((sentences,), decoder.table.end, device=device)
-        self.scores = torch.zeros(sentences, 1, device=device)
+        self.tokens = torch.full((sentences,), self.decoder.table.end, device=device)
+        self.totals = torch.zeros(sentences, 1, device=device)
+        self.finished = torch.zeros(sentences, dtype=torch.long, device=device)  # hypotheses of each sentence
         self.steps: list[_Step] = []
+        self.sentence_of_row: list[np.ndarray] = []  # of each step
+        self.sentence = np.arange(sentences)  # which one each group of rows belongs to
         self.moved: Tensor | None = None  # which row of the last step each row was, if rows were dropped since
-        self.ends: list[tuple[int, int, int]] = []  # of what has finished: sentence, last step, its row
-        self.finished = [0] * sentences  # how many hypotheses of each sentence
+        self.on_host = device.type == "cpu"  # where looking at a tensor costs nothing
+        self.some_finished = False  # since sentences were last dropped
 
     def run(self) -> list[list[Hypothesis]]:
-        while self.sentence:
-            self._step()
-            self.state.machine.advance(self.tokens)
-            self._collect()
+        while len(self.sentence):
+            for _ in range(1 if self.on_host else _STEPS_BETWEEN_CHECKS):
+                self._step()
+            if self.some_finished:
+                self._drop_what_is_done()
         return self._hypotheses()
 
     def _step(self) -> None:
         """Every row takes its step, and each sentence keeps its `beam` best continuations."""
-        scores = self.decoder.step(self.tokens, self.state, (self.scores > float("-inf")).flatten())
+        scores = self.decoder.step(self.tokens, self.state, (self.totals > float("-inf")).flatten())
         actions = scores.legal.size(1)
-        self.scores, added, index = _choose(scores, self.scores, min(self.beam, self.width * actions))
+        self.totals, added, index = _best_continuations(scores, self.totals, min(self.beam, self.width * actions))
         self.width = index.size(1)
         # greedily nothing is ranked, and no row moves
         rows = self.state.branch(index.div(actions, rounding_mode="floor")) if self.beam > 1 else None
@@ -92,68 +84,82 @@ class _Search:
         if self.moved is not None:
             rows = self.moved if rows is None else self.moved[rows]
             self.moved = None
-        self.steps.append(_Step(self.tokens, added.flatten(), rows))
+        self.state.machine.advance(self.tokens)
+        self.steps.append(_Step(self.tokens, added.flatten(), rows, self._finish()))
+        self.sentence_of_row.append(self.sentence.repeat(self.width))
 
-    def _collect(self) -> None:
-        """Takes out the rows whose state the last action made final, and the sentences that are done."""
-        final = self.state.machine.is_final().view(len(self.sentence), self.width)
-        final = final & (self.scores > float("-inf"))
-        if not bool(final.any()):
-            return
-        for group, place in final.nonzero().tolist():
-            sentence = self.sentence[group]
-            self.ends.append((sentence, len(self.steps) - 1, group * self.width + place))
-            self.finished[sentence] += 1
-        self.scores = self.scores.masked_fill(final, float("-inf"))
-        alive = (self.scores > float("-inf")).any(1).tolist()
-        keep = [
-            group
-            for group, sentence in enumerate(self.sentence)
-            if alive[group] and self.finished[sentence] < self.beam
-        ]
-        if len(keep) <= _DROP_BELOW * len(self.sentence):
-            self._drop_all_but(keep)
-        elif len(keep) < len(self.sentence):
-            done = torch.ones(len(self.sentence), dtype=torch.bool, device=self.scores.device)
-            done[keep] = False
-            self.scores = self.scores.masked_fill(done[:, None], float("-inf"))
+    def _finish(self) -> Tensor:
+        """(R,) bool: the rows that the last action made final. They and the rest of a sentence that is done die."""
+        final = self.state.machine.is_final().view(-1, self.width) & (self.totals > float("-inf"))
+        if self.on_host and not bool(final.any()):
+            return final.flatten()
+        self.some_finished = True
+        self.finished = self.finished + final.sum(1)
+        dead = final | (self.finished >= self.beam)[:, None]
+        self.totals = self.totals.masked_fill(dead, float("-inf"))
+        return final.flatten()
 
-    def _drop_all_but(self, keep: list[int]) -> None:
-        self.sentence = [self.sentence[group] for group in keep]
-        if not keep:
+    def _drop_what_is_done(self) -> None:
+        """Sentences without a living hypothesis leave the batch, if they are many or all."""
+        self.some_finished = False
+        alive = (self.totals > float("-inf")).any(1).cpu().numpy()
+        if alive.sum() > _DROP_BELOW * len(alive):
             return
-        groups = torch.tensor(keep, device=self.tokens.device)
-        self.moved = self.state.keep(groups)
-        self.tokens, self.scores = self.tokens[self.moved], self.scores[groups]
+        keep = alive.nonzero()[0]
+        self.sentence = self.sentence[keep]
+        if len(keep):
+            groups = torch.from_numpy(keep).to(self.tokens.device)
+            rows = self.state.keep(groups)
+            self.moved = rows
+            self.tokens, self.totals = self.tokens[rows], self.totals[groups]
+            self.finished = self.finished[groups]
 
     def _hypotheses(self) -> list[list[Hypothesis]]:
-        """The best of each sentence: all of `ends` are followed from their last action back to the first at once."""
-        sentences, last, rows = (np.array(x) for x in zip(*self.ends, strict=True))
+        """The best of each sentence: all that finished are followed from their last action back to the first at
+        once."""
+        last, rows = self._ends()
+        sentences = np.array([self.sentence_of_row[step][row] for step, row in zip(last, rows, strict=True)])
         tokens = np.zeros((len(rows), len(self.steps)), dtype=np.int64)
         scores = np.zeros(tokens.shape)
+        taken, added = (_on_host([getattr(step, name) for step in self.steps]) for name in ("tokens", "scores"))
+        origins = iter(_on_host([step.origin for step in self.steps if step.origin is not None])[::-1])
         for number in reversed(range(len(self.steps))):
-            step = self.steps[number]
-            taken = (last >= number).nonzero()[0]
-            here = rows[taken]
-            tokens[taken, number] = step.tokens.cpu().numpy()[here]
-            scores[taken, number] = step.scores.cpu().numpy()[here]
-            if step.origin is not None:
-                rows[taken] = step.origin.cpu().numpy()[here]
+            there = (last >= number).nonzero()[0]
+            here = rows[there]
+            tokens[there, number] = taken[number][here]
+            scores[there, number] = added[number][here]
+            if self.steps[number].origin is not None:
+                rows[there] = next(origins)[here]
         totals = scores.sum(1) / (last + 2.0) ** self.lenpen
-        found: list[list[Hypothesis]] = [[] for _ in self.finished]
+        best: list[list[Hypothesis]] = [[] for _ in range(self.count)]
         for i in np.lexsort((-totals, sentences)).tolist():
-            if len(found[sentences[i]]) < self.nbest:
+            if len(best[sentences[i]]) < self.nbest:
                 steps = slice(last[i] + 1)
                 hypothesis = Hypothesis(tokens[i, steps].tolist(), scores[i, steps].tolist(), float(totals[i]))
-                found[sentences[i]].append(hypothesis)
-        return found
+                best[sentences[i]].append(hypothesis)
+        return best
+
+    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """The last step of each finished hypothesis, and its row there."""
+        ends = [finished.nonzero()[0] for finished in _on_host([step.finished for step in self.steps])]
+        return np.repeat(np.arange(len(ends)), [len(rows) for rows in ends]), np.concatenate(ends)
 
 
-def _choose(scores: ActionScores, totals: Tensor, beam: int) -> tuple[Tensor, Tensor, Tensor]:
+def _on_host(tensors: list[Tensor]) -> list[np.ndarray]:
+    """The tensors (any number,) as arrays, by one copy from the device."""
+    if not tensors:
+        return []
+    sizes = np.cumsum([len(tensor) for tensor in tensors])[:-1]
+    return np.split(torch.cat(tensors).cpu().numpy(), sizes)
+
+
+def _best_continuations(scores: ActionScores, totals: Tensor, beam: int) -> tuple[Tensor, Tensor, Tensor]:
     """The best continuations of the hypotheses of each sentence, (B, beam) each: their totals, what they add, and
-    which they are, hypothesis × U + action. totals: (B, W), so far."""
-    if search_kernels.supports(scores.found):
-        return search_kernels.best_continuations(scores.found, scores.rows, scores.legal, totals, beam)
+    which they are, hypothesis × U + action. totals: (B, W), so far; −inf for the dead, which are never continued."""
+    if search_kernels.supports(scores.scores):
+        return search_kernels.best_continuations(scores.scores, scores.rows, scores.legal, totals, beam)
     added = torch.log_softmax(scores.masked(), -1).view(*totals.shape, -1)
+    # of a row without legal actions (a dead one) the softmax is not a number, which `topk` would prefer
+    added = added.masked_fill((totals == float("-inf"))[..., None], float("-inf"))
     best, index = (totals[..., None] + added).flatten(1).topk(beam, 1)
     return best, added.flatten(1).gather(1, index), index

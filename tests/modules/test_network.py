@@ -5,17 +5,18 @@ from argparse import Namespace
 
 import pytest
 import torch
-from fairseq.data import Dictionary
 
 from tests.conftest import SAMPLE
 from transition_parser.checkpoints import load_model
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.kernels import search_kernels
+from transition_parser.models.stack_transformer.state_masks import StateHeads, StatePositions
 from transition_parser.modules.attention import Attention, HeadMask
+from transition_parser.modules.contract import only_legal
 from transition_parser.modules.dropout import Dropout, dropout
 from transition_parser.modules.encoder import WordEncoder
-from transition_parser.modules.state_masks import StateHeads, StatePositions
+from transition_parser.states.states import RANKS, States
 
 
 def reference_attention(attention: Attention, x, memory, visible):
@@ -75,13 +76,13 @@ def test_state_heads_see_what_they_are_for():
     stack = torch.tensor([[[3, 2, 1, 0, 0]]])
     buffer = torch.tensor([[[0, 0, 0, 1, 2]]])
     words = torch.ones(1, 5, dtype=torch.bool)
-    mask = StateHeads(1, 1, "top2").mask(StateHeads(1, 1, "top2").places(stack, buffer), words, 3)
+    mask = StateHeads(1, 1, "top2").mask(StateHeads(1, 1, "top2").ranks(stack, buffer), words, 3)
     assert (mask.bias[0, :, 0] == 0).tolist() == [
         [False, True, True, False, False],
         [False, False, False, True, True],
         [True] * 5,
     ]
-    everything = StateHeads(2, 0).mask(StateHeads(2, 0).places(stack, buffer), words, 2)
+    everything = StateHeads(2, 0).mask(StateHeads(2, 0).ranks(stack, buffer), words, 2)
     assert (everything.bias[0, :, 0] == 0).tolist() == [[True, True, True, False, False]] * 2
 
 
@@ -110,6 +111,12 @@ def loaded(checkpoint):
     return load_model(checkpoint)
 
 
+def scores_of(model, net_input: dict) -> torch.Tensor:
+    """(B, T, V), −inf for illegal actions."""
+    states = States(**net_input["states"]) if "states" in net_input else None
+    return only_legal(*model(net_input["src_tokens"], net_input["prev_output_tokens"], states, net_input["features"]))
+
+
 def batch_of(resources, count: int = 12) -> dict:
     from oracles import oracle
 
@@ -119,18 +126,16 @@ def batch_of(resources, count: int = 12) -> dict:
         actions = oracle(system, sentence.forms, sentence.tree())
         sources.append(resources.encode(sentence.forms))
         targets.append(torch.tensor([*(index(str(a)) for a in actions), resources.table.end]))
-    dataset = TransitionDataset(sources, None, targets, None, resources)
+    dataset = TransitionDataset(sources, None, targets, None, resources, needs=RANKS)
     return dataset.collater([dataset[i] for i in range(count)])
 
 
 def test_illegal_actions_have_probability_zero(loaded):
     model, resources = loaded
     batch = batch_of(resources)
-    scores, _ = model(**batch["net_input"])
+    scores = scores_of(model, batch["net_input"])
     probabilities = scores.softmax(-1)
-    table = model.decoder._on_device()
-    state = batch["net_input"]["state"]
-    legal = table.legality(state["columns"], state["context"]) > 0
+    legal = model.decoder.legality(States(**batch["net_input"]["states"])) > 0
     assert legal.any(-1).all()
     assert (probabilities[~legal] == 0).all() and (probabilities[legal] > 0).all()
     gold = scores.log_softmax(-1).gather(2, batch["target"][..., None])[..., 0]
@@ -141,9 +146,9 @@ def test_states_of_the_loader_are_those_of_the_decoder(loaded):
     """Without the loader's states the decoder runs the machine itself, with the same scores."""
     model, resources = loaded
     net_input = batch_of(resources)["net_input"]
-    scores, _ = model(**net_input)
-    net_input.pop("state")
-    assert torch.equal(model(**net_input)[0], scores)
+    scores = scores_of(model, net_input)
+    net_input.pop("states")
+    assert torch.equal(scores_of(model, net_input), scores)
 
 
 def test_search_steps_score_like_teacher_forcing(loaded):
@@ -152,7 +157,7 @@ def test_search_steps_score_like_teacher_forcing(loaded):
     batch = batch_of(resources)
     net_input = batch["net_input"]
     with torch.no_grad():
-        scores, _ = model(**net_input)
+        scores = scores_of(model, net_input)
         out = model.encoder(net_input["src_tokens"], features=net_input["features"])
         search = model.decoder.start(out)
         tokens = net_input["prev_output_tokens"]
@@ -178,13 +183,14 @@ def test_words_do_not_depend_on_padding(loaded):
 
 def test_the_loss_is_smoothed_over_legal_actions(loaded):
     from transition_parser.criterions.legal_cross_entropy import LegalCrossEntropyCriterion
+    from transition_parser.tasks.wrappers import TrainingModel
 
     model, resources = loaded
     batch = batch_of(resources, 3)
     task = Namespace(target_dictionary=resources.target_dictionary)
     criterion = LegalCrossEntropyCriterion(task, sentence_avg=False, label_smoothing=0.2)
-    loss, size, _ = criterion(model, batch)
-    log_probs = model(**batch["net_input"])[0].log_softmax(-1)
+    loss, size, _ = criterion(TrainingModel(model), batch)
+    log_probs = scores_of(model, batch["net_input"]).log_softmax(-1)
     expected = 0.0
     for row, target in enumerate(batch["target"]):
         for step, gold in enumerate(target.tolist()):
@@ -198,16 +204,12 @@ def test_the_loss_is_smoothed_over_legal_actions(loaded):
 def make_encoder(layers: int = 2, local: int = 1, heads: int = 2) -> WordEncoder:
     """A small one, 64 wide, with random weights; every third of its pieces opens a word."""
     torch.manual_seed(1)
-    dictionary = Dictionary()
-    for piece in range(30):
-        dictionary.add_symbol(f"piece{piece}")
-    opens = torch.arange(len(dictionary)) % 3 == 0
-    opens[dictionary.eos()] = True
-    args = Namespace(
-        encoder_embed_dim=64, encoder_attention_heads=heads, encoder_ffn_embed_dim=96, encoder_layers=layers,
-        encoder_local_layers=local, dropout=0.1, word_dropout=0.1, attention_dropout=0.1, activation_dropout=0.1,
-    )  # fmt: skip
-    return WordEncoder(dictionary, opens, args).eval()
+    opens = torch.arange(40) % 3 == 0
+    opens[2] = True  # </s>
+    return WordEncoder(
+        opens, 1, dim=64, heads=heads, inner=96, layers=layers, local_layers=local, dropout=0.1, word_dropout=0.1,
+        attention_dropout=0.1, activation_dropout=0.1,
+    ).eval()  # fmt: skip
 
 
 def some_pieces(encoder: WordEncoder, left: bool) -> torch.Tensor:

@@ -57,7 +57,7 @@ def expected_legal(table: ActionTable, state: AmrState) -> list[bool]:
 
 
 def assert_equal(machine, table: ActionTable, states) -> None:
-    stack, buffer, legal = machine.stack_places(), machine.buffer_places(), machine.legal()
+    stack, buffer, legal = machine.stack_ranks(), machine.buffer_ranks(), machine.legal()
     for row, state in enumerate(states):
         assert legal[row].tolist() == expected_legal(table, state), state
         if not state.closed:
@@ -105,7 +105,7 @@ def test_an_illegal_token_leaves_its_row_as_it_is():
     machine = machine_of(table, [["a", "b"]])
     before = machine.legal().clone()
     machine.advance(torch.tensor([table.tokens.index("CLOSE")]))
-    assert torch.equal(machine.legal(), before) and machine.stack_places().sum() == 0
+    assert torch.equal(machine.legal(), before) and machine.stack_ranks().sum() == 0
 
 
 @pytest.mark.slow

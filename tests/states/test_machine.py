@@ -1,4 +1,4 @@
-"""The batched machine and the numpy indicators equal the pure-Python machine at every step."""
+"""The batched machine equals the pure-Python machine at every step."""
 
 import random
 import sys
@@ -11,15 +11,19 @@ from hypothesis import strategies as st
 
 from oracles import oracle
 from tests.conftest import SAMPLE
+from tests.states.indicators import indicators
 from tests.strategies import RELATIONS
 from transition_parser.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.kernels import machine_kernels
+from transition_parser.states.batched import unroll
 from transition_parser.states.device_table import DeviceTable
-from transition_parser.states.indicators import indicators
-from transition_parser.states.machine import DependencyMachine, unroll
+from transition_parser.states.machine import DependencyMachine, max_search_actions
+from transition_parser.states.machine import make_machine as make_search_machine
+from transition_parser.states.specs import spec_of
+from transition_parser.states.states import FIELDS, LEFT
 from transition_parser.states.table import ActionTable
-from transition_parser.transitions import TREE_SYSTEMS, Action, make_system
+from transition_parser.transitions import TREE_SYSTEMS, make_system
 
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
 
@@ -29,14 +33,14 @@ def make_table(name: str, shift_words=(), relations=RELATIONS) -> ActionTable:
     return ActionTable(system, [*SPECIAL, *map(str, system.actions(relations)), "madeupword0000"])
 
 
-def make_machine(table: ActionTable, sentences) -> DependencyMachine:
+def make_machine(table: ActionTable, sentences, needs=FIELDS) -> DependencyMachine:
     ids = [torch.tensor(table.features(words)) for words in sentences]
     padded = torch.nn.utils.rnn.pad_sequence(ids, batch_first=True)
     lengths = torch.tensor([len(words) for words in sentences])
-    return DependencyMachine(DeviceTable.of(table), lengths, padded)
+    return DependencyMachine(DeviceTable.of(table), lengths, padded, needs=needs)
 
 
-def places(words, width: int) -> list[int]:
+def ranks(words, width: int) -> list[int]:
     row = [0] * width
     for k, word in enumerate(words, 1):
         row[word] = k
@@ -53,11 +57,11 @@ def expected_legal(table: ActionTable, state) -> list[bool]:
 
 def assert_equal(machine: DependencyMachine, table: ActionTable, states) -> None:
     allowed, width = machine.legal(), machine.width
-    stack, buffer = machine.stack_places(), machine.buffer_places()
+    stack, buffer = machine.stack_ranks(), machine.buffer_ranks()
     for row, state in enumerate(states):
         assert allowed[row].tolist() == expected_legal(table, state)
-        assert stack[row].tolist() == places(state.stack[::-1], width)
-        assert buffer[row].tolist() == places(state.buffer, width)
+        assert stack[row].tolist() == ranks(state.stack[::-1], width)
+        assert buffer[row].tolist() == ranks(state.buffer, width)
         assert machine.heads[row, : state.root].tolist() == list(state.heads)
         labels = [table.relations[i] or None for i in machine.relations[row, : state.root]]
         assert labels == list(state.relations)
@@ -123,23 +127,26 @@ def test_random_walks_with_beam_reordering(name, shift_words, lengths, seed):
 
 
 def check_derivations(table: ActionTable, sentences) -> None:
-    """`unroll` and `indicators` against each other, over a batch of real derivations."""
+    """All fields of `States` of a batch of real derivations, against the pure-Python machine; step by step, as search
+    sees them, and all at once, as training does."""
     system, index = table.system, {token: i for i, token in enumerate(table.tokens)}
     words = [sentence.forms for sentence in sentences]
     gold = [list(oracle(system, w, s.tree())) for w, s in zip(words, sentences, strict=True)]
     ids = [torch.tensor([*(index[str(a)] for a in actions), table.end]) for actions in gold]
-    machine = make_machine(table, words)
     actions = torch.nn.utils.rnn.pad_sequence(ids, True, SPECIAL.index("<pad>"))
-    unrolled = unroll(machine, actions)
+    unrolled = unroll(make_machine(table, words), actions)
     for row, (w, derivation) in enumerate(zip(words, gold, strict=True)):
         single = indicators(system, w, derivation, table.relations)
         n, steps = len(w) + 1, len(derivation) + 1
-        assert np.array_equal(unrolled.stack[row, :steps, :n], np.maximum(single.stack, 0))
-        assert np.array_equal(unrolled.buffer[row, :steps, :n], np.maximum(single.buffer, 0))
-        assert not unrolled.stack[row, :, n:].any() and not unrolled.buffer[row, :, n:].any()
-        offsets = machine.heads[row, : n - 1] - torch.arange(n - 1)
-        assert np.array_equal(offsets, single.head[-1, : n - 1])
-        assert np.array_equal(machine.relations[row, : n - 1], single.relation[-1, : n - 1])
+        for name in FIELDS:
+            assert np.array_equal(getattr(unrolled, name)[row, :steps, :n], getattr(single, name)), name
+            assert name in LEFT or not getattr(unrolled, name)[row, :, n:].any(), name
+    machine = make_machine(table, words)
+    for step in range(actions.size(1)):
+        if step:
+            machine.advance(actions[:, step - 1])
+        for name, value in machine.observe().tensors().items():
+            assert torch.equal(value.to(getattr(unrolled, name).dtype), getattr(unrolled, name)[:, step]), name
 
 
 def relations_of(sentences) -> list[str]:
@@ -211,15 +218,60 @@ def test_a_limit_of_swaps_makes_walks_linear(name):
     assert machine.is_final()[0] and step > 4 * n
 
 
-def test_indicators_by_hand():
+def test_states_by_hand():
     """SHIFT, LEFT-ARC, SHIFT, LEFT-ARC(root) over two words; the root is the third column."""
-    system = make_system("arc-hybrid")
-    actions = [system.shift("a"), *map(Action.parse, ["LEFT-ARC(x)", "SHIFT", "LEFT-ARC(root)"])]
-    found = indicators(system, ["a", "b"], actions, ["", "root", "x"])
-    assert found.stack.tolist() == [[0, 0, 0], [1, 0, 0], [-1, 0, 0], [-2, 1, 0], [-3, -1, 0]]
-    assert found.buffer.tolist() == [[1, 2, 3], [-1, 1, 2], [-2, 1, 2], [-3, -1, 1], [-4, -2, 1]]
-    assert found.head.tolist()[2:] == [[1, 0, 0], [1, 0, 0], [1, 1, 0]]
-    assert found.relation.tolist()[-1] == [2, 1, 0]
+    table = make_table("arc-hybrid", (), ["root", "x"])
+    tokens = [table.tokens.index(token) for token in ("SHIFT", "LEFT-ARC(x)", "SHIFT", "LEFT-ARC(root)", "</s>")]
+    states = unroll(make_machine(table, ["ab"]), torch.tensor([tokens]))
+    assert states.stack[0].tolist() == [[0, 0, 0], [1, 0, 0], [0, 0, 0], [0, 1, 0], [0, 0, 0]]
+    assert states.left_stack[0].tolist() == [[0, 0, 0], [0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 1, 0]]
+    assert states.buffer[0].tolist() == [[1, 2, 3], [0, 1, 2], [0, 1, 2], [0, 0, 1], [0, 0, 1]]
+    assert states.left_buffer[0].tolist() == [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 1, 0], [4, 2, 0]]
+    assert states.head[0].tolist()[2:] == [[1, 0, 0], [1, 0, 0], [1, 1, 0]]
+    assert states.relation[0, -1].tolist() == [table.relations.index("x"), table.relations.index("root"), 0]
+
+
+def test_what_is_not_needed_is_not_made():
+    table = make_table("arc-hybrid")
+    machine = make_machine(table, ["abc"], needs=("stack",))
+    assert set(machine.observe().tensors()) == {"columns", "stack"}
+    assert machine.heads is None
+    with pytest.raises(ValueError, match="without `head` and `relation`"):
+        machine.tree()
+
+
+def test_fields_follow_beams():
+    """Rows that are copied and dropped take what has left their stack and buffer along."""
+    table = make_table("arc-hybrid-swap")
+    torch.manual_seed(1)
+    machines = [make_machine(table, ["abcd"] * 3) for _ in range(2)]
+    for step in range(6):
+        tokens = machines[0].legal().float().multinomial(1)[:, 0]
+        order = torch.randint(0, 3, (3,))
+        for machine in machines:
+            machine.advance(tokens)
+        machines[0].reorder(order)
+        for name, value in machines[1].observe().tensors().items():
+            assert torch.equal(getattr(machines[0].observe(), name), value[order]), (step, name)
+        machines[1].reorder(order)
+
+
+def test_a_system_without_a_spec_is_an_error():
+    with pytest.raises(InputError, match="does not know the transition system 'arc-new'"):
+        spec_of("arc-new")
+
+
+@pytest.mark.parametrize("name", TREE_SYSTEMS)
+def test_search_ends_within_its_bound(name):
+    """Walks that prefer SWAP take no more actions than `max_search_actions` says."""
+    table, n = make_table(name), 9
+    machine = make_search_machine(DeviceTable.of(table), torch.tensor([n]), in_search=True)
+    torch.manual_seed(1)
+    weight = torch.tensor([20.0 if token == "SWAP" else 1.0 for token in table.tokens])
+    for _ in range(max_search_actions(table.system, n)):
+        if not machine.is_final()[0]:
+            machine.advance((machine.legality() * weight).multinomial(1)[:, 0])
+    assert machine.is_final()[0]
 
 
 def test_a_vocabulary_without_a_needed_kind_is_an_error():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,22 +13,23 @@ from torch import Tensor
 
 from transition_parser.data.resources import Resources
 from transition_parser.graphs.bank import AmrEntry
+from transition_parser.states.batched import unroll
 from transition_parser.states.device_table import DeviceTable
-from transition_parser.states.machine import make_machine, unroll
+from transition_parser.states.machine import make_machine
 
 CACHE_BYTES = 1 << 30
 
 
 class _Known(NamedTuple):
-    """Features of the words of a batch (`ActionTable.features`) and the states of its derivations (`Unrolled`)."""
+    """Features of the words of a batch (`ActionTable.features`) and the `States` of its derivations, by field."""
 
     features: Tensor | None
-    state: dict[str, Tensor | None] | None
+    states: dict[str, Tensor] | None
 
     @property
     def bytes(self) -> int:
         """The size in memory."""
-        tensors = [self.features, *(self.state or {}).values()]
+        tensors = [self.features, *(self.states or {}).values()]
         return sum(t.numel() * t.element_size() for t in tensors if t is not None)
 
 
@@ -37,7 +38,7 @@ class TransitionDataset(FairseqDataset):
 
     sources, targets: indexable, 1-D id tensors that end in `</s>`. alpha: where given, the pieces of
     each word are drawn anew each epoch (BPE-dropout, Provilkov et al. 2020). references: gold graphs, which
-    go into the batches as they are.
+    go into the batches as they are. needs: the fields of `States` that the model reads.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class TransitionDataset(FairseqDataset):
         seed: int = 1,
         shuffle: bool = True,
         references: Sequence[AmrEntry] | None = None,
+        needs: Collection[str] = (),
     ) -> None:
         if targets is not None and len(sources) != len(targets):
             raise ValueError(f"{len(sources)} sentences, but {len(targets)} derivations")
@@ -61,6 +63,7 @@ class TransitionDataset(FairseqDataset):
         self.opens = resources.opens_word()
         self.device_table = DeviceTable.of(resources.table)
         self.alpha, self.seed, self.shuffle, self.references = alpha, seed, shuffle, references
+        self.needs = needs
         self._cache: dict[tuple[int, ...], _Known] = {}
         self._cached_bytes = 0
         self.words = [resources.words(source.tolist()) for source in sources] if alpha else None
@@ -102,7 +105,7 @@ class TransitionDataset(FairseqDataset):
             batch["references"] = [self.references[s["id"]] for s in samples]
         if target is not None:
             net_input["prev_output_tokens"] = self._collated(samples, "target", move_eos_to_beginning=True)
-            net_input["state"] = known.state
+            net_input["states"] = known.states
             batch["target"] = target
             batch["ntokens"] = int((target != self.dictionary.pad()).sum())
         return batch
@@ -116,11 +119,11 @@ class TransitionDataset(FairseqDataset):
         key = tuple(ids)
         if key in self._cache:
             return self._cache[key]
-        features, state = self.resources.features(source), None
+        features, states = self.resources.features(source), None
         if target is not None:
-            machine = make_machine(self.device_table, self.opens[source].sum(1), features)
-            state = unroll(machine, target)._asdict()
-        known = _Known(features, state)
+            machine = make_machine(self.device_table, self.opens[source].sum(1), features, self.needs)
+            states = unroll(machine, target).tensors()
+        known = _Known(features, states)
         if self._cached_bytes + known.bytes <= CACHE_BYTES:
             self._cached_bytes += known.bytes
             self._cache[key] = known

@@ -1,1 +1,6 @@
-"""Floor 4: the architectures that `--arch` names. fairseq imports every file of this folder."""
+"""Floor 5: the published systems, one file or folder each. Importing this room registers them.
+
+A new system calls `register` in its file, which is named here; fairseq then knows it too (`tasks/wrappers.py`).
+"""
+
+from transition_parser.models import stack_transformer  # noqa: F401

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.modules.dropout import dropout as dropout_
+from transition_parser.modules.linear import linear
 
 
 class HeadMask(NamedTuple):
@@ -92,10 +93,3 @@ def _attend_on_cpu(
         scores = scores + later
     # in bf16 the sum over the keys is slower, and less exact
     return dropout_(scores.softmax(-1, dtype=torch.float), dropout, True).to(values.dtype) @ values
-
-
-def linear(inputs: int, outputs: int) -> nn.Linear:
-    layer = nn.Linear(inputs, outputs)
-    nn.init.xavier_uniform_(layer.weight)
-    nn.init.zeros_(layer.bias)
-    return layer

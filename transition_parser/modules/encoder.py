@@ -7,14 +7,13 @@ from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from fairseq.models import FairseqEncoder
 from torch import Tensor, nn
 
-from transition_parser.compat import padded
 from transition_parser.kernels import search_kernels
 from transition_parser.modules.attention import HeadMask
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.layers import EncoderLayer, LocalLayer, add_and_normalise, sinusoids
+from transition_parser.modules.linear import padded
 
 
 class EncoderOut(NamedTuple):
@@ -27,43 +26,47 @@ class EncoderOut(NamedTuple):
     features: Tensor | None
 
 
-class WordEncoder(FairseqEncoder):
+class WordEncoder(nn.Module):
     """Embeds pieces, pools them to words (mean), and lets the words attend to each other.
 
     The `</s>` that fairseq appends is the last position: the artificial root.
 
-    opens: (V,) bool, True for the pieces that open a word, and for `</s>`.
+    opens: (V,) bool, True for the pieces that open a word, and for `</s>`. padding: the id of `<pad>`. dim: width.
+    inner: width inside feed-forward. layers: attention layers. local_layers: convolutions over three words before them.
     """
 
-    def __init__(self, dictionary, opens: Tensor, args) -> None:
-        super().__init__(dictionary)
-        dim = args.encoder_embed_dim
-        self.padding = dictionary.pad()
+    def __init__(
+        self,
+        opens: Tensor,
+        padding: int,
+        *,
+        dim: int,
+        heads: int,
+        inner: int,
+        layers: int,
+        local_layers: int = 0,
+        dropout: float = 0.0,
+        attention_dropout: float = 0.0,
+        activation_dropout: float = 0.0,
+        word_dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.padding = padding
         self.register_buffer("opens", opens, persistent=False)
-        self.embed = nn.Embedding(len(dictionary), dim, self.padding)
+        self.embed = nn.Embedding(len(opens), dim, padding)
         nn.init.normal_(self.embed.weight, std=dim**-0.5)
-        nn.init.zeros_(self.embed.weight[self.padding])
+        nn.init.zeros_(self.embed.weight[padding])
         self.scale = math.sqrt(dim)
-        self.head_width = dim // args.encoder_attention_heads
-        self.dropout = Dropout(args.dropout)
-        self.word_dropout = Dropout(args.word_dropout, whole=True)
-        self.local = nn.ModuleList(LocalLayer(dim, args.dropout) for _ in range(args.encoder_local_layers))
+        self.head_width = dim // heads
+        self.dropout = Dropout(dropout)
+        self.word_dropout = Dropout(word_dropout, whole=True)
+        self.local = nn.ModuleList(LocalLayer(dim, dropout) for _ in range(local_layers))
         self.layers = nn.ModuleList(
-            EncoderLayer(
-                dim,
-                args.encoder_attention_heads,
-                args.encoder_ffn_embed_dim,
-                args.dropout,
-                args.attention_dropout,
-                args.activation_dropout,
-            )
-            for _ in range(args.encoder_layers)
+            EncoderLayer(dim, heads, inner, dropout, attention_dropout, activation_dropout) for _ in range(layers)
         )
         self.norm = nn.LayerNorm(dim)
 
-    def forward(
-        self, src_tokens: Tensor, src_lengths: Tensor | None = None, features: Tensor | None = None, **_
-    ) -> EncoderOut:
+    def forward(self, src_tokens: Tensor, features: Tensor | None = None) -> EncoderOut:
         """src_tokens: (B, S) piece ids, padded on either side."""
         x, mask = self._pool(src_tokens)
         x = self.dropout(self.word_dropout(x) + sinusoids(1, x.size(1), x.size(2), x.device).to(x.dtype))
@@ -106,11 +109,3 @@ class WordEncoder(FairseqEncoder):
         means = F.embedding_bag(tokens[real], self.embed.weight, sizes.cumsum(0) - sizes, mode="mean")
         mask = torch.arange(width, device=tokens.device) < count[:, None]
         return (means * self.scale).unflatten(0, mask.shape), mask
-
-    def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
-        """The rows in a new order."""
-        return EncoderOut(*(None if t is None else t.index_select(0, new_order) for t in encoder_out))
-
-    def max_positions(self) -> int:
-        """Sentences of any length: positions are computed."""
-        return int(1e6)

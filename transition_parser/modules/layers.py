@@ -6,20 +6,15 @@ Source: Vaswani et al. 2017; pre-norm: Nguyen and Salazar 2019.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.compat import padded
 from transition_parser.kernels import search_kernels
-from transition_parser.modules.attention import Attention, HeadMask, linear
+from transition_parser.modules.attention import Attention, HeadMask
 from transition_parser.modules.dropout import Dropout
-from transition_parser.modules.state_masks import StateScores
-
-if TYPE_CHECKING:
-    from transition_parser.modules.search_attention import SearchAttention
+from transition_parser.modules.linear import linear, padded
 
 
 def sinusoids(first: int, count: int, dim: int, device: torch.device) -> Tensor:
@@ -31,7 +26,12 @@ def sinusoids(first: int, count: int, dim: int, device: torch.device) -> Tensor:
 
 
 class FeedForward(nn.Module):
-    """Two linear layers with a ReLU between them."""
+    """Two linear layers with a ReLU between them.
+
+    relu_in_product: True where `inner` has been replaced by a layer that applies the ReLU itself.
+    """
+
+    relu_in_product = False
 
     def __init__(self, dim: int, inner: int, dropout: float) -> None:
         super().__init__()
@@ -40,7 +40,8 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         inner = self.inner(x)
-        inner = F.relu(inner) if inner.requires_grad else inner.relu_()
+        if not self.relu_in_product:
+            inner = F.relu(inner) if inner.requires_grad else inner.relu_()
         return self.outer(self.dropout(inner))
 
 
@@ -98,70 +99,6 @@ class EncoderLayer(nn.Module):
             attention.query(inner), attention.heads, memory, sentence, lengths, every, (), 0, None, None
         )
         return self.feed_forward(add_and_normalise(x, attention.out(found), self.norms[1]))
-
-
-class DecoderLayer(nn.Module):
-    """Self-attention over the actions so far, cross-attention to the words, feed-forward.
-
-    The same layer serves training (all T actions at once) and search (one action a row).
-    """
-
-    def __init__(
-        self, dim: int, heads: int, inner: int, dropout: float, attention_dropout: float, relu_dropout: float
-    ) -> None:
-        super().__init__()
-        self.norms = nn.ModuleList(nn.LayerNorm(dim) for _ in range(3))
-        self.self_attention = Attention(dim, heads, attention_dropout)
-        self.cross_attention = Attention(dim, heads, attention_dropout)
-        self.feed_forward = FeedForward(dim, inner, relu_dropout)
-        self.dropout = Dropout(dropout)
-
-    def forward(
-        self,
-        x: Tensor,
-        memory: tuple[Tensor, Tensor],
-        mask: HeadMask | None,
-        scores: StateScores | None = None,
-    ) -> Tensor:
-        """x: (B, T, dim) to the same. memory: keys and values of the words. mask: what cross-attention may see.
-        scores: adds state positions to it."""
-        inner = self.norms[0](x)
-        x = x + self.dropout(self.self_attention(inner, inner, None, causal=True))
-        query = self.cross_attention.split(self.cross_attention.query(self.norms[1](x)))
-        if scores is not None and mask is not None:
-            mask = scores(query, mask, self.cross_attention)
-        x = x + self.dropout(self.cross_attention.attend(query, *memory, mask))
-        return x + self.dropout(self.feed_forward(self.norms[2](x)))
-
-    def step(
-        self,
-        x: Tensor,
-        inner: Tensor,
-        layer: int,
-        seen: SearchAttention,
-        which: Tensor | None = None,
-        rows: Tensor | None = None,
-        asked: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:
-        """One action of each hypothesis in search, in layer number `layer`: x with what attention found, and what
-        feed-forward adds to that, (R, dim) each. x (R, dim) may change in place.
-
-        inner: `norms[0]` of x. which, asked: see `SearchAttention`. rows: which rows of x to go on with, those of
-        `asked`; None where x has these alone.
-        """
-        attention = self.self_attention
-        now = attention.key_value(inner)
-        if rows is None:
-            query = attention.query(inner)
-        elif len(rows) < len(inner):
-            x, query = x.index_select(0, rows), attention.query(inner.index_select(0, rows))
-        else:
-            x, query = x.index_select(0, rows), attention.query(inner).index_select(0, rows)
-        found = attention.out(seen.look_back(layer, query, now, which, asked))
-        inner = add_and_normalise(x, found, self.norms[1])
-        found = self.cross_attention.out(seen.look_at_words(layer, self.cross_attention.query(inner), asked))
-        inner = add_and_normalise(x, found, self.norms[2])
-        return x, self.feed_forward(inner)
 
 
 def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:

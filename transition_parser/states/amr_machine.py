@@ -6,9 +6,12 @@ tokens, C columns of `ActionTable`.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import torch
 from torch import Tensor
 
+from transition_parser.states.batched import BatchedMachine
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.table import FIRST_SPAN, LEMMA, PLAIN, SHIFT_ID, UNBOUND, UNSEEN, Column
 from transition_parser.transitions.amr import ARCS_IN_A_ROW
@@ -28,13 +31,18 @@ _FEW = 8  # slots at first, and what are added: far fewer are in use than the li
 _NODES = (Column.PRED, Column.COPY_LEMMA, Column.VALUE, Column.COPY_WORD, Column.ENTITY, Column.COPY_ENTITY)
 
 
-class AmrMachine:
+class AmrMachine(BatchedMachine):
     """Every row takes its step at once. An illegal token leaves its row as it is.
 
-    lengths: words of each row's sentence, (R,). features: (R, P, F), see `ActionTable.features`.
+    lengths: words of each row's sentence, (R,). features: (R, P, F), see `ActionTable.features`. needs: see
+    `BatchedMachine`; `head` and `relation` are of trees alone.
     """
 
-    def __init__(self, table: DeviceTable, lengths: Tensor, features: Tensor) -> None:
+    per_sentence = _PER_SENTENCE
+    per_row = (*_PER_ROW, *_READ)
+
+    def __init__(self, table: DeviceTable, lengths: Tensor, features: Tensor, needs: Collection[str] = ()) -> None:
+        super().__init__(needs)
         self.table, self.length, self.features = table, lengths, features
         rows, device = len(lengths), lengths.device
         self.width = int(lengths.max()) + 1
@@ -55,10 +63,11 @@ class AmrMachine:
         ok = features[:, :, [LEMMA, PLAIN]] == 0
         self.bad = torch.nn.functional.pad(ok.long().cumsum(1), (0, 0, 1, 0))  # words before each that are unfit
         self._look()
+        self.follow()
 
     # --- what a network sees ----------------------------------------------------------------
 
-    def stack_places(self) -> Tensor:
+    def stack_ranks(self) -> Tensor:
         """(R, P): 1 for the words of the current span, k + 1 for the word of the k-th node of the stack from the
         top (the smallest k where it has several), 0 for the others. Nodes that were set aside are left out."""
         alive = self.alive[:, :-1]
@@ -71,7 +80,7 @@ class AmrMachine:
         current = (self.places >= self.first[:, None]) & (self.places < self.position[:, None])
         return torch.where(current, 1, place)
 
-    def buffer_places(self) -> Tensor:
+    def buffer_ranks(self) -> Tensor:
         """(R, P): k for the k-th word of the buffer (`</s>` is its last), one more than all of them for the words
         of nodes that were set aside, 0 for the others."""
         ahead = self.places - self.position[:, None] + 1
@@ -88,18 +97,6 @@ class AmrMachine:
         """(R, 2): the shift id of the next word, and the lexicon row of the current span."""
         return self._context
 
-    def legal(self) -> Tensor:
-        """(R, V) bool: which tokens are legal; `</s>` exactly where the state is final."""
-        return self.legality() > 0
-
-    def legality(self, tokens: Tensor | None = None) -> Tensor:
-        """(R, V) float: `legal` as 1 and 0; (R, U) for `tokens` (U,) that `legal_anywhere` gave."""
-        return self.table.legality(self._columns, self._context, tokens=tokens)
-
-    def legal_anywhere(self) -> Tensor:
-        """(U,) tokens: all that are legal in any row, and perhaps others."""
-        return self.table.legal_anywhere(self._columns, self._context)
-
     def is_final(self) -> Tensor:
         """(R,) bool."""
         return self.closed.clone()
@@ -110,8 +107,7 @@ class AmrMachine:
 
     # --- what search does to it -------------------------------------------------------------
 
-    def advance(self, tokens: Tensor) -> None:
-        """Every row takes the action of its token, (R,)."""
+    def take(self, tokens: Tensor) -> None:
         column = self.table.column[tokens]
         legal = self.table.token_legal(tokens, self._columns, self._context)
         column = torch.where(legal, column, Column.NEVER)
@@ -125,12 +121,6 @@ class AmrMachine:
         self.closed = self.closed | (column == Column.CLOSE)
         self.alive = self.alive & ~self.closed[:, None]
         self._look()
-
-    def reorder(self, rows: Tensor, same_sentences: bool = False) -> None:
-        """Row i becomes a copy of what was row `rows[i]`; rows may repeat, or be left out. same_sentences: row i is of
-        the same sentence as before, for each i, so that less is copied."""
-        for name in (*_PER_ROW, *_READ, *(() if same_sentences else _PER_SENTENCE)):
-            setattr(self, name, getattr(self, name).index_select(0, rows))
 
     def _add_slots(self) -> None:
         size = len(self.ids) + _FEW

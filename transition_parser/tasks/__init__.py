@@ -1,4 +1,4 @@
-"""Floor 4: the fairseq task. fairseq imports every file of this folder."""
+"""Floor 6: the fairseq task. fairseq imports every file of this folder, `wrappers` with the models too."""
 
 from transition_parser.compat import allow_fairseq_checkpoints
 

@@ -2,6 +2,7 @@
 
 # No `from __future__ import annotations` here: fairseq reads the types of the options at run time.
 import os
+from collections.abc import Collection
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,17 +26,16 @@ from transition_parser.data.resources import SOURCE, TARGET, Resources
 from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
-from transition_parser.modules.decoder import SWAPS_PER_WORD
+from transition_parser.modules.contract import Hypothesis
 from transition_parser.parses import replay_amr
-from transition_parser.search import Hypothesis, search
-from transition_parser.states.machine import DependencyMachine
+from transition_parser.search import search
+from transition_parser.states.machine import max_search_actions
+from transition_parser.states.states import TREE
+from transition_parser.tasks.wrappers import GenerationModel
 from transition_parser.text.pieces import FILE_NAME as PIECES_FILE
 from transition_parser.text.pieces import OPEN, Pieces
-from transition_parser.transitions import TransitionSystem
-from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.config import FILE_NAME as CONFIG_FILE
 from transition_parser.transitions.config import ParserConfig
-from transition_parser.transitions.system import NO_HEAD
 
 
 @dataclass
@@ -71,6 +71,7 @@ class TransitionParsingTask(FairseqTask):
         self.resources = resources
         self.table = resources.table
         self.builds_amr = resources.parser.builds_amr
+        self.needs: Collection[str] = ()  # of the model, which fairseq makes before it loads data
         # goes into checkpoints, so that a model is never used with the files of another one
         self.state.merge_state_dict({"fingerprint": resources.fingerprint})
 
@@ -95,6 +96,12 @@ class TransitionParsingTask(FairseqTask):
                 dictionary.add_symbol(symbol, n=0)
         dictionary.finalize(threshold=-1, nwords=-1, padding_factor=padding_factor)
         return dictionary
+
+    def build_model(self, cfg, from_checkpoint=False):
+        """fairseq's way, remembering what the model needs to see of the state."""
+        model = super().build_model(cfg, from_checkpoint)
+        self.needs = model.decoder.needs
+        return model
 
     # --- data -------------------------------------------------------------------------------
 
@@ -122,6 +129,7 @@ class TransitionParsingTask(FairseqTask):
             alpha=(self.cfg.subword_regularization or None) if training else None,
             seed=self.cfg.seed,
             references=None if training or not self.builds_amr else self._references(split, len(source)),
+            needs=self.needs,
         )
 
     def _references(self, split: str, sentences: int) -> list[AmrEntry]:
@@ -177,10 +185,8 @@ class TransitionParsingTask(FairseqTask):
         loss, sample_size, logging_output = super().valid_step(sample, model, criterion)
         if self.cfg.valid_beam:
             net_input = sample["net_input"]
-            encoder_out = model.encoder(
-                net_input["src_tokens"], net_input["src_lengths"], features=net_input.get("features")
-            )
-            found = [best[0] for best in search(model.decoder, encoder_out, self.cfg.valid_beam)]
+            encoder_out = model.encoder(net_input["src_tokens"], features=net_input.get("features"))
+            found = [best[0] for best in search(model.plain, encoder_out, self.cfg.valid_beam)]
             count = self._triples if self.builds_amr else self._attachments
             logging_output.update(count(sample, model, encoder_out, found))
         return loss, sample_size, logging_output
@@ -205,7 +211,7 @@ class TransitionParsingTask(FairseqTask):
         gold_heads, gold_labels = self._trees(model, encoder_out, sample["target"])
         heads, labels = self._trees(model, encoder_out, system.to(gold_heads.device))
         known = (sample["target"] != self.target_dictionary.unk()).all(1)
-        right = (heads == gold_heads) & (gold_heads != NO_HEAD) & known[:, None]
+        right = (heads == gold_heads) & (gold_heads != 0) & known[:, None]
         return {
             "_words": int(encoder_out.lengths[known].sum()),
             "_heads": int(right.sum()),
@@ -214,10 +220,10 @@ class TransitionParsingTask(FairseqTask):
 
     @staticmethod
     def _trees(model, encoder_out, actions: Tensor) -> tuple[Tensor, Tensor]:
-        machine: DependencyMachine = model.decoder.machine(encoder_out)
+        machine = model.decoder.machine(encoder_out, needs=TREE)
         for tokens in actions.unbind(1):
             machine.advance(tokens)
-        return machine.heads[:, : machine.width], machine.relations[:, : machine.width]
+        return machine.tree()
 
     def reduce_metrics(self, logging_outputs, criterion) -> None:
         """Logs UAS and LAS (full labels, percent), or Smatch (F1, 0–1), beside the criterion's own figures."""
@@ -239,7 +245,11 @@ class TransitionParsingTask(FairseqTask):
     def build_generator(self, models, args, seq_gen_cls=None, extra_gen_cls_kwargs=None, **kwargs):
         """fairseq's generator, with the machine's own bound on the number of actions."""
         generator = super().build_generator(
-            models, args, seq_gen_cls or _BoundedGenerator, extra_gen_cls_kwargs, **kwargs
+            [GenerationModel(model, self) for model in models],
+            args,
+            seq_gen_cls or _BoundedGenerator,
+            extra_gen_cls_kwargs,
+            **kwargs,
         )
         if isinstance(generator, _BoundedGenerator):  # not so where it only scores references
             generator.bind(self.resources)
@@ -276,7 +286,7 @@ class _BoundedGenerator(SequenceGenerator):
         if "features" not in net_input:  # fairseq-interactive passes the tokens alone
             net_input["features"] = self.resources.features(tokens)
         words = int(self.opens.to(tokens.device)[tokens].sum(1).max())
-        self.max_len_a, self.max_len_b = 0, _most_actions(self.system, words)
+        self.max_len_a, self.max_len_b = 0, max_search_actions(self.system, words)
         found = super()._generate(sample, *args, **kwargs)
         return [[h for h in hypotheses if h["score"] > _FILLER] for hypotheses in found]
 
@@ -298,14 +308,6 @@ class _FillingBeamSearch(BeamSearch):
             tokens.masked_fill(none_left, self.eos),
             beams,
         )
-
-
-def _most_actions(system: TransitionSystem, words: int) -> int:
-    """The longest derivation that search can find: each SWAP takes one step, and one SHIFT more."""
-    if system.name == AmrSystem.name:
-        return system.max_actions(words)
-    without_swap = 2 * words + 1
-    return min(system.max_actions(words), without_swap + 2 * SWAPS_PER_WORD * words)
 
 
 def _inventory(path: Path) -> list[str]:

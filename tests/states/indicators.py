@@ -1,4 +1,4 @@
-"""Structure indicators: small integer arrays that say where each word is before each action."""
+"""The fields of `States` read off the pure-Python machine, as the reference for the batched one."""
 
 from __future__ import annotations
 
@@ -12,16 +12,13 @@ from transition_parser.transitions import Action, State, TransitionSystem
 
 @dataclass(frozen=True)
 class Indicators:
-    """Arrays of shape (actions + 1, words + 1): row t is the configuration before action t, the
-    last row the final one; column i is word i, the last column the artificial root.
-
-    stack, buffer: 0 never there yet; k > 0 the k-th from the top (front); −s left it s steps ago.
-    head: offset from the word to its head, 0 while it has none. relation: index of its label in
-    the `relations` given to `indicators`, 0 while it has none.
-    """
+    """Arrays of shape (actions + 1, words + 1), named and defined as in `States`: row t is the configuration before
+    action t, the last row the final one; column i is word i, the last column the artificial root."""
 
     stack: np.ndarray
     buffer: np.ndarray
+    left_stack: np.ndarray
+    left_buffer: np.ndarray
     head: np.ndarray
     relation: np.ndarray
 
@@ -32,7 +29,7 @@ def indicators(
     actions: Sequence[Action],
     relations: Sequence[str] = ("",),
 ) -> Indicators:
-    """The indicators of a whole derivation, read off the pure-Python machine.
+    """The fields of a whole derivation.
 
     relations: label inventory whose element 0 stands for no label.
     """
@@ -46,10 +43,13 @@ def indicators(
         _write_places(stack, step, state.stack[::-1])
         _write_places(buffer, step, state.buffer)
         _write_tree(head[step], relation[step], state, ids)
-    return Indicators(stack, buffer, head, relation)
+    present = (np.maximum(array, 0) for array in (stack, buffer))
+    past = (np.maximum(-array, 0) for array in (stack, buffer))
+    return Indicators(*present, *past, head, relation)
 
 
 def _write_places(array: np.ndarray, step: int, words: tuple[int, ...]) -> None:
+    """k > 0 for the k-th word; −s for a word that left s steps ago."""
     if step:
         before = array[step - 1]
         array[step] = np.where(before > 0, -1, np.where(before < 0, before - 1, 0))

@@ -8,13 +8,19 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from transition_parser.compat import padded
 from transition_parser.kernels import search_kernels
+from transition_parser.models.stack_transformer.rows import LayerRows
+from transition_parser.models.stack_transformer.search_attention import (
+    KernelAttention,
+    MaskedAttention,
+    search_attention,
+)
+from transition_parser.models.stack_transformer.state_masks import StateHeads, StatePositions
 from transition_parser.modules.attention import Attention
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.layers import add_and_normalise
-from transition_parser.modules.search_attention import KernelAttention, MaskedAttention, search_attention
-from transition_parser.modules.state_masks import StateHeads, StatePositions
+from transition_parser.modules.linear import padded
+from transition_parser.states.states import States
 
 compiled = pytest.mark.skipif(search_kernels.library() is None, reason="set up without a compiler for them")
 CLOSE = {torch.float: {"atol": 1e-5, "rtol": 1e-5}, torch.bfloat16: {"atol": 0.03, "rtol": 0.02}}
@@ -38,10 +44,17 @@ def test_the_kernels_are_there_on_linux():
         assert search_kernels.library() is not None
 
 
-def random_places(rows: int, width: int) -> torch.Tensor:
+def random_ranks(rows: int, width: int) -> torch.Tensor:
     """(R, P): in each row some words have places 1, 2, … in any order, the others 0."""
     order = torch.rand(rows, width).argsort(1).argsort(1) + 1
     return torch.where(order <= torch.randint(0, width + 1, (rows, 1)), order, 0)
+
+
+def open_step(attention, rows: int, states: States | None = None):
+    """Begins a step in which each row matters."""
+    states = states or States(torch.ones(rows, 1, dtype=torch.bool))
+    every = torch.ones(rows, dtype=torch.bool)
+    return attention.open(torch.zeros(rows, dtype=torch.long), states, torch.ones(rows, 2), ~every, every)
 
 
 @compiled
@@ -69,48 +82,53 @@ def test_both_ways_find_the_same(seed, dtype, shape, state_heads):
         groups, beam = torch.arange(sentences), 1
         for _ in range(int(torch.randint(2, 9, ()))):
             rows = len(groups) * beam
-            places = (None, None)
-            if state_heads.stack + state_heads.buffer:
-                places = tuple(random_places(rows, width) * mask[groups].repeat_interleave(beam, 0) for _ in range(2))
-            which, query = torch.randint(0, 3, (rows,)), torch.randn(rows, dim).to(dtype)
-            asked = padded(torch.rand(rows).argsort()[: int(torch.randint(1, rows + 1, ()))])
+            states = States(torch.ones(rows, 1, dtype=torch.bool))
+            if state_heads.count:
+                seen = mask[groups].repeat_interleave(beam, 0)
+                ranks = (random_ranks(rows, width) * seen for _ in range(2))
+                states = States(states.columns, None, *ranks)
+            sources, query = torch.randint(0, 3, (rows,)), torch.randn(rows, dim).to(dtype)
+            queries = padded(torch.rand(rows).argsort()[: int(torch.randint(1, rows + 1, ()))])
             for way in ways:
-                way.open(*places)
+                open_step(way, rows, states)
             for layer in range(layers):
-                now = torch.randn(rows if layer else 3, 2 * dim).to(dtype)
-                of_row = None if layer else which
-                found, wanted = (way.look_back(layer, query, now, of_row) for way in ways)
-                assert torch.allclose(found.float(), wanted.float(), **CLOSE[dtype])
-                found, wanted = (way.look_at_words(layer, query) for way in ways)
-                assert torch.allclose(found.float(), wanted.float(), **CLOSE[dtype])
-                some = ways[0].look_at_words(layer, query[asked], asked)
-                assert torch.equal(some, found[asked])
+                new = torch.randn(rows if layer else 3, 2 * dim).to(dtype)
+                kernel = ways[0].self_attention(layer, query, new, LayerRows(None if layer else sources))
+                masked = ways[1].self_attention(layer, query, new if layer else new[sources], LayerRows())
+                assert torch.allclose(kernel.float(), masked.float(), **CLOSE[dtype])
+                kernel, masked = (way.cross_attention(layer, query, LayerRows()) for way in ways)
+                assert torch.allclose(kernel.float(), masked.float(), **CLOSE[dtype])
+                some = ways[0].cross_attention(layer, query[queries], LayerRows(None, queries))
+                assert torch.equal(some, kernel[queries])
             if torch.rand(()) < 0.7:
                 beam = int(torch.randint(1, 4, ()))
-                origin = torch.randint(0, ways[0].width, (len(groups), beam))
+                before = rows // len(groups)
+                origin = torch.randint(0, before, (len(groups), beam))
+                moved = (torch.arange(len(groups))[:, None] * before + origin).flatten()
                 for way in ways:
-                    way.branch(origin)
+                    way.move_rows(moved, origin, None)
             if torch.rand(()) < 0.3:
                 keep = torch.rand(len(groups)).argsort()[: max(len(groups) - 1, 1)]
                 groups = groups[keep]
+                moved = (keep[:, None] * beam + torch.arange(beam)).flatten()
                 for way in ways:
-                    way.keep(keep)
+                    way.move_rows(moved, None, keep)
 
 
 @compiled
-def test_only_what_is_asked_for_is_looked_back_from():
+def test_only_the_rows_that_are_needed_attend():
     torch.manual_seed(1)
     attention = Attention(64, 2)
     words = EncoderOut(torch.randn(2, 3, 64), torch.ones(2, 3, dtype=torch.bool), torch.tensor([2, 2]), None)
     found = {}
     with torch.inference_mode():
-        query, now = torch.randn(3, 2, 64), torch.randn(3, 2, 128)
-        for asked in (None, torch.tensor([1])):
+        query, new = torch.randn(3, 2, 64), torch.randn(3, 2, 128)
+        for queries in (None, torch.tensor([1])):
             way = KernelAttention([attention], words, StateHeads(0, 0), None)
             for step in range(3):
-                way.open(None, None)
-                last = way.look_back(0, query[step] if asked is None else query[step, asked], now[step], asked=asked)
-                found[asked is None] = last
+                open_step(way, 2)
+                some = query[step] if queries is None else query[step, queries]
+                found[queries is None] = way.self_attention(0, some, new[step], LayerRows(None, queries))
     assert torch.equal(found[False], found[True][1:])
 
 

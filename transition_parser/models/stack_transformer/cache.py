@@ -1,4 +1,5 @@
-"""Keys and values of the actions that a beam has taken, stored once however many hypotheses share them."""
+"""The key/value cache of a beam: keys and values of the actions taken, stored once however many hypotheses share
+them."""
 
 from __future__ import annotations
 
@@ -6,14 +7,15 @@ import torch
 from torch import Tensor
 
 _ROOM = 16  # slots that are added when none is free, at the least
+_STEPS_BETWEEN_COUNTS = 8  # on an accelerator: counting the free slots makes the host wait
 
 
-class History:
-    """What self-attention sees in search.
+class KeyValueCache:
+    """What self-attention sees in search where there are no kernels.
 
     The hypotheses of a sentence grow as a tree: those that live share most of their actions. Each action is
-    stored once a sentence, in a slot, and a mask says which ones each hypothesis descends from, so that choosing
-    among hypotheses moves the mask and no keys. Slots that no living hypothesis descends from are used again.
+    stored once a sentence, in a slot, and a mask says which ones each hypothesis descends from, so that branching
+    moves the mask and no keys. Slots that no living hypothesis descends from are used again.
 
     keys, values: for each layer (B, heads, slots, d). ancestors: (B, W, slots) bool for the W hypotheses of each of
     B sentences.
@@ -25,6 +27,8 @@ class History:
         self.values = [like.new_zeros(shape) for _ in range(layers)]
         self.ancestors = torch.zeros(sentences, 1, 0, dtype=torch.bool, device=like.device)
         self._newest = torch.zeros(0, dtype=torch.long, device=like.device)  # as rows of all slots of all heads
+        self._free = 0  # slots that are free in each sentence, at the least
+        self._steps_between_counts = 1 if like.device.type == "cpu" else _STEPS_BETWEEN_COUNTS
 
     @property
     def width(self) -> int:
@@ -33,12 +37,11 @@ class History:
 
     def open(self) -> None:
         """A slot for the next action of each hypothesis."""
-        taken = self._taken()
-        if int(taken.sum(1).max()) + self.width > taken.size(1):
-            self._add_slots(max(_ROOM, self.width, taken.size(1) // 4))
-            taken = self._taken()
+        if self._free < self.width:
+            self._make_room()
+        self._free -= self.width
         # the smallest of 0 and 1 are the free ones
-        newest = taken.topk(self.width, 1, largest=False, sorted=False).indices
+        newest = self._taken().topk(self.width, 1, largest=False, sorted=False).indices
         self.ancestors.scatter_(2, newest[..., None], True)
         sentences, heads, slots, _ = self.keys[0].shape
         first = torch.arange(sentences * heads, device=newest.device).view(sentences, heads, 1) * slots
@@ -56,7 +59,7 @@ class History:
         return self.keys[layer], self.values[layer]
 
     def branch(self, origin: Tensor) -> None:
-        """Hypothesis w of sentence b goes on from what was hypothesis `origin[b, w]`, (B, W')."""
+        """Hypothesis w of sentence b continues what was hypothesis `origin[b, w]`, (B, W')."""
         sentence = torch.arange(len(origin), device=origin.device)[:, None]
         self.ancestors = self.ancestors[sentence, origin]
 
@@ -70,14 +73,22 @@ class History:
         """(B, slots): 1 where some hypothesis descends from the action, else 0."""
         return self.ancestors.view(torch.uint8).amax(1)  # many times faster than `any`
 
+    def _make_room(self) -> None:
+        slots = self.ancestors.size(2)
+        self._free = slots - int(self._taken().sum(1).max()) if slots else 0
+        wanted = self.width * self._steps_between_counts
+        if self._free < wanted:
+            self._add_slots(max(_ROOM, wanted, slots // 4))
+
     def _add_slots(self, count: int) -> None:
+        self._free += count
         self.ancestors = _longer(self.ancestors, count)
         self.keys = [_longer(keys, count) for keys in self.keys]
         self.values = [_longer(values, count) for values in self.values]
 
 
 def _longer(array: Tensor, count: int) -> Tensor:
-    """With so many slots (the third dimension) of zeros behind those there are."""
+    """With `count` more slots (the third dimension) of zeros."""
     old = array.size(2)
     longer = array.new_empty(*array.shape[:2], old + count, *array.shape[3:])
     longer[:, :, :old] = array

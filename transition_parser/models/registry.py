@@ -1,0 +1,63 @@
+"""The architectures that `--arch` and `config.json` name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from transition_parser.data.resources import Resources
+from transition_parser.errors import InputError
+from transition_parser.modules.contract import ParserModel
+from transition_parser.modules.options import ModelOptions
+
+Build = Callable[[ModelOptions, Resources], ParserModel]
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """One published system at one size.
+
+    model: the system's name. options: its dataclass. build: makes the model from checked options and the resources of
+    a data folder. defaults: where this architecture differs from the defaults of `options`. needs_trees: True where it
+    reads the partial tree, which AMR systems do not have.
+    """
+
+    name: str
+    model: str
+    options: type[ModelOptions]
+    build: Build
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+
+ARCHITECTURES: dict[str, Architecture] = {}
+_listeners: list[Callable[[Architecture], None]] = []
+
+
+def register(
+    model: str, options: type[ModelOptions], build: Build, architectures: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Makes a system known under the names of its architectures, each with its defaults; the first has the name of
+    the system or stands for it. Raises `ValueError` for a name that is taken."""
+    for name, defaults in architectures.items():
+        if name in ARCHITECTURES:
+            raise ValueError(f"the architecture {name} is registered already")
+        ARCHITECTURES[name] = Architecture(name, model, options, build, dict(defaults))
+        for listener in _listeners:
+            listener(ARCHITECTURES[name])
+
+
+def on_registration(listener: Callable[[Architecture], None]) -> None:
+    """Calls `listener` for each architecture: those there are, and those that come later."""
+    for architecture in ARCHITECTURES.values():
+        listener(architecture)
+    _listeners.append(listener)
+
+
+def architecture_of(name: object) -> Architecture:
+    """The architecture called `name`. Raises `InputError` where there is none."""
+    import transition_parser.models  # noqa: F401  (registers those of the package)
+
+    if not isinstance(name, str) or name not in ARCHITECTURES:
+        raise InputError(f"unknown architecture {name!r:.60}: this program has {', '.join(ARCHITECTURES)}")
+    return ARCHITECTURES[name]

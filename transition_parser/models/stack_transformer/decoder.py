@@ -1,0 +1,130 @@
+"""The decoder: the actions so far and the parser state in, scores of actions out.
+
+Source: Fernandez Astudillo et al. 2020, sec. 3.1
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transition_parser.models.stack_transformer.layer import DecoderLayer
+from transition_parser.models.stack_transformer.search_attention import SearchAttention, search_attention
+from transition_parser.models.stack_transformer.state_masks import StateHeads, StatePositions
+from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
+from transition_parser.modules.dropout import Dropout
+from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.layers import add_and_normalise, sinusoids
+from transition_parser.modules.linear import keep_weight, padded
+from transition_parser.states.machine import Machine
+from transition_parser.states.states import RANKS, States
+from transition_parser.states.table import ActionTable
+
+if TYPE_CHECKING:
+    from transition_parser.models.stack_transformer.model import StackTransformerOptions
+
+# From this many actions on, search scores only those that are legal in some row.
+LARGE_VOCABULARY = 512
+_ACTIONS_STEP = 128  # what it pads their number to, for few shapes
+
+
+class StackTransformerSearch(SearchState):
+    """attention: the key/value caches of the layers."""
+
+    def __init__(self, machine: Machine, encoder_out: EncoderOut, attention: SearchAttention) -> None:
+        super().__init__(machine, encoder_out)
+        self.attention = attention
+
+    def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
+        self.attention.move_rows(rows, origin, sentences)
+
+
+class StackTransformerDecoder(StateDecoder):
+    """A Transformer decoder over actions whose cross-attention heads see the parser state.
+
+    padding: the id of `<pad>` among the actions.
+    """
+
+    def __init__(self, table: ActionTable, padding: int, options: StackTransformerOptions) -> None:
+        super().__init__(table)
+        dim, actions = options.decoder_embed_dim, len(table.tokens)
+        self.heads = options.decoder_attention_heads
+        self.state_heads = StateHeads(
+            options.stack_heads, options.buffer_heads, options.state_window, options.state_positions
+        )
+        self.needs = RANKS if self.state_heads.count else ()
+        self.shifts_compete = options.predict_shift_words
+        self.embed = nn.Embedding(actions, dim, padding)
+        nn.init.normal_(self.embed.weight, std=dim**-0.5)
+        nn.init.zeros_(self.embed.weight[padding])
+        self.scale = math.sqrt(dim)
+        self.dropout = Dropout(options.dropout)
+        self.action_dropout = Dropout(options.action_dropout, whole=True)
+        self.layers = nn.ModuleList(
+            DecoderLayer(
+                dim,
+                self.heads,
+                options.decoder_ffn_embed_dim,
+                options.dropout,
+                options.attention_dropout,
+                options.activation_dropout,
+            )
+            for _ in range(options.decoder_layers)
+        )
+        self.norm = nn.LayerNorm(dim)
+        self.output = keep_weight(nn.Linear(dim, actions, bias=False))
+        if options.share_decoder_input_output_embed:
+            self.output.weight = self.embed.weight
+        else:
+            nn.init.normal_(self.output.weight, std=dim**-0.5)
+        self.positions = StatePositions(dim, self.state_heads) if self.state_heads.positions else None
+
+    def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
+        mask, position_scores = self.state_heads.masks(
+            states, encoder_out.mask, self.heads, self.positions, self.embed.weight.dtype
+        )
+        x = self._embed(actions, 0)
+        for layer in self.layers:
+            memory = layer.cross_attention.keys_values(encoder_out.words)
+            x = layer(x, memory, mask, position_scores)
+        return self.output(self.norm(x))
+
+    # --- search -----------------------------------------------------------------------------
+
+    def start(self, encoder_out: EncoderOut) -> StackTransformerSearch:
+        attentions = [layer.cross_attention for layer in self.layers]
+        attention = search_attention(attentions, encoder_out, self.state_heads, self.positions)
+        return StackTransformerSearch(self.machine(encoder_out, in_search=True), encoder_out, attention)
+
+    def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
+        """See `StateDecoder`. Where one action alone is legal its probability is 1 whatever its score, so that the
+        last layer need not be computed; the search's attention decides which rows each layer computes."""
+        assert isinstance(search, StackTransformerSearch)
+        machine, attention = search.machine, search.attention
+        on_cpu = tokens.device.type == "cpu"  # elsewhere counting what is legal would make the host wait
+        some = machine.legal_anywhere() if on_cpu and len(self.table.tokens) >= LARGE_VOCABULARY else None
+        legal = machine.legality(some)
+        step = attention.open(tokens, machine.observe(), legal, machine.closing(), alive)
+        x = self._embed(step.tokens[:, None], search.steps)[:, 0]
+        normed = self.layers[0].norms[0](x)
+        norms = [*(layer.norms[0] for layer in self.layers[1:]), self.norm]
+        for number, (layer, norm) in enumerate(zip(self.layers, norms, strict=True)):
+            x, added = layer.step(x, normed, number, attention, step.layers[number])
+            normed = add_and_normalise(x, added, norm)
+        search.steps += 1
+        scores = self.pooled_shifts(self._output(normed, some), some)
+        return ActionScores(scores, step.layers[-1].queries, legal, some)
+
+    def _output(self, x: Tensor, tokens: Tensor | None) -> Tensor:
+        """(N, V) of x (N, dim), or (N, U) of the actions `tokens` (U,)."""
+        if tokens is None:
+            return self.output(x)
+        weight = self.output.weight.index_select(0, padded(tokens, _ACTIONS_STEP))
+        return F.linear(x, weight)[:, : len(tokens)]
+
+    def _embed(self, tokens: Tensor, first: int) -> Tensor:
+        x = self.action_dropout(self.embed(tokens) * self.scale)
+        return self.dropout(x + sinusoids(first + 1, x.size(1), x.size(2), x.device).to(x.dtype))

@@ -1,0 +1,72 @@
+"""The decoder layer, for training and for search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torch import Tensor, nn
+
+from transition_parser.models.stack_transformer.rows import LayerRows
+from transition_parser.models.stack_transformer.state_masks import PositionScores
+from transition_parser.modules.attention import Attention, HeadMask
+from transition_parser.modules.dropout import Dropout
+from transition_parser.modules.layers import FeedForward, add_and_normalise
+from transition_parser.modules.linear import keep_weight
+
+if TYPE_CHECKING:
+    from transition_parser.models.stack_transformer.search_attention import SearchAttention
+
+
+class DecoderLayer(nn.Module):
+    """Self-attention over the actions so far, cross-attention to the words, feed-forward (pre-norm).
+
+    The same layer serves training (all T actions at once) and search (one action a row).
+    """
+
+    def __init__(
+        self, dim: int, heads: int, inner: int, dropout: float, attention_dropout: float, relu_dropout: float
+    ) -> None:
+        super().__init__()
+        self.norms = nn.ModuleList(nn.LayerNorm(dim) for _ in range(3))
+        self.self_attention = Attention(dim, heads, attention_dropout)
+        self.cross_attention = Attention(dim, heads, attention_dropout)
+        keep_weight(self.cross_attention.key_value)  # state positions are projected by it too
+        self.feed_forward = FeedForward(dim, inner, relu_dropout)
+        self.dropout = Dropout(dropout)
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: tuple[Tensor, Tensor],
+        mask: HeadMask | None,
+        position_scores: PositionScores | None = None,
+    ) -> Tensor:
+        """x: (B, T, dim) to the same. memory: keys and values of the words. mask: what cross-attention may see.
+        position_scores: adds state positions to it."""
+        inner = self.norms[0](x)
+        x = x + self.dropout(self.self_attention(inner, inner, None, causal=True))
+        query = self.cross_attention.split(self.cross_attention.query(self.norms[1](x)))
+        if position_scores is not None and mask is not None:
+            mask = position_scores(query, mask, self.cross_attention)
+        x = x + self.dropout(self.cross_attention.attend(query, *memory, mask))
+        return x + self.dropout(self.feed_forward(self.norms[2](x)))
+
+    def step(
+        self, x: Tensor, normed: Tensor, layer: int, attention: SearchAttention, rows: LayerRows
+    ) -> tuple[Tensor, Tensor]:
+        """One action of each hypothesis in search, in layer number `layer`: x with what attention added, and what
+        feed-forward adds to that, (N, dim) each, from x (M, dim), which may change in place.
+
+        normed: `norms[0]` of x. rows: which of M rows to compute.
+        """
+        block = self.self_attention
+        key_value = block.key_value(normed)
+        fewer = rows.inputs is not None and len(rows.inputs) < len(normed)
+        query = block.query(rows.select(normed)) if fewer else rows.select(block.query(normed))
+        x = rows.select(x)
+        added = block.out(attention.self_attention(layer, query, key_value, rows))
+        normed = add_and_normalise(x, added, self.norms[1])
+        block = self.cross_attention
+        added = block.out(attention.cross_attention(layer, block.query(normed), rows))
+        normed = add_and_normalise(x, added, self.norms[2])
+        return x, self.feed_forward(normed)

@@ -1,0 +1,194 @@
+"""What the hypotheses of search attend to: the actions that they descend from, and the words."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from transition_parser.kernels import search_kernels
+from transition_parser.kernels.search_kernels import Pointers
+from transition_parser.models.stack_transformer.cache import KeyValueCache
+from transition_parser.models.stack_transformer.rows import LayerRows, StepRows, all_rows, needed_rows
+from transition_parser.models.stack_transformer.state_masks import StateHeads, StatePositions
+from transition_parser.modules.attention import Attention, HeadMask
+from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.linear import padded
+from transition_parser.states.states import States
+
+
+class SearchAttention(ABC):
+    """Keys and values of one batch, of all layers.
+
+    Each of B sentences has W hypotheses, which are R = B · W rows, in the order of the sentences. One at first.
+    """
+
+    @abstractmethod
+    def open(
+        self, tokens: Tensor, states: States, legal: Tensor, closing: Tensor, alive: Tensor | None = None
+    ) -> StepRows:
+        """A step begins. Returns which rows its layers are to compute.
+
+        tokens: (R,), the actions just taken. states: (R, …). legal: (R, U), 1 and 0. closing: (R,), see the machine.
+        alive: (R,) bool, the rows whose scores matter; None: all.
+        """
+
+    @abstractmethod
+    def self_attention(self, layer: int, query: Tensor, key_value: Tensor, rows: LayerRows) -> Tensor:
+        """(N, dim), the output of cached self-attention, from the queries (N, dim) and the keys and values of the
+        newest actions (M, 2 dim), which are stored."""
+
+    @abstractmethod
+    def cross_attention(self, layer: int, query: Tensor, rows: LayerRows) -> Tensor:
+        """(N, dim), the output of cross-attention, from the queries (N, dim)."""
+
+    @abstractmethod
+    def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
+        """See `SearchState.move_rows`."""
+
+
+def search_attention(
+    attentions: Sequence[Attention],
+    encoder_out: EncoderOut,
+    state_heads: StateHeads,
+    positions: StatePositions | None,
+) -> SearchAttention:
+    """Before the first action. attentions: the cross-attention of each layer."""
+    like, heads = encoder_out.words, attentions[0].heads
+    kind = KernelAttention if search_kernels.supports(like, like.size(2) // heads) else MaskedAttention
+    return kind(attentions, encoder_out, state_heads, positions)
+
+
+class KernelAttention(SearchAttention):
+    """On CPUs: each hypothesis reads what it descends from where it is stored (`search_kernels.c`).
+
+    Keys and values of a step stay as the step computed them; `_origin` says which row of the step before each row
+    continues.
+    """
+
+    def __init__(
+        self,
+        attentions: Sequence[Attention],
+        encoder_out: EncoderOut,
+        state_heads: StateHeads,
+        positions: StatePositions | None,
+    ) -> None:
+        self.heads = attentions[0].heads
+        shape = encoder_out.words.shape[:2]
+        words = padded(encoder_out.words.flatten(0, 1))
+        self.memory = [attention.key_value(words)[: shape.numel()].unflatten(0, shape) for attention in attentions]
+        self.roles = torch.full((self.heads,), -1, dtype=torch.int32)
+        self.roles[: state_heads.stack] = 0
+        self.roles[state_heads.stack : state_heads.count] = 1
+        self.largest = state_heads.largest
+        self.positions = [None if positions is None else positions.keys(attention) for attention in attentions]
+        self.lengths = (encoder_out.lengths + 1).int()  # and the root
+        self._sentence_of_row = torch.arange(len(self.lengths), dtype=torch.int32)
+        self._cache = [Pointers() for _ in attentions]
+        self._cache_row = [Pointers() for _ in attentions]
+        self._origin = Pointers()
+        self._moved: Tensor | None = None  # which row of the step before each row continues; None: its own
+        self._ranks: tuple[Tensor, ...] = ()
+
+    def open(
+        self, tokens: Tensor, states: States, legal: Tensor, closing: Tensor, alive: Tensor | None = None
+    ) -> StepRows:
+        self._origin.append(_ints(self._moved))
+        self._moved = None
+        self._ranks = () if states.stack is None or states.buffer is None else (states.stack, states.buffer)
+        return needed_rows(tokens, len(self.memory), legal, closing, alive)
+
+    def self_attention(self, layer: int, query: Tensor, key_value: Tensor, rows: LayerRows) -> Tensor:
+        self._cache[layer].append(key_value.contiguous())
+        if rows.sources is not None:
+            self._cache_row[layer].append(_ints(rows.sources))
+        cache_row = None if rows.sources is None else self._cache_row[layer]
+        return search_kernels.cached_self_attention(
+            query, self.heads, self._cache[layer], self._origin, cache_row, _ints(rows.queries)
+        )
+
+    def cross_attention(self, layer: int, query: Tensor, rows: LayerRows) -> Tensor:
+        return search_kernels.cross_attention(
+            query,
+            self.heads,
+            self.memory[layer],
+            self._sentence_of_row,
+            self.lengths,
+            self.roles,
+            self._ranks,
+            self.largest,
+            self.positions[layer],
+            _ints(rows.queries),
+        )
+
+    def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
+        self._moved = rows if self._moved is None else self._moved[rows]
+        self._sentence_of_row = self._sentence_of_row[rows]
+
+
+class MaskedAttention(SearchAttention):
+    """Anywhere: products of matrices over all that the hypotheses of a sentence descend from, and masks."""
+
+    def __init__(
+        self,
+        attentions: Sequence[Attention],
+        encoder_out: EncoderOut,
+        state_heads: StateHeads,
+        positions: StatePositions | None,
+    ) -> None:
+        self.attentions, self.state_heads, self.positions = attentions, state_heads, positions
+        projected = (attention.keys_values(encoder_out.words) for attention in attentions)
+        # read in every step: in one piece, or each step would copy them
+        self.memory = [(keys.contiguous(), values.contiguous()) for keys, values in projected]
+        self.words = encoder_out.mask
+        keys = self.memory[0][0]
+        self.cache = KeyValueCache(len(attentions), *keys.shape[:2], keys.size(3), keys)
+
+    def open(
+        self, tokens: Tensor, states: States, legal: Tensor, closing: Tensor, alive: Tensor | None = None
+    ) -> StepRows:
+        self.cache.open()
+        self._past = HeadMask(self.cache.bias())
+        self._mask, self._position_scores = self.state_heads.masks(
+            states.as_one_step(),
+            self.words.repeat_interleave(self.cache.width, 0),
+            self.attentions[0].heads,
+            self.positions,
+            self.cache.keys[0].dtype,
+        )
+        return all_rows(tokens, len(self.attentions))
+
+    def self_attention(self, layer: int, query: Tensor, key_value: Tensor, rows: LayerRows) -> Tensor:
+        query, keys, values = (self._beams(layer, x) for x in (query, *key_value.chunk(2, -1)))
+        keys, values = self.cache.write(layer, keys, values)
+        return self.attentions[layer].look(query, keys, values, self._past).flatten(0, 1)
+
+    def cross_attention(self, layer: int, query: Tensor, rows: LayerRows) -> Tensor:
+        attention, mask = self.attentions[layer], self._mask
+        if self._position_scores is not None:
+            mask = self._position_scores(attention.split(query[:, None]), mask, attention)
+        alive = None if mask.alive is None else self._as_steps(mask.alive)
+        mask = HeadMask(self._as_steps(mask.bias), alive)
+        return attention.look(self._beams(layer, query), *self.memory[layer], mask).flatten(0, 1)
+
+    def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
+        if origin is not None:
+            self.cache.branch(origin)
+        if sentences is not None:
+            self.cache.keep(sentences)
+            self.memory = [(k.index_select(0, sentences), v.index_select(0, sentences)) for k, v in self.memory]
+            self.words = self.words.index_select(0, sentences)
+
+    def _beams(self, layer: int, x: Tensor) -> Tensor:
+        """(R, dim) to (B, H, W, d): the hypotheses of a sentence look like as many steps."""
+        return self.attentions[layer].split(x.unflatten(0, (-1, self.cache.width)))
+
+    def _as_steps(self, x: Tensor) -> Tensor:
+        """(R, H, 1, S) to (B, H, W, S)."""
+        return x.unflatten(0, (-1, self.cache.width)).squeeze(3).transpose(1, 2)
+
+
+def _ints(rows: Tensor | None) -> Tensor | None:
+    return None if rows is None else rows.int()

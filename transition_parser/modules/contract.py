@@ -1,0 +1,234 @@
+"""The contract between a model and everything around it: legality, machine, search, training, export know this alone.
+
+A model is an encoder, called once a sentence, and a `StateDecoder`, which scores the next action from the parser state.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from transition_parser.modules.encoder import EncoderOut
+from transition_parser.states.batched import unroll
+from transition_parser.states.device_table import DeviceTable
+from transition_parser.states.machine import Machine, make_machine
+from transition_parser.states.states import States
+from transition_parser.states.table import ActionTable
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A finished derivation.
+
+    tokens: the action ids, without `</s>`. step_scores: the log-probability of each. score: their
+    sum, divided by (number of actions + 1) ** lenpen, as fairseq ranks hypotheses.
+    """
+
+    tokens: list[int]
+    step_scores: list[float]
+    score: float
+
+
+class ActionScores(NamedTuple):
+    """Scores of the next action of R hypotheses.
+
+    scores: (N, U), before the softmax. rows: (N,), which of R rows they are of (perhaps some twice); None: all. The
+    others have one legal action, or do not matter. legal: (R, U), 1 and 0. tokens: (U,), those that are legal in any
+    row; None: all.
+    """
+
+    scores: Tensor
+    rows: Tensor | None
+    legal: Tensor
+    tokens: Tensor | None = None
+
+    def masked(self) -> Tensor:
+        """(R, U) in fp32, −inf for actions that are not legal."""
+        scores = self.scores
+        if self.rows is not None:
+            scores = scores.new_zeros(self.legal.shape).index_copy_(0, self.rows, scores)
+        return only_legal(scores, self.legal)
+
+
+def only_legal(scores: Tensor, legal: Tensor) -> Tensor:
+    """The scores in fp32, −inf for actions that are not legal; both (..., V)."""
+    return scores.float().masked_fill(legal == 0, float("-inf"))
+
+
+class SearchState:
+    """What search carries from step to step: the batched machine, and what a decoder remembers of each hypothesis.
+
+    Each of B sentences has W hypotheses: R = B · W rows, in the order of the sentences. W is 1 at first.
+
+    sentences: (B,), which of those of `encoder_out` they are. width: W. steps: how many actions were scored.
+    A decoder that has tensors of its own, one row a hypothesis, subclasses this and moves them in `move_rows`.
+    """
+
+    def __init__(self, machine: Machine, encoder_out: EncoderOut) -> None:
+        self.machine, self.encoder_out = machine, encoder_out
+        self.sentences = torch.arange(len(encoder_out.lengths), device=encoder_out.lengths.device)
+        self.width = 1
+        self.steps = 0
+
+    def sentence_of_row(self) -> Tensor:
+        """(R,): which sentence of `encoder_out` each hypothesis is of."""
+        return self.sentences.repeat_interleave(self.width)
+
+    def branch(self, origin: Tensor) -> Tensor:
+        """Hypothesis w of sentence b continues what was its hypothesis `origin[b, w]`, (B, W'); the same as rows,
+        (B · W',)."""
+        first = torch.arange(len(origin), device=origin.device)[:, None] * self.width
+        rows = (first + origin).flatten()
+        self.machine.reorder(rows, same_sentences=origin.size(1) == self.width)
+        self.move_rows(rows, origin, None)
+        self.width = origin.size(1)
+        return rows
+
+    def keep(self, sentences: Tensor) -> Tensor:
+        """Sentence i becomes what was sentence `sentences[i]`, with all its hypotheses; the same as rows."""
+        every = torch.arange(self.width, device=sentences.device)
+        rows = (sentences[:, None] * self.width + every).flatten()
+        self.machine.reorder(rows)
+        self.move_rows(rows, None, sentences)
+        self.sentences = self.sentences.index_select(0, sentences)
+        return rows
+
+    def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
+        """The one hook for a decoder's own tensors: row i continues what was row `rows[i]`.
+
+        Of the other two one is given, which says the same: origin (B, W') where hypotheses branch within their
+        sentences, sentences (B',) where whole sentences leave or are copied. `width` still is the old one.
+        """
+
+
+class StateDecoder(nn.Module, ABC):
+    """Scores actions from the words and the parser state.
+
+    needs: the fields of `States` that it reads; the others are never made. shifts_compete: with labelled SHIFT, the
+    words of SHIFT compete with each other in training (the multi-task of Fernandez Astudillo et al. 2020, sec. 3.2);
+    in search the SHIFT that is due then has the mass of all of them.
+    """
+
+    needs: Collection[str] = ()
+    shifts_compete: bool = False
+
+    def __init__(self, table: ActionTable) -> None:
+        super().__init__()
+        self.table, self._device_table = table, DeviceTable.of(table)
+
+    @abstractmethod
+    def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
+        """(B, T, V), before the softmax, all T steps of teacher-forced derivations at once.
+
+        actions: (B, T), the actions taken before each step, `</s>` before the first. states: (B, T, …).
+        """
+
+    @abstractmethod
+    def start(self, encoder_out: EncoderOut) -> SearchState:
+        """The state of search before the first action."""
+
+    @abstractmethod
+    def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
+        """Scores of the next action. tokens: (R,), the action each hypothesis has just taken, which the machine has
+        taken too; `</s>` at first. alive: (R,) bool, the rows whose scores matter; None: all."""
+
+    # --- what all decoders share ------------------------------------------------------------
+
+    @property
+    def device_table(self) -> DeviceTable:
+        """The action vocabulary on the device of the parameters."""
+        device = next(self.parameters()).device
+        if self._device_table.column.device != device:
+            self._device_table = DeviceTable.of(self.table, device)
+        return self._device_table
+
+    def machine(
+        self, encoder_out: EncoderOut, needs: Collection[str] | None = None, in_search: bool = False
+    ) -> Machine:
+        """The batched machine before the first action. needs: by default those of this decoder."""
+        needs = self.needs if needs is None else needs
+        return make_machine(self.device_table, encoder_out.lengths, encoder_out.features, needs, in_search)
+
+    def states(self, actions: Tensor, encoder_out: EncoderOut) -> States:
+        """The states (B, T, …) before each step of teacher-forced derivations; actions as in `scores`."""
+        # the machine's action at step t is the token that the decoder reads at t + 1
+        following = torch.cat([actions[:, 1:], actions[:, :1]], 1)
+        return unroll(self.machine(encoder_out), following)
+
+    def legality(self, states: States) -> Tensor:
+        """(…, V) float, 1 for actions that compete in training, 0 for the others."""
+        return self.device_table.legality(states.columns, states.context, self.shifts_compete)
+
+    def pooled_shifts(self, scores: Tensor, tokens: Tensor | None = None) -> Tensor:
+        """Where SHIFTs compete: each SHIFT has the score of all of them together (log-sum-exp).
+
+        scores: (N, V), or (N, U) of `tokens` (U,).
+        """
+        if not self.shifts_compete:
+            return scores
+        is_shift = self.device_table.shift_word >= 0
+        is_shift = is_shift if tokens is None else is_shift[tokens]
+        together = scores.float().masked_fill(~is_shift, float("-inf")).logsumexp(-1, keepdim=True)
+        return torch.where(is_shift, together.to(scores.dtype), scores)
+
+
+class MemorylessDecoder(StateDecoder):
+    """A decoder for which the state before an action says everything: nothing is carried from step to step."""
+
+    @abstractmethod
+    def score_states(self, encoder_out: EncoderOut, sentence: Tensor, states: States) -> Tensor:
+        """(N, V), before the softmax, of N states: all of a batch's in training, those of one step in search.
+
+        sentence: (N,), which sentence of `encoder_out` each state is of. states: (N, …).
+        """
+
+    def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
+        batch, steps = actions.shape
+        sentence = torch.arange(batch, device=actions.device).repeat_interleave(steps)
+        return self.score_states(encoder_out, sentence, states.flattened()).unflatten(0, (batch, steps))
+
+    def start(self, encoder_out: EncoderOut) -> SearchState:
+        return SearchState(self.machine(encoder_out, in_search=True), encoder_out)
+
+    def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
+        search.steps += 1
+        scores = self.score_states(search.encoder_out, search.sentence_of_row(), search.machine.observe())
+        return ActionScores(self.pooled_shifts(scores), None, search.machine.legality())
+
+
+class ParserModel(nn.Module):
+    """An encoder and a decoder, as plain modules; `state_dict` names their parameters `encoder.…` and `decoder.…`.
+
+    encoder: called as `encoder(src_tokens, features=…)`, returns `EncoderOut`.
+    """
+
+    def __init__(self, encoder: nn.Module, decoder: StateDecoder) -> None:
+        super().__init__()
+        self.encoder, self.decoder = encoder, decoder
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        prev_output_tokens: Tensor,
+        states: States | None = None,
+        features: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Scores (B, T, V) before the softmax, and which actions compete, (B, T, V), 1 and 0.
+
+        src_tokens: (B, S) piece ids. prev_output_tokens: (B, T) actions, `</s>` first. states: those before each
+        action, by default made here. features: see `ActionTable.features`.
+        """
+        encoder_out = self.encoder(src_tokens, features=features)
+        if states is None or not states.has(self.decoder.needs):
+            states = self.decoder.states(prev_output_tokens, encoder_out)
+        return self.decoder.scores(prev_output_tokens, encoder_out, states), self.decoder.legality(states)
+
+    def search_directly(self, encoder_out: EncoderOut, nbest: int) -> list[list[Hypothesis]] | None:
+        """For models that do not search action by action: for each sentence its best derivations, best first, as
+        `search` returns them. None: search action by action."""
+        return None

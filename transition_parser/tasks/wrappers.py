@@ -1,0 +1,154 @@
+"""Thin wrappers that give fairseq what it wants of our models, which are plain modules.
+
+Importing this file registers each architecture with fairseq, under its own name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fairseq.models import (
+    BaseFairseqModel,
+    FairseqEncoder,
+    FairseqEncoderDecoderModel,
+    FairseqIncrementalDecoder,
+    register_model,
+    register_model_architecture,
+)
+from torch import Tensor
+
+import transition_parser.models  # noqa: F401  (registers the architectures of the package)
+from transition_parser.models.registry import Architecture, architecture_of, on_registration
+from transition_parser.modules.contract import ParserModel, SearchState, only_legal
+from transition_parser.modules.encoder import EncoderOut
+from transition_parser.states.states import States
+
+LONGEST = (int(1e6), int(1e9))  # sentences and derivations of any length: positions are computed
+_CACHE = "transition_parser"  # the key in fairseq's incremental state
+
+
+class TrainingModel(BaseFairseqModel):
+    """A model as `fairseq-train` wants it. Its parameters have the names that they have in the model.
+
+    plain: the model itself, which shares its parts with this one.
+    """
+
+    def __init__(self, plain: ParserModel) -> None:
+        super().__init__()
+        self.__dict__["plain"] = plain  # not as a part: its parts are ours
+        for name, part in plain.named_children():
+            self.add_module(name, part)
+
+    @classmethod
+    def build_model(cls, args, task) -> TrainingModel:
+        """The model of `args` over the dictionaries of `task`."""
+        architecture = architecture_of(args.arch)
+        options = architecture.options.of_namespace(args, architecture.defaults)
+        return cls(architecture.build(options, task.resources))
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Tensor | None = None,
+        prev_output_tokens: Tensor | None = None,
+        states: dict[str, Tensor] | None = None,
+        features: Tensor | None = None,
+        mask_illegal: bool = True,
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """(B, T, V) scores before the softmax, −inf for illegal actions, and fairseq's dictionary of extras, with which
+        actions are legal, 1 and 0, under `legal`. mask_illegal: False leaves the scores as they come.
+
+        states: those before each action, by field, from the data loader; without them the machine runs here.
+        """
+        given = None if states is None else States(**states)
+        scores, legal = self.plain(src_tokens, prev_output_tokens, given, features)
+        return only_legal(scores, legal) if mask_illegal else scores, {"attn": None, "legal": legal}
+
+    def get_normalized_probs(self, net_output, log_probs: bool, sample=None) -> Tensor:
+        """Probabilities, or their logarithms, of scores."""
+        return _normalised(net_output[0], log_probs)
+
+    def max_positions(self) -> tuple[int, int]:
+        """The longest source and target."""
+        return LONGEST
+
+
+def _normalised(scores: Tensor, log_probs: bool) -> Tensor:
+    scores = scores.float()
+    return scores.log_softmax(-1) if log_probs else scores.softmax(-1)
+
+
+class GenerationModel(FairseqEncoderDecoderModel):
+    """A trained model as `fairseq-generate` wants it."""
+
+    def __init__(self, model: TrainingModel, task) -> None:
+        plain = model.plain
+        super().__init__(_Encoder(plain, task.source_dictionary), _Decoder(plain, task.target_dictionary))
+
+
+class _Encoder(FairseqEncoder):
+    def __init__(self, plain: ParserModel, dictionary) -> None:
+        super().__init__(dictionary)
+        self.encoder = plain.encoder
+
+    def forward(self, src_tokens: Tensor, src_lengths: Tensor | None = None, features: Tensor | None = None, **_):
+        return self.encoder(src_tokens, features=features)
+
+    def forward_torchscript(self, net_input: dict[str, Tensor]) -> EncoderOut:
+        return self.encoder(net_input["src_tokens"], features=net_input.get("features"))
+
+    def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
+        return EncoderOut(*(None if t is None else t.index_select(0, new_order) for t in encoder_out))
+
+    def max_positions(self) -> int:
+        return LONGEST[0]
+
+
+class _Decoder(FairseqIncrementalDecoder):
+    def __init__(self, plain: ParserModel, dictionary) -> None:
+        super().__init__(dictionary)
+        self.decoder = plain.decoder
+
+    def forward(self, prev_output_tokens: Tensor, encoder_out: EncoderOut, incremental_state: dict | None = None, **_):
+        """(R, 1, V) scores of the next action of each hypothesis; the machine is in the incremental state."""
+        if incremental_state is None:
+            raise ValueError("search needs fairseq's incremental state")
+        tokens = prev_output_tokens[:, -1]
+        if _CACHE not in incremental_state:
+            incremental_state[_CACHE] = self.decoder.start(encoder_out)
+        else:
+            incremental_state[_CACHE].machine.advance(tokens)
+        search: SearchState = incremental_state[_CACHE]
+        scores = self.decoder.step(tokens, search)
+        masked = scores.masked()
+        if scores.tokens is not None:
+            every = masked.new_full((len(masked), len(self.decoder.table.tokens)), float("-inf"))
+            masked = every.index_copy_(1, scores.tokens, masked)
+        return masked.unsqueeze(1), {"attn": None}
+
+    def get_normalized_probs(self, net_output, log_probs: bool, sample=None) -> Tensor:
+        return _normalised(net_output[0], log_probs)
+
+    def reorder_incremental_state(self, incremental_state: dict, new_order: Tensor) -> None:
+        """Follows fairseq's beam: hypotheses are copied, dropped, and finished sentences leave."""
+        if _CACHE in incremental_state:
+            incremental_state[_CACHE].keep(new_order)
+
+    def max_positions(self) -> int:
+        return LONGEST[1]
+
+
+def _add_to_fairseq(architecture: Architecture) -> None:
+    options, defaults = architecture.options, architecture.defaults
+
+    def fill_in(args) -> None:
+        for name, value in options.of_namespace(args, defaults).as_config().items():
+            setattr(args, name, value)
+
+    members = {"__doc__": f"`{architecture.name}`", "add_args": staticmethod(options.add_arguments)}
+    model = type(f"Fairseq_{architecture.name}", (TrainingModel,), members)
+    register_model(architecture.name)(model)
+    register_model_architecture(architecture.name, architecture.name)(fill_in)
+
+
+on_registration(_add_to_fairseq)
