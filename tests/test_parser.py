@@ -10,9 +10,9 @@ import torch
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from transition_parser import Parser
 from transition_parser.checkpoints import load_model
-from transition_parser.compat import has_fast_bf16
 from transition_parser.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
+from transition_parser.modules.packing import has_fast_bf16
 from transition_parser.search import search
 
 

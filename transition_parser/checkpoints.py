@@ -165,9 +165,7 @@ def _tied(model: ParserModel, weights: dict[str, torch.Tensor]) -> dict[str, tor
 def _first_names(model: ParserModel) -> dict[str, str]:
     """For each name of a parameter the first name that it has."""
     first: dict[int, str] = {}
-    return {
-        name: first.setdefault(id(value), name) for name, value in model.named_parameters(remove_duplicate=False)
-    }
+    return {name: first.setdefault(id(value), name) for name, value in model.named_parameters(remove_duplicate=False)}
 
 
 def _described(state: dict, path: Path) -> tuple[Architecture, ModelOptions]:

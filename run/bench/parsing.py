@@ -20,8 +20,8 @@ from common import parser, report
 from peers import Forked, peers
 
 from transition_parser import Parser
-from transition_parser.compat import has_fast_bf16
 from transition_parser.graphs.conllu import read_conllu
+from transition_parser.modules.packing import has_fast_bf16
 
 WARM_UP = 20  # sentences
 LABELS = 2000  # sentences of the training file, at most, that peers get their labels from

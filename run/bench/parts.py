@@ -23,26 +23,31 @@ import torch.nn.functional as F
 from common import parser, report
 from torch import Tensor, nn
 
-from transition_parser import Parser, compat
+from transition_parser import Parser
 from transition_parser import parser as parser_module
 from transition_parser.data.resources import Resources
-from transition_parser.modules import decoder as decoder_module
+from transition_parser.models.stack_transformer import decoder as decoder_module
+from transition_parser.models.stack_transformer import layer as layer_module
+from transition_parser.models.stack_transformer import rows as rows_module
+from transition_parser.models.stack_transformer import search_attention as search_attention_module
+from transition_parser.models.stack_transformer.cache import KeyValueCache
+from transition_parser.models.stack_transformer.decoder import StackTransformerDecoder
+from transition_parser.models.stack_transformer.search_attention import KernelAttention, MaskedAttention
+from transition_parser.models.stack_transformer.state_masks import PositionScores, StateHeads
+from transition_parser.modules import contract as contract_module
 from transition_parser.modules import encoder as encoder_module
 from transition_parser.modules import layers as layers_module
-from transition_parser.modules import search_attention as search_attention_module
+from transition_parser.modules import packing as packing_module
 from transition_parser.modules.attention import HeadMask
-from transition_parser.modules.decoder import ActionDecoder
-from transition_parser.modules.history import History
-from transition_parser.modules.search_attention import KernelAttention, MaskedAttention, SearchAttention
-from transition_parser.modules.state_masks import StateHeads, StateScores
 from transition_parser.parser import PRECISIONS
 from transition_parser.states.amr_machine import AmrMachine
+from transition_parser.states.batched import BatchedMachine
 from transition_parser.states.machine import DependencyMachine
 
 READING = "reading and pieces"
 ENCODER = "encoder"
 SELF_ATTENTION = "decoder self-attention"
-HISTORY = "history of keys and values"
+CACHE = "key/value cache"
 CROSS_ATTENTION = "decoder cross-attention"
 FEED_FORWARD = "decoder feed-forward"
 OUTPUT = "output layer"  # and what is illegal, out of its scores
@@ -53,7 +58,7 @@ MASKS = "masks"
 SEARCH = "search book-keeping"
 GRAPHS = "building graphs"
 REST = "the rest"
-NETWORK = [ENCODER, SELF_ATTENTION, HISTORY, CROSS_ATTENTION, FEED_FORWARD, OUTPUT, LAYERS, STEPS, MASKS]
+NETWORK = [ENCODER, SELF_ATTENTION, CACHE, CROSS_ATTENTION, FEED_FORWARD, OUTPUT, LAYERS, STEPS, MASKS]
 PARTS = [READING, *NETWORK, MACHINE, SEARCH, GRAPHS]
 PLAIN, TIMED, FLOOR = "parsing", "parsing with timers", "arithmetic floor"
 # what is called within these is theirs
@@ -64,23 +69,24 @@ METHODS: list[tuple[str, Any, tuple[str, ...]]] = [
     (READING, Resources, ("encode_all", "features")),
     (SEARCH, parser_module, ("search",)),
     (GRAPHS, parser_module, ("replay_tree", "replay_amr")),
-    (STEPS, ActionDecoder, ("start", "step")),
-    (OUTPUT, ActionDecoder, ("_scores",)),
+    (STEPS, StackTransformerDecoder, ("start", "step")),
+    (OUTPUT, StackTransformerDecoder, ("_output",)),
     (LAYERS, layers_module, ("add_and_normalise",)),
     (LAYERS, decoder_module, ("add_and_normalise",)),
-    (MASKS, decoder_module, ("_needed",)),
-    (HISTORY, History, ("open", "bias", "write", "branch", "keep")),
-    (HISTORY, SearchAttention, ("rows_of", "rows_in")),
-    *((HISTORY, kind, ("open", "branch", "keep")) for kind in (KernelAttention, MaskedAttention)),
-    *((SELF_ATTENTION, kind, ("look_back",)) for kind in (KernelAttention, MaskedAttention)),
-    *((CROSS_ATTENTION, kind, ("look_at_words",)) for kind in (KernelAttention, MaskedAttention)),
+    (LAYERS, layer_module, ("add_and_normalise",)),
+    (MASKS, search_attention_module, ("needed_rows",)),
+    (CACHE, KeyValueCache, ("open", "bias", "write", "branch", "keep")),
+    *((CACHE, kind, ("open", "move_rows")) for kind in (KernelAttention, MaskedAttention)),
+    *((SELF_ATTENTION, kind, ("self_attention",)) for kind in (KernelAttention, MaskedAttention)),
+    *((CROSS_ATTENTION, kind, ("cross_attention",)) for kind in (KernelAttention, MaskedAttention)),
     (CROSS_ATTENTION, decoder_module, ("search_attention",)),
-    (MASKS, StateHeads, ("see", "mask", "places")),
+    (MASKS, StateHeads, ("masks", "mask", "ranks")),
     (MASKS, HeadMask, ("of",)),
-    (MASKS, StateScores, ("__call__",)),
-    (MACHINE, decoder_module, ("make_machine",)),
+    (MASKS, PositionScores, ("__call__",)),
+    (MACHINE, contract_module, ("make_machine",)),
+    (MACHINE, BatchedMachine, ("observe", "advance", "reorder", "legality", "legal_anywhere")),
 ]
-MACHINE_METHODS = ("advance", "reorder", "legality", "is_final", "stack_places", "buffer_places")
+MACHINE_METHODS = ("take", "is_final", "stack_ranks", "buffer_ranks")
 BY_WEIGHT = ("decoder.output", ".mix")  # layers whose weights may go to `F.linear`
 # submodule of a decoder layer, its part
 SUBMODULES = {"self_attention": SELF_ATTENTION, "cross_attention": CROSS_ATTENTION, "feed_forward": FEED_FORWARD}
@@ -235,7 +241,14 @@ def linear_operations(model: Parser, arguments) -> dict[str, float]:
             hooks.callback(module.register_forward_pre_hook(before).remove)
             hooks.callback(module.register_forward_hook(after).remove)
         hooks.enter_context(replaced(F, "linear", counted))
-        for module in (compat, decoder_module, encoder_module, layers_module, search_attention_module):
+        for module in (
+            packing_module,
+            decoder_module,
+            encoder_module,
+            layers_module,
+            rows_module,
+            search_attention_module,
+        ):
             hooks.enter_context(replaced(module, "padded", lambda _: lambda rows, _step=None: rows))
         parse(model, arguments)
     never = sorted(name for module, name in names.items() if module not in called)

@@ -14,6 +14,7 @@ import re
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
@@ -22,10 +23,10 @@ from common import FAIRSEQ, LANGUAGES, OPTIMISER, OURS, parser, report, run
 from torch import Tensor
 
 from transition_parser import Parser
-from transition_parser.compat import has_fast_bf16
 from transition_parser.graphs.conllu import Sentence, read_conllu
-from transition_parser.modules import decoder
-from transition_parser.states.machine import DependencyMachine
+from transition_parser.modules import contract
+from transition_parser.modules.packing import has_fast_bf16
+from transition_parser.states.machine import DependencyMachine, make_machine
 
 
 class FreeMachine(DependencyMachine):
@@ -45,14 +46,19 @@ class FreeMachine(DependencyMachine):
         return self.taken >= 2 * self.root
 
 
-def ours(model: Parser, sentences: list[Sentence], machine: type[DependencyMachine]) -> float:
+def free_machine(table, lengths, features, needs, in_search) -> FreeMachine:
+    """As `make_machine`."""
+    return FreeMachine(table, lengths, features, None, needs)
+
+
+def ours(model: Parser, sentences: list[Sentence], machine: Callable) -> float:
     """Sentences a second of our search over a machine."""
-    decoder.make_machine = machine
+    contract.make_machine = machine
     model._parse = lambda sentence, hypothesis: hypothesis  # fairseq-generate builds no trees either
     start = time.perf_counter()
     found = list(model.parse_stream(sentences))
     assert len(found) == len(sentences)
-    decoder.make_machine = DependencyMachine
+    contract.make_machine = make_machine
     return len(sentences) / (time.perf_counter() - start)
 
 
@@ -115,10 +121,10 @@ def main() -> None:
         folder = Path(name)
         prepare(arguments, sentences, folder)
         for model in models.values():
-            ours(model, sentences[:20], DependencyMachine)
+            ours(model, sentences[:20], make_machine)
         for _ in range(arguments.rounds):
             for precision, model in models.items():
-                rates[f"ours, constrained, {precision}"].append(ours(model, sentences, DependencyMachine))
+                rates[f"ours, constrained, {precision}"].append(ours(model, sentences, make_machine))
                 rates[f"ours, free, {precision}"].append(ours(model, sentences, FreeMachine))
             if Path(arguments.model).is_file():
                 generated = generate(name, Path(arguments.model), OURS, arguments, ours_lengths)
