@@ -11,10 +11,9 @@ from itertools import islice
 from pathlib import Path
 
 import torch
-from fairseq.data import Dictionary
 from torch import Tensor
 
-from transition_parser.errors import input_error
+from transition_parser.data.vocabulary import Vocabulary
 from transition_parser.states.table import ActionTable
 from transition_parser.text import pieces as pieces_file
 from transition_parser.text.pieces import OPEN, Pieces
@@ -34,8 +33,8 @@ class Resources:
     `source_dictionary`, `target_dictionary` and `table` are what a model is built from.
     """
 
-    source_dictionary: Dictionary
-    target_dictionary: Dictionary
+    source_dictionary: Vocabulary
+    target_dictionary: Vocabulary
     parser: ParserConfig
     pieces: Pieces
     table: ActionTable
@@ -45,7 +44,7 @@ class Resources:
     def load(cls, folder: str | os.PathLike) -> Resources:
         """Reads a folder. Raises `InputError` for a missing or unfit file."""
         parser = ParserConfig.load(folder)
-        source, target = (_dictionary(Path(folder, name)) for name in FILES[:2])
+        source, target = (Vocabulary.load(Path(folder, name)) for name in FILES[:2])
         table = ActionTable(parser.transition_system(), target.symbols)
         pieces = Pieces.load(folder)
         contents = b"".join(path.read_bytes() for path in _files(folder))
@@ -101,9 +100,3 @@ class Resources:
 def _files(folder: str | os.PathLike) -> list[Path]:
     optional = (Path(folder, name) for name in OPTIONAL_FILES)
     return [*(Path(folder, name) for name in FILES), *(path for path in optional if path.is_file())]
-
-
-def _dictionary(path: Path) -> Dictionary:
-    if not path.is_file():
-        raise input_error("not found: run `fairseq-preprocess` on the folder first", path)
-    return Dictionary.load(str(path))

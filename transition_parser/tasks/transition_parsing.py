@@ -23,6 +23,7 @@ from transition_parser import criterions  # noqa: F401  (registers them)
 from transition_parser.compat import keep_freed_memory, quiet_penman
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.data.resources import SOURCE, TARGET, Resources
+from transition_parser.data.vocabulary import SPECIAL, Vocabulary
 from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
@@ -72,6 +73,8 @@ class TransitionParsingTask(FairseqTask):
         self.table = resources.table
         self.builds_amr = resources.parser.builds_amr
         self.needs: Collection[str] = ()  # of the model, which fairseq makes before it loads data
+        self._source = fairseq_dictionary(resources.source_dictionary)
+        self._target = fairseq_dictionary(resources.target_dictionary)
         # goes into checkpoints, so that a model is never used with the files of another one
         self.state.merge_state_dict({"fingerprint": resources.fingerprint})
 
@@ -161,11 +164,11 @@ class TransitionParsingTask(FairseqTask):
 
     @property
     def source_dictionary(self) -> Dictionary:
-        return self.resources.source_dictionary
+        return self._source
 
     @property
     def target_dictionary(self) -> Dictionary:
-        return self.resources.target_dictionary
+        return self._target
 
     # --- training and validation ------------------------------------------------------------
 
@@ -254,6 +257,14 @@ class TransitionParsingTask(FairseqTask):
         if isinstance(generator, _BoundedGenerator):  # not so where it only scores references
             generator.bind(self.resources)
         return generator
+
+
+def fairseq_dictionary(vocabulary: Vocabulary) -> Dictionary:
+    """The same symbols with the same ids as fairseq's own class."""
+    dictionary = Dictionary()
+    for symbol, count in list(zip(vocabulary.symbols, vocabulary.counts))[len(SPECIAL) :]:
+        dictionary.add_symbol(symbol, count, overwrite=True)
+    return dictionary
 
 
 def _smatch(meters) -> float:

@@ -1,0 +1,91 @@
+"""`dict.*.txt`: the symbols of one side, sentences or actions, and their ids."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from reprlib import repr
+
+from transition_parser.errors import input_error
+from transition_parser.model_files import read_text
+
+SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")  # the first ids; the file does not list them
+_BOS, _PAD, _EOS, _UNK = range(4)
+_OVERWRITE = "#fairseq:overwrite"
+_COUNT = re.compile(r"[0-9]{1,18}")
+
+
+class Vocabulary:
+    """Symbols with consecutive ids, numbered as by `fairseq.data.Dictionary`, which training uses: the same files,
+    the same ids, without importing fairseq.
+
+    symbols: those of the file, without `SPECIAL`. counts: how often each was in training; by default 0. Where a
+    symbol is there twice, its last id counts.
+    """
+
+    def __init__(self, symbols: Sequence[str] = (), counts: Sequence[int] | None = None) -> None:
+        self.symbols = (*SPECIAL, *symbols)
+        self.counts = (*[1] * len(SPECIAL), *([0] * len(symbols) if counts is None else counts))
+        self._ids = {symbol: i for i, symbol in enumerate(self.symbols)}
+
+    def __len__(self) -> int:
+        return len(self.symbols)
+
+    def __contains__(self, symbol: str) -> bool:
+        return symbol in self._ids
+
+    def __getitem__(self, index: int) -> str:
+        """The symbol with this id; `<unk>` for an id behind the last."""
+        return self.symbols[index] if index < len(self.symbols) else self.symbols[_UNK]
+
+    def index(self, symbol: str) -> int:
+        """The id of a symbol; that of `<unk>` for one that is not listed."""
+        return self._ids.get(symbol, _UNK)
+
+    def bos(self) -> int:
+        """The id of `<s>`."""
+        return _BOS
+
+    def pad(self) -> int:
+        """The id of the padding."""
+        return _PAD
+
+    def eos(self) -> int:
+        """The id of `</s>`."""
+        return _EOS
+
+    def unk(self) -> int:
+        """The id of `<unk>`."""
+        return _UNK
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Vocabulary:
+        """Reads a file that `fairseq-preprocess` wrote: a symbol and its count a line; behind them
+        `#fairseq:overwrite` where a symbol is to replace an earlier one. Raises `InputError` with the line."""
+        counts: list[int] = []
+        symbols: list[str] = []
+        listed = dict.fromkeys(SPECIAL, "a special symbol")
+        lines = read_text(path, "run `fairseq-preprocess` on the folder first").split("\n")
+        for number, line in enumerate(lines[:-1] if not lines[-1] else lines, 1):
+            symbol, *fields = line.rstrip().split(" ")
+            overwrite = fields[1:] == [_OVERWRITE]
+            problem = _why_not_an_entry(symbol, fields, overwrite)
+            if not problem and symbol in listed and not overwrite:
+                problem = f"{repr(symbol)} is also {listed[symbol]}"
+            if problem:
+                raise input_error(problem, path, number)
+            listed[symbol] = f"in line {number}"
+            symbols.append(symbol)
+            counts.append(int(fields[0]))
+        return cls(symbols, counts)
+
+
+def _why_not_an_entry(symbol: str, fields: Sequence[str], overwrite: bool) -> str | None:
+    if not symbol and not fields:
+        return "a blank line: each line is a symbol and its count"
+    if not symbol or symbol.split() != [symbol] or not (len(fields) == 1 or overwrite):
+        return "not a symbol and its count with one space between them"
+    if not _COUNT.fullmatch(fields[0]):
+        return f"the count of {repr(symbol)} is not a number: {repr(fields[0])}"
+    return None
