@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.text.pieces import OPEN, Pieces, normalise, train_pieces
+from transition_parser.errors import InputError
+from transition_parser.text.pieces import FILE_NAME, OPEN, Pieces, normalise, train_pieces
 
 words = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1), max_size=5)
 
@@ -36,3 +37,19 @@ def test_sampling_changes_the_pieces_and_not_the_words(pieces):
 
 def test_frequent_words_are_one_piece(pieces):
     assert pieces.encode(["the", "that"]) == [["▁the"], ["▁that"]]
+
+
+@pytest.mark.parametrize("content", [b"", b"x", b"\0" * 100], ids=["empty", "short", "zeros"])
+def test_what_is_no_model(tmp_path, content, capfd):
+    (tmp_path / FILE_NAME).write_bytes(content)
+    with pytest.raises(InputError, match=r"spm\.model: (is empty|not a sentencepiece model)"):
+        Pieces.load(tmp_path)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_model_that_does_not_mark_words(tmp_path, pieces):
+    content = pieces.model.serialized_model_proto()
+    assert content.count("▁".encode()) > 5
+    (tmp_path / FILE_NAME).write_bytes(content.replace("▁".encode(), "▂".encode()))
+    with pytest.raises(InputError, match="does not mark with ▁ where a word begins"):
+        Pieces.load(tmp_path)

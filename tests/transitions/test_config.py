@@ -26,3 +26,34 @@ def test_other_files_are_errors(tmp_path, text):
     (tmp_path / "parser.json").write_text(text)
     with pytest.raises(InputError, match=r"parser\.json"):
         ParserConfig.load(tmp_path)
+
+
+def parser(**values) -> str:
+    return json.dumps(
+        {"system": "arc-eager", "root": "root", "relations": [], "shift_words": [], "format_version": 1} | values
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (parser(system="arc-lazy"), "unknown transition system 'arc-lazy'"),
+        (parser(system=None), "'system' must be a string, not None"),
+        (parser(shift_words=5), "'shift_words' must be a list of strings, each there once, not 5"),
+        (parser(relations="nsubj"), "'relations' must be a list of strings"),
+        (parser(relations=["a", ["b"]]), "'relations' must be a list of strings"),
+        (parser(relations=["a", "b", "a"]), "each there once"),
+        (parser(format_version=1.0), "format version 1.0"),
+        (parser(more=[]), "unknown key 'more'"),
+        (json.dumps({"system": "arc-eager", "format_version": 1}), "is missing"),
+        ('{"system": "arc-eager", "system": "amr"}', "'system' is there twice"),
+        ("[" * 100_000, "nested too deeply"),
+        (parser(root="x").replace('"x"', '"\\ud800"'), "half a character"),
+    ],
+)
+def test_what_a_file_can_not_hold(tmp_path, text, problem):
+    (tmp_path / "parser.json").write_text(text)
+    with pytest.raises(InputError, match=problem) as raised:
+        ParserConfig.load(tmp_path)
+    assert str(raised.value).startswith(str(tmp_path / "parser.json"))
+    assert len(str(raised.value).splitlines()) == 1 and len(str(raised.value)) < 400

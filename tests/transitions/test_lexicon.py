@@ -1,5 +1,7 @@
 """`lexicon.json`: written and read, and what is none."""
 
+import json
+
 import pytest
 
 from transition_parser.errors import InputError
@@ -31,18 +33,37 @@ def test_a_parser_of_amrs_has_a_lexicon(tmp_path):
         ParserConfig.load(tmp_path)
 
 
+def lexicon(**values) -> str:
+    return json.dumps({"format_version": 1, "spans": {}, "wiki": {}} | values)
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "no lexicon"),
-        ("[]", "no lexicon"),
+        ("", "not JSON"),
+        ("[]", "must be a JSON object"),
         ('{"format_version": 9}', "format version 9, this program reads 1"),
-        ('{"format_version": 1, "spans": {}}', "no lexicon: 'wiki'"),
-        ('{"format_version": 1, "spans": {"a": ["JUMP"]}, "wiki": {}}', "no lexicon"),
-        ('{"format_version": 1, "spans": [], "wiki": {}}', "no lexicon"),
+        (lexicon(format_version=True), "format version True"),
+        (lexicon(format_version="1"), "format version '1'"),
+        ('{"format_version": 1, "spans": {}}', "'wiki' is missing"),
+        (lexicon(more=1), "unknown key 'more'"),
+        (lexicon(spans=[]), "'spans' must be a JSON object"),
+        (lexicon(wiki=None), "'wiki' must be a JSON object"),
+        (lexicon(spans={"a": "PRED(b)"}), "the actions of 'a' must be a list"),
+        (lexicon(spans={"a": ["PRED(b)", "PRED(b)"]}), "each there once"),
+        (lexicon(spans={"a": [5]}), "the actions of 'a' must be a list of strings"),
+        (lexicon(spans={"a": ["JUMP"]}), "the span 'a' lists 'JUMP', which is not an action"),
+        (lexicon(spans={"a": ["PRED(%ff)"]}), "the span 'a' lists .*, which is not an action"),
+        (lexicon(spans={"a": ["SHIFT"]}), "the span 'a' lists 'SHIFT', which does not name a node"),
+        (lexicon(wiki={"a": 5}), "the wiki of 'a' is 5"),
+        (lexicon(wiki={"a": "b c"}), "the wiki of 'a' is 'b c'"),
+        (lexicon(wiki={"a": '"b" c'}), "the wiki of 'a'"),
+        ('{"format_version": 1, "spans": {"a": [], "a": []}, "wiki": {}}', "the key 'a' is there twice"),
     ],
 )
 def test_files_that_are_none(tmp_path, text, problem):
     (tmp_path / "lexicon.json").write_text(text)
-    with pytest.raises(InputError, match=problem):
+    with pytest.raises(InputError, match=problem) as raised:
         Lexicon.load(tmp_path)
+    assert str(raised.value).startswith(str(tmp_path / "lexicon.json"))
+    assert len(str(raised.value).splitlines()) == 1

@@ -10,9 +10,11 @@ from pathlib import Path
 import sentencepiece
 
 from transition_parser.errors import input_error
+from transition_parser.model_files import read_bytes
 
 FILE_NAME = "spm.model"
 OPEN = "▁"
+_ANY_WORD = "a"
 _SPACE = re.compile(r"\s")
 
 
@@ -26,15 +28,20 @@ def normalise(word: str) -> str:
 
 
 class Pieces:
-    """A sentencepiece model that splits each word by itself."""
+    """A sentencepiece model that splits each word by itself. Raises `InputError` for a file that holds none."""
 
     def __init__(self, path: str | os.PathLike) -> None:
-        if not Path(path).is_file():
-            raise input_error("no sentencepiece model there: `transition-parser preprocess` writes it", path)
+        content = read_bytes(path, "`transition-parser preprocess` writes this sentencepiece model")
+        if not content:  # sentencepiece takes it for no argument at all
+            raise input_error("is empty", path)
         try:
-            self.model = sentencepiece.SentencePieceProcessor(model_file=str(path))
-        except RuntimeError as error:
-            raise input_error(f"no sentencepiece model: {error}", path) from None
+            self.model = sentencepiece.SentencePieceProcessor(model_proto=content)
+            opens_words = self.model.encode(_ANY_WORD, out_type=str)[0].startswith(OPEN)
+            self.inventory()
+        except (RuntimeError, ValueError, IndexError):
+            raise input_error("not a sentencepiece model, or a damaged one", path) from None
+        if not opens_words:
+            raise input_error(f"the sentencepiece model does not mark with {OPEN} where a word begins", path)
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Pieces:

@@ -7,13 +7,15 @@ import os
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from transition_parser.errors import input_error
+from transition_parser.errors import InputError
+from transition_parser.model_files import TEXT, TEXTS, WHOLE_NUMBER, check_keys, check_version, in_file, read_json
 from transition_parser.transitions import Action, TransitionSystem, make_system
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.lexicon import Lexicon
 
 FILE_NAME = "parser.json"
 FORMAT_VERSION = 1
+_KEYS = {"system": TEXT, "root": TEXT, "relations": TEXTS, "shift_words": TEXTS, "format_version": WHOLE_NUMBER}
 
 
 @dataclass(frozen=True)
@@ -55,26 +57,16 @@ class ParserConfig:
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> ParserConfig:
-        """Reads `parser.json`. Raises `InputError` where it is missing or not of this version."""
+        """Reads `parser.json`. Raises `InputError` where it is missing, not of this version, or holds what it can't."""
         path = Path(folder, FILE_NAME)
-        if not path.is_file():
-            raise input_error(
-                f"not found: is {folder} a folder that `transition-parser preprocess` or "
-                "`transition-parser export` wrote?",
-                path,
-            )
+        values = read_json(path, "`transition-parser preprocess` and `transition-parser export` write it")
+        check_version(values, (FORMAT_VERSION,), path)
+        check_keys(values, _KEYS, path)
+        values = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+        lexicon = Lexicon.load(folder) if values["system"] == AmrSystem.name else None
+        config = cls(**values, lexicon=lexicon)
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
-            version = values["format_version"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise input_error(f"no parser description: {error}", path) from None
-        if version != FORMAT_VERSION:
-            raise input_error(f"format version {version}, this program reads {FORMAT_VERSION}: make it again", path)
-        known = {f.name for f in fields(cls)} - {"lexicon"}
-        values = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items() if k in known}
-        if values.get("system") == AmrSystem.name:
-            values["lexicon"] = Lexicon.load(folder)
-        try:
-            return cls(**values)
-        except TypeError as error:
-            raise input_error(f"no parser description: {error}", path) from None
+            config.transition_system()
+        except InputError as error:
+            raise in_file(path, error) from None
+        return config

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from reprlib import repr
 
 from transition_parser.errors import input_error
+from transition_parser.model_files import OBJECT, TEXTS, WHOLE_NUMBER, check_keys, check_version, is_texts, read_json
 from transition_parser.transitions.action import Action
+from transition_parser.transitions.amr_naming import is_listed
 
 FILE_NAME = "lexicon.json"
 FORMAT_VERSION = 1
+_KEYS = {"format_version": WHOLE_NUMBER, "spans": OBJECT, "wiki": OBJECT}
+_WIKI = re.compile(r'"(?:[^"\\\n]|\\.)*"|[^\s()"\\]+')  # as it stands in an AMR
 
 
 @dataclass(frozen=True)
@@ -36,18 +42,31 @@ class Lexicon:
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Lexicon:
-        """Reads `lexicon.json`. Raises `InputError` where it is missing or not of this version."""
+        """Reads `lexicon.json`. Raises `InputError` for a missing or unfit file."""
         path = Path(folder, FILE_NAME)
-        if not path.is_file():
-            raise input_error("not found: `transition-parser preprocess amr` writes it", path)
-        try:
-            values = json.loads(path.read_text(encoding="utf-8"))
-            if values["format_version"] != FORMAT_VERSION:
-                raise ValueError(f"format version {values['format_version']}, this program reads {FORMAT_VERSION}")
-            spans = {span: tuple(map(Action.parse, tokens)) for span, tokens in values["spans"].items()}
-            return cls(spans, values["wiki"])
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise input_error(f"no lexicon: {error}", path) from None
+        values = read_json(path, "`transition-parser preprocess amr` writes it")
+        check_version(values, (FORMAT_VERSION,), path)
+        check_keys(values, _KEYS, path)
+        for name, wiki in values["wiki"].items():
+            if not (isinstance(wiki, str) and _WIKI.fullmatch(wiki)):
+                raise input_error(f"the wiki of {repr(name)} is {repr(wiki)}, neither a symbol nor in quotes", path)
+        return cls({span: _actions(span, tokens, path) for span, tokens in values["spans"].items()}, values["wiki"])
+
+
+def _actions(span: str, tokens: object, path: Path) -> tuple[Action, ...]:
+    if not is_texts(tokens):
+        raise input_error(f"the actions of {repr(span)} must be {TEXTS.what}, not {repr(tokens)}", path)
+    return tuple(_naming_action(span, token, path) for token in tokens)
+
+
+def _naming_action(span: str, token: str, path: Path) -> Action:
+    try:
+        action = Action.parse(token)
+    except ValueError:
+        raise input_error(f"the span {repr(span)} lists {repr(token)}, which is not an action", path) from None
+    if not is_listed(action):
+        raise input_error(f"the span {repr(span)} lists {repr(token)}, which does not name a node", path)
+    return action
 
 
 def wiki_keys(concept: str, strings: tuple[str, ...]) -> tuple[str, str]:
