@@ -11,6 +11,19 @@ setup(
     long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="MIT",
+    license_files=["LICENSE"],
+    classifiers=[
+        "Development Status :: 4 - Beta",
+        "Intended Audience :: Science/Research",
+        "Natural Language :: English",
+        "Operating System :: POSIX",
+        "Programming Language :: C",
+        "Programming Language :: Python :: 3 :: Only",
+        "Programming Language :: Python :: 3.11",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        "Topic :: Text Processing :: Linguistic",
+        "Typing :: Typed",
+    ],
     python_requires=">=3.11",
     packages=find_packages(include=["transition_parser*", "oracles*", "preprocess*"], exclude=["tests*"]),
     # Not Python modules but libraries that transition_parser/kernels/loader.py loads. Without them search finds the
@@ -32,7 +45,11 @@ setup(
             "transition_parser.kernels._machine_kernels", ["transition_parser/kernels/machine_kernels.c"], optional=True
         ),
     ],
-    package_data={"transition_parser": ["pretrained/*/*"]},
+    package_data={
+        "transition_parser": ["pretrained/*/*", "py.typed"],
+        "oracles": ["py.typed"],
+        "preprocess": ["py.typed"],
+    },
     install_requires=[
         # fairseq 0.12.2 does not import on Python >= 3.11; this is its main branch with the fixes.
         "fairseq-fixed==0.12.3.1",
