@@ -62,6 +62,7 @@ setup(
         "spacy-lookups-data>=1.0.5",
         "smatch>=1.0.4",
         "penman>=1.3.0",
+        # for fairseq alone, which does not import without it; nothing here uses BLEU
         "sacrebleu>=2.4",
         "safetensors>=0.4",
         "tqdm>=4.60",
