@@ -8,17 +8,18 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 
 from transition_parser import __version__
-from transition_parser.cli import align, average, draw, export, merge, oracle, parse, preprocess, score
 from transition_parser.errors import InputError
 
-COMMANDS = (merge, align, preprocess, oracle, parse, score, average, export, draw)
+# the subcommands, each a module of this folder
+COMMANDS = ("merge", "align", "preprocess", "oracle", "parse", "score", "average", "export", "draw")
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of all subcommands."""
+def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
+    """The parser of the named subcommands; only their modules are imported."""
     parser = argparse.ArgumentParser(
         prog="transition-parser",
         description="Transition-based parsing as a fairseq plug-in: sentences to dependency trees and AMR graphs.",
@@ -26,8 +27,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in COMMANDS:
-        name = module.__name__.rpartition(".")[2]
+    for name in names:
+        module = import_module(f"transition_parser.cli.{name}")
         command = commands.add_parser(
             name,
             help=module.HELP,
@@ -44,7 +45,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs a subcommand. Returns its exit status; bad input is one line on standard error and status 2."""
     logging.getLogger("fairseq").setLevel(logging.WARNING)
     logging.getLogger("penman").setLevel(logging.ERROR)  # its warnings come again as our errors
-    arguments = build_parser().parse_args(argv)
+    argv = sys.argv[1:] if argv is None else argv
+    named = next((argument for argument in argv if not argument.startswith("-")), None)
+    arguments = build_parser([named] if named in COMMANDS else COMMANDS).parse_args(argv)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     try:

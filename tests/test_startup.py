@@ -1,0 +1,86 @@
+"""What starting costs, and what importing leaves alone: seen from outside, in a fresh process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+from transition_parser.cli.main import COMMANDS
+
+HEAVY = ("torch", "fairseq", "numpy", "spacy", "matplotlib", "sentencepiece", "tqdm")
+
+ROOMS = (
+    *("transition_parser", "transition_parser.transitions", "oracles", "oracles.check", "oracles.amr_check"),
+    *(
+        "transition_parser.graphs.bank",
+        "transition_parser.graphs.amr_score",
+        "transition_parser.graphs.dependency_score",
+    ),
+    *("transition_parser.text.lemmas", "transition_parser.text.pieces", "transition_parser.text.tokens"),
+)
+
+HELP = """
+import contextlib, os
+from transition_parser.cli.main import main
+with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.suppress(SystemExit):
+    main([{command!r}, "--help"])"""
+
+# What belongs to the program that imports the package. glibc's allocator can't be asked for its settings: an audit hook
+# sees who asks for the functions that change them.
+SETTINGS = """{
+    "threads": (torch.get_num_threads(), torch.get_num_interop_threads(), sys.getswitchinterval()),
+    "allocator": [name for name in looked_up if name in ("mallopt", "malloc_trim")],
+    "numbers": (str(torch.get_default_dtype()), torch.get_float32_matmul_precision(), torch.is_grad_enabled()),
+    "signals": [str(signal.getsignal(number)) for number in signal.valid_signals()],
+    "working folder": os.getcwd(),
+}"""
+BEFORE_AND_AFTER = f"""
+import json, logging, os, signal, sys
+looked_up = []
+sys.addaudithook(lambda event, args: looked_up.append(args[-1]) if event == "ctypes.dlsym" else None)
+import torch
+before = {SETTINGS}
+from transition_parser import Parser
+print(json.dumps([before, {SETTINGS}]))"""
+
+
+def fresh(code: str) -> str:
+    """The last line that a new Python prints when it runs `code`."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout.splitlines()[-1]
+
+
+def imported(code: str) -> set[str]:
+    """The packages of `HEAVY` that are there after a new Python has run `code`."""
+    return set(
+        json.loads(fresh(f"{code}\nimport json, sys; print(json.dumps([n for n in {HEAVY} if n in sys.modules]))"))
+    )
+
+
+def test_what_is_heavy_is_seen():
+    assert imported("import numpy, tqdm") == {"numpy", "tqdm"}
+
+
+def test_graphs_texts_systems_and_oracles_load_neither_torch_nor_fairseq():
+    assert imported(f"import {', '.join(ROOMS)}") & {"torch", "fairseq", "spacy"} == set()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_loads_no_network(command):
+    assert imported(HELP.format(command=command)) & {"torch", "fairseq", "spacy", "matplotlib"} == set()
+
+
+def test_help_of_parse_loads_nothing_heavy():
+    assert imported(HELP.format(command="parse")) == set()
+
+
+def test_importing_the_package_changes_no_setting_of_the_process():
+    before, after = json.loads(fresh(BEFORE_AND_AFTER))
+    assert after == before
