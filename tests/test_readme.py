@@ -1,0 +1,40 @@
+"""What README shows is what happens.
+
+Its examples are chosen by a rule, not by how well they come out: they are the first sentence of each file of plain
+sentences in tests/data.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+
+import pytest
+
+from tests.conftest import ROOT
+from transition_parser import Parser
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SHOWN = re.compile(r"```python\n(?P<code>.*?)```\n+[^`]*?```text\n(?P<output>.*?)```", re.DOTALL)
+
+
+def first_line(name: str) -> str:
+    return (ROOT / "tests" / "data" / name).read_text(encoding="utf-8").splitlines()[0]
+
+
+def test_the_examples_are_the_first_sentences():
+    (example,) = SHOWN.finditer(README)
+    sentences = re.findall(r'parse\("(.*?)"\)', example["code"])
+    assert sentences == [first_line("sentences.txt"), first_line("amr_sentences.txt")]
+
+
+@pytest.mark.parametrize("precision", ["auto", "fp32"])
+def test_the_example_prints_what_readme_shows(precision, monkeypatch):
+    load = Parser.load
+    monkeypatch.setattr(Parser, "load", lambda *args, **options: load(*args, **options, precision=precision))
+    (example,) = SHOWN.finditer(README)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(example["code"], "README.md", "exec"), {})
+    assert printed.getvalue() == example["output"]
