@@ -45,7 +45,7 @@ def test_the_source_distribution_holds_what_building_testing_and_training_need(s
     due = [
         *C_SOURCES,
         *(f"{package}/py.typed" for package in PACKAGES),
-        *("LICENSE", "README.md", "pyproject.toml", "setup.py"),
+        *("LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "pyproject.toml", "setup.py"),
         *(path.relative_to(ROOT).as_posix() for path in ROOT.glob("configs/*")),
         *("run/setup.sh", "run/constraints.txt", "run/bench/all.sh", "tests/conftest.py", "tests/data/sample.amr"),
     ]
