@@ -10,6 +10,72 @@ from torch import Tensor
 from transition_parser.states.table import UNBOUND, ActionTable, Column
 from transition_parser.transitions.amr_naming import is_listed
 
+_LISTED = (Column.PRED, Column.VALUE, Column.ENTITY, Column.DEPENDENT)  # the columns that the lexicon limits
+
+
+@dataclass
+class LexiconTable:
+    """Which tokens each span allows, as tensors on one device. Shapes never depend on what a batch holds: a GPU need
+    not wait.
+
+    members: (C + 4, V) float, 1 where the token is of the column: for all columns the tokens that the lexicon does not
+    limit, and then for each of `_LISTED` those that it limits. listed: the numbers of these columns. offsets:
+    (rows + 1,), where the tokens of each lexicon row begin in `tokens`. places: (K,), 0, 1, … up to the most tokens of
+    a row.
+    """
+
+    members: Tensor
+    listed: Tensor
+    offsets: Tensor
+    tokens: Tensor
+    places: Tensor
+
+    @classmethod
+    def of(cls, table: ActionTable, members: Tensor) -> LexiconTable | None:
+        """That of the action table, where it has a lexicon. members: (C, V)."""
+        if table.lexicon is None:
+            return None
+        device = members.device
+        rows = [[], [], *map(sorted, map(set, table.lexicon))]
+        limited = torch.tensor([a is not None and is_listed(a) for a in table.actions], device=device)
+        listed = torch.tensor(_LISTED, device=device)
+        return cls(
+            torch.cat([members * ~limited, members[listed] * limited]),
+            listed,
+            torch.tensor([0, *map(len, rows)], device=device).cumsum(0),
+            torch.tensor([*(token for row in rows for token in row), 0], device=device),  # never empty
+            torch.arange(max(map(len, rows)), device=device),
+        )
+
+    def legality(self, columns: Tensor, rows: Tensor, column: Tensor, tokens: Tensor | None) -> Tensor:
+        """(N, V) float, or (N, U), from legal columns (N, C), lexicon rows (N,), and the column of each token (V,)."""
+        legal = self._columns(columns, rows) @ _some(self.members, tokens)
+        token, inside = self._spans(rows)
+        if tokens is not None:
+            place = torch.full_like(column, -1).scatter_(0, tokens, torch.arange(len(tokens), device=tokens.device))
+            inside &= place[token] >= 0
+        inside &= columns.gather(1, column[token]) > 0
+        place = token if tokens is None else place[token].clamp_min(0)
+        return legal.scatter_add_(1, place, inside.float())
+
+    def anywhere(self, columns: Tensor, rows: Tensor, column: Tensor) -> Tensor:
+        """(V,) float, above 0 for tokens that are legal in any row; see `legality`."""
+        legal = self._columns(columns, rows).amax(0) @ self.members
+        token, inside = self._spans(rows)
+        inside &= columns.gather(1, column[token]) > 0
+        return legal.scatter_add_(0, token.flatten(), inside.flatten().float())
+
+    def _columns(self, columns: Tensor, rows: Tensor) -> Tensor:
+        """(N, C + 4): the columns of `members`; the last are open where the lexicon does not bind."""
+        unbound = (rows == UNBOUND)[:, None]
+        return torch.cat([columns, columns.index_select(1, self.listed) * unbound], 1)
+
+    def _spans(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """(N, K) each: the tokens that the lexicon has for its rows (N,), and where there is one."""
+        place = self.offsets[rows][:, None] + self.places
+        inside = place < self.offsets[rows + 1][:, None]
+        return self.tokens[place.clamp_max(len(self.tokens) - 1)], inside
+
 
 @dataclass
 class DeviceTable:
@@ -23,26 +89,16 @@ class DeviceTable:
     relation: Tensor  # (V,)
     members: Tensor  # (C, V) float: 1 where the token is of the column
     shifts: Tensor  # the tokens that are SHIFTs
-    free_members: Tensor | None  # `members` without what the lexicon limits; None without lexicon
-    offsets: Tensor | None  # (rows + 1,): where the tokens of each lexicon row begin in `allowed`
-    allowed: Tensor | None
+    lexicon: LexiconTable | None
 
     @classmethod
     def of(cls, table: ActionTable, device: torch.device | str = "cpu") -> DeviceTable:
+        """That of the action table."""
         arrays = [torch.from_numpy(a).to(device) for a in (table.column, table.shift_word, table.relation)]
         members = torch.nn.functional.one_hot(arrays[0], len(Column)).t().float().contiguous()
         shifts = (arrays[1] >= 0).nonzero()[:, 0]
-        lexicon: list[Tensor | None] = [None, None, None]
-        if table.lexicon is not None:
-            rows = [[], [], *table.lexicon]
-            sizes = torch.tensor([0, *map(len, rows)], device=device)
-            listed = torch.tensor([a is not None and is_listed(a) for a in table.actions], device=device)
-            lexicon = [
-                members * ~listed,
-                sizes.cumsum(0),
-                torch.tensor([token for row in rows for token in row], dtype=torch.long, device=device),
-            ]
-        return cls(table.system.name, table.end, table.labelled_shift, *arrays, members, shifts, *lexicon)
+        lexicon = LexiconTable.of(table, members)
+        return cls(table.system.name, table.end, table.labelled_shift, *arrays, members, shifts, lexicon)
 
     def legality(
         self, columns: Tensor, context: Tensor | None, any_shift: bool = False, tokens: Tensor | None = None
@@ -50,15 +106,16 @@ class DeviceTable:
         """(..., V) float, 1 for legal tokens and 0 for others, from the legal columns (..., C) and the context that
         a machine gives (..., K): the shift id of the front word, and for AMR the lexicon row.
 
-        any_shift: do not compare the words of labelled SHIFTs. tokens: only these, (U,), from `legal_anywhere`.
+        any_shift: do not compare the words of labelled SHIFTs. tokens: only these, (U,), one at least;
+        the result is that of all tokens at these places.
         A product of matrices, because on large vocabularies it is many times faster than indexing.
         """
         flat = columns.flatten(0, -2).float()
         with torch.autocast(flat.device.type, enabled=False):
-            if context is None or self.free_members is None:
+            if context is None or self.lexicon is None:
                 legal = flat @ _some(self.members, tokens)
             else:
-                legal = self._within_lexicon(flat, context[..., 1].flatten(), tokens)
+                legal = self.lexicon.legality(flat, context[..., 1].flatten(), self.column, tokens)
         if context is not None and self.labelled_shift and not any_shift:
             front = context[..., :1].flatten(0, -2)
             if tokens is None:
@@ -70,15 +127,11 @@ class DeviceTable:
 
     def legal_anywhere(self, columns: Tensor, context: Tensor | None) -> Tensor:
         """(U,) tokens: all that are legal in any of the rows of columns (R, C) and context (R, K), and perhaps some
-        that are not (labelled SHIFTs are not compared)."""
-        some = columns.any(0).float()
-        if context is None or self.free_members is None:
-            return (some @ self.members).nonzero()[:, 0]
-        rows = context[:, 1].unique()
-        if bool((rows == UNBOUND).any()):
-            return (some @ self.members).nonzero()[:, 0]
-        legal = some @ self.free_members
-        legal[self._listed(rows)[1]] = 1
+        that are not (labelled SHIFTs are not compared), in their order."""
+        if context is None or self.lexicon is None:
+            legal = columns.any(0).float() @ self.members
+        else:
+            legal = self.lexicon.anywhere(columns.float(), context[:, 1], self.column)
         return legal.nonzero()[:, 0]
 
     def token_legal(self, tokens: Tensor, columns: Tensor, context: Tensor | None) -> Tensor:
@@ -89,29 +142,6 @@ class DeviceTable:
             wanted = self.shift_word[tokens]
             legal = legal & ((wanted < 0) | (wanted == context[:, 0]))
         return legal
-
-    def _within_lexicon(self, columns: Tensor, rows: Tensor, tokens: Tensor | None) -> Tensor:
-        """`legality` from columns (N, C) and lexicon rows (N,)."""
-        legal = columns @ _some(self.free_members, tokens)
-        row, token = self._listed(rows)
-        place = token
-        if tokens is not None:
-            places = torch.zeros_like(self.column)
-            places[tokens] = torch.arange(len(tokens), device=tokens.device)
-            place = places[token]
-        legal[row, place] = columns[row, self.column[token]]
-        unbound = (rows == UNBOUND).nonzero()[:, 0]
-        if len(unbound):
-            legal[unbound] = columns[unbound] @ _some(self.members, tokens)
-        return legal
-
-    def _listed(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """What the lexicon allows: pairs of an index into lexicon rows (N,), and a token, (K,) each."""
-        start = self.offsets[rows]
-        sizes = self.offsets[rows + 1] - start
-        row = torch.repeat_interleave(torch.arange(len(rows), device=rows.device), sizes)
-        place = torch.arange(len(row), device=rows.device) - (sizes.cumsum(0) - sizes)[row] + start[row]
-        return row, self.allowed[place]
 
 
 def _some(members: Tensor, tokens: Tensor | None) -> Tensor:

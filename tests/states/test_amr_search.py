@@ -1,0 +1,32 @@
+"""Search over the AMR machine: what a sentence is parsed into depends on the sentence alone."""
+
+import random
+from itertools import islice
+
+import pytest
+
+from tests.conftest import SAMPLE_AMR
+from transition_parser import Parser
+from transition_parser.modules import decoder
+from transition_parser.parses import AmrParse
+
+WORDS = [["is", "eddie", "murphy", "still", "alive"], ["calc"], ["calc", "."], ["?"]]
+
+
+def assert_same(found: list[AmrParse], expected: list[AmrParse]) -> None:
+    assert [parse.actions for parse in found] == [parse.actions for parse in expected]
+    assert [parse.score for parse in found] == pytest.approx([parse.score for parse in expected], abs=1e-5)
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_the_neighbours_in_a_batch_change_no_parse(beam, monkeypatch):
+    parser = Parser.load("en-amr", beam=beam, precision="fp32", threads=1)
+    sentences = [*WORDS, *(entry.forms for entry in islice(parser.read(SAMPLE_AMR), 12))]
+    alone = [parser.parse([words])[0] for words in sentences]
+    rng = random.Random(beam)
+    for limit in (decoder._LARGE_VOCABULARY, 10**6):  # search scores the actions that are legal somewhere; all
+        monkeypatch.setattr(decoder, "_LARGE_VOCABULARY", limit)
+        for count in (2, 3, len(sentences)):
+            order = rng.sample(range(len(sentences)), len(sentences))
+            for batch in (order[i : i + count] for i in range(0, len(order), count)):
+                assert_same(parser.parse([sentences[i] for i in batch]), [alone[i] for i in batch])

@@ -1,0 +1,78 @@
+"""Which tokens are legal: for some tokens the same as for all, whatever the other rows are."""
+
+import pytest
+import torch
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from tests.amr_walks import LEXICON
+from tests.states.test_amr_machine import make_table
+from transition_parser.states.device_table import DeviceTable
+from transition_parser.states.table import FIRST_ROW, UNBOUND, UNSEEN, ActionTable, Column
+from transition_parser.transitions.amr_naming import is_listed
+
+SHIFT_WORDS = ("a", "New")
+TABLE = make_table(SHIFT_WORDS, LEXICON)
+DEVICE_TABLE = DeviceTable.of(TABLE)
+
+
+def is_legal(table: ActionTable, token: int, columns: list[bool], shift: int, row: int) -> bool:
+    """The definition, token by token."""
+    action = table.actions[token]
+    if not columns[table.column[token]]:
+        return False
+    if table.shift_word[token] >= 0 and table.shift_word[token] != shift:
+        return False
+    if row == UNBOUND or action is None or not is_listed(action):
+        return True
+    return row != UNSEEN and token in table.lexicon[row - FIRST_ROW]
+
+
+@st.composite
+def situations(draw) -> tuple[torch.Tensor, torch.Tensor]:
+    """Columns (R, C) and contexts (R, 2) of rows that know nothing of each other."""
+    rows = draw(st.integers(1, 5))
+    some = draw(st.lists(st.sets(st.sampled_from(Column), max_size=6), min_size=rows, max_size=rows))
+    shifts = st.integers(0, len(SHIFT_WORDS))
+    spans = st.sampled_from([UNBOUND, UNSEEN, *range(FIRST_ROW, FIRST_ROW + len(LEXICON))])
+    context = draw(st.lists(st.tuples(shifts, spans), min_size=rows, max_size=rows))
+    return torch.tensor([[column in legal for column in Column] for legal in some]), torch.tensor(context)
+
+
+@given(situations())
+@settings(max_examples=200)
+def test_legality_is_the_definition_and_the_same_for_some_tokens(situation):
+    columns, context = situation
+    legal = DEVICE_TABLE.legality(columns, context)
+    for row, ok in enumerate(legal.tolist()):
+        known = (columns[row].tolist(), *context[row].tolist())
+        assert ok == [is_legal(TABLE, token, *known) for token in range(len(TABLE.tokens))]
+    assume(legal.any())
+    tokens = DEVICE_TABLE.legal_anywhere(columns, context)
+    assert tokens.tolist() == sorted(set(tokens.tolist()))
+    assert set(legal.any(0).nonzero()[:, 0].tolist()) <= set(tokens.tolist())
+    assert torch.equal(DEVICE_TABLE.legality(columns, context, tokens=tokens), legal[:, tokens])
+
+
+def test_a_row_without_lexicon_entry_takes_nothing_from_the_others():
+    """Where every column is open to a row that the lexicon does not bind, the tokens are not all that rows list."""
+    columns = torch.zeros(2, len(Column), dtype=torch.bool)
+    columns[:, Column.SHIFT] = True
+    dog = sorted(LEXICON).index("dog") + FIRST_ROW
+    context = torch.tensor([[0, dog], [0, UNBOUND]])
+    tokens = DEVICE_TABLE.legal_anywhere(columns, context)
+    shift = TABLE.tokens.index("SHIFT")
+    for legal in (
+        DEVICE_TABLE.legality(columns, context, tokens=tokens),
+        DEVICE_TABLE.legality(columns, context)[:, tokens],
+    ):
+        assert legal[:, tokens == shift].tolist() == [[1.0], [1.0]]
+
+
+@pytest.mark.parametrize("any_shift", [False, True])
+def test_more_dimensions_are_rows(any_shift):
+    columns = torch.rand(3, 4, len(Column)) < 0.5
+    context = torch.stack([torch.randint(0, 3, (3, 4)), torch.randint(0, FIRST_ROW + len(LEXICON), (3, 4))], -1)
+    legal = DEVICE_TABLE.legality(columns, context, any_shift)
+    flat = DEVICE_TABLE.legality(columns.flatten(0, 1), context.flatten(0, 1), any_shift)
+    assert torch.equal(legal.flatten(0, 1), flat)
