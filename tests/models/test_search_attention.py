@@ -64,7 +64,7 @@ def open_step(attention, rows: int, states: States | None = None):
     st.sampled_from(list(CLOSE)),
     st.sampled_from([(4, 64), (2, 32), (3, 96)]),
     st.sampled_from(
-        [StateHeads(0, 0), StateHeads(1, 1), StateHeads(1, 1, "top2", True), StateHeads(1, 0, positions=True)]
+        [StateHeads(0, 0), StateHeads(1, 1), StateHeads(1, 1, "top2", True, 3), StateHeads(1, 0, positions=True)]
     ),
 )
 def test_both_ways_find_the_same(seed, dtype, shape, state_heads):

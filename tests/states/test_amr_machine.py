@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from tests.amr_walks import ACTIONS, FORMS, LEXICON
 from tests.states.test_machine import SPECIAL
 from transition_parser.graphs.bank import parse_entry
+from transition_parser.models.stack_transformer.state_masks import StateHeads
 from transition_parser.states.device_table import DeviceTable
-from transition_parser.states.machine import make_machine
+from transition_parser.states.machine import machine_class, make_machine
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, make_system
 from transition_parser.transitions.amr_state import AmrState
@@ -106,6 +107,24 @@ def test_an_illegal_token_leaves_its_row_as_it_is():
     before = machine.legal().clone()
     machine.advance(torch.tensor([table.tokens.index("CLOSE")]))
     assert torch.equal(machine.legal(), before) and machine.stack_ranks().sum() == 0
+
+
+def test_the_window_of_two_shows_the_current_span_and_the_top_two_nodes():
+    """Nodes of the words 1, 2 and 4; the words 5 and 6 are the current span, and 7 is in front."""
+    table = make_table()
+    machine = machine_of(table, [["a", "b", "dogs", "b", "dogs", "b", "a", "b", "b", "b"]])
+    shift, make, merge = "SHIFT", "PRED(dog)", "MERGE"
+    for token in (shift, shift, make, shift, make, shift, shift, make, shift, merge):
+        machine.advance(torch.tensor([table.tokens.index(token)]))
+
+    def shown(window: str) -> list[list[int]]:
+        heads = StateHeads(1, 1, window, top_ranks=machine_class("amr").top_ranks)
+        return heads.ranks(machine.stack_ranks()[:, None], machine.buffer_ranks()[:, None])[0, :, 0].tolist()
+
+    assert shown("all") == [[0, 4, 3, 0, 2, 1, 1, 0, 0, 0, 0], [0] * 7 + [1, 2, 3, 4]]
+    assert shown("top2") == [[0, 0, 3, 0, 2, 1, 1, 0, 0, 0, 0], [0] * 7 + [1, 2, 0, 0]]
+    machine.advance(torch.tensor([table.tokens.index(make)]))  # the newest node is of the current span
+    assert shown("top2") == [[0, 0, 0, 0, 3, 1, 1, 0, 0, 0, 0], [0] * 7 + [1, 2, 0, 0]]
 
 
 @pytest.mark.slow

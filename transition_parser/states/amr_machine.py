@@ -40,6 +40,7 @@ class AmrMachine(BatchedMachine):
 
     per_sentence = _PER_SENTENCE
     per_row = (*_PER_ROW, *_READ)
+    top_ranks = 3  # of the current span and the two nodes on top
 
     def __init__(self, table: DeviceTable, lengths: Tensor, features: Tensor, needs: Collection[str] = ()) -> None:
         super().__init__(needs)

@@ -17,12 +17,14 @@ class BatchedMachine(ABC):
     """R rows (hypotheses), each in a configuration of its own, that take their actions at once.
 
     per_sentence: the names of the tensors that are alike in all rows of a sentence; per_row: of all the others.
-    width: P, the words of the longest sentence and one more. needs: the fields of `States` that `observe` will be asked
+    top_ranks: how many ranks of `stack_ranks` the two words (nodes) on top take. width: P, the words of the longest
+    sentence and one more. needs: the fields of `States` that `observe` will be asked
     for; what they take to follow is followed from the first action on.
     """
 
     per_sentence: ClassVar[Sequence[str]] = ()
     per_row: ClassVar[Sequence[str]] = ()
+    top_ranks: ClassVar[int] = 2
     table: DeviceTable
     width: int
 

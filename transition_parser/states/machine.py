@@ -218,6 +218,11 @@ class DependencyMachine(BatchedMachine):
 Machine = DependencyMachine | AmrMachine
 
 
+def machine_class(system: str) -> type[Machine]:
+    """The batched machine that a transition system has."""
+    return AmrMachine if system == AmrSystem.name else DependencyMachine
+
+
 def make_machine(
     table: DeviceTable,
     lengths: Tensor,
@@ -227,7 +232,7 @@ def make_machine(
 ) -> Machine:
     """The batched machine of the table's system before the first action. in_search: with the bounds that let search
     end after linearly many steps (see `max_search_actions`)."""
-    if table.system == AmrSystem.name:
+    if machine_class(table.system) is AmrMachine:
         return AmrMachine(table, lengths, features, needs=needs)
     return DependencyMachine(table, lengths, features, SWAPS_PER_WORD if in_search else None, needs)
 

@@ -19,7 +19,7 @@ from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.layers import add_and_normalise, sinusoids
 from transition_parser.modules.linear import keep_weight, padded
-from transition_parser.states.machine import Machine
+from transition_parser.states.machine import Machine, machine_class
 from transition_parser.states.states import RANKS, States
 from transition_parser.states.table import ActionTable
 
@@ -52,8 +52,9 @@ class StackTransformerDecoder(StateDecoder):
         super().__init__(table)
         dim, actions = options.decoder_embed_dim, len(table.tokens)
         self.heads = options.decoder_attention_heads
+        top_ranks = machine_class(table.system.name).top_ranks
         self.state_heads = StateHeads(
-            options.stack_heads, options.buffer_heads, options.state_window, options.state_positions
+            options.stack_heads, options.buffer_heads, options.state_window, options.state_positions, top_ranks
         )
         self.needs = RANKS if self.state_heads.count else ()
         self.shifts_compete = options.predict_shift_words

@@ -82,7 +82,7 @@ class KernelAttention(SearchAttention):
         self.roles = torch.full((self.heads,), -1, dtype=torch.int32)
         self.roles[: state_heads.stack] = 0
         self.roles[state_heads.stack : state_heads.count] = 1
-        self.largest = state_heads.largest
+        self.state_heads = state_heads
         self.positions = [None if positions is None else positions.keys(attention) for attention in attentions]
         self.lengths = (encoder_out.lengths + 1).int()  # and the root
         self._sentence_of_row = torch.arange(len(self.lengths), dtype=torch.int32)
@@ -97,7 +97,8 @@ class KernelAttention(SearchAttention):
     ) -> StepRows:
         self._origin.append(_ints(self._moved))
         self._moved = None
-        self._ranks = () if states.stack is None or states.buffer is None else (states.stack, states.buffer)
+        if states.stack is not None and states.buffer is not None:
+            self._ranks = self.state_heads.within_window(states.stack, states.buffer)
         return needed_rows(tokens, len(self.memory), legal, closing, alive)
 
     def self_attention(self, layer: int, query: Tensor, key_value: Tensor, rows: LayerRows) -> Tensor:
@@ -118,7 +119,7 @@ class KernelAttention(SearchAttention):
             self.lengths,
             self.roles,
             self._ranks,
-            self.largest,
+            0,  # all that is in the window
             self.positions[layer],
             _ints(rows.queries),
         )

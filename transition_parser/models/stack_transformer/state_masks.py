@@ -21,29 +21,30 @@ class StateHeads:
     stack, buffer: how many heads see the stack, how many the buffer; the others see all words.
     window: `all` for the whole of it, `top2` for the two words on top (in front).
     positions: add state position embeddings to what those heads see (variant d of the paper).
+    top_ranks: how many ranks the two on top of the stack take, see `BatchedMachine`.
     """
 
     stack: int = 1
     buffer: int = 1
     window: str = "all"
     positions: bool = False
+    top_ranks: int = 2
 
     @property
     def count(self) -> int:
         """How many heads see the state."""
         return self.stack + self.buffer
 
-    @property
-    def largest(self) -> int:
-        """The largest rank that is seen, 0 for any."""
-        return 2 if self.window == "top2" else 0
+    def within_window(self, stack: Tensor, buffer: Tensor) -> tuple[Tensor, Tensor]:
+        """The ranks, (..., P) each, that the window shows; 0 for others."""
+        if self.window == "all":
+            return stack, buffer
+        return stack * (stack <= self.top_ranks), buffer * (buffer <= 2)
 
     def ranks(self, stack: Tensor, buffer: Tensor) -> Tensor:
         """(B, state heads, T, P): the ranks that each state head sees, 0 for nothing, from (B, T, P) each."""
-        ranks = torch.stack([stack] * self.stack + [buffer] * self.buffer, 1)
-        if self.largest:
-            ranks = ranks * (ranks <= self.largest)
-        return ranks
+        stack, buffer = self.within_window(stack, buffer)
+        return torch.stack([stack] * self.stack + [buffer] * self.buffer, 1)
 
     def masks(
         self,
