@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from penman._lexer import Token, lex
-
 from preprocess.aligner.words import Span
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
+from transition_parser.graphs.penman_reader import Token, tokens_of
 
 STYLES = ("isi", "plain", "jamr")
 
@@ -55,11 +54,10 @@ def _graph_lines(entry: AmrEntry, style: str, relist: bool) -> list[str]:
 def _edits(lines: list[str], entry: AmrEntry, style: str, relist: bool) -> Iterator[_Edit]:
     """What to change in the lines of a graph: a mark behind each node, and the old marks."""
     places = dict(zip(entry.paths, entry.alignments, strict=True))
-    for (token, path), (after, _) in pairwise([*_with_paths(lex(lines)), (None, None)]):
-        end = token.offset + len(token.text)
-        has_mark = after is not None and after.type == "ALIGNMENT"
+    for (token, path), (after, _) in pairwise([*_with_paths(tokens_of(lines)), (None, None)]):
+        has_mark = after is not None and after.kind == "ALIGNMENT"
         if path in places:
-            yield token.lineno - 1, end, end, _mark(places[path], style)
+            yield token.row, token.end, token.end, _mark(places[path], style)
             if has_mark:
                 yield _replaced(after, "")
         elif has_mark and relist:
@@ -69,7 +67,7 @@ def _edits(lines: list[str], entry: AmrEntry, style: str, relist: bool) -> Itera
 
 
 def _replaced(token: Token, text: str) -> _Edit:
-    return token.lineno - 1, token.offset, token.offset + len(token.text), text
+    return token.row, token.column, token.end, text
 
 
 def _mark(tokens: Span, style: str) -> str:
@@ -84,14 +82,14 @@ def _with_paths(tokens: Iterator[Token]) -> Iterator[tuple[Token, str | None]]:
     before = ""
     for token in tokens:
         path = None
-        if token.type == "LPAREN":
+        if token.kind == "LPAREN":
             opened.append(("{}.{}".format(*opened[-1]) if opened else "1", 0))
-        elif token.type == "RPAREN":
+        elif token.kind == "RPAREN":
             opened.pop()
-        elif token.type == "ROLE":
+        elif token.kind == "ROLE":
             opened[-1] = (opened[-1][0], opened[-1][1] + 1)
-        elif token.type in ("SYMBOL", "STRING") and before in ("SLASH", "ROLE"):
+        elif token.kind in ("SYMBOL", "STRING") and before in ("SLASH", "ROLE"):
             path = opened[-1][0] if before == "SLASH" else "{}.{}".format(*opened[-1])
-        if token.type != "ALIGNMENT":
-            before = token.type
+        if token.kind != "ALIGNMENT":
+            before = token.kind
         yield token, path

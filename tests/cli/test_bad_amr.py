@@ -10,7 +10,7 @@ from transition_parser.graphs.bank import read_bank
 GOOD = "# ::id a\n# ::tok The cat sleeps\n(s / sleep-01~2\n      :ARG0 (c / cat~1))\n\n"
 HEAD = GOOD + "# ::id b\n# ::tok A dog barks\n"
 SYNTAX = {  # errors of penman: the line, and a caret below the place
-    "unbalanced": (HEAD + "(b / bark-01\n      :ARG0 (d / dog)\n", ":9: sentence b: Unexpected end of input"),
+    "unbalanced": (HEAD + "(b / bark-01\n      :ARG0 (d / dog)\n", ":9: sentence b: the text ends within the graph"),
     "text behind": (HEAD + "(b / bark-01))\n", ":8: sentence b: text behind the end of the graph"),
     "two graphs": (HEAD + "(b / bark-01)\n(d / dog)\n", ":9: sentence b: text behind the end of the graph"),
     "no parenthesis": (HEAD + "bark-01\n", ":8: sentence b: no parenthesis where the graph begins: is the file AMR?"),
@@ -34,6 +34,10 @@ EMPTY = {
     "empty": ("", ": the file holds no "),
     "blank": ("\n\n\n", ": the file holds no "),
     "header": ("# x\n", ": the "),
+}
+BOUNDS = {  # without a sentence nothing else limits the numbers
+    "range of many tokens": (GOOD + "# ::id b\n# ::alignments 0-999999999|0\n(b / bark-01)\n", "is not a range"),
+    "number of many digits": (GOOD + f"# ::id b\n(b / bark-01~e.{'9' * 4301})\n", "no sentence has as many tokens"),
 }
 UNUSABLE = {
     "loop": (HEAD + "(b / bark-01 :ARG0 b)\n", ":6: sentence b: the edge :ARG0 goes from bark-01 to itself"),
@@ -113,6 +117,15 @@ def test_score_and_draw(write, tmp_path, name):
     entry = () if name in EMPTY else ("--id", "b")
     assert_said(name, fails("draw", path, *entry, "-o", tmp_path / "x.svg", lines=lines), path)
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_numbers_that_would_take_all_memory(write, tmp_path, name):
+    path, (_, said), out = write(BOUNDS[name][0]), BOUNDS[name], tmp_path / "out.amr"
+    for command in (("align", path, out), ("oracle", path, "--system", "amr"), ("score", path, path)):
+        message = run_here(*command, status=2).stderr
+        assert f"{path}:" in message and "sentence b: " in message and said in message and len(message) < 400
+    assert not out.exists()
 
 
 @pytest.mark.parametrize("name", UNUSABLE)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from transition_parser.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge, is_inverse, is_number, named, quoted
 from transition_parser.graphs.bank import AmrEntry, parse_entry
 
@@ -72,6 +73,46 @@ def test_round_trip(case):
     again = shape(entry.graph, entry.alignments, entry.wiki, entry.variables)
     assert again == shape(graph, alignments, wiki, variables), text
     assert len(entry.graph) == len(graph) and len(entry.graph.constants) == len(graph.constants)
+
+
+@given(graphs())
+def test_an_entry_with_another_graph_is_what_reading_its_text_gives(case):
+    graph, alignments, wiki = case
+    before = AmrEntry({"tok": " ".join("w" * WORDS), "id": "a"}, comments=("# ::id a",), path="p", line=3)
+    entry = before.with_graph(graph, alignments, wiki)
+    assert entry == dataclasses.replace(entry_of(entry.penman), metadata=before.metadata, comments=before.comments,
+                                        path="p", line=3)  # fmt: skip
+    assert entry.penman == graph.to_penman(alignments, wiki)
+    bare = before.with_graph(graph, alignments, wiki, marks=False)
+    assert bare == dataclasses.replace(entry, penman=graph.to_penman(None, wiki))
+
+
+@pytest.mark.parametrize(
+    "graph, wiki, said",
+    [
+        (AmrGraph(("a b",), frozenset(), ()), {}, "'a b' can't be written as a concept"),
+        (AmrGraph(("#a",), frozenset(), ()), {}, "'#a' can't be written as a concept"),
+        (AmrGraph(('"a"b"',), frozenset(), ()), {}, "can't be written as a concept"),
+        (AmrGraph(("",), frozenset(), ()), {}, "'' can't be written as a concept"),
+        (AmrGraph(("a", "b12"), frozenset({1}), (Edge(0, "x", 1),)), {}, "'b12' can't be written as a constant"),
+        (AmrGraph(("a", "b"), frozenset(), (Edge(0, "x y", 1),)), {}, "'x y' can't be written as a role"),
+        (AmrGraph(("a", "b"), frozenset(), (Edge(0, "-of", 1),)), {}, "'-of' can't be written as a role"),
+        (AmrGraph(("a", "6"), frozenset({1}), (Edge(0, "wiki", 1),)), {}, "'wiki' can't be written as the role of a "),
+        (AmrGraph(("a",), frozenset(), ()), {0: "New York"}, "'New York' can't be written as a :wiki"),
+    ],
+)
+def test_what_penman_can_not_hold(graph, wiki, said):
+    with pytest.raises(InputError, match=said):
+        graph.to_penman(wiki=wiki)
+
+
+def test_a_graph_that_would_be_nested_too_deeply():
+    size = 1001
+    edges = tuple(Edge(node, "ARG0", node + 1) for node in range(size - 1))
+    with pytest.raises(InputError, match="more than 1000 levels deep"):
+        AmrGraph(("a",) * size, frozenset(), edges).to_penman()
+    across = (*edges, *(Edge(0, "op", node) for node in range(600, 601)))
+    assert len(graph_of(AmrGraph(("a",) * size, frozenset(), across).to_penman())) == size
 
 
 @given(graphs())

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.mutations import mutated
 from transition_parser.errors import InputError
 from transition_parser.graphs.amr import Edge
 from transition_parser.graphs.bank import AmrEntry, parse_bank, read_bank
@@ -234,9 +235,9 @@ def test_marks_go_before_the_list():
     "alignments, said",
     [
         ("2-3|0.7", "no node 0.7"),
-        ("0-99999999|0", "no span of the sentence's 7 tokens"),
-        ("3-3|0", "no span"),
-        ("5-2|0", "no span"),
+        ("0-99999999|0", "not a range: the sentence has 7 tokens"),
+        ("3-3|0", "not a range"),
+        ("5-2|0", "not a range"),
         ("x-1", "has x-1: write"),
         ("²-3|0", "write 0-1|0.0 (JAMR) or 5-1.2 (ISI)"),
         ("7-1", "want-01 is aligned to token 7, but the sentence has 7 tokens (counted from 0)"),
@@ -246,12 +247,35 @@ def test_bad_alignment_lists(alignments, said):
     assert said in problem(f"# ::id w\n{TOK}\n# ::alignments {alignments}\n{WANT}\n")
 
 
+@pytest.mark.parametrize("item", ["0-999999999|0", "0-10001|0", f"0-{'9' * 4300}|0", f"{'9' * 4301}-1", "10000-1"])
+def test_alignments_without_a_sentence_are_bounded(item):
+    """Each token of a range takes memory: 999999999 of them took 23 GB."""
+    message = problem(f"# ::id w\n# ::alignments {item}\n{WANT}\n")
+    assert message.startswith("bank.amr:1: sentence w: ") and len(message) < 200
+
+
+def test_ranges_of_many_nodes_are_bounded():
+    nodes = " ".join(f":ARG{i} (x{i} / x)" for i in range(200))
+    items = " ".join(f"0-9999|0.{i}" for i in range(200))
+    assert "aligns nodes to more than 1,000,000 tokens, at 0-9999|0.100" in problem(
+        f"# ::alignments {items}\n(t / top {nodes})\n"
+    )
+
+
+@pytest.mark.parametrize("digits", [10, 4300, 4301])
+def test_an_alignment_of_many_digits(digits):
+    for sentence in ("", "# ::snt A dog barks .\n"):
+        message = problem(f"# ::id w\n{sentence}(b / bark-01~e.{'9' * digits})\n")
+        assert "no sentence has as many tokens as this alignment says" in message and len(message) < 300
+
+
 def test_alignment_out_of_range():
     said = "bank.amr:1: sentence d: dog is aligned to token 2, but the sentence has 2 tokens (counted from 0)"
     assert problem("# ::id d\n# ::tok a dog\n(d / dog~e.2)\n") == said
     assert "has 2 tokens" in problem("# ::snt a dog\n(d / dog~2)\n")
     assert "has 1 tokens" in problem("# ::snt a dog\n# ::tok dog\n(d / dog~1)\n")
-    assert entry("(d / dog~e.9)").alignments == ((9,),)  # no sentence, nothing to compare with
+    assert entry("(d / dog~e.9999)").alignments == ((9999,),)  # no sentence, nothing to compare with
+    assert "10,000 tokens are allowed at most" in problem("(d / dog~e.10000)\n")
 
 
 def test_with_alignments():
@@ -263,17 +287,17 @@ def test_with_alignments():
 @pytest.mark.parametrize(
     "graph, said",
     [
-        ("(b / bark-01 :ARG0 (d / dog)", "Unexpected end of input"),
+        ("(b / bark-01 :ARG0 (d / dog)", "the text ends within the graph"),
         ("(b / bark-01 :ARG0 (d / dog)))", "text behind the end of the graph: a parenthesis too many"),
         ("(b / bark-01) :ARG0 x", "text behind the end of the graph"),
         ("(b / bark-01)(d / dog)", "text behind the end of the graph"),
         ("(b / bark-01) # a remark", "text behind the end of the graph"),
         ("b / bark-01)", "no parenthesis where the graph begins: is the file AMR?"),
         ("  A dog barks.", "no parenthesis where the graph begins"),
-        ("((b / bark-01))", "Expected: SYMBOL"),
-        ('(n / name :op1 "Rex)', "Expected: SYMBOL, STRING, LPAREN"),
-        ("(n / name :op1 New York)", "Expected: ROLE"),
-        ("(b / bark-01 / dog)", "Expected: ROLE"),
+        ("((b / bark-01))", "a variable is expected here"),
+        ('(n / name :op1 "Rex)', "a node, a variable or a constant is expected here"),
+        ("(n / name :op1 New York)", "a role or a closing parenthesis is expected here"),
+        ("(b / bark-01 / dog)", "a role or a closing parenthesis is expected here"),
     ],
 )
 def test_broken_syntax(graph, said):
@@ -314,17 +338,21 @@ def test_broken_graph(graph, said):
 def test_blank_line_missing_between_entries():
     assert "the entry has two `# ::id`: is a blank line missing" in problem(DOG + CAT)
     assert "two `# ::snt`" in problem("# ::snt a\n# ::snt b\n(a / a)\n")
+    assert "two `# ::id`" in problem("# ::id a ::id b\n(a / a)\n")
     assert "text behind the end of the graph" in problem("(b / bark-01)\n(d / dog)\n")
 
 
 def test_blank_line_inside_a_graph():
     message = problem(DOG.replace("\n      :ARG0", "\n\n      :ARG0"))
-    assert message.startswith("bank.amr:3: sentence dog: Unexpected end of input")
+    assert message.startswith("bank.amr:3: sentence dog: the text ends within the graph")
 
 
 def test_deep_graph():
     deep = "".join(f"(x{i} / x :ARG0 " for i in range(5000)) + "-" + ")" * 5000
-    assert problem(f"# ::id deep\n{deep}\n") == "bank.amr:1: sentence deep: the graph is nested too deeply to be read"
+    message, line, caret = problem(f"# ::id deep\n{deep}\n").split("\n")
+    assert message == "bank.amr:2: sentence deep: the graph is nested more than 1000 levels deep"
+    assert len(line) < 130 and line[caret.index("^") :].startswith("(x1000 / x :ARG0 (x1001 / x")
+    assert entries("# ::snt x\n" + "".join(f"(x{i} / x :ARG0 " for i in range(900)) + "-" + ")" * 900)[0].graph
 
 
 def test_skip_bad_counts_each_entry():
@@ -332,24 +360,6 @@ def test_skip_bad_counts_each_entry():
     text = "\n".join((DOG, "# ::id a\n# ::snt a\n(a / b\n", CAT, "# ::id c\n# ::snt c\n", "(d / e :ARG0 f)\n"))
     assert [e.id for e in entries(text, skip_bad=bad)] == ["dog", "cat"]
     assert [str(error).split(": ")[0] for error in bad] == ["bank.amr:8", "bank.amr:15", "bank.amr:18"]
-
-
-def mutated(text: str, rng: random.Random) -> str:
-    """`text` with some characters deleted, doubled, swapped or replaced by those that mean something."""
-    characters = list(text)
-    for _ in range(rng.randint(1, 4)):
-        i = rng.randrange(len(characters))
-        change = rng.randrange(4)
-        if change == 0:
-            characters[i] = ""
-        elif change == 1:
-            characters[i] *= 2
-        elif change == 2:
-            characters[i] = rng.choice('()/:~"\\#\n\r\t ,.|-0e²\u2028')
-        else:
-            j = rng.randrange(len(characters))
-            characters[i], characters[j] = characters[j], characters[i]
-    return "".join(characters)
 
 
 def check_mutations(bank: list[AmrEntry], rounds: int) -> None:

@@ -15,8 +15,9 @@ from preprocess.aligner.names import name_spans
 from preprocess.aligner.numbers import numbers, times_of_day
 from preprocess.aligner.words import Words
 from transition_parser.errors import InputError
+from transition_parser.graphs.alignments import jamr_paths
 from transition_parser.graphs.amr import AmrGraph, Edge
-from transition_parser.graphs.bank import jamr_paths, parse_entry, read_bank
+from transition_parser.graphs.bank import parse_entry, read_bank
 
 
 def entry(sentence: str, penman: str, key: str = "tok"):

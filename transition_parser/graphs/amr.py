@@ -1,23 +1,30 @@
 """Abstract Meaning Representations as graphs, and as the trees that PENMAN writes.
 
-Source: Banarescu et al. 2013; PENMAN notation by the library of Goodman 2020.
+Source: Banarescu et al. 2013
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
-import penman
-from penman.tree import Tree
+from transition_parser.errors import InputError
+
+MAX_DEPTH = 1000  # levels of nesting in PENMAN: paths of nodes, and text with indentation, grow with the square
 
 # roles that end in -of and are no inverses (as in Smatch, Cai and Knight 2013)
 NOT_INVERSE = frozenset({"consist-of", "prep-on-behalf-of", "prep-out-of"})
 
 _OPPOSITE = {"mod": "domain", "domain": "mod"}
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)")
+_INDENT = 6
+# what PENMAN reads as one symbol or string, as one role, as a variable
+_SYMBOL = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"|(?!#)[^ \t\r\n\v\f"()/:~]+')
+_ROLE = re.compile(r'[^ \t\r\n\v\f"()/:~]+')
+_VARIABLE = re.compile(r"[A-Za-z]\d*")
 
 
 class Edge(NamedTuple):
@@ -100,71 +107,190 @@ class AmrGraph:
         """PENMAN text.
 
         alignments: token positions of each node, written as `~e.N`. wiki: the `:wiki` value (with its quotation
-        marks) of nodes. variables: names to use instead of those of `variables`. Raises `ValueError` for a graph
-        that is not connected: PENMAN writes only what the top reaches.
+        marks) of nodes. variables: names to use instead of those of `variables`. Raises `InputError` for a graph
+        that is not connected (PENMAN writes only what the top reaches), or that could not be read again.
         """
-        if not self.is_connected():
-            raise ValueError("the graph is not connected: PENMAN can't write it whole")
-        writer = _Writer(self, alignments or [()] * len(self), wiki or {}, variables or self.variables())
-        try:
-            return penman.format(Tree(writer.node(self.top)), indent=6)
-        except RecursionError:
-            raise ValueError("the graph is nested too deeply to be written") from None
+        return Layout(self, wiki, variables).text(alignments)
 
 
-class _Writer:
-    """Lays a graph out as the tree that PENMAN is: each node as near to the top as edges in their own direction lead
-    to it; below an inverse edge stands only what they do not reach."""
+class _Line(NamedTuple):
+    """A line of PENMAN: the role that leads to a node, a constant, a variable or a `:wiki`."""
 
-    def __init__(self, graph, alignments, wiki, variables) -> None:
-        self.graph, self.alignments, self.wiki, self.variables = graph, alignments, wiki, variables
-        self.around: list[list[Edge]] = [[] for _ in graph.labels]
-        for edge in graph.edges:
-            self.around[edge.source].append(edge)
+    depth: int
+    role: str
+    symbol: str  # without alignment
+    node: int | None  # None for a variable that was defined elsewhere, and for `:wiki`
+    closed: int = 0  # parentheses that close behind it
+
+
+class Layout:
+    """A graph laid out as the tree that PENMAN is: each node as near to the top as edges in their own direction lead
+    to it; below an inverse edge stands only what they do not reach.
+
+    order: the nodes as the text mentions them. paths: of these, see `AmrEntry`. variables: of all nodes.
+    """
+
+    def __init__(
+        self, graph: AmrGraph, wiki: Mapping[int, str] | None = None, variables: Sequence[str | None] | None = None
+    ) -> None:
+        self.graph, self.wiki = graph, wiki or {}
+        self.variables = tuple(variables or graph.variables())
+        self._around: list[list[int]] = [[] for _ in graph.labels]  # numbers of edges
+        for number, edge in enumerate(graph.edges):
+            self._around[edge.source].append(number)
             if edge.target != edge.source:
-                self.around[edge.target].append(edge)
-        self.written_by = self._tree()
+                self._around[edge.target].append(number)
+        self._written_by = self._tree()
+        if len(self._written_by) < len(graph):
+            raise InputError("the graph is not connected: PENMAN can't write it whole")
+        self._check_names()
+        self.order: list[int] = []
+        self.paths: list[str] = []
+        self._edges: list[Edge] = []
+        self._lines: list[_Line] = []
+        self._write()
 
-    def _tree(self) -> dict[int, Edge | None]:
-        """For each node the edge below which it is written, None for the top."""
-        found: dict[int, Edge | None] = {self.graph.top: None}
+    def text(self, alignments: Sequence[Sequence[int]] | None = None) -> str:
+        """The text, where given with alignments as `~e.N`."""
+        lines = []
+        for depth, role, symbol, node, closed in self._lines:
+            tokens = alignments[node] if alignments and node is not None else ()
+            mark = "~e." + ",".join(map(str, tokens)) if tokens else ""
+            lines.append(" " * (_INDENT * depth) + role + symbol + mark + ")" * closed)
+        return "\n".join(lines)
+
+    def renumbered(self) -> AmrGraph:
+        """The graph that reading the text gives: nodes and edges in the order in which they are written."""
+        place = {old: new for new, old in enumerate(self.order)}
+        unique = dict.fromkeys(Edge(place[source], role, place[target]) for source, role, target in self._edges)
+        constants = frozenset(place[node] for node in self.graph.constants)
+        return AmrGraph(tuple(self.graph.labels[node] for node in self.order), constants, tuple(unique))
+
+    def _tree(self) -> dict[int, int | None]:
+        """For each node that the top reaches the edge below which it is written, None for the top."""
+        edges = self.graph.edges
+        found: dict[int, int | None] = {self.graph.top: None}
         reached = [self.graph.top]
-        place = 0
-        while True:
-            for node in reached[place:]:
-                for edge in self.around[node]:
-                    if edge.source == node and edge.target not in found:
-                        found[edge.target] = edge
-                        reached.append(edge.target)
-                place += 1
-            if place == len(reached):
-                against = (e for node in reached for e in self.around[node] if e.source not in found)
-                edge = next(against, None)
-                if edge is None:
-                    return found
-                found[edge.source] = edge
-                reached.append(edge.source)
+        ahead = back = 0
+        while back < len(reached):
+            while ahead < len(reached):  # in the direction of edges as far as they lead
+                for number in self._around[reached[ahead]]:
+                    source, _, target = edges[number]
+                    if source == reached[ahead] and target not in found:
+                        found[target] = number
+                        reached.append(target)
+                ahead += 1
+            against = (number for number in self._around[reached[back]] if edges[number].source not in found)
+            number = next(against, None)
+            if number is None:
+                back += 1
+            else:
+                found[edges[number].source] = number
+                reached.append(edges[number].source)
+        return found
 
-    def node(self, node: int):
-        """The (variable, branches) tuple of a concept."""
-        branches: list = [("/", self._marked(node))]
+    def _check_names(self) -> None:
+        """Raises `InputError` for names that PENMAN can't hold, or would read as something else."""
+        names = {name for name in self.variables if name is not None}
+        for node, label in enumerate(self.graph.labels):
+            constant = node in self.graph.constants
+            if not _is_symbol(label) or (constant and (label in names or looks_like_a_variable(label))):
+                raise InputError(f"{label!r} can't be written as a {'constant' if constant else 'concept'} in PENMAN")
+        for value in self.wiki.values():
+            if not _is_symbol(value):
+                raise InputError(f"{value!r} can't be written as a :wiki in PENMAN")
+        for _, role, target in self.graph.edges:
+            if not _is_role(role):
+                raise InputError(f"{role!r} can't be written as a role in PENMAN")
+            if role == "wiki" and target in self.graph.constants:
+                raise InputError("'wiki' can't be written as the role of a constant node: it stands beside the graph")
+
+    def _write(self) -> None:
+        """Goes through the tree from the top. open: the nodes whose parenthesis is open, and what is to come below."""
+        self._open_node(self.graph.top, "", "1", 0)
+        open_: list[tuple[int, str, Iterator[_Branch]]] = [(self.graph.top, "1", self._branches(self.graph.top))]
+        while open_:
+            node, path, branches = open_[-1]
+            branch = next(branches, None)
+            if branch is None:
+                open_.pop()
+                self._lines[-1] = self._lines[-1]._replace(closed=self._lines[-1].closed + 1)
+                continue
+            role, target, whole = branch.role, branch.target, branch.whole
+            below = f"{path}.{branch.number}"
+            if target is None:
+                self._lines.append(_Line(len(open_), ":wiki ", self.wiki[node], None))
+                continue
+            constant = target in self.graph.constants
+            self._edges.append(Edge(node, role, target) if constant else edge_of(node, role, target))
+            if constant:
+                self._mention(target, below)
+                self._lines.append(_Line(len(open_), f":{role} ", self.graph.labels[target], target))
+            elif whole:
+                self._open_node(target, f":{role} ", below, len(open_))
+                open_.append((target, below, self._branches(target)))
+            else:
+                self._lines.append(_Line(len(open_), f":{role} ", str(self.variables[target]), None))
+
+    def _open_node(self, node: int, role: str, path: str, depth: int) -> None:
+        if depth == MAX_DEPTH:
+            raise InputError(f"the graph would be written more than {MAX_DEPTH} levels deep")
+        self._mention(node, path)
+        self._lines.append(_Line(depth, role, f"({self.variables[node]} / {self.graph.labels[node]}", node))
+
+    def _mention(self, node: int, path: str) -> None:
+        self.order.append(node)
+        self.paths.append(path)
+
+    def _branches(self, node: int) -> Iterator[_Branch]:
+        """What is written below a node."""
+        number = 0
         if node in self.wiki:
-            branches.append((":wiki", self.wiki[node]))
-        for edge in self.around[node]:
-            if edge.source == node and self.written_by[node] is not edge:
-                branches.append((f":{edge.role}", self._target(edge)))
-            elif edge.target == node and self.written_by[edge.source] is edge:
-                branches.append((f":{inverse(edge.role)}", self.node(edge.source)))
-        return (self.variables[node], branches)
+            number += 1
+            yield _Branch(number, "wiki", None, False)
+        for edge in self._around[node]:
+            source, role, target = self.graph.edges[edge]
+            if source == node and self._written_by[node] != edge:
+                number += 1
+                yield _Branch(number, role, target, self._written_by[target] == edge)
+            elif target == node and self._written_by[source] == edge:
+                number += 1
+                yield _Branch(number, inverse(role), source, True)
 
-    def _target(self, edge: Edge):
-        if edge.target in self.graph.constants:
-            return self._marked(edge.target)
-        return self.node(edge.target) if self.written_by[edge.target] is edge else self.variables[edge.target]
 
-    def _marked(self, node: int) -> str:
-        label, tokens = self.graph.labels[node], self.alignments[node]
-        return f"{label}~e.{','.join(map(str, tokens))}" if tokens else label
+class _Branch(NamedTuple):
+    """number: among the branches of its node, from 1. target: None for `:wiki`. whole: its first mention."""
+
+    number: int
+    role: str
+    target: int | None
+    whole: bool
+
+
+def edge_of(source: int, role: str, target: int) -> Edge:
+    """The edge that a role between two concepts says, inverse roles turned.
+
+    >>> edge_of(0, "ARG0-of", 1), edge_of(0, "domain", 1)
+    (Edge(source=1, role='ARG0', target=0), Edge(source=1, role='mod', target=0))
+    """
+    while is_inverse(role):
+        source, role, target = target, role[:-3], source
+    return Edge(target, "mod", source) if role == "domain" else Edge(source, role, target)
+
+
+def looks_like_a_variable(symbol: str) -> bool:
+    """True for a letter with or without digits: as a constant it would be a variable that is not defined."""
+    return _VARIABLE.fullmatch(symbol) is not None
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_symbol(text: str) -> bool:
+    return _SYMBOL.fullmatch(text) is not None
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_role(text: str) -> bool:
+    return _ROLE.fullmatch(text) is not None and text.replace("-of", "") != ""
 
 
 def inverse(role: str) -> str:

@@ -1,0 +1,117 @@
+"""Alignments of nodes to tokens that stand in comments: JAMR's `# ::alignments 0-1|0.0` (Flanigan et al. 2014) and
+ISI's `# ::alignments 5-1.2` (Pourdamghani et al. 2014)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+MOST_TOKENS = 10_000  # of a sentence that the entry does not give
+MOST_PAIRS = 1_000_000  # of a node and a token that the ranges of one entry may mean
+
+_JAMR_ITEM = re.compile(r"([0-9]{1,9})-([0-9]{1,9})\|([0-9.+]+)")
+_ISI_ITEM = re.compile(r"([0-9]{1,9})-([0-9][0-9.]*(?:\.r)?|\*)")
+
+Alignments = tuple[tuple[int, ...], ...]
+
+
+class AlignmentError(ValueError):
+    """Alignments that can't be read, or that the graph or the sentence does not have."""
+
+
+def read_alignments(text: str, paths: Sequence[str], words: int) -> Alignments:
+    """The tokens of each node, from what stands behind `# ::alignments`.
+
+    paths: of the nodes, see `AmrEntry`. words: of the sentence, 0 where it is not given. ISI's style may name roles,
+    `:wiki` and further mentions of a node, which are left out. Raises `AlignmentError`.
+
+    >>> read_alignments("0-2|0 3-4|0.0", ["1", "1.1"], 4)
+    ((0, 1), (3,))
+    """
+    tokens: list[set[int]] = [set() for _ in paths]
+    pairs = 0
+    for item, found, more in _items(text, paths, words):
+        pairs += len(found) * len(more)
+        if pairs > MOST_PAIRS:
+            raise AlignmentError(f"`# ::alignments` aligns nodes to more than {MOST_PAIRS:,} tokens, at {_short(item)}")
+        for node in found:
+            tokens[node].update(more)
+    return tuple(tuple(sorted(each)) for each in tokens)
+
+
+def _items(text: str, paths: Sequence[str], words: int) -> Iterator[tuple[str, list[int], Sequence[int]]]:
+    """Each item with its nodes and tokens."""
+    jamr = {path: node for node, path in enumerate(jamr_paths(paths))}
+    isi = {path: node for node, path in enumerate(paths)}
+    for item in text.split():
+        if match := _JAMR_ITEM.fullmatch(item):
+            first, last = int(match[1]), int(match[2])
+            if not first < last <= (words or MOST_TOKENS):
+                raise AlignmentError(f"`# ::alignments` has {_short(item)}, which is not a range: {_size(words)}")
+            missing = next((path for path in match[3].split("+") if path not in jamr), None)
+            if missing is not None:
+                problem = f"but the graph has no node {_short(missing)} (the top is 0)"
+                raise AlignmentError(f"`# ::alignments` has {_short(item)}, {problem}")
+            yield item, [jamr[path] for path in match[3].split("+")], range(first, last)
+        elif match := _ISI_ITEM.fullmatch(item):
+            if match[2] in isi:
+                yield item, [isi[match[2]]], (int(match[1]),)
+        else:
+            raise AlignmentError(f"`# ::alignments` has {_short(item)}: write 0-1|0.0 (JAMR) or 5-1.2 (ISI)")
+
+
+def _size(words: int) -> str:
+    if words:
+        return f"the sentence has {words} tokens"
+    return f"{MOST_TOKENS:,} tokens are allowed at most where the sentence is not given"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def check_alignments(alignments: Alignments, labels: Sequence[str], words: int) -> None:
+    """Raises `AlignmentError` for a token that a sentence of so many words (0: not given) does not have."""
+    for label, tokens in zip(labels, alignments, strict=True):
+        if tokens and tokens[-1] >= (words or MOST_TOKENS):
+            problem = f"is aligned to token {tokens[-1]}, but {_size(words)} (counted from 0)"
+            raise AlignmentError(f"{_short(label)} {problem}")
+
+
+def jamr_paths(paths: Sequence[str]) -> list[str]:
+    """JAMR's name of each node: from 0, counting only the branches where a node is written whole.
+
+    >>> jamr_paths(["1", "1.2", "1.2.1", "1.4"])
+    ['0', '0.0', '0.0.0', '0.1']
+    """
+    children: dict[str, int] = {}
+    names = {"1": "0"}
+    for path in paths[1:]:
+        parent = path.rpartition(".")[0]
+        names[path] = f"{names[parent]}.{children.setdefault(parent, 0)}"
+        children[parent] += 1
+    return [names[path] for path in paths]
+
+
+def jamr_comments(paths: Sequence[str], labels: Sequence[str], alignments: Sequence[Sequence[int]]) -> list[str]:
+    """`# ::alignments 0-1|0.0+0.1 …` and a line `# ::node` for each node."""
+    of_span: dict[tuple[int, int], list[str]] = {}
+    nodes = []
+    for path, label, tokens in zip(jamr_paths(paths), labels, alignments, strict=True):
+        runs = _runs(tokens)
+        for run in runs:
+            of_span.setdefault(run, []).append(path)
+        nodes.append(f"# ::node\t{path}\t{label}\t" + ",".join(f"{first}-{end}" for first, end in runs))
+    items = " ".join(f"{first}-{end}|{'+'.join(found)}" for (first, end), found in sorted(of_span.items()))
+    return [f"# ::alignments {items}", *nodes]
+
+
+def _runs(tokens: Sequence[int]) -> list[tuple[int, int]]:
+    """The stretches without a gap, each as its first token and the one behind it."""
+    runs: list[tuple[int, int]] = []
+    for token in tokens:
+        if runs and runs[-1][1] == token:
+            runs[-1] = (runs[-1][0], token + 1)
+        else:
+            runs.append((token, token + 1))
+    return runs

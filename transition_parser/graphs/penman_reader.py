@@ -1,0 +1,230 @@
+"""PENMAN text to a graph, and to what stands beside it: variables, alignments, paths and `:wiki`.
+
+The notation is that of the library `penman` (Goodman 2020), with which the tests compare. Nothing here recurses, so
+that what can be read depends on the text alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, NoReturn
+
+from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, Edge, edge_of, looks_like_a_variable
+
+_DIGITS = 9  # of the number of a token
+
+_TOKEN = re.compile(
+    "|".join(
+        f"(?P<{kind}>{pattern})"
+        for kind, pattern in {
+            "BLANK": r"[ \t\r\n\v\f]+",
+            "COMMENT": r"\#.*",
+            "STRING": r'"[^"\\]*(?:\\.[^"\\]*)*"',
+            "LPAREN": r"\(",
+            "RPAREN": r"\)",
+            "SLASH": r"/",
+            "ROLE": r':[^ \t\r\n\v\f"()/:~]*',
+            "SYMBOL": r'[^ \t\r\n\v\f"()/:~]+',
+            "ALIGNMENT": r"~(?:[a-z]\.?)?[0-9]+(?:,[0-9]+)*",
+            "UNEXPECTED": r".",
+        }.items()
+    )
+)
+_INVERSE_OF_NOTHING = re.compile(r"(-of)*")
+
+
+class Token(NamedTuple):
+    """A token of PENMAN. kind: a name of `_TOKEN`. row, column: where it begins, from 0."""
+
+    kind: str
+    text: str
+    row: int
+    column: int
+
+    @property
+    def end(self) -> int:
+        """The column behind it."""
+        return self.column + len(self.text)
+
+
+class PenmanError(ValueError):
+    """Text that is not PENMAN, or not AMR. row, column: where, from 0; None where it is the graph as a whole."""
+
+    def __init__(self, problem: str, row: int | None = None, column: int = 0) -> None:
+        super().__init__(problem)
+        self.problem, self.row, self.column = problem, row, column
+
+
+class PenmanText(NamedTuple):
+    """What a text says; the fields are those of `AmrEntry`."""
+
+    graph: AmrGraph
+    variables: tuple[str | None, ...]
+    alignments: tuple[tuple[int, ...], ...]
+    wiki: dict[int, str]
+    paths: tuple[str, ...]
+
+
+def read_penman(lines: Sequence[str]) -> PenmanText:
+    """Reads one graph, which must be all that the lines hold. Raises `PenmanError`.
+
+    >>> read_penman(["(s / sleep-01~e.1 :ARG0 (c / cat))"]).graph.labels
+    ('sleep-01', 'cat')
+    """
+    reader = _Reader(lines)
+    reader.read()
+    return reader.result()
+
+
+def tokens_of(lines: Sequence[str]) -> Iterator[Token]:
+    """The tokens of lines, white space aside."""
+    for row, line in enumerate(lines):
+        for match in _TOKEN.finditer(line):
+            if match.lastgroup != "BLANK":
+                yield Token(str(match.lastgroup), match[0], row, match.start())
+
+
+class _Mention(NamedTuple):
+    """A place of the text where a node is written whole, or a symbol that is a constant or a variable."""
+
+    label: str
+    variable: str | None  # None for a symbol
+    tokens: tuple[int, ...]
+    path: str
+
+
+class _Branch(NamedTuple):
+    """A role between two mentions."""
+
+    source: int
+    role: str
+    target: int
+
+
+class _Reader:
+    """Goes through the tokens once and collects mentions and branches, both in written order."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.tokens = tokens_of(lines)
+        self.end = (len(lines) - 1, len(lines[-1])) if lines else (0, 0)
+        self.token: Token | None = next(self.tokens, None)
+        self.mentions: list[_Mention] = []
+        self.branches: list[_Branch] = []
+        self.defined: dict[str, int] = {}  # variable → mention
+        self.wiki: dict[int, str] = {}
+        self.open: list[tuple[int, int]] = []  # nodes whose parenthesis is open, and their branches so far
+
+    def read(self) -> None:
+        """Reads all tokens."""
+        self._node("1")
+        while self.open:
+            if self._accept("RPAREN"):
+                self.open.pop()
+            else:
+                self._branch()
+        if self.token is not None:
+            self._fail("text behind the end of the graph: a parenthesis too many, or no blank line before an entry")
+
+    def _node(self, path: str) -> None:
+        """`(variable / concept`"""
+        if len(self.open) == MAX_DEPTH:
+            self._fail(f"the graph is nested more than {MAX_DEPTH} levels deep")
+        self._expect("LPAREN", what="an opening parenthesis")
+        if self._is("RPAREN"):
+            raise PenmanError("a node without a variable")
+        variable = self._expect("SYMBOL", what="a variable").text
+        if variable in self.defined:
+            raise PenmanError(f"the variable {variable} is defined twice")
+        concept = self._accept("SYMBOL", "STRING") if self._accept("SLASH") else None
+        if concept is None:
+            if self.token is not None and self.token.kind not in ("ROLE", "RPAREN"):
+                self._fail("a concept is expected here")
+            raise PenmanError(f"the variable {variable} has no concept: write ({variable} / concept)")
+        self.defined[variable] = len(self.mentions)
+        self.open.append((len(self.mentions), 0))
+        self.mentions.append(_Mention(concept.text, variable, self._alignment(), path))
+
+    def _branch(self) -> None:
+        """`:role target`"""
+        role = self._expect("ROLE", what="a role or a closing parenthesis").text[1:]
+        self._accept("ALIGNMENT")
+        node, count = self.open[-1]
+        self.open[-1] = (node, count + 1)
+        variable, path = self.mentions[node].variable, f"{self.mentions[node].path}.{count + 1}"
+        if _INVERSE_OF_NOTHING.fullmatch(role):
+            raise PenmanError(f"a role of {variable} has no name: write :role")
+        if self._is("ROLE", "RPAREN"):
+            raise PenmanError(f":{role} of {variable} has no value")
+        if self._is("LPAREN"):
+            self.branches.append(_Branch(node, role, len(self.mentions)))
+            self._node(path)
+            return
+        target = self._expect("SYMBOL", "STRING", what="a node, a variable or a constant").text
+        tokens = self._alignment()
+        if role != "wiki":
+            self.branches.append(_Branch(node, role, len(self.mentions)))
+            self.mentions.append(_Mention(target, None, tokens, path))
+        elif node in self.wiki:
+            raise PenmanError(f"{variable} has two :wiki")
+        else:
+            self.wiki[node] = target
+
+    def _alignment(self) -> tuple[int, ...]:
+        """The tokens of the mark that may follow."""
+        mark = self.token
+        if not self._accept("ALIGNMENT"):
+            return ()
+        numbers = mark.text.lstrip("~abcdefghijklmnopqrstuvwxyz.").split(",")
+        if any(len(number) > _DIGITS for number in numbers):
+            raise PenmanError("no sentence has as many tokens as this alignment says", mark.row, mark.column)
+        return tuple(sorted(set(map(int, numbers))))
+
+    def result(self) -> PenmanText:
+        """The graph of what was read: nodes are mentions that are not the variable of another one."""
+        nodes = [i for i, mention in enumerate(self.mentions) if self._is_node(mention)]
+        number = {mention: node for node, mention in enumerate(nodes)}
+        edges = {}
+        for source, role, target in self.branches:
+            label, variable, _, _ = self.mentions[target]
+            whole = self.defined.get(label) if variable is None else target
+            if whole is not None:
+                edges[edge_of(number[source], role, number[whole])] = None
+            elif looks_like_a_variable(label):
+                raise PenmanError(f"the variable {label} (:{role} of {self.mentions[source].variable}) is not defined")
+            else:
+                edges[Edge(number[source], role, number[target])] = None
+        found = [self.mentions[i] for i in nodes]
+        constants = frozenset(node for node, mention in enumerate(found) if mention.variable is None)
+        return PenmanText(
+            AmrGraph(tuple(mention.label for mention in found), constants, tuple(edges)),
+            tuple(mention.variable for mention in found),
+            tuple(mention.tokens for mention in found),
+            {number[mention]: value for mention, value in self.wiki.items()},
+            tuple(mention.path for mention in found),
+        )
+
+    def _is_node(self, mention: _Mention) -> bool:
+        return mention.variable is not None or mention.label not in self.defined
+
+    def _is(self, *kinds: str) -> bool:
+        return self.token is not None and self.token.kind in kinds
+
+    def _accept(self, *kinds: str) -> Token | None:
+        """The next token, if it is of one of these kinds: it is read then."""
+        token = self.token
+        if token is None or token.kind not in kinds:
+            return None
+        self.token = next(self.tokens, None)
+        return token
+
+    def _expect(self, *kinds: str, what: str) -> Token:
+        token = self._accept(*kinds)
+        if token is None:
+            self._fail(f"{what} is expected here")
+        return token
+
+    def _fail(self, problem: str) -> NoReturn:
+        if self.token is None:
+            raise PenmanError("the text ends within the graph: is a parenthesis missing?", *self.end)
+        raise PenmanError(problem, self.token.row, self.token.column)
