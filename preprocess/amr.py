@@ -98,7 +98,7 @@ def _config(train: list[Derived], shift_words: Sequence[str]) -> ParserConfig:
     actions = [action for item in train for action in item.derivation.actions]
     roles = by_frequency(str(a.label) for a in actions if a.kind in (Kind.LA, Kind.RA))
     lexicon = Lexicon(_spans(train), _wiki(train))
-    return ParserConfig(AmrSystem.name, "", roles, tuple(shift_words), lexicon=lexicon)
+    return ParserConfig(AmrSystem.name, roles, tuple(shift_words), lexicon=lexicon)
 
 
 def _spans(train: list[Derived]) -> dict[str, tuple[Action, ...]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -11,11 +10,11 @@ from pathlib import Path
 
 from oracles.static import NonProjectiveError, oracle
 from preprocess.splits import by_frequency, data_folder, source_line
-from transition_parser.errors import InputError, input_error
+from transition_parser.errors import input_error
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.progress import progress
 from transition_parser.text.pieces import Pieces, normalise, train_pieces
-from transition_parser.transitions import make_system
+from transition_parser.transitions import Roots, make_system
 from transition_parser.transitions.config import ParserConfig
 
 
@@ -65,14 +64,13 @@ def _read(path: str | os.PathLike) -> list[Sentence]:
 
 
 def _config(train: list[Sentence], words: list[str], options: DependencyOptions) -> ParserConfig:
-    roots = Counter(row.deprel for sentence in train for row in sentence.words if row.head == "0")
-    if not roots:
-        raise InputError("no word of the training trees has head 0")
+    roots = Roots.of(sentence.tree() for sentence in train)
     return ParserConfig(
         system=options.system,
-        root=roots.most_common(1)[0][0],
         relations=by_frequency(row.deprel for sentence in train for row in sentence.words),
         shift_words=by_frequency(words)[: options.labeled_shift],
+        roots=tuple(sorted(roots.labels)),
+        shared_roots=tuple(sorted(roots.shared)),
     )
 
 
@@ -119,5 +117,3 @@ def _derivations(
                     sentence.id,
                 ) from None
             yield sentence, None
-        except ValueError as error:
-            raise input_error(str(error), sentence.path, sentence.line, sentence.id) from None

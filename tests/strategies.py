@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
@@ -13,12 +14,18 @@ RELATIONS = ("nsubj", "obj", "a b(c)%", "root")
 
 
 @st.composite
-def trees(draw, max_words: int = 12, projective: bool = False) -> DependencyTree:
-    """A tree with one root, each shape possible."""
+def trees(
+    draw,
+    max_words: int = 12,
+    projective: bool = False,
+    roots: Sequence[str] = ("root",),
+    others: Sequence[str] = RELATIONS[:-1],
+) -> DependencyTree:
+    """A tree with one root, each shape possible. roots, others: the relations of arcs from the root, and of others."""
     n = draw(st.integers(1, max_words))
     rng = random.Random(draw(st.integers(0, 2**32)))
     heads = _projective_heads(n, rng) if projective else _heads(n, rng)
-    relations = tuple("root" if head == 0 else rng.choice(RELATIONS[:-1]) for head in heads)
+    relations = tuple(rng.choice(others if head else roots) for head in heads)
     return DependencyTree(tuple(heads), relations)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import SAMPLE_AMR
 from transition_parser import Parser
-from transition_parser.modules import decoder
+from transition_parser.models.stack_transformer import decoder
 from transition_parser.parses import AmrParse
 
 WORDS = [["is", "eddie", "murphy", "still", "alive"], ["calc"], ["calc", "."], ["?"]]
@@ -24,8 +24,8 @@ def test_the_neighbours_in_a_batch_change_no_parse(beam, monkeypatch):
     sentences = [*WORDS, *(entry.forms for entry in islice(parser.read(SAMPLE_AMR), 12))]
     alone = [parser.parse([words])[0] for words in sentences]
     rng = random.Random(beam)
-    for limit in (decoder._LARGE_VOCABULARY, 10**6):  # search scores the actions that are legal somewhere; all
-        monkeypatch.setattr(decoder, "_LARGE_VOCABULARY", limit)
+    for limit in (decoder.LARGE_VOCABULARY, 10**6):  # search scores the actions that are legal somewhere; all
+        monkeypatch.setattr(decoder, "LARGE_VOCABULARY", limit)
         for count in (2, 3, len(sentences)):
             order = rng.sample(range(len(sentences)), len(sentences))
             for batch in (order[i : i + count] for i in range(0, len(order), count)):

@@ -22,14 +22,17 @@ from transition_parser.states.machine import DependencyMachine, max_search_actio
 from transition_parser.states.machine import make_machine as make_search_machine
 from transition_parser.states.specs import spec_of
 from transition_parser.states.states import FIELDS, LEFT
-from transition_parser.states.table import ActionTable
-from transition_parser.transitions import TREE_SYSTEMS, make_system
+from transition_parser.states.table import ActionTable, Column
+from transition_parser.transitions import TREE_SYSTEMS, Roots, make_system
 
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
 
 
-def make_table(name: str, shift_words=(), relations=RELATIONS) -> ActionTable:
-    system = make_system(name, shift_words=shift_words)
+SEVERAL = Roots(frozenset({"root", "obj", "ExD"}), frozenset({"obj", "ExD"}))  # two of them at other arcs, too
+
+
+def make_table(name: str, shift_words=(), relations=RELATIONS, roots: Roots | None = None) -> ActionTable:
+    system = make_system(name, shift_words, roots=roots)
     return ActionTable(system, [*SPECIAL, *map(str, system.actions(relations)), "madeupword0000"])
 
 
@@ -97,12 +100,12 @@ def test_the_kernels_refuse_what_they_would_misread():
 
 @pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
-@pytest.mark.parametrize("shift_words", [(), ("a", "b")])
+@pytest.mark.parametrize(("shift_words", "roots"), [((), SEVERAL), (("a", "b"), None)])
 @given(lengths=st.lists(st.integers(1, 7), min_size=1, max_size=4), seed=st.integers(0, 2**32))
 @settings(max_examples=15)
-def test_random_walks_with_beam_reordering(name, shift_words, lengths, seed):
+def test_random_walks_with_beam_reordering(name, shift_words, roots, lengths, seed):
     rng = random.Random(seed)
-    table = make_table(name, shift_words)
+    table = make_table(name, shift_words, (*RELATIONS, "ExD"), roots)
     sentences = [[rng.choice("abc") for _ in range(n)] for n in lengths]
     machine = make_machine(table, sentences)
     states = [table.system.initial(words) for words in sentences]
@@ -164,7 +167,8 @@ def test_derivations_of_the_sample(name):
 @pytest.mark.parametrize("name", ["arc-hybrid-swap", "arc-standard-swap"])
 def test_derivations_of_a_treebank(name, corpora):
     sentences = list(read_conllu(corpora / "ud" / "UD_Hungarian-Szeged" / "dev.conllu"))
-    check_derivations(make_table(name, (), relations_of(sentences)), sentences)
+    roots = Roots.of(sentence.tree() for sentence in sentences)
+    check_derivations(make_table(name, (), relations_of(sentences), roots), sentences)
 
 
 @pytest.mark.slow
@@ -277,3 +281,21 @@ def test_search_ends_within_its_bound(name):
 def test_a_vocabulary_without_a_needed_kind_is_an_error():
     with pytest.raises(InputError, match="no RIGHT_ARC for arc-hybrid"):
         ActionTable(make_system("arc-hybrid"), [*SPECIAL, "SHIFT", "LEFT-ARC(root)", "LEFT-ARC(x)"])
+    with pytest.raises(InputError, match="no LEFT_ARC_ROOT for arc-hybrid"):
+        ActionTable(make_system("arc-hybrid"), [*SPECIAL, "SHIFT", "LEFT-ARC(x)", "RIGHT-ARC(x)"])
+
+
+def test_tokens_of_arcs_that_no_state_allows_are_never_legal():
+    """A vocabulary may have them from elsewhere: arcs without a relation, or to the right with the root's."""
+    table = make_table("arc-hybrid", relations=("x", "root"))
+    odd = ActionTable(table.system, [*table.tokens, "RIGHT-ARC(root)", "LEFT-ARC", "RIGHT-ARC"])
+    assert odd.column[-3:].tolist() == [Column.NEVER] * 3
+
+
+def test_one_relation_may_serve_all_arcs():
+    """Each arc is `dep` in some treebanks: no LEFT-ARC is then for the root, or for other heads, alone."""
+    table = make_table("arc-hybrid", relations=("dep",), roots=Roots(frozenset({"dep"}), frozenset({"dep"})))
+    machine = make_machine(table, [["a", "b"]])
+    for token in ("SHIFT", "SHIFT", "RIGHT-ARC(dep)", "LEFT-ARC(dep)"):
+        machine.advance(torch.tensor([table.tokens.index(token)]))
+    assert bool(machine.is_final())

@@ -1,17 +1,39 @@
 import json
+from pathlib import Path
 
 import pytest
 
+import transition_parser
 from transition_parser.errors import InputError
 from transition_parser.transitions import Action
 from transition_parser.transitions.config import ParserConfig
 
-CONFIG = ParserConfig("arc-eager", "root", ("obj", "root", "a b"), ("the", "%"))
+CONFIG = ParserConfig("arc-eager", ("obj", "root", "a b"), ("the", "%"), roots=("root",))
 
 
 def test_it_comes_back(tmp_path):
     CONFIG.save(tmp_path)
     assert ParserConfig.load(tmp_path) == CONFIG
+
+
+def test_files_of_the_version_with_one_root_relation_are_read(tmp_path):
+    """Models of version 1: `root` is for the root arc, and for no other."""
+    old = {"system": "arc-hybrid", "root": "Pred", "relations": ["Sb", "Pred"], "shift_words": [], "format_version": 1}
+    (tmp_path / "parser.json").write_text(json.dumps(old))
+    config = ParserConfig.load(tmp_path)
+    assert config.roots == ("Pred",) and config.shared_roots == ()
+    assert [*map(str, config.actions())] == ["SHIFT", "LEFT-ARC(Sb)", "LEFT-ARC(Pred)", "RIGHT-ARC(Sb)"]
+    config.save(tmp_path)
+    assert ParserConfig.load(tmp_path).transition_system().roots == config.transition_system().roots
+
+
+def test_the_models_of_the_package_know_the_actions_that_they_were_trained_on():
+    """In the order of their vocabularies, as version 1 gave them."""
+    folder = Path(transition_parser.__file__).with_name("pretrained") / "en-ewt"
+    config = ParserConfig.load(folder)
+    assert config.roots == ("root",)
+    symbols = [line.split()[0] for line in (folder / "dict.act.txt").read_text(encoding="utf-8").splitlines()]
+    assert set(map(str, config.actions())) == {symbol for symbol in symbols if not symbol.startswith("madeupword")}
 
 
 def test_actions_cover_all_relations():

@@ -23,7 +23,7 @@ def test_round_trip(tmp_path):
 
 
 def test_a_parser_of_amrs_has_a_lexicon(tmp_path):
-    config = ParserConfig("amr", "", ("ARG0",), lexicon=LEXICON)
+    config = ParserConfig("amr", ("ARG0",), lexicon=LEXICON)
     config.save(tmp_path)
     assert ParserConfig.load(tmp_path) == config
     assert config.transition_system().lexicon == LEXICON.spans

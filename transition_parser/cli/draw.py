@@ -43,7 +43,7 @@ def _draw_tree(arguments: argparse.Namespace) -> None:
     from oracles.static import oracle
     from transition_parser.drawing import draw_derivation
     from transition_parser.graphs.conllu import read_conllu
-    from transition_parser.transitions import make_system
+    from transition_parser.transitions import Roots, make_system
 
     wanted = arguments.id
     sentences = read_conllu(arguments.input)
@@ -52,7 +52,7 @@ def _draw_tree(arguments: argparse.Namespace) -> None:
         missing = "the file holds no sentences" if wanted is None else f"no sentence {wanted!r}"
         raise input_error(missing, arguments.input)
     tree = sentence.tree()
-    system = make_system(arguments.system or DEFAULT_SYSTEM, tree.relations[tree.root - 1])
+    system = make_system(arguments.system or DEFAULT_SYSTEM, roots=Roots.of([tree]))
     try:
         actions = list(oracle(system, sentence.forms, tree))
     except ValueError as error:

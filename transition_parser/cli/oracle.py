@@ -29,7 +29,7 @@ from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.progress import progress
-from transition_parser.transitions import Action, make_system
+from transition_parser.transitions import Action, Roots, make_system
 from transition_parser.transitions.amr import AmrSystem
 
 HELP = "graphs to action sequences, with a replay check"
@@ -78,11 +78,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run_trees(arguments: argparse.Namespace) -> int:
-    first = next(read_conllu(arguments.input), None)
-    if first is None:
+    roots = Roots.of(sentence.tree() for sentence in read_conllu(arguments.input))
+    if not roots.labels:
         raise input_error("the file holds no sentences", arguments.input)
-    tree = first.tree()
-    system = make_system(arguments.system, tree.relations[tree.root - 1])
+    system = make_system(arguments.system, roots=roots)
     coverage = Coverage()
     results = run_oracle(arguments.input, system, coverage, arguments.check, arguments.nonprojective)
     with _lines(arguments.out_actions) as write:

@@ -157,13 +157,17 @@ def spec_of(system: str) -> Spec:
 def stack_columns(columns: Columns) -> Tensor:
     """(R, C) bool from some columns, (R,) each; the others are not legal."""
     never = torch.zeros_like(columns[Column.END])
+    either = {Column.LEFT_ARC_ANY: columns[Column.LEFT_ARC] | columns[Column.LEFT_ARC_ROOT]}
+    columns = columns | either
     return torch.stack([columns.get(column, never) for column in Column], 1)
 
 
 @lru_cache(maxsize=32)
 def effects_table(system: str, device: torch.device) -> Tensor:
     """(C, 8): the effect of each column, the fields in their order, as `machine_kernels.c` reads them."""
-    effects = [spec_of(system).effects.get(column, Effect()) for column in Column]
+    known = dict(spec_of(system).effects)
+    known[Column.LEFT_ARC_ANY] = known[Column.LEFT_ARC]
+    effects = [known.get(column, Effect()) for column in Column]
     return torch.tensor([[*effect[:-1], *effect.buffer_pushes] for effect in effects], device=device)
 
 

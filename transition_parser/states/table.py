@@ -42,10 +42,13 @@ class Column(IntEnum):
     RA = 17
     ROOT = 18
     CLOSE = 19
+    LEFT_ARC_ANY = 20  # its relation is for the root and for other heads
 
 
 _COLUMN_OF_KIND = {kind: Column[kind.name] for kind in Kind if kind is not Kind.COPY_SENSE01}
 _COLUMN_OF_KIND[Kind.COPY_SENSE01] = Column.COPY_LEMMA
+# what serves for these, too
+_INSTEAD = {Column.LEFT_ARC: Column.LEFT_ARC_ANY, Column.LEFT_ARC_ROOT: Column.LEFT_ARC_ANY}
 # a vocabulary may do without these
 _OPTIONAL = (Column.SWAP, Column.VALUE, Column.ENTITY, Column.DEPENDENT)
 
@@ -102,11 +105,19 @@ class ActionTable:
     def _column(self, action: Action | None) -> Column:
         if action is None:
             return Column.NEVER
-        if action == Action(Kind.LEFT_ARC, self.system.root):
-            return Column.LEFT_ARC_ROOT
+        if _is_arc(action):
+            return self._arc_column(action)
         if action.kind is Kind.ENTITY and not is_listed(action):
             return Column.COPY_ENTITY
         return _COLUMN_OF_KIND[action.kind]
+
+    def _arc_column(self, action: Action) -> Column:
+        root, other = (self.system.roots.allow(action.label, from_root) for from_root in (True, False))
+        if action.kind is Kind.RIGHT_ARC:  # never from the root, which is behind all words
+            return Column.RIGHT_ARC if other else Column.NEVER
+        if not root:
+            return Column.LEFT_ARC
+        return Column.LEFT_ARC_ANY if other else Column.LEFT_ARC_ROOT
 
     def _shift_word(self, action: Action | None) -> int:
         if action is None or action.kind is not Kind.SHIFT:
@@ -118,8 +129,9 @@ class ActionTable:
         needed = {_COLUMN_OF_KIND[kind] for kind in self.system.kinds}
         if Column.LEFT_ARC in needed:
             needed.add(Column.LEFT_ARC_ROOT)
+        present = set(self.column.tolist())
         for column in sorted(needed.difference(_OPTIONAL)):
-            if column not in self.column:
+            if not {column, _INSTEAD.get(column, column)} & present:
                 raise InputError(
                     f"the action vocabulary has no {column.name} for {self.system.name}: "
                     "make it with `transition-parser preprocess` and `fairseq-preprocess --task "
@@ -148,6 +160,8 @@ def _parse(token: str, system: TransitionSystem) -> Action | None:
     known = action.kind in system.kinds
     if known and action.kind is Kind.SHIFT and action.label is not None:
         known = action.label in system.shift_words
+    if known and _is_arc(action):
+        known = action.label is not None
     return action if known else None
 
 

@@ -211,9 +211,8 @@ class TransitionParsingTask(FairseqTask):
         have are left out, because their actions can't be replayed."""
         tokens = [torch.tensor(hypothesis.tokens) for hypothesis in found]
         system = torch.nn.utils.rnn.pad_sequence(tokens, True, self.target_dictionary.pad())
-        gold_heads, gold_labels = self._trees(model, encoder_out, sample["target"])
-        heads, labels = self._trees(model, encoder_out, system.to(gold_heads.device))
-        known = (sample["target"] != self.target_dictionary.unk()).all(1)
+        gold_heads, gold_labels, known = self._trees(model, encoder_out, sample["target"])
+        heads, labels, _ = self._trees(model, encoder_out, system.to(gold_heads.device))
         right = (heads == gold_heads) & (gold_heads != 0) & known[:, None]
         return {
             "_words": int(encoder_out.lengths[known].sum()),
@@ -222,11 +221,12 @@ class TransitionParsingTask(FairseqTask):
         }
 
     @staticmethod
-    def _trees(model, encoder_out, actions: Tensor) -> tuple[Tensor, Tensor]:
+    def _trees(model, encoder_out, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Heads and relations, (B, P) each, and which trees are complete, (B,): those whose actions were all legal."""
         machine = model.decoder.machine(encoder_out, needs=TREE)
         for tokens in actions.unbind(1):
             machine.advance(tokens)
-        return machine.tree()
+        return *machine.tree(), machine.is_final()
 
     def reduce_metrics(self, logging_outputs, criterion) -> None:
         """Logs UAS and LAS (full labels, percent), or Smatch (F1, 0–1), beside the criterion's own figures."""

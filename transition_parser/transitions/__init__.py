@@ -10,6 +10,7 @@ from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.arc_eager import ArcEager
 from transition_parser.transitions.arc_hybrid import ArcHybrid, ArcHybridSwap
 from transition_parser.transitions.arc_standard import ArcStandard, ArcStandardSwap
+from transition_parser.transitions.roots import Roots
 from transition_parser.transitions.system import State, TransitionSystem
 
 SYSTEMS: dict[str, type[TransitionSystem]] = {
@@ -19,21 +20,21 @@ SYSTEMS: dict[str, type[TransitionSystem]] = {
 # those that build dependency trees
 TREE_SYSTEMS = tuple(name for name in SYSTEMS if name != AmrSystem.name)
 
-__all__ = ["SYSTEMS", "TREE_SYSTEMS", "Action", "Kind", "State", "TransitionSystem", "make_system"]
+__all__ = ["SYSTEMS", "TREE_SYSTEMS", "Action", "Kind", "Roots", "State", "TransitionSystem", "make_system"]
 
 
 def make_system(
     name: str,
-    root: str = "root",
     shift_words: Sequence[str] = (),
     lexicon: Mapping[str, Collection[Action]] | None = None,
+    roots: Roots | None = None,
 ) -> TransitionSystem:
     """The transition system called `name`; see `TransitionSystem` and `AmrSystem` for the other arguments.
 
     Raises `InputError` for a name that is not in `SYSTEMS`.
     """
     if name == AmrSystem.name:
-        return AmrSystem(shift_words=shift_words, lexicon=lexicon)
+        return AmrSystem(shift_words, lexicon)
     if name not in SYSTEMS:
         raise InputError(f"unknown transition system {name!r}: choose from {', '.join(SYSTEMS)}")
-    return SYSTEMS[name](root, shift_words)
+    return SYSTEMS[name](shift_words, roots)

@@ -118,9 +118,9 @@ class AmrSystem(TransitionSystem):
     projective_only = False
 
     def __init__(
-        self, root: str = "", shift_words: Sequence[str] = (), lexicon: Mapping[str, Collection[Action]] | None = None
+        self, shift_words: Sequence[str] = (), lexicon: Mapping[str, Collection[Action]] | None = None
     ) -> None:
-        super().__init__(root, shift_words)
+        super().__init__(shift_words)
         self.lexicon = lexicon
 
     def read(self, forms: Sequence[str]) -> list[Word]:

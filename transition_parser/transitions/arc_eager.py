@@ -24,13 +24,13 @@ class ArcEager(TransitionSystem):
       - Effect: the front of the buffer becomes the top of the stack.
       - Builds: nothing.
     LEFT-ARC(r)
-      - Legal when: the top of the stack has no head; r is the root relation exactly if the
-        front of the buffer is the root.
+      - Legal when: the top of the stack has no head; r is a relation of the root if the
+        front of the buffer is the root, of other arcs if not (`Roots`).
       - Effect: pops the stack.
       - Builds: an arc from the front of the buffer to the top of the stack.
     RIGHT-ARC(r)
-      - Legal when: the stack is not empty, the front of the buffer is not the root, and r is not
-        the root relation; if the front is the last word, one word of the stack has no head.
+      - Legal when: the stack is not empty, the front of the buffer is not the root, and r is a
+        relation of other arcs; if the front is the last word, one word of the stack has no head.
       - Effect: the front of the buffer becomes the top of the stack.
       - Builds: an arc from the top of the stack to the front of the buffer.
     REDUCE

@@ -18,11 +18,11 @@ class ArcHybrid(TransitionSystem):
       - Builds: nothing.
     LEFT-ARC(r)
       - Legal when: the stack is not empty; if the front of the buffer is the root, the stack
-        holds one word and r is the root relation, otherwise r is another relation.
+        holds one word and r is a relation of the root, otherwise r is one of other arcs (`Roots`).
       - Effect: pops the stack.
       - Builds: an arc from the front of the buffer to the top of the stack.
     RIGHT-ARC(r)
-      - Legal when: the stack holds two words and r is not the root relation.
+      - Legal when: the stack holds two words and r is a relation of other arcs.
       - Effect: pops the stack.
       - Builds: an arc from the second word of the stack to its top.
 

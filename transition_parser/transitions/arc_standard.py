@@ -17,11 +17,12 @@ class ArcStandard(TransitionSystem):
       - Effect: the front of the buffer becomes the top of the stack.
       - Builds: nothing.
     LEFT-ARC(r)
-      - Legal when: the stack holds two words; r is the root relation exactly if the top is the root.
+      - Legal when: the stack holds two words; r is a relation of the root if the top is the root, of other arcs
+        if not (`Roots`).
       - Effect: removes the second word of the stack.
       - Builds: an arc from the top of the stack to the second.
     RIGHT-ARC(r)
-      - Legal when: the stack holds two words, the top is not the root, and r is not the root relation.
+      - Legal when: the stack holds two words, the top is not the root, and r is a relation of other arcs.
       - Effect: pops the stack.
       - Builds: an arc from the second word of the stack to its top.
 

@@ -9,27 +9,34 @@ from pathlib import Path
 
 from transition_parser.errors import InputError
 from transition_parser.model_files import TEXT, TEXTS, WHOLE_NUMBER, check_keys, check_version, in_file, read_json
-from transition_parser.transitions import Action, TransitionSystem, make_system
+from transition_parser.transitions import Action, Roots, TransitionSystem, make_system
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.lexicon import Lexicon
 
 FILE_NAME = "parser.json"
-FORMAT_VERSION = 1
-_KEYS = {"system": TEXT, "root": TEXT, "relations": TEXTS, "shift_words": TEXTS, "format_version": WHOLE_NUMBER}
+FORMAT_VERSION = 2
+_ONE_ROOT = 1  # the version that had one root relation, `root`, which no other arc could carry
+_KEYS = {"system": TEXT, "relations": TEXTS, "shift_words": TEXTS, "format_version": WHOLE_NUMBER}
+_KEYS_OF_VERSION = {
+    _ONE_ROOT: _KEYS | {"root": TEXT},
+    FORMAT_VERSION: _KEYS | {"roots": TEXTS, "shared_roots": TEXTS},
+}
 
 
 @dataclass(frozen=True)
 class ParserConfig:
     """A transition system with its labels.
 
-    relations: the labels of the training trees, or the roles of the training graphs, most frequent first.
+    relations: the labels of the training trees, or the roles of the training graphs, most frequent first. roots: the
+    labels at the root of training trees; shared_roots: those of them that other arcs have, too; of AMR none.
     shift_words: the words that decorate their SHIFT. lexicon: of AMR, in a file of its own beside `parser.json`.
     """
 
     system: str
-    root: str = "root"
     relations: tuple[str, ...] = ()
     shift_words: tuple[str, ...] = ()
+    roots: tuple[str, ...] = ()
+    shared_roots: tuple[str, ...] = ()
     format_version: int = field(default=FORMAT_VERSION)
     lexicon: Lexicon | None = None
 
@@ -41,7 +48,8 @@ class ParserConfig:
     def transition_system(self) -> TransitionSystem:
         """The state machine itself."""
         spans = None if self.lexicon is None else self.lexicon.spans
-        return make_system(self.system, self.root, self.shift_words, spans)
+        roots = Roots(frozenset(self.roots), frozenset(self.shared_roots))
+        return make_system(self.system, self.shift_words, spans, roots)
 
     def actions(self) -> list[Action]:
         """All actions over the relations; of AMR all but those that name nodes."""
@@ -60,8 +68,12 @@ class ParserConfig:
         """Reads `parser.json`. Raises `InputError` where it is missing, not of this version, or holds what it can't."""
         path = Path(folder, FILE_NAME)
         values = read_json(path, "`transition-parser preprocess` and `transition-parser export` write it")
-        check_version(values, (FORMAT_VERSION,), path)
-        check_keys(values, _KEYS, path)
+        check_version(values, _KEYS_OF_VERSION, path)
+        version = values["format_version"]
+        check_keys(values, _KEYS_OF_VERSION[version], path)
+        if version == _ONE_ROOT:
+            root = values.pop("root")
+            values |= {"roots": [root] if root else [], "format_version": FORMAT_VERSION}
         values = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
         lexicon = Lexicon.load(folder) if values["system"] == AmrSystem.name else None
         config = cls(**values, lexicon=lexicon)

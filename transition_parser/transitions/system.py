@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.transitions.action import Action, Kind
+from transition_parser.transitions.roots import Roots
 
 NO_HEAD = -1
 
@@ -38,18 +39,19 @@ class TransitionSystem(ABC):
     Any walk of legal actions ends, after at most `max_actions(n)` steps, in a tree with one
     root, and there is no state without a legal action: by legality, not by repair.
 
-    root: the relation that arcs from the root carry, and no other arc.
     shift_words: the words that decorate their SHIFT (labelled SHIFT, Fernandez Astudillo et al.
         2020, sec. 3.2): SHIFT(w) for w in this set, plain SHIFT for all others.
+    roots: the relations that arcs from the root may carry, and which of them other arcs may; by default `root`
+        at the root alone.
     """
 
     name: ClassVar[str]
     kinds: ClassVar[tuple[Kind, ...]]
     projective_only: ClassVar[bool] = True
 
-    def __init__(self, root: str = "root", shift_words: Sequence[str] = ()) -> None:
-        self.root = root
+    def __init__(self, shift_words: Sequence[str] = (), roots: Roots | None = None) -> None:
         self.shift_words = frozenset(shift_words)
+        self.roots = roots or Roots()
 
     def read(self, forms: Sequence[str]) -> Sequence:
         """The words as `initial` takes them: here the forms themselves."""
@@ -93,8 +95,10 @@ class TransitionSystem(ABC):
             if kind is Kind.SHIFT:
                 yield Action(kind)
                 yield from (Action(kind, word) for word in sorted(self.shift_words))
-            elif kind in (Kind.LEFT_ARC, Kind.RIGHT_ARC):
-                yield from (Action(kind, r) for r in relations if r != self.root or kind is Kind.LEFT_ARC)
+            elif kind is Kind.LEFT_ARC:  # the root is behind all words: its arc is a left one
+                yield from (Action(kind, r) for r in relations)
+            elif kind is Kind.RIGHT_ARC:
+                yield from (Action(kind, r) for r in relations if self.roots.allow(r, from_root=False))
             else:
                 yield Action(kind)
 
@@ -122,11 +126,11 @@ class TransitionSystem(ABC):
     def _why_wrong_relation(self, from_root: bool, action: Action) -> str | None:
         if action.label is None:
             return "an arc needs a relation"
-        if from_root and action.label != self.root:
-            return f"an arc from the root carries the relation {self.root!r}"
-        if not from_root and action.label == self.root:
-            return f"only an arc from the root carries the relation {self.root!r}"
-        return None
+        if self.roots.allow(action.label, from_root):
+            return None
+        if not from_root:
+            return f"only an arc from the root carries the relation {action.label!r}"
+        return f"an arc from the root carries the relation {' or '.join(map(repr, sorted(self.roots.labels)))}"
 
     def _unknown(self, action: Action) -> str:
         return f"{self.name} has no {action.kind.value}"
