@@ -1,0 +1,33 @@
+"""How search ranks the continuations of its hypotheses, with kernels and without."""
+
+import pytest
+import torch
+
+from transition_parser.kernels import search_kernels
+from transition_parser.modules.decoder import ActionScores
+from transition_parser.search import _choose
+
+DEAD = float("-inf")
+
+
+@pytest.fixture(params=["kernels", "torch"])
+def kernels(request, monkeypatch):
+    """The two ways in which continuations are ranked."""
+    if request.param == "torch":
+        monkeypatch.setattr(search_kernels, "library", lambda: None)
+    elif search_kernels.library() is None:
+        pytest.skip("set up without a compiler for the kernels")
+
+
+@pytest.mark.usefixtures("kernels")
+def test_a_dead_hypothesis_never_wins():
+    """The second hypothesis of the first sentence and all of the second are dead, and have no legal action."""
+    legal = torch.tensor([[1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    totals = torch.tensor([[-1.0, DEAD], [DEAD, DEAD]])
+    found = torch.tensor([[0.0, 0.0, 9.0], [1.0, 1.0, 1.0], [1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])
+    best, added, index = _choose(ActionScores(found, None, legal, None), totals, 3)
+    half = float(torch.tensor(0.5).log())
+    assert best[0, :2].tolist() == pytest.approx([-1.0 + half] * 2)
+    assert best[0, 2] == DEAD and (best[1] == DEAD).all()
+    assert added[0, :2].tolist() == pytest.approx([half] * 2)
+    assert sorted(index[0, :2].tolist()) == [0, 1] and ((0 <= index) & (index < 6)).all()
