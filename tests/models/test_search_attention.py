@@ -24,6 +24,8 @@ from transition_parser.states.states import States
 
 compiled = pytest.mark.skipif(search_kernels.library() is None, reason="set up without a compiler for them")
 CLOSE = {torch.float: {"atol": 1e-5, "rtol": 1e-5}, torch.bfloat16: {"atol": 0.03, "rtol": 0.02}}
+# where both round at the same points: sums in another order may be rounded to the next number of 8 bits
+ROUNDED_ALIKE = {**CLOSE, torch.bfloat16: {"atol": 1e-3, "rtol": 2**-7}}
 
 
 @pytest.fixture(params=["the best", "avx512", "avx2", "any"])
@@ -95,9 +97,9 @@ def test_both_ways_find_the_same(seed, dtype, shape, state_heads):
                 new = torch.randn(rows if layer else 3, 2 * dim).to(dtype)
                 kernel = ways[0].self_attention(layer, query, new, LayerRows(None if layer else sources))
                 masked = ways[1].self_attention(layer, query, new if layer else new[sources], LayerRows())
-                assert torch.allclose(kernel.float(), masked.float(), **CLOSE[dtype])
+                assert torch.allclose(kernel.float(), masked.float(), **ROUNDED_ALIKE[dtype])
                 kernel, masked = (way.cross_attention(layer, query, LayerRows()) for way in ways)
-                assert torch.allclose(kernel.float(), masked.float(), **CLOSE[dtype])
+                assert torch.allclose(kernel.float(), masked.float(), **ROUNDED_ALIKE[dtype])
                 some = ways[0].cross_attention(layer, query[queries], LayerRows(None, queries))
                 assert torch.equal(some, kernel[queries])
             if torch.rand(()) < 0.7:

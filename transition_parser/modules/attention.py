@@ -58,11 +58,12 @@ class Attention(nn.Module):
     def look(self, query: Tensor, keys: Tensor, values: Tensor, mask: HeadMask | None, causal: bool = False) -> Tensor:
         """(B, T, dim) from queries (B, heads, T, dim / heads) and keys and values (B, heads, S, dim / heads), before
         the output projection."""
-        bias = None if mask is None else mask.bias.to(query.dtype)
+        bias = None if mask is None else mask.bias
         dropout = self.dropout if self.training else 0.0
         if query.device.type == "cpu":
             found = _attend_on_cpu(query, keys, values, bias, dropout, causal)
         else:
+            bias = None if bias is None else bias.to(query.dtype)
             found = F.scaled_dot_product_attention(query, keys, values, bias, dropout, causal)
         if mask is not None and mask.alive is not None:
             found = found * mask.alive.to(found.dtype)
@@ -84,12 +85,16 @@ def _attend_on_cpu(
 ) -> Tensor:
     """`scaled_dot_product_attention` written out: on sentences torch's fused kernel takes up to seven times as long
     in the backward pass in bf16 (`run/bench/training.py` sees the difference), and up to five times in search."""
+    dtype = query.dtype
+    if not torch.is_grad_enabled():  # in search sums are in fp32 and rounded once, as by `search_kernels`
+        query, keys, values = query.float(), keys.float(), values.float()
     scores = query * query.size(-1) ** -0.5 @ keys.transpose(-1, -2)
     if bias is not None:
-        scores = scores + bias
+        scores = scores + bias.to(scores.dtype)
     if causal:
         steps = scores.size(-1)
         later = torch.full((steps, steps), float("-inf"), dtype=scores.dtype).triu_(1)
         scores = scores + later
     # in bf16 the sum over the keys is slower, and less exact
-    return dropout_(scores.softmax(-1, dtype=torch.float), dropout, True).to(values.dtype) @ values
+    weights = dropout_(scores.softmax(-1, dtype=torch.float), dropout, True)
+    return (weights.to(values.dtype) @ values).to(dtype)

@@ -113,7 +113,10 @@ class StatePositions(nn.Module):
         keys = self.keys(attention).unflatten(-1, (-1, width))  # (2, largest + 1, heads, d)
         heads = torch.arange(state_heads, device=query.device)
         keys = keys[self.role, :, heads]  # (state heads, largest + 1, d)
-        scores = torch.einsum("bhtd,hpd->bhtp", query[:, :state_heads], keys) * width**-0.5
+        query = query[:, :state_heads]
+        if not torch.is_grad_enabled():  # not rounded, as in attention
+            query, keys = query.float(), keys.float()
+        scores = torch.einsum("bhtd,hpd->bhtp", query, keys) * width**-0.5
         if nowhere is not None:
             scores[..., :1] = nowhere
         return scores.gather(-1, index)
