@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import argparse
 
+from transition_parser.cli.options import add_user_dir, import_user_dir
+
 HELP = "checkpoint to a folder with safetensors"
 EXAMPLE = """example:
   transition-parser export checkpoints/checkpoint_best.pt -o my-model --half"""
@@ -14,6 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options of this subcommand."""
     parser.add_argument("checkpoints", metavar="CHECKPOINT", nargs="+", help="checkpoint files")
     parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="the new folder")
+    add_user_dir(parser)
     parser.add_argument("--half", action="store_true", help="store 16 bits a weight")
 
 
@@ -21,5 +24,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Writes the folder."""
     from transition_parser.checkpoints import export_checkpoint
 
+    import_user_dir(arguments.user_dir)
     export_checkpoint(arguments.checkpoints, arguments.output, arguments.half)
     return 0

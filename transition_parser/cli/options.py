@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TextIO
 
+from transition_parser.errors import input_error
 from transition_parser.files import replacing
 from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS
 from transition_parser.transitions.amr import AmrSystem
@@ -60,6 +63,29 @@ def add_nonprojective(parser: argparse.ArgumentParser) -> None:
 def add_json(parser: argparse.ArgumentParser) -> None:
     """--json"""
     parser.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
+
+
+def add_user_dir(parser: argparse.ArgumentParser) -> None:
+    """--user-dir"""
+    parser.add_argument(
+        "--user-dir",
+        metavar="FOLDER",
+        help="a package with models of your own, as for fairseq-train; it is imported: let it be code that you trust",
+    )
+
+
+def import_user_dir(folder: str | None) -> None:
+    """Imports the package that `--user-dir` names. Raises `InputError` where there is none."""
+    if folder is None:
+        return
+    path = Path(folder).resolve()
+    if not (path / "__init__.py").is_file():
+        raise input_error("is not a folder with an __init__.py", folder)
+    spec = importlib.util.spec_from_file_location(path.name, path / "__init__.py")
+    assert spec is not None and spec.loader is not None  # the name ends in .py
+    if path.name not in sys.modules:
+        module = sys.modules[path.name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
 
 
 def positive(text: str) -> int:

@@ -11,7 +11,7 @@ import argparse
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from transition_parser.cli.options import output, positive
+from transition_parser.cli.options import add_user_dir, import_user_dir, output, positive
 from transition_parser.errors import InputError, input_error
 from transition_parser.files import growing
 from transition_parser.progress import progress
@@ -50,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="auto (default): bf16 where the machine computes in it natively; int8: for CPUs that do not",
     )
+    add_user_dir(parser)
     parser.add_argument("--threads", type=positive, metavar="N", help="cores to use (default: all, or OMP_NUM_THREADS)")
     parser.add_argument("--tokenize", action="store_true", help="text is not tokenised: use spaCy's English rules")
     parser.add_argument("--scores", action="store_true", help="write parse_score as a comment, and ArcScore into MISC")
@@ -62,6 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Parses the file."""
     from transition_parser.parser import Parser
 
+    import_user_dir(arguments.user_dir)
     parser = Parser.load(
         arguments.model,
         arguments.beam,

@@ -59,5 +59,8 @@ def architecture_of(name: object) -> Architecture:
     import transition_parser.models  # noqa: F401  (registers those of the package)
 
     if not isinstance(name, str) or name not in ARCHITECTURES:
-        raise InputError(f"unknown architecture {name!r:.60}: this program has {', '.join(ARCHITECTURES)}")
+        raise InputError(
+            f"unknown architecture {name!r:.60}: this program has {', '.join(ARCHITECTURES)}, and what the package has "
+            "that --user-dir names"
+        )
     return ARCHITECTURES[name]
