@@ -1,0 +1,79 @@
+"""Options of models: flags, defaults and config.json from one dataclass."""
+
+import argparse
+
+import pytest
+
+from transition_parser.errors import InputError
+from transition_parser.models.registry import ARCHITECTURES, architecture_of, on_registration, register
+from transition_parser.models.stack_transformer.model import StackTransformerOptions
+
+
+def parsed(*flags: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    StackTransformerOptions.add_arguments(parser)
+    return parser.parse_args(flags)
+
+
+def test_what_no_flag_says_comes_from_the_architecture_and_then_from_the_option():
+    small = architecture_of("transition_transformer_small").defaults
+    options = StackTransformerOptions.of_namespace(parsed("--dropout", "0.1", "--state-positions"), {"stack_heads": 2})
+    assert (options.dropout, options.state_positions, options.stack_heads) == (0.1, True, 2)
+    options = StackTransformerOptions.of_namespace(parsed(), small)
+    assert (options.encoder_layers, options.stack_heads, options.buffer_heads, options.dropout) == (2, 0, 0, 0.3)
+
+
+def test_config_comes_back():
+    options = StackTransformerOptions(encoder_layers=1, dropout=0.5, state_window="top2")
+    assert StackTransformerOptions.of_config(options.as_config()) == options
+
+
+def test_a_whole_number_may_stand_for_a_real_one():
+    values = StackTransformerOptions().as_config() | {"dropout": 0}
+    found = StackTransformerOptions.of_config(values)
+    assert found.dropout == 0.0 and isinstance(found.dropout, float)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"encoder_layers": "x"}, "'encoder_layers' must be of type int, not 'x'"),
+        ({"encoder_layers": True}, "must be of type int, not True"),
+        ({"encoder_layers": 2.0}, "must be of type int, not 2.0"),
+        ({"stack_heads": None}, "must be of type int, not None"),
+        ({"state_window": "top3"}, "must be one of all, top2, not 'top3'"),
+        ({"dropout": 1.0}, "must be less than 1.0, not 1.0"),
+        ({"dropout": -0.1}, "must be 0.0 or more, not -0.1"),
+        ({"dropout": float("nan")}, "must be a finite number, not nan"),
+        ({"decoder_layers": 0}, "must be 1 or more, not 0"),
+        ({"encoder_ffn_embed_dim": 10**7}, "must be 65536 or less"),
+        ({"new": 1}, "unknown option 'new'"),
+        ({"stack_heads": 5}, "ask for 6 of 4 heads"),
+        ({"encoder_attention_heads": 3}, "--encoder-attention-heads 3 does not divide"),
+        ({"state_positions": True, "stack_heads": 0, "buffer_heads": 0}, "needs stack or buffer heads"),
+    ],
+)
+def test_config_is_checked(change, problem):
+    with pytest.raises(InputError, match=problem):
+        StackTransformerOptions.of_config(StackTransformerOptions().as_config() | change)
+
+
+def test_a_missing_option_is_named():
+    values = StackTransformerOptions().as_config()
+    del values["dropout"]
+    with pytest.raises(InputError, match="the option 'dropout' is missing"):
+        StackTransformerOptions.of_config(values)
+    with pytest.raises(InputError, match="not a JSON object"):
+        StackTransformerOptions.of_config(None)
+
+
+def test_names_of_architectures():
+    with pytest.raises(InputError, match="unknown architecture 'nobody'"):
+        architecture_of("nobody")
+    with pytest.raises(InputError, match="unknown architecture None"):
+        architecture_of(None)
+    with pytest.raises(ValueError, match="registered already"):
+        register("other", StackTransformerOptions, lambda *_: None, {"stack_transformer": {}})
+    known: list[str] = []
+    on_registration(lambda architecture: known.append(architecture.name))
+    assert known == list(ARCHITECTURES)
