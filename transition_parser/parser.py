@@ -11,32 +11,27 @@ from __future__ import annotations
 
 import copy
 import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from itertools import islice
-from pathlib import Path
-from threading import Lock
+from functools import partial
 
 import torch
 
 from transition_parser.checkpoints import load_model
-from transition_parser.compat import (
-    give_back_freed_memory,
-    keep_few_kernels,
-    keep_freed_memory,
-)
+from transition_parser.compat import give_back_freed_memory
 from transition_parser.data.resources import Resources
-from transition_parser.errors import InputError, input_error
+from transition_parser.errors import InputError
+from transition_parser.from_python import check_sentence, sentences_from
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.modules.contract import Hypothesis, ParserModel
 from transition_parser.modules.packing import has_fast_bf16, pack, quantised
 from transition_parser.parses import AmrParse, Parse, replay_amr, replay_tree
+from transition_parser.process_settings import switch_interval, torch_threads
 from transition_parser.search import search
 from transition_parser.sentences import read_amr_sentences, read_sentences
-from transition_parser.text.tokens import tokenise
+from transition_parser.streams import in_chunks
 
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "int8": torch.float32}
 CHUNK = 4096  # sentences that are sorted by length together
@@ -45,36 +40,9 @@ _SWITCH_INTERVAL = 5e-4  # seconds that a batch waits for Python while another r
 _LEAST_BATCH = 2000  # words times beam: in smaller batches the steps cost more than what they compute
 
 
-class _Shared:
-    """A setting of the whole process, which several streams change at the same time: the last of those that go on
-    has it, and what it was at first comes back when all have ended."""
-
-    def __init__(self, get: Callable, set_: Callable) -> None:
-        self._get, self._set, self._lock = get, set_, Lock()
-        self._values: dict = {}  # of each that goes on
-
-    @contextmanager
-    def at(self, value) -> Iterator[None]:
-        mine = object()
-        with self._lock:
-            if not self._values:
-                self._first = self._get()
-            self._values[mine] = value
-            self._set(value)
-        try:
-            yield
-        finally:
-            with self._lock:
-                del self._values[mine]
-                self._set(next(reversed(self._values.values()), self._first))
-
-
-_torch_threads = _Shared(torch.get_num_threads, torch.set_num_threads)
-_switch_interval = _Shared(sys.getswitchinterval, sys.setswitchinterval)
-
-
 class Parser:
-    """A model with everything it needs to parse.
+    """A model with everything it needs to parse. It can be copied and pickled: one that `load` read is read again from
+    the same files, one of a model in memory takes the model's single-precision weights with it.
 
     beam: hypotheses that search keeps, 1 for greedy search. batch_tokens: words times beam that are parsed at
     once, at the most (a single longer sentence is parsed by itself); by default 8000, with a beam up to 32000.
@@ -82,6 +50,8 @@ class Parser:
     bf16), or `auto`: bf16 where the machine computes in it natively, else fp32. threads: cores to use on a
     CPU, by default as many as torch would (all, or `OMP_NUM_THREADS`). Up to four batches are parsed side by side, each
     with its share.
+
+    Raises `InputError` for options out of range and for a model whose weights are not all finite numbers.
     """
 
     def __init__(
@@ -96,21 +66,13 @@ class Parser:
     ) -> None:
         if beam < 1 or (batch_tokens is not None and batch_tokens < 1) or (threads is not None and threads < 1):
             raise InputError("beam, batch size and threads must be 1 or more")
-        keep_freed_memory()
-        keep_few_kernels()
         self.device = _device(device)
-        if precision == "auto":
-            precision = "bf16" if has_fast_bf16(self.device) else "fp32"
-        if precision not in PRECISIONS:
-            raise InputError(f"precision {precision!r}: choose auto, {', '.join(PRECISIONS)}")
-        if precision == "int8" and self.device.type != "cpu":
-            raise InputError("precision int8 is for CPUs: choose bf16")
-        self.model = copy.deepcopy(model).eval().to(self.device, PRECISIONS[precision])
+        self._options = {"batch_tokens": batch_tokens, "device": device, "precision": precision, "threads": threads}
+        precision = _precision(precision, self.device)
+        self._path: str | os.PathLike | None = None  # of a model that is on disk
+        self._full: ParserModel | None = copy.deepcopy(model).eval().float()
+        self.model = _prepared(self._full, self.device, precision)
         self.resources = resources
-        if precision == "int8":
-            self.model = quantised(self.model)
-        elif precision == "bf16" and self.device.type == "cpu" and has_fast_bf16(self.device):
-            pack(self.model)
         self.beam, self.batch_tokens = beam, batch_tokens or 8000 * min(beam, 4)
         self.threads = threads or torch.get_num_threads()
         self.builds_amr = resources.parser.builds_amr
@@ -129,13 +91,31 @@ class Parser:
 
         Raises `InputError` where there is none.
         """
-        return cls(*load_model(model), beam, batch_tokens, device, precision, threads)
+        parser = cls(*load_model(model), beam, batch_tokens, device, precision, threads)
+        parser._full, parser._path = None, os.path.abspath(model) if os.path.exists(model) else model
+        return parser
 
-    def parse(self, text: str | os.PathLike | Sequence[str] | Sequence[Sequence[str]]) -> list[Parse] | list[AmrParse]:
-        """Parses a string (one sentence, tokenised here), a list of words (one sentence), a list of lists
-        of words, a list of `Sentence` (for AMR: `AmrEntry`), or a `pathlib.Path`: a CoNLL-U file (an AMR bank), or
-        one tokenised sentence a line."""
-        return list(self.parse_stream(_sentences(text, self.builds_amr)))
+    def __reduce__(self) -> tuple:
+        """How to make an equal one: the packed weights of a model in bf16 can be neither copied nor written."""
+        options = {**self._options, "beam": self.beam}
+        if self._path is not None:
+            return partial(type(self).load, self._path, **options), ()
+        return partial(type(self), **options), (copy.deepcopy(self._full).cpu(), self.resources)
+
+    def parse(self, text: object) -> list[Parse] | list[AmrParse]:
+        """Parses what it is given:
+
+        - a string: a text (one sentence), tokenised here by spaCy's rules for English
+        - a list of strings: a list of texts where any of them holds white space, else the words of one sentence
+        - a list of lists of strings: sentences, each the list of its words
+        - a list of `Sentence`, for a model of AMRs of `AmrEntry`
+        - a `pathlib.Path`: a CoNLL-U file (an AMR bank), or text with one tokenised sentence a line
+
+        Raises `InputError` for anything else, and for sentences without words or with empty ones.
+        """
+        if isinstance(text, os.PathLike):
+            return list(self.parse_stream(self.read(text)))
+        return list(self.parse_stream(sentences_from(text, AmrEntry if self.builds_amr else Sentence)))
 
     def read(self, path: str | os.PathLike, tokenised: bool = True) -> Iterator[Sentence] | Iterator[AmrEntry]:
         """The sentences of a file, as `parse_stream` takes them; see `transition_parser.sentences`."""
@@ -145,12 +125,16 @@ class Parser:
         self, sentences: Iterable[Sentence] | Iterable[AmrEntry], chunk: int | None = None
     ) -> Iterator[Parse] | Iterator[AmrParse]:
         """Yields the parses in the order of the sentences, holding few at a time: `chunk`, by default 4096."""
-        iterator, done = iter(sentences), 0
+        return self.parse_chunks(in_chunks(sentences, chunk or CHUNK))
+
+    def parse_chunks(self, chunks: Iterable[list[Sentence]] | Iterable[list[AmrEntry]]) -> Iterator[Parse | AmrParse]:
+        """Yields the parses in the order of the sentences, all of a chunk before the next is taken; see
+        `transition_parser.streams`."""
+        kind, done = AmrEntry if self.builds_amr else Sentence, 0
         with self._workers() as each:
-            while some := list(islice(iterator, chunk or CHUNK)):
+            for some in chunks:
                 for number, sentence in enumerate(some, done + 1):
-                    if not sentence.forms:
-                        raise input_error(f"sentence {number} has no words", sentence.path, sentence.line)
+                    check_sentence(sentence, kind, number)
                 done += len(some)
                 parses: dict[int, Parse | AmrParse] = {}
                 for found in each(lambda batch, some=some: self._parse_batch(some, batch), self._batches(some)):
@@ -163,11 +147,11 @@ class Parser:
         """A `map` over batches: on a CPU several at a time, with their share of torch's threads each."""
         side_by_side = min(self.threads, _SIDE_BY_SIDE) if self.device.type == "cpu" else 1
         with ExitStack() as stack:
-            stack.enter_context(_torch_threads.at(max(self.threads // side_by_side, 1)))
+            stack.enter_context(torch_threads.at(max(self.threads // side_by_side, 1)))
             if side_by_side == 1:
                 yield map
                 return
-            stack.enter_context(_switch_interval.at(_SWITCH_INTERVAL))
+            stack.enter_context(switch_interval.at(_SWITCH_INTERVAL))
             pool = ThreadPoolExecutor(side_by_side)
             stack.callback(pool.shutdown, cancel_futures=True)
             yield pool.map
@@ -225,17 +209,34 @@ def _device(name: str) -> torch.device:
     return device
 
 
-def _sentences(text, amr: bool) -> Iterable:
-    one = AmrEntry.from_words if amr else Sentence.from_words
-    if isinstance(text, str):
-        return [one(tokenise(text))]
-    if isinstance(text, Path):
-        return (read_amr_sentences if amr else read_sentences)(text)
-    items = list(text)
-    if items and all(isinstance(word, str) for word in items):
-        return [one(items)]
-    kind, other = (AmrEntry, Sentence) if amr else (Sentence, AmrEntry)
-    if any(isinstance(item, other) for item in items):
-        graphs = "AMRs" if amr else "trees"
-        raise InputError(f"the model parses into {graphs}: it takes {kind.__name__}, not {other.__name__}")
-    return [item if isinstance(item, kind) else one(item) for item in items]
+def _precision(name: str, device: torch.device) -> str:
+    if name == "auto":
+        return "bf16" if has_fast_bf16(device) else "fp32"
+    if name not in PRECISIONS:
+        raise InputError(f"there is no precision {name!r}: give auto, {', '.join(PRECISIONS)}")
+    if name == "int8" and device.type != "cpu":
+        raise InputError("precision int8 is for CPUs: give bf16")
+    return name
+
+
+def _check_weights(model: ParserModel) -> None:
+    """Search would never end where scores are not numbers."""
+    for name, weights in model.state_dict().items():
+        if weights.is_floating_point() and not bool(weights.isfinite().all()):
+            raise InputError(
+                f"the weights {name} of the model are not all finite numbers: its training has failed; "
+                "take an earlier checkpoint, or train again with a lower learning rate"
+            )
+
+
+def _prepared(model: ParserModel, device: torch.device, precision: str) -> ParserModel:
+    """The model as it computes: the same one in fp32, a copy in other precisions."""
+    model = (model if precision == "fp32" else copy.deepcopy(model)).to(device, PRECISIONS[precision])
+    _check_weights(model)
+    if precision == "fp32":
+        return model
+    if precision == "int8":
+        return quantised(model)
+    if device.type == "cpu" and has_fast_bf16(device):
+        pack(model)
+    return model

@@ -12,6 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from transition_parser.compat import keep_few_kernels, keep_freed_memory
+
 ROOT = Path(__file__).resolve().parents[2]
 # The size of the small archs: 2/2 layers, 256 wide, 4 heads, feed-forward 512.
 SIZE = [
@@ -26,7 +28,9 @@ OPTIMISER = ["--optimizer", "adam", "--lr", "0.0005", "--dropout", "0.3"]
 
 
 def parser(description: str) -> argparse.ArgumentParser:
-    """Options that all benchmarks have."""
+    """Options that all benchmarks have. Sets the process up as `transition-parser parse` does."""
+    keep_freed_memory()
+    keep_few_kernels()
     options = argparse.ArgumentParser(description=description)
     options.add_argument("--rounds", type=int, default=3, help="interleaved rounds; medians are reported")
     options.add_argument("--threads", type=int, default=os.cpu_count(), help="threads of torch")

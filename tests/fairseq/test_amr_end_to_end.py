@@ -243,12 +243,12 @@ def test_what_can_not_be_resumed(amr_checkpoint, tmp_path):
     other = run_here("parse", amr_checkpoint, "-", stdin=TEXT).stdout
     partial.write_text(other, encoding="utf-8")
     said = run_here("parse", amr_checkpoint, SAMPLE_AMR, "-o", out, "--resume", status=2).stderr
-    assert "holds another sentence (1) where sentence sample-001 is due: remove it" in said
+    assert "sentence 1 of it is 1, but the input has sample-001 there: remove the file" in said
     assert partial.read_text(encoding="utf-8") == other and not out.exists()
     text = tmp_path / "in.txt"
     text.write_text(TEXT.splitlines()[0] + "\n")
     said = run_here("parse", amr_checkpoint, text, "-o", out, "--resume", status=2).stderr
-    assert "holds another sentence (2) where the end of the input is due" in said
+    assert "sentence 2 of it is 2, but the input ends before it" in said
 
 
 def test_average_and_export(amr_checkpoint, amr_data_folder, tmp_path):
@@ -276,7 +276,7 @@ def test_the_python_api(amr_checkpoint):
     assert [parse.sentence.id for parse in from_path] == [entry.id for entry in read(SAMPLE_AMR)]
     assert from_entries[0].sentence.id == "sample-009"
     with pytest.raises(InputError, match=r"word 2 is"):
-        parser.parse(["a", "b c"])
+        parser.parse([["a", "b c"]])
 
 
 def test_files_of_another_model(amr_checkpoint, data_folder, tmp_path):

@@ -1,0 +1,111 @@
+"""What `Parser.parse` takes, without a model."""
+
+from types import MappingProxyType
+
+import pytest
+
+from transition_parser.errors import InputError
+from transition_parser.from_python import check_sentence, sentences_from
+from transition_parser.graphs.bank import AmrEntry
+from transition_parser.graphs.conllu import Row, Sentence
+
+KINDS = pytest.mark.parametrize("kind", [Sentence, AmrEntry])
+DOGS, CATS = ["Dogs", "bark", "."], ["Cats", "sleep", "."]
+
+
+@KINDS
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("Dogs bark.", [DOGS]),
+        (["Dogs bark.", "Cats sleep."], [DOGS, CATS]),
+        (["Dogs bark.", "Stop"], [DOGS, ["Stop"]]),
+        (["Stop\n"], [["Stop"]]),
+        (["Dogs bark."], [DOGS]),
+        (DOGS, [DOGS]),
+        (tuple(DOGS), [DOGS]),
+        ([DOGS, CATS], [DOGS, CATS]),
+        ([tuple(DOGS), CATS], [DOGS, CATS]),
+        ([], []),
+    ],
+    ids=repr,
+)
+def test_what_is_accepted(kind, given, expected):
+    found = sentences_from(given, kind)
+    assert [sentence.forms for sentence in found] == expected
+    assert all(type(sentence) is kind for sentence in found)
+
+
+@KINDS
+def test_lists_may_be_iterators(kind):
+    assert [sentence.forms for sentence in sentences_from(iter(DOGS), kind)] == [DOGS]
+    assert [sentence.forms for sentence in sentences_from(map(iter, [DOGS, CATS]), kind)] == [DOGS, CATS]
+
+
+@KINDS
+def test_sentences_are_taken_as_they_are(kind):
+    one = kind.from_words(DOGS)
+    found = sentences_from([one, CATS], kind)
+    assert found[0] is one and found[1].forms == CATS
+
+
+def test_a_word_of_a_tree_may_hold_white_space():
+    assert sentences_from([["1 000", "men"]], Sentence)[0].forms == ["1 000", "men"]
+    with pytest.raises(InputError, match=r"sentence 1: word 1 is '1 000': .* white space"):
+        sentences_from([["1 000", "men"]], AmrEntry)
+
+
+@KINDS
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (5, "5 can't be parsed: give a text, a list of texts, a list of words, a list of lists of words"),
+        (None, "None can't be parsed"),
+        (b"Dogs bark.", r"b'Dogs bark\.' can't be parsed"),
+        ({"Dogs": 1}, "can't be parsed"),
+        (MappingProxyType({"Dogs": 1}), "can't be parsed"),
+        ({"Dogs", "bark"}, "can't be parsed"),
+        (Sentence.from_words(DOGS), "can't be parsed"),
+        (AmrEntry.from_words(DOGS), "can't be parsed"),
+        ("", "the text has no words"),
+        (" \n", "the text has no words"),
+        (["Dogs bark.", " "], "text 2 has no words"),
+        (["Dogs", ""], "word 2 is ''"),
+        ([""], "word 1 is ''"),
+        ([DOGS, []], "sentence 2: there are no words in it"),
+        ([DOGS, ["a", ""]], "sentence 2: word 2 is ''"),
+        ([DOGS, ["a", "\u2003"]], r"sentence 2: word 2 is '\\u2003'"),
+        ([DOGS, ["a", 5]], "sentence 2: word 2 is 5, not a string"),
+        ([DOGS, [CATS]], "sentence 2: word 1 is .*, not a string"),
+        ([["a\tb"]], r"sentence 1: word 1 is 'a\\tb'"),
+        ([DOGS, "Cats sleep."], r"item 2 of the list is 'Cats sleep\.': give a text"),
+        ([DOGS, 5], "item 2 of the list is 5: give"),
+        ([DOGS, None], "item 2 of the list is None"),
+        ([DOGS, b"Cats"], "item 2 of the list is b'Cats'"),
+        ("a\0b", "the text holds a zero byte or half of a surrogate pair"),
+        (["Dogs bark.", "a \ud83d"], "text 2 holds a zero byte or half"),
+        ([DOGS, ["a", "\udc80"]], "sentence 2: word 2 holds a zero byte or half"),
+    ],
+    ids=repr,
+)
+def test_what_is_not(kind, given, said):
+    with pytest.raises(InputError, match=said):
+        sentences_from(given, kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "other", "said"), [(Sentence, AmrEntry, "into trees"), (AmrEntry, Sentence, "into AMRs")]
+)
+def test_sentences_of_the_other_kind(kind, other, said):
+    with pytest.raises(InputError, match=f"{said}: it takes {kind.__name__}, not {other.__name__}"):
+        sentences_from([DOGS, other.from_words(CATS)], kind)
+
+
+def test_sentences_in_a_stream():
+    check_sentence(Sentence.from_words(DOGS), Sentence, 1)
+    with pytest.raises(InputError, match=r"x.conllu:7: sentence 3 has no words"):
+        check_sentence(Sentence((), path="x.conllu", line=7), Sentence, 3)
+    with pytest.raises(InputError, match=r"sentence 3: word 2 is empty"):
+        check_sentence(Sentence((Row("1", "a"), Row("2", ""))), Sentence, 3)
+    with pytest.raises(InputError, match=r"sentence 2 is 'Dogs bark', not of the class AmrEntry"):
+        check_sentence("Dogs bark", AmrEntry, 2)

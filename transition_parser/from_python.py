@@ -1,0 +1,106 @@
+"""Sentences to parse from the Python objects that `Parser.parse` takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Set
+from typing import TypeVar
+
+from transition_parser.errors import InputError, input_error
+from transition_parser.graphs.bank import AmrEntry
+from transition_parser.graphs.conllu import Sentence
+from transition_parser.text.tokens import tokenise
+
+T = TypeVar("T", Sentence, AmrEntry)
+
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+
+
+def sentences_from(given: object, kind: type[T]) -> list[T]:
+    """The sentences that an object stands for, each a `kind`.
+
+    - a string is a text, one sentence, which is tokenised here
+    - a list of strings is a list of texts where any of them holds white space, else the words of one sentence
+    - a list of lists of strings is a list of sentences, each the list of its words
+    - a list of `kind` is taken as it is; it may be mixed with lists of words
+
+    Lists may be other iterables, but no sets and no mappings: their order is not that of a text. Raises `InputError`
+    for anything else, and for a sentence without words or with a word that is empty.
+    """
+    if isinstance(given, str):
+        return [_tokenised(given, kind, "the text")]
+    if not _is_list(given):
+        raise InputError(f"{_shown(given)} can't be parsed: {_accepted(kind)}")
+    items = list(given)
+    if items and all(isinstance(item, str) for item in items):
+        if any(len(item.split()) > 1 or item != item.strip() for item in items):
+            return [_tokenised(text, kind, f"text {number}") for number, text in enumerate(items, 1)]
+        return [_one(items, kind, "")]
+    return [_sentence(item, kind, number) for number, item in enumerate(items, 1)]
+
+
+def check_sentence(sentence: object, kind: type, number: int) -> None:
+    """Raises `InputError` where the sentence with this number is not a `kind` with words, none of them empty."""
+    if not isinstance(sentence, kind):
+        raise InputError(f"sentence {number} is {_shown(sentence)}, not of the class {kind.__name__}")
+    forms = sentence.forms
+    if not forms:
+        raise input_error(f"sentence {number} has no words", sentence.path, sentence.line)
+    if not all(forms):
+        raise input_error(f"sentence {number}: word {forms.index('') + 1} is empty", sentence.path, sentence.line)
+
+
+def _sentence(item: object, kind: type[T], number: int) -> T:
+    if isinstance(item, kind):
+        return item
+    if isinstance(item, Sentence | AmrEntry):
+        graphs = "AMRs" if kind is AmrEntry else "trees"
+        raise InputError(f"the model parses into {graphs}: it takes {kind.__name__}, not {type(item).__name__}")
+    if isinstance(item, str) or not _is_list(item):
+        raise InputError(f"item {number} of the list is {_shown(item)}: {_accepted(kind)}")
+    return _one(list(item), kind, f"sentence {number}: ")
+
+
+def _tokenised(text: str, kind: type[T], name: str) -> T:
+    _check_characters(text, name)
+    words = tokenise(text)
+    if not words:
+        raise InputError(f"{name} has no words")
+    return kind.from_words(words)
+
+
+def _one(words: list, kind: type[T], where: str) -> T:
+    if not words:
+        raise InputError(f"{where}there are no words in it")
+    for number, word in enumerate(words, 1):
+        if not isinstance(word, str):
+            raise InputError(f"{where}word {number} is {_shown(word)}, not a string")
+        if not word.strip():
+            raise InputError(f"{where}word {number} is {word!r}, without a character that is not white space")
+        _check_characters(word, f"{where}word {number}")
+    try:
+        return kind.from_words(words)
+    except InputError as error:
+        raise InputError(f"{where}{error}") from None
+
+
+def _check_characters(text: str, name: str) -> None:
+    """Raises `InputError` for what no UTF-8 file of text holds: zero bytes and halves of surrogate pairs."""
+    if _NO_TEXT.search(text):
+        raise InputError(f"{name} holds a zero byte or half of a surrogate pair: {text!r}")
+
+
+def _is_list(given: object) -> bool:
+    return isinstance(given, Iterable) and not isinstance(given, str | bytes | bytearray | Mapping | Set)
+
+
+def _accepted(kind: type) -> str:
+    return (
+        "give a text, a list of texts, a list of words, a list of lists of words, a list of "
+        f"{kind.__name__}, or a pathlib.Path"
+    )
+
+
+def _shown(given: object) -> str:
+    text = repr(given)
+    return text if len(text) <= 40 else f"{text[:40]}… ({type(given).__name__})"

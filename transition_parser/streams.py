@@ -1,0 +1,95 @@
+"""Items in chunks: all of a file at its own pace, those of a pipe as they come."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from queue import Empty, Queue
+from threading import Event, Thread
+from typing import BinaryIO, NamedTuple, TypeVar
+
+from transition_parser.errors import InputError
+
+T = TypeVar("T")
+
+PAUSE = 0.05  # seconds without a new item that are a pause
+
+
+class _End(NamedTuple):
+    """Stands behind the last item. error: what the items raised, if anything."""
+
+    error: BaseException | None
+
+
+def standard_input() -> BinaryIO:
+    """Standard input as bytes. A reader of its own over the same descriptor where there is one: the interpreter would
+    abort if a thread that waits for input held the lock of `sys.stdin` when the program ends."""
+    if sys.stdin is None:
+        raise InputError("standard input is closed")
+    try:
+        return open(sys.stdin.fileno(), "rb", closefd=False)
+    except io.UnsupportedOperation:  # an object in memory stands in for it
+        return sys.stdin.buffer
+
+
+def may_pause(path: str | os.PathLike) -> bool:
+    """True for standard input (`-`) and whatever is not a regular file: a named pipe, a terminal."""
+    return str(path) == "-" or (os.path.exists(path) and not os.path.isfile(path))
+
+
+def in_chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yields lists of `size` items, the last one shorter."""
+    iterator = iter(items)
+    while chunk := list(islice(iterator, size)):
+        yield chunk
+
+
+def as_they_come(items: Iterable[T], size: int, pause: float = PAUSE) -> Iterator[list[T]]:
+    """Yields lists of at most `size` items, fewer where no other item came for `pause` seconds.
+
+    A thread takes the items, and is at most `size` ahead. What they raise is raised here too, after the items before.
+    """
+    queue: Queue = Queue(size)
+    closed = Event()
+    # a daemon: the program may end while the thread waits for input
+    Thread(target=_fill, args=(queue, items, closed), name="reader", daemon=True).start()
+    end = None
+    try:
+        while end is None:
+            chunk, end = _take(queue, size, pause)
+            if chunk:
+                yield chunk
+        if end.error is not None:
+            raise end.error
+    finally:
+        closed.set()
+        _take(queue, size, 0.0, wait=False)  # makes room, in case the thread waits for it
+
+
+def _fill(queue: Queue, items: Iterable[T], closed: Event) -> None:
+    try:
+        for item in items:
+            queue.put(item)
+            if closed.is_set():
+                return
+    except BaseException as error:  # for the thread that takes the items, which raises it again
+        queue.put(_End(error))
+    else:
+        queue.put(_End(None))
+
+
+def _take(queue: Queue, size: int, pause: float, wait: bool = True) -> tuple[list, _End | None]:
+    """The items at hand, and what stands behind the last one. wait: for the first one however long it takes."""
+    chunk: list = []
+    while len(chunk) < size:
+        try:
+            item = queue.get(timeout=None if wait and not chunk else pause)
+        except Empty:
+            break
+        if isinstance(item, _End):
+            return chunk, item
+        chunk.append(item)
+    return chunk, None
