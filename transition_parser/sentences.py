@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
@@ -12,9 +11,12 @@ from typing import TypeVar
 from transition_parser.errors import input_error
 from transition_parser.graphs.bank import AmrEntry, parse_bank
 from transition_parser.graphs.conllu import Sentence, decode_line, parse_conllu
+from transition_parser.streams import standard_input
 from transition_parser.text.tokens import tokenise
 
 T = TypeVar("T")
+
+_BANK_COMMENT = b"# ::"
 
 
 def read_sentences(path: str | os.PathLike, tokenised: bool = True) -> Iterator[Sentence]:
@@ -31,7 +33,7 @@ def _opened(path: str | os.PathLike, read: Callable[[Iterator[bytes], list[bytes
     """What `read` yields from the lines of a file or of standard input, which must be something. read: takes the
     lines, those up to the first that is neither blank nor a comment, and a name for messages."""
     if str(path) == "-":
-        yield from _some(sys.stdin.buffer, "standard input", read)
+        yield from _some(standard_input(), "standard input", read)
         return
     with open(path, "rb") as file:
         yield from _some(file, str(path), read)
@@ -40,10 +42,15 @@ def _opened(path: str | os.PathLike, read: Callable[[Iterator[bytes], list[bytes
 def _some(lines: Iterable[bytes], name: str, read: Callable) -> Iterator:
     lines = iter(lines)
     head: list[bytes] = []
+    of_bank = False
     for line in lines:
         line = line if head else line.removeprefix(b"\xef\xbb\xbf")
         head.append(line)
-        if line.strip() and not line.startswith(b"#"):
+        of_bank |= line.startswith(_BANK_COMMENT)
+        if not line.strip():
+            if of_bank:  # an entry without graph: a pipe may pause behind it
+                break
+        elif not line.startswith(b"#"):
             break
     empty = True
     for sentence in read(chain(head, lines), head, name):
@@ -54,7 +61,7 @@ def _some(lines: Iterable[bytes], name: str, read: Callable) -> Iterator:
 
 
 def _is_bank(head: list[bytes], name: str) -> bool:
-    return name.endswith(".amr") or any(line.startswith(b"# ::") for line in head)
+    return name.endswith(".amr") or any(line.startswith(_BANK_COMMENT) for line in head)
 
 
 def _is_conllu(head: list[bytes], name: str) -> bool:

@@ -3,11 +3,13 @@
 MODEL is a checkpoint of fairseq-train, a folder that `export` wrote, or the name of a model that comes
 with the package (en-ewt, en-amr). IN is text with one tokenised sentence a line, or - for standard input; for a model
 of trees also CoNLL-U (its comments and columns are kept; HEAD and DEPREL are replaced), for a model of AMRs
-also an AMR bank (what stands behind # ::key is kept; its graphs are not read, and replaced)."""
+also an AMR bank (its # ::key comments are kept; its graphs are replaced without being read). Standard input and
+pipes are parsed as they come: whenever the input pauses, the parses of all complete sentences are written."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from transition_parser.cli.options import add_user_dir, import_user_dir, output,
 from transition_parser.errors import InputError, input_error
 from transition_parser.files import growing
 from transition_parser.progress import progress
+from transition_parser.streams import as_they_come, in_chunks, may_pause
 
 HELP = "sentences to trees or AMRs"
 EXAMPLE = """example:
@@ -33,8 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume",
         action="store_true",
-        help="collect the output in FILE.partial, and go on behind what an interrupted run (of the same model and "
-        "options) left there",
+        help="collect the output in FILE.partial, and continue after the sentences that an interrupted run (of the "
+        "same model and options) has written there",
     )
     parser.add_argument("--beam", type=positive, default=1, metavar="N", help="1: greedy (default)")
     parser.add_argument(
@@ -55,15 +58,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tokenize", action="store_true", help="text is not tokenised: use spaCy's English rules")
     parser.add_argument("--scores", action="store_true", help="write parse_score as a comment, and ArcScore into MISC")
     parser.add_argument("--actions", action="store_true", help="write the actions as a comment")
-    parser.add_argument("--alignments", action="store_true", help="AMR: write ~e.N behind nodes")
+    parser.add_argument("--alignments", action="store_true", help="AMR: write ~e.N after each node")
     parser.add_argument("--no-wiki", action="store_true", help="AMR: write no :wiki")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Parses the file."""
-    from transition_parser.parser import Parser
+    from transition_parser.compat import keep_few_kernels, keep_freed_memory
+    from transition_parser.parser import CHUNK, Parser
 
     import_user_dir(arguments.user_dir)
+    keep_freed_memory()
+    keep_few_kernels()
     parser = Parser.load(
         arguments.model,
         arguments.beam,
@@ -78,16 +84,20 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.resume:
         return _resume(arguments, parser, sentences)
     with output(arguments.output) as file:
-        for text in _parsed(arguments, parser, sentences):
+        for text in _parsed(arguments, parser, sentences, CHUNK):
             file.write(text)
+            if file is sys.stdout:
+                file.flush()
     return 0
 
 
-def _parsed(arguments: argparse.Namespace, parser, sentences: Iterable, chunk: int | None = None) -> Iterator[str]:
+def _parsed(arguments: argparse.Namespace, parser, sentences: Iterable, size: int) -> Iterator[str]:
+    """The parses as text. size: sentences that are held at a time; fewer where the input pauses."""
     options: dict = {"scores": arguments.scores, "actions": arguments.actions}
     if parser.builds_amr:
         options |= {"marks": arguments.alignments, "wiki": not arguments.no_wiki}
-    for parse in progress(parser.parse_stream(sentences, chunk), "parsing"):
+    chunks = (as_they_come if may_pause(arguments.input) else in_chunks)(sentences, size)
+    for parse in progress(parser.parse_chunks(chunks), "parsing"):
         yield str(parse.annotated(**options))
 
 
@@ -96,11 +106,15 @@ def _resume(arguments: argparse.Namespace, parser, sentences: Iterable) -> int:
         raise InputError("--resume needs -o FILE")
     with growing(arguments.output) as partial:
         sentences = iter(sentences)
-        for done in _finished(partial, parser):
+        for number, done in enumerate(_finished(partial, parser), 1):
             sentence = next(sentences, None)
             if sentence is None or (sentence.id, sentence.forms) != (done.id, done.forms):
-                found = "the end of the input" if sentence is None else f"sentence {sentence.id}"
-                raise input_error(f"holds another sentence ({done.id}) where {found} is due: remove it", partial)
+                here = "ends before it" if sentence is None else f"has {_name(sentence)} there"
+                raise input_error(
+                    f"sentence {number} of it is {_name(done)}, but the input {here}: remove the file, or give the "
+                    "input that it was made from",
+                    partial,
+                )
         with open(partial, "a", encoding="utf-8") as file:
             for text in _parsed(arguments, parser, sentences, _SAVED_TOGETHER):
                 file.write(text)
@@ -108,8 +122,12 @@ def _resume(arguments: argparse.Namespace, parser, sentences: Iterable) -> int:
     return 0
 
 
+def _name(sentence) -> str:
+    return sentence.id or repr(" ".join(sentence.forms))
+
+
 def _finished(partial: Path, parser) -> Iterator:
-    """The sentences that an earlier run finished; an unfinished one at the end is cut off."""
+    """The sentences that an earlier run finished; an unfinished one at the end is removed from the file."""
     with open(partial, "r+b") as file:
         whole = _last_blank_line(file)
         file.truncate(whole)
@@ -118,10 +136,10 @@ def _finished(partial: Path, parser) -> Iterator:
 
 
 def _last_blank_line(file) -> int:
-    """Where what follows the last blank line begins."""
-    end = place = 0
+    """The position behind the last blank line, in bytes."""
+    end = position = 0
     for line in file:
-        place += len(line)
+        position += len(line)
         if line == b"\n":
-            end = place
+            end = position
     return end

@@ -1,0 +1,141 @@
+"""`parse` as one program among others in a pipe."""
+
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Timer
+
+import pytest
+
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
+from transition_parser.graphs.bank import parse_bank
+from transition_parser.graphs.conllu import parse_conllu
+
+PROGRAM = Path(sys.executable).with_name("transition-parser")
+CONLLU = "# sent_id = {0}\n1\tHi\t_\t_\t_\t_\t_\t_\t_\t_\n2\tthere\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+ENTRY = "# ::id {0}\n# ::snt She sleeps.\n\n"
+
+
+@contextmanager
+def parsing(*arguments):
+    """A running `parse`, its standard input and output pipes; ended after two minutes, so that no test waits."""
+    with subprocess.Popen(
+        [PROGRAM, "parse", *map(str, arguments)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ) as running:  # fmt: skip
+        timer = Timer(120, running.kill)
+        timer.start()
+        try:
+            yield running
+        finally:
+            timer.cancel()
+            running.kill()
+
+
+def block(file) -> str:
+    """The lines up to the next blank one."""
+    lines = []
+    while (line := file.readline()) not in ("\n", ""):
+        lines.append(line)
+    return "".join(lines)
+
+
+def write(running, text: str) -> None:
+    running.stdin.write(text)
+    running.stdin.flush()
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence", "expected"),
+    [
+        ("en-ewt", "Hi there {0}\n", "# text = Hi there {0}\n"),
+        ("en-ewt", CONLLU, "# sent_id = {0}\n"),
+        ("en-amr", "Hi there {0}\n", "# ::id {0}\n"),
+        ("en-amr", ENTRY, "# ::id {0}\n"),
+    ],
+)
+def test_a_parse_comes_before_the_next_sentence_is_written(model, sentence, expected):
+    with parsing(model, "-") as running:
+        for number in (1, 2, 3):
+            write(running, sentence.format(number))
+            assert expected.format(number) in block(running.stdout)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "unfinished", "rest"), [("Hi\n", "Hi", "\n"), (CONLLU, "1\tHi", "\t_" * 8 + "\n\n")]
+)
+def test_the_input_may_pause_within_a_sentence(sentence, unfinished, rest):
+    with parsing("en-ewt", "-") as running:
+        write(running, sentence * 2 + unfinished)
+        assert block(running.stdout) == block(running.stdout) != ""
+        write(running, rest)
+        assert "1\tHi\t" in block(running.stdout)
+
+
+@pytest.mark.parametrize(
+    ("model", "path", "read"), [("en-ewt", SAMPLE, parse_conllu), ("en-amr", SAMPLE_AMR, parse_bank)]
+)
+def test_a_pipe_gives_what_a_file_gives(model, path, read):
+    options = ("--precision", "fp32", "--scores", "--actions", "--beam", "2")
+    expected = run_here("parse", model, path, *options).stdout
+    with parsing(model, "-", *options) as running:
+        blocks = path.read_text(encoding="utf-8").split("\n\n")
+        middle = len(blocks) // 2
+        write(running, "\n\n".join(blocks[:middle]) + "\n\n")
+        first = block(running.stdout)  # the second half is written when the first is on its way out
+        running.stdin.write("\n\n".join(blocks[middle:]))
+        running.stdin.close()
+        assert first + "\n" + running.stdout.read() == expected
+    assert len(list(read(expected.encode().splitlines(keepends=True)))) > 50
+
+
+def test_a_named_pipe_is_a_stream_too(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with parsing("en-ewt", pipe) as running, open(pipe, "w") as file:
+        for word in ("Hi", "Stop"):
+            file.write(f"{word}\n")
+            file.flush()
+            assert f"# text = {word}\n" in block(running.stdout)
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_a_reader_that_leaves_is_no_error(live, tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_text("Hi there .\n" * 3000)
+    with parsing("en-ewt", "-" if live else path) as running:
+        if live:
+            write(running, "Hi there .\n")
+        assert running.stdout.readline() == "# text = Hi there .\n"
+        running.stdout.close()
+        if live:
+            write(running, "Hi there .\n" * 3000)
+        assert running.wait() == 0  # with standard input still open
+        assert running.stderr.read() == ""
+
+
+def test_what_comes_before_a_broken_line_is_parsed():
+    with parsing("en-ewt", "-") as running:
+        out, said = running.communicate(CONLLU.format(1) + CONLLU.format(2) + "1\tHi\n")
+        assert running.returncode == 2
+        assert [sentence.id for sentence in parse_conllu(out.encode().splitlines(keepends=True))] == ["1", "2"]
+        assert said == "transition-parser: error: standard input:9: 2 columns separated by tabs, 10 expected\n"
+
+
+def test_an_error_ends_the_program_while_the_input_is_open():
+    with parsing("en-ewt", "-") as running:
+        write(running, "1\tHi\n\n")
+        assert running.wait() == 2
+        assert running.stderr.read().count("\n") == 1
+
+
+def test_standard_input_that_is_closed():
+    done = subprocess.run(
+        ["sh", "-c", f"exec {PROGRAM} parse en-ewt - <&-"],
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "transition-parser: error: standard input is closed\n"
