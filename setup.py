@@ -69,7 +69,7 @@ setup(
         "matplotlib>=3.8",
     ],
     extras_require={
-        "test": ["pytest>=8", "hypothesis>=6.100", "ruff==0.17.5", "import-linter==2.16"],
+        "test": ["pytest>=8", "hypothesis>=6.100", "ruff==0.17.5", "import-linter==2.16", "mypy==2.4.1"],
         # the parsers that run/bench measures beside ours
         "bench": ["ufal.udpipe>=1.3", "supar==1.1.4"],
     },

@@ -14,6 +14,7 @@ from transition_parser.transitions import Action, Kind, TransitionSystem
 
 REDUCE = Action(Kind.REDUCE)
 SWAP = Action(Kind.SWAP)
+_NEVER = Action(Kind.SHIFT)  # of word 0, which there is not
 
 Oracle = Callable[["_Gold"], Iterator[Action]]
 
@@ -46,9 +47,9 @@ class _Gold:
         self.n = n
         self.root = n + 1
         self.heads = [0, *(head or n + 1 for head in tree.heads), 0]
-        self.left = [None, *map(_left_arc, tree.relations)]
-        self.right = [None, *map(_right_arc, tree.relations)]
-        self.shift = [None, *map(system.shift, words), Action(Kind.SHIFT)]
+        self.left = [_NEVER, *map(_left_arc, tree.relations)]
+        self.right = [_NEVER, *map(_right_arc, tree.relations)]
+        self.shift = [_NEVER, *map(system.shift, words), Action(Kind.SHIFT)]
         self.last_child = [0] * (n + 2)
         self.children = [0] * (n + 2)
         for word in range(1, n + 1):

@@ -6,11 +6,16 @@ systems and the oracles do not need them.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from transition_parser.parser import Parser
+
 __version__ = "0.1.0"
 __all__ = ["Parser", "__version__"]
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> object:
     if name == "Parser":
         from transition_parser.parser import Parser
 

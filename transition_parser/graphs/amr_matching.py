@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import smatch
 
@@ -32,9 +33,9 @@ def best_mapping(system: Triples, gold: Triples, restarts: int = 4, seed: int = 
 class _Seeded(random.Random):
     """Random numbers that the package can't seed anew: it does so from the clock, before each start."""
 
-    def seed(self, a=None, version: int = 2) -> None:
-        if a is not None:
-            super().seed(a, version)
+    def seed(self, *args: Any) -> None:
+        if args and args[0] is not None:
+            super().seed(*args)
 
 
 @contextmanager

@@ -78,14 +78,14 @@ def _of_the(which: str, problem: str) -> InputError:
 def triple_diff(gold: AmrGraph | str, system: AmrGraph | str, restarts: int = RESTARTS, seed: int = 0) -> list[str]:
     """The gold triples that are missing (`- b / boy`, `- w / want-01 :ARG0 b / boy`) and the system's that are extra
     (`+ …`), under the best mapping of nodes that Smatch finds. Empty for equal graphs."""
-    gold, system = (
+    due, built = (
         read_triples(graph if isinstance(graph, str) else graph.to_penman(), partial(_of_the, which))
         for graph, which in ((gold, "gold"), (system, "system"))
     )
-    _match, mapping = best_mapping(system, gold, restarts, seed)
+    _match, mapping = best_mapping(built, due, restarts, seed)
     names = [("system", node) if other is None else ("gold", other) for node, other in enumerate(mapping)]
-    ours = _lines(gold, [("gold", node) for node in range(len(gold.concepts))])
-    theirs = _lines(system, names)
+    ours = _lines(due, [("gold", node) for node in range(len(due.concepts))])
+    theirs = _lines(built, names)
     in_gold, in_system = dict(ours), dict(theirs)
     missing = [f"- {line}" for key, line in ours if key not in in_system]
     return missing + [f"+ {line}" for key, line in theirs if key not in in_gold]

@@ -84,6 +84,10 @@ class Comparison:
             return gold.parent is None
         return gold.parent is not None and self._gold_of.get(id(system.parent)) is gold.parent
 
+    def arc_right(self, pair: Pair) -> bool:
+        """True if the heads are right, and the relations are the same."""
+        return pair[0].relation == pair[1].relation and self.head_right(pair)
+
     def scores(self) -> dict[str, Score]:
         """UAS, LAS, CLAS (content words only) and label accuracy."""
 
@@ -93,37 +97,30 @@ class Comparison:
         def label(pair: Pair) -> bool:
             return pair[0].relation == pair[1].relation
 
-        def both(pair: Pair) -> bool:
-            return label(pair) and self.head_right(pair)
-
         return {
             "uas": self._score(self.head_right),
-            "las": self._score(both),
-            "clas": self._score(both, content),
+            "las": self._score(self.arc_right),
+            "clas": self._score(self.arc_right, content),
             "label_accuracy": self._score(label),
         }
 
     def by_relation(self) -> dict[str, Score]:
         """LAS of the words with each relation, most frequent gold relation first."""
         frequent = Counter(word.relation for word in self.gold if self._counted(word))
-        return {
-            relation: self._score(
-                lambda p: p[0].relation == p[1].relation and self.head_right(p),
-                lambda word, r=relation: word.relation == r,
-            )
-            for relation, _ in frequent.most_common()
-        }
+
+        def las(relation: str) -> Score:
+            return self._score(self.arc_right, lambda word: word.relation == relation)
+
+        return {relation: las(relation) for relation, _ in frequent.most_common()}
 
     def by_length(self, step: int = 10) -> dict[str, Score]:
         """LAS of the words of sentences of 1 to 10, 11 to 20, … words."""
         bins = sorted({(word.length - 1) // step for word in self.gold})
-        return {
-            f"{b * step + 1}-{(b + 1) * step}": self._score(
-                lambda p: p[0].relation == p[1].relation and self.head_right(p),
-                lambda word, b=b: (word.length - 1) // step == b,
-            )
-            for b in bins
-        }
+
+        def las(number: int) -> Score:
+            return self._score(self.arc_right, lambda word: (word.length - 1) // step == number)
+
+        return {f"{number * step + 1}-{(number + 1) * step}": las(number) for number in bins}
 
     def _score(self, right: Callable[[Pair], bool], counted: Callable[[_Word], bool] = lambda word: True) -> Score:
         def keep(word: _Word) -> bool:
@@ -140,15 +137,18 @@ def compare_files(
     gold: str | os.PathLike, system: str | os.PathLike, full_labels: bool, skip_punctuation: bool
 ) -> Comparison:
     """The comparison of two CoNLL-U files. Raises `InputError` where one is malformed or their texts differ."""
-    files = []
-    for path in (gold, system):
-        files.append(list(read_conllu(path)))
-        if not files[-1]:
-            raise input_error("the file holds no sentences", path)
+    gold_sentences, system_sentences = _read(gold), _read(system)
     try:
-        return Comparison(*files, full_labels, skip_punctuation)
+        return Comparison(gold_sentences, system_sentences, full_labels, skip_punctuation)
     except InputError as error:
         raise input_error(f"{error} (compared with {gold})", system) from None
+
+
+def _read(path: str | os.PathLike) -> list[Sentence]:
+    sentences = list(read_conllu(path))
+    if not sentences:
+        raise input_error("the file holds no sentences", path)
+    return sentences
 
 
 def _words(sentences: Iterable[Sentence], full_labels: bool) -> tuple[str, list[_Word]]:

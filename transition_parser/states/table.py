@@ -45,7 +45,7 @@ class Column(IntEnum):
     LEFT_ARC_ANY = 20  # its relation is for the root and for other heads
 
 
-_COLUMN_OF_KIND = {kind: Column[kind.name] for kind in Kind if kind is not Kind.COPY_SENSE01}
+_COLUMN_OF_KIND: dict[Kind, Column] = {kind: Column[kind.name] for kind in Kind if kind is not Kind.COPY_SENSE01}
 _COLUMN_OF_KIND[Kind.COPY_SENSE01] = Column.COPY_LEMMA
 # what serves for these, too
 _INSTEAD = {Column.LEFT_ARC: Column.LEFT_ARC_ANY, Column.LEFT_ARC_ROOT: Column.LEFT_ARC_ANY}
@@ -73,7 +73,7 @@ class ActionTable:
         self.column = np.array([self._column(a) for a in self.actions], np.int64)
         self.column[self.end] = Column.END
         self.shift_word = np.array([self._shift_word(a) for a in self.actions], np.int64)
-        relation_ids = {label: i for i, label in enumerate(self.relations)}
+        relation_ids: dict[str | None, int] = {label: i for i, label in enumerate(self.relations)}
         self.relation = np.array([relation_ids[a.label] if a and _is_arc(a) else 0 for a in self.actions], np.int64)
         self._check_columns()
         self._read_lexicon()

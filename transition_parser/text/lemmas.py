@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
+from typing import Any
 
 # where the table guesses a rare reading, or one that AMR has no concept for
 OVERRIDES: Mapping[str, str] = {
@@ -66,6 +67,6 @@ def _index() -> dict[str, frozenset[str]]:
 
 
 @cache
-def _table(name: str):
+def _table(name: str) -> dict[str, Any]:
     file = resources.files("spacy_lookups_data") / "data" / f"en_lemma_{name}.json.gz"
     return json.loads(gzip.decompress(file.read_bytes()))

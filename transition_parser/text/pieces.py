@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 import sentencepiece
@@ -65,8 +66,8 @@ class Pieces:
         if alpha is None:
             found = self.model.encode(forms, out_type=str)
         else:  # one by one: for a list sentencepiece starts threads, each with the same random numbers
-            sample = {"out_type": str, "enable_sampling": True, "alpha": alpha}
-            found = [self.model.encode(form, **sample) for form in forms]
+            encode = partial(self.model.encode, out_type=str, enable_sampling=True, alpha=alpha)
+            found = [encode(form) for form in forms]
         return [pieces or [OPEN] for pieces in found]
 
     def words(self, pieces: Sequence[str]) -> list[str]:

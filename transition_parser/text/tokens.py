@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spacy.language import Language
 
 
 def tokenise(text: str) -> list[str]:
@@ -15,7 +19,7 @@ def tokenise(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def _english():
+def _english() -> Language:
     import spacy  # slow to import, and needed for text that is not tokenised only
 
     return spacy.blank("en")

@@ -5,6 +5,8 @@ Source: Kuhlmann, Gomez-Rodriguez and Satta 2011; de Lhoneux, Stymne and Nivre 2
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.system import State, TransitionSystem
 
@@ -30,7 +32,7 @@ class ArcHybrid(TransitionSystem):
     """
 
     name = "arc-hybrid"
-    kinds = (Kind.SHIFT, Kind.LEFT_ARC, Kind.RIGHT_ARC)
+    kinds: ClassVar[tuple[Kind, ...]] = (Kind.SHIFT, Kind.LEFT_ARC, Kind.RIGHT_ARC)
 
     def why_illegal(self, state: State, action: Action) -> str | None:
         stack, front = state.stack, state.buffer[0]

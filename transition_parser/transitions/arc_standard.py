@@ -5,6 +5,8 @@ Source: Nivre 2004; Nivre 2009 (SWAP).
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.system import State, TransitionSystem
 
@@ -30,7 +32,7 @@ class ArcStandard(TransitionSystem):
     """
 
     name = "arc-standard"
-    kinds = (Kind.SHIFT, Kind.LEFT_ARC, Kind.RIGHT_ARC)
+    kinds: ClassVar[tuple[Kind, ...]] = (Kind.SHIFT, Kind.LEFT_ARC, Kind.RIGHT_ARC)
 
     def why_illegal(self, state: State, action: Action) -> str | None:
         stack = state.stack
