@@ -4,7 +4,8 @@ Source: Fernandez Astudillo et al. 2020
 """
 
 from transition_parser.models.registry import register
-from transition_parser.models.stack_transformer.model import StackTransformerOptions, build
+from transition_parser.models.stack_transformer.model import build
+from transition_parser.models.stack_transformer.options import StackTransformerOptions
 
 NO_STATE = {"stack_heads": 0, "buffer_heads": 0}  # the vanilla Transformer, variant a of the paper's table 1
 SMALL = {"encoder_layers": 2, "decoder_layers": 2}

@@ -6,12 +6,12 @@ Source: Fernandez Astudillo et al. 2020, sec. 3.1
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.models.stack_transformer.layer import DecoderLayer
+from transition_parser.models.stack_transformer.options import StackTransformerOptions
 from transition_parser.models.stack_transformer.search_attention import SearchAttention, search_attention
 from transition_parser.models.stack_transformer.state_masks import StateHeads, StatePositions
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
@@ -22,9 +22,6 @@ from transition_parser.modules.linear import keep_weight, padded
 from transition_parser.states.machine import Machine, machine_class
 from transition_parser.states.states import RANKS, States
 from transition_parser.states.table import ActionTable
-
-if TYPE_CHECKING:
-    from transition_parser.models.stack_transformer.model import StackTransformerOptions
 
 # From this many actions on, search scores only those that are legal in some row.
 LARGE_VOCABULARY = 512
