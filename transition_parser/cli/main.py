@@ -12,7 +12,9 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 
 from transition_parser import __version__
+from transition_parser.cli.signals import signals_as_exits
 from transition_parser.errors import InputError
+from transition_parser.files import NO_ROOM
 
 # the subcommands, each a module of this folder
 COMMANDS = ("merge", "align", "preprocess", "oracle", "parse", "score", "average", "export", "draw")
@@ -51,19 +53,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     try:
-        return arguments.run(arguments)
+        with signals_as_exits():
+            status = arguments.run(arguments)
+            sys.stdout.flush()
+        return status
     except InputError as error:
         return _fail(str(error))
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_standard_output()
         return 0
     except OSError as error:
+        if error.filename is None and error.errno in NO_ROOM:
+            _drop_standard_output()
+            return _fail(f"standard output: {error.strerror}")
         return _fail(f"{error.filename or 'input'}: {error.strerror or error}")
     except KeyboardInterrupt:
         return 130
     except Exception:  # a bug of ours: 1 would say that a check failed
         traceback.print_exc()
         return 70
+
+
+def _drop_standard_output() -> None:
+    """What is left to be written goes nowhere: Python would fail again when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str) -> int:

@@ -87,13 +87,14 @@ def train_pieces(sentences: Iterable[Sequence[str]], folder: str | os.PathLike, 
     """
     # Whole sentences, not a list of words: sentencepiece draws its first candidates from the distinct
     # lines, so that a frequent word would weigh no more than a rare one.
-    text = (" ".join(map(normalise, words)) for words in sentences)
+    # And a list, not a generator: sentencepiece would turn what interrupts the program there into an error of its own.
+    text = [" ".join(map(normalise, words)) for words in sentences]
     path = Path(folder, FILE_NAME)
     sentencepiece.set_random_generator_seed(seed)
     try:
         with open(path, "wb") as file:
             sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=text,
+                sentence_iterator=iter(text),
                 model_writer=file,
                 model_type="bpe",
                 vocab_size=size,
