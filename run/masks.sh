@@ -13,8 +13,8 @@ fi
 corpus=$1 data=$2 dev=$3 out=$4
 shift 4
 case $corpus in
-ewt) config=$root/configs/ewt-stack-small.flags epochs=${1:-5} updates=228 ;;
-lpp) config=$root/configs/lpp-stack-small.flags epochs=${1:-20} updates=26 ;;
+ewt) config=$root/configs/ewt-stack-small.flags epochs=${1:-5} ;;
+lpp) config=$root/configs/lpp-stack-small.flags epochs=${1:-20} ;;
 *) echo "masks.sh: ewt or lpp, not $corpus" >&2 && exit 2 ;;
 esac
 shift $(($# > 0))
@@ -36,7 +36,7 @@ for seed in "$@"; do
         sed '/^--state-positions$/d' "$config" >"$common"
         # shellcheck disable=SC2086  # several flags
         bash "$root/run/train.sh" "$common" "$data" "$out/$name" ${flags[$variant]} --seed "$seed" \
-            --max-epoch "$epochs" --total-num-update $((epochs * updates)) --warmup-updates $((epochs * updates / 8)) \
+            --max-epoch "$epochs" --warmup-epochs "$(LC_ALL=C awk "BEGIN { print $epochs / 8 }")" \
             --keep-best-checkpoints 1 >"$out/$name.log"
         for beam in 1 10; do
             parsed=$out/$name.$beam.${dev##*.}

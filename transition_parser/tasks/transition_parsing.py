@@ -10,7 +10,7 @@ from typing import Optional
 
 import torch
 from fairseq.data import Dictionary, data_utils
-from fairseq.dataclass import ChoiceEnum, FairseqDataclass
+from fairseq.dataclass import ChoiceEnum
 from fairseq.logging import metrics
 from fairseq.search import BeamSearch
 from fairseq.sequence_generator import SequenceGenerator
@@ -19,7 +19,7 @@ from fairseq.tokenizer import tokenize_line
 from omegaconf import II
 from torch import Tensor
 
-from transition_parser import criterions  # noqa: F401  (registers them)
+from transition_parser import criterions, schedulers  # noqa: F401  (registers them)
 from transition_parser.compat import keep_freed_memory, quiet_penman
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.data.resources import SOURCE, TARGET, Resources
@@ -29,6 +29,7 @@ from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.modules.contract import Hypothesis
 from transition_parser.parses import replay_amr
+from transition_parser.schedulers.length import LengthConfig, tell_batches, warn_if_short
 from transition_parser.search import search
 from transition_parser.states.machine import max_search_actions
 from transition_parser.states.states import TREE
@@ -40,7 +41,7 @@ from transition_parser.transitions.config import ParserConfig
 
 
 @dataclass
-class TransitionParsingConfig(FairseqDataclass):
+class TransitionParsingConfig(LengthConfig):
     """The options of the task."""
 
     data: Optional[str] = field(default=None, metadata={"help": "folder that preprocess and fairseq-preprocess wrote"})
@@ -134,6 +135,15 @@ class TransitionParsingTask(FairseqTask):
             references=None if training or not self.builds_amr else self._references(split, len(source)),
             needs=self.needs,
         )
+
+    def get_batch_iterator(self, dataset, *args, **kwargs):
+        """fairseq's iterator over batches; schedulers come to know how many there are for training."""
+        first = dataset not in self.dataset_to_epoch_iter
+        iterator = super().get_batch_iterator(dataset, *args, **kwargs)
+        if first and dataset is self.datasets.get("train"):
+            tell_batches(len(iterator))
+            warn_if_short(self.cfg, len(iterator))
+        return iterator
 
     def _references(self, split: str, sentences: int) -> list[AmrEntry]:
         path = Path(self.cfg.data, f"{split}.amr")

@@ -1,0 +1,107 @@
+import json
+import re
+
+import pytest
+import torch
+from fairseq.logging import metrics
+from fairseq.optim.lr_scheduler.polynomial_decay_schedule import (
+    PolynomialDecayLRSchedule,
+    PolynomialDecayLRScheduleConfig,
+)
+from fairseq.optim.sgd import SGD
+
+from tests.conftest import train
+from transition_parser.errors import InputError
+from transition_parser.schedulers.epochs_polynomial import EpochsPolynomial, EpochsPolynomialConfig
+from transition_parser.schedulers.length import tell_batches
+
+
+class Optimizer(SGD):
+    """fairseq's, without its options."""
+
+    def __init__(self) -> None:
+        self._optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.25)
+
+
+def config(**options) -> EpochsPolynomialConfig:
+    return EpochsPolynomialConfig(**({"warmup_epochs": 1.5, "max_epoch": 4, "update_freq": [1], "lr": [0.5]} | options))
+
+
+@pytest.fixture(autouse=True)
+def nothing_told():
+    metrics.reset()
+
+
+@pytest.mark.parametrize(
+    ("options", "warmup", "total"),
+    [
+        ({}, 15, 40),
+        ({"warmup_epochs": 0.0}, 0, 40),
+        ({"power": 2.0, "end_learning_rate": 0.1, "decay_epochs": 3.5}, 15, 35),
+        ({"update_freq": [5]}, 3, 8),
+        ({"lr": [0.5, 0.25]}, 15, 40),
+    ],
+)
+def test_it_equals_polynomial_decay_with_as_many_updates(options, warmup, total):
+    cfg = config(**options)
+    ours = EpochsPolynomial(cfg, Optimizer())
+    theirs = PolynomialDecayLRSchedule(
+        PolynomialDecayLRScheduleConfig(
+            warmup_updates=warmup,
+            end_learning_rate=cfg.end_learning_rate,
+            power=cfg.power,
+            total_num_update=total,
+            lr=cfg.lr,
+        ),
+        Optimizer(),
+    )
+    tell_batches(10)
+    for update in range(total + 3):
+        if update % 10 == 0:
+            ours.step_begin_epoch(update // 10 + 1)
+            theirs.step_begin_epoch(update // 10 + 1)
+        assert ours.step_update(update) == theirs.step_update(update)
+        assert ours.optimizer.get_lr() == theirs.optimizer.get_lr()
+
+
+def test_before_the_data_are_there_the_learning_rate_stays():
+    """fairseq asks for it when it loads a checkpoint, and again when the data are loaded."""
+    scheduler = EpochsPolynomial(config(), Optimizer())
+    assert scheduler.step_update(7) == 0.25
+    with pytest.raises(InputError, match="--task transition_parsing"):
+        scheduler.step_begin_epoch(1)
+    tell_batches(10)
+    assert scheduler.step_update(7) == pytest.approx(0.5 * 7 / 15)
+    tell_batches(20)
+    assert scheduler.step_update(7) == pytest.approx(0.5 * 7 / 30)
+
+
+@pytest.mark.parametrize("options", [{"decay_epochs": 0}, {"warmup_epochs": 4.0}, {"warmup_epochs": -1.0}])
+def test_epochs_that_make_no_sense(options):
+    with pytest.raises(InputError, match="needs --warmup-epochs less than --max-epoch"):
+        EpochsPolynomial(config(**options), Optimizer())
+
+
+FLAGS = ("--lr-scheduler", "epochs_polynomial", "--max-epoch", "3", "--log-interval", "1", "--disable-validation")
+
+
+def rates(done) -> dict[int, float]:
+    """The learning rate after each update."""
+    entries = [json.loads(line) for line in re.findall(r'\{"epoch".*\}', done.stdout + done.stderr)]
+    return {int(e["num_updates"]): float(e["lr"]) for e in entries if "lr" in e and "num_updates" in e}
+
+
+def test_training_resumes_with_the_same_learning_rates(data_folder, tmp_path):
+    """Also within an epoch; and one that ends soon after its warm-up is warned of."""
+    flags = (*FLAGS, "--warmup-epochs", "1.25")
+    whole = train(data_folder, tmp_path / "whole", *flags, "--no-save", updates=0)
+    expected = rates(whole)
+    batches = len(expected) // 3
+    assert len(expected) == 3 * batches and max(expected.values()) == pytest.approx(0.005, rel=1e-3)
+    assert expected[3 * batches] == 0.0 and "training ends" not in whole.stderr
+    first = train(data_folder, tmp_path, *flags, "--save-interval-updates", "1", updates=batches + 2)
+    assert f"training ends after {batches + 2} updates" in first.stdout + first.stderr
+    second = train(data_folder, tmp_path, *flags, updates=0)
+    assert "Loaded checkpoint" in second.stdout + second.stderr
+    assert min(rates(second)) == batches + 3
+    assert rates(first) | rates(second) == expected

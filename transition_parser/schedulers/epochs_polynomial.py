@@ -1,0 +1,78 @@
+"""fairseq's polynomial decay with warm-up, its length in epochs: the same flags fit a small corpus and a large one."""
+
+# No `from __future__ import annotations` here: fairseq reads the types of the options at run time.
+from dataclasses import dataclass, field
+from typing import Optional
+
+from fairseq.dataclass import FairseqDataclass
+from fairseq.optim.lr_scheduler import FairseqLRScheduler, register_lr_scheduler
+from fairseq.optim.lr_scheduler.polynomial_decay_schedule import (
+    PolynomialDecayLRSchedule,
+    PolynomialDecayLRScheduleConfig,
+)
+
+from transition_parser.errors import InputError
+from transition_parser.schedulers.length import told_batches, updates_in
+
+
+@dataclass
+class EpochsPolynomialConfig(FairseqDataclass):
+    """The options of the scheduler."""
+
+    warmup_epochs: float = field(
+        default=0.0, metadata={"help": "the learning rate rises over so many epochs, perhaps a fraction (1.25)"}
+    )
+    decay_epochs: Optional[float] = field(
+        default=None, metadata={"help": "and falls until the end of this epoch (default: --max-epoch)"}
+    )
+    end_learning_rate: float = field(default=0.0, metadata={"help": "learning rate to decay to"})
+    power: float = field(default=1.0, metadata={"help": "decay exponent"})
+    max_epoch: int = "${optimization.max_epoch}"
+    update_freq: list[int] = "${optimization.update_freq}"
+    lr: list[float] = "${optimization.lr}"
+
+
+@register_lr_scheduler("epochs_polynomial", dataclass=EpochsPolynomialConfig)
+class EpochsPolynomial(FairseqLRScheduler):
+    """fairseq's `polynomial_decay` with as many updates as the epochs take.
+
+    The task says how many batches there are (`tell_batches`). The learning rate depends on that and on the
+    number of updates alone, so that it is the same after resuming.
+    """
+
+    def __init__(self, cfg: EpochsPolynomialConfig, optimizer) -> None:
+        super().__init__(cfg, optimizer)
+        end = cfg.max_epoch if cfg.decay_epochs is None else cfg.decay_epochs
+        if not 0 <= cfg.warmup_epochs < end:
+            raise InputError(
+                f"the learning rate can't rise until epoch {cfg.warmup_epochs:g} and fall until epoch {end:g}: "
+                "--lr-scheduler epochs_polynomial needs --warmup-epochs less than --max-epoch (or --decay-epochs)"
+            )
+        self._epochs = (cfg.warmup_epochs, end)
+        self._batches = 0
+        self._by_updates: PolynomialDecayLRSchedule | None = None
+
+    def step_begin_epoch(self, epoch: int) -> float:
+        """The learning rate at the beginning of an epoch."""
+        if not self._know_batches():
+            raise InputError("--lr-scheduler epochs_polynomial is for --task transition_parsing")
+        return self._by_updates.step_begin_epoch(epoch)
+
+    def step_update(self, num_updates: int) -> float:
+        """The learning rate after so many updates. While a checkpoint is loaded, before the data, as it is."""
+        return self._by_updates.step_update(num_updates) if self._know_batches() else self.optimizer.get_lr()
+
+    def _know_batches(self) -> bool:
+        batches = told_batches()
+        if batches is not None and batches != self._batches:
+            self._batches, cfg = batches, self.cfg
+            warmup, total = (updates_in(epochs, batches, cfg.update_freq) for epochs in self._epochs)
+            same = PolynomialDecayLRScheduleConfig(
+                warmup_updates=warmup,
+                end_learning_rate=cfg.end_learning_rate,
+                power=cfg.power,
+                total_num_update=max(total, warmup + 1),
+                lr=list(cfg.lr),
+            )
+            self._by_updates = PolynomialDecayLRSchedule(same, self.optimizer)
+        return self._by_updates is not None
