@@ -6,7 +6,7 @@ import pytest
 
 from transition_parser.errors import InputError
 from transition_parser.models.registry import ARCHITECTURES, architecture_of, on_registration, register
-from transition_parser.models.stack_transformer.model import StackTransformerOptions
+from transition_parser.models.stack_transformer.options import StackTransformerOptions
 
 
 def parsed(*flags: str) -> argparse.Namespace:
