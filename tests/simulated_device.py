@@ -1,0 +1,316 @@
+"""A simulated accelerator: tensors that say they are on a device of their own, and compute on the CPU.
+
+The device is called `meta`, the one device type beside `cpu` whose guards every build of torch has. Within
+`SimulatedDevice()` whatever is made there or moved there is an `OnDevice`, which holds a CPU tensor. As on a real
+accelerator tensors of two devices do not meet, numpy can not read them, and the host has to wait for the device where
+it needs a value, or a size that depends on values. `waits` counts these.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from functools import cache, partial
+from typing import NamedTuple
+from unittest import mock
+
+import torch
+from torch import Tensor, nn
+from torch._ops import OpOverload, OpOverloadPacket
+from torch.overrides import TorchFunctionMode
+from torch.utils._mode_utils import no_dispatch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+DEVICE = torch.device("meta")
+_PACKAGE = "transition_parser"
+
+aten = torch.ops.aten
+_COPIES = (aten._to_copy, aten.copy_)
+_INDEXED = (aten.index, aten.index_put, aten.index_put_, aten._index_put_impl_)
+# besides pointwise operators these take a number that is on the CPU
+_TAKE_NUMBERS = (aten.masked_fill, aten.masked_fill_, aten.fill, aten.fill_, *_INDEXED)
+_PARTS = torch._C.DispatchKey.CompositeImplicitAutograd
+_MAKE_FROM_PYTHON = (torch.tensor, torch.as_tensor, torch.scalar_tensor)
+_INDEXING = (Tensor.__getitem__, Tensor.__setitem__)
+
+
+class OnDevice(Tensor):
+    """A tensor on the simulated device. inner: its numbers, on the CPU."""
+
+    inner: Tensor
+    # what operators return is wrapped where they are dispatched
+    __torch_function__ = torch._C._disabled_torch_function_impl
+
+    @staticmethod
+    def __new__(cls, inner: Tensor) -> OnDevice:
+        if isinstance(inner, OnDevice):
+            raise TypeError("the tensor is on the device already")
+        # also what is made in inference mode has a version counter: wrappers need one
+        with torch.inference_mode(False) if torch.is_inference_mode_enabled() else nullcontext():
+            made = Tensor._make_wrapper_subclass(
+                cls,
+                inner.size(),
+                strides=inner.stride(),
+                storage_offset=inner.storage_offset(),
+                dtype=inner.dtype,
+                layout=inner.layout,
+                device=DEVICE,
+            )
+        made.inner = inner
+        return made
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        raise RuntimeError(f"{func}: a tensor of the simulated device is used outside of `SimulatedDevice()`")
+
+    def numpy(self, *_, **__):
+        raise TypeError("can't convert a tensor of the simulated device to numpy: use .cpu() first")
+
+    __array__ = numpy
+
+    def data_ptr(self) -> int:
+        raise RuntimeError("the host can't read memory of the simulated device")
+
+    def __deepcopy__(self, memo: dict) -> Tensor:
+        copied = OnDevice(self.inner.clone()).requires_grad_(self.requires_grad)
+        copied = nn.Parameter(copied, self.requires_grad) if isinstance(self, nn.Parameter) else copied
+        return memo.setdefault(id(self), copied)
+
+    def __repr__(self, **_) -> str:
+        return f"OnDevice({self.inner!r})"
+
+
+class Waits:
+    """What made the host wait for the device: `item` for `.item()`, `int()`, `bool()` and the like, `tolist`, `cpu`
+    for copies to the host, `upload` for copies from it (torch waits for them, too), and the names of operators whose
+    result has a size that depends on values.
+
+    kinds: how often each. sites: the same by kind and line of the package.
+    """
+
+    def __init__(self) -> None:
+        self.kinds: Counter[str] = Counter()
+        self.sites: Counter[tuple[str, str]] = Counter()
+
+    def add(self, kind: str) -> None:
+        self.kinds[kind] += 1
+        self.sites[kind, _site()] += 1
+
+    def clear(self) -> None:
+        self.kinds.clear()
+        self.sites.clear()
+
+    def total(self, *without: str) -> int:
+        return sum(count for kind, count in self.kinds.items() if kind not in without)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{count:6} {kind:18} {site}" for (kind, site), count in self.sites.most_common())
+
+
+def _site() -> str:
+    """The innermost line of the package that is being run, and the function that called its function."""
+    frame, lines = sys._getframe(1), []
+    while frame is not None and len(lines) < 2:
+        name = frame.f_globals.get("__name__", "")
+        if name.partition(".")[0] == _PACKAGE:
+            lines.append(f"{name.removeprefix(_PACKAGE + '.')}:{frame.f_lineno} {frame.f_code.co_qualname}")
+        frame = frame.f_back
+    return " < ".join(lines) or "outside the package"
+
+
+class SimulatedDevice:
+    """`with SimulatedDevice() as device:` makes the device there; `device.waits` are counted from then on."""
+
+    def __init__(self) -> None:
+        self.waits = Waits()
+        self._operators = _Operators(self.waits)
+        self._entered = ExitStack()
+
+    def __enter__(self) -> SimulatedDevice:
+        with ExitStack() as stack:
+            stack.enter_context(mock.patch.object(torch, "autocast", partial(self._autocast, torch.autocast)))
+            # parameters that two modules share stay shared when modules are moved, as on real devices
+            stack.callback(_swap_parameters, torch.__future__.get_swap_module_params_on_conversion())
+            _swap_parameters(True)
+            stack.enter_context(self._operators)
+            stack.enter_context(_Functions(self.waits))
+            self._entered = stack.pop_all()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._entered.close()
+
+    def _autocast(self, original: type, device_type: str, dtype: torch.dtype = torch.bfloat16, enabled: bool = True):
+        """`torch.autocast`, on the device too."""
+        if device_type != DEVICE.type:
+            return original(device_type, dtype, enabled)
+        return mock.patch.object(self._operators, "autocast", dtype if enabled else None)
+
+
+_swap_parameters = torch.__future__.set_swap_module_params_on_conversion
+
+
+class _Functions(TorchFunctionMode):
+    """What torch does with tensors and Python's own objects before any operator is dispatched."""
+
+    def __init__(self, waits: Waits) -> None:
+        self.waits = waits
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if func in _MAKE_FROM_PYTHON and _on_device(kwargs.get("device")):
+            made = func(*args, **{**kwargs, "device": None})
+            return made if isinstance(made, OnDevice) else made.to(DEVICE)
+        if args and isinstance(args[0], OnDevice):
+            if func is Tensor.new_tensor:
+                kwargs = {"dtype": args[0].dtype, **kwargs, "device": None}
+                return torch.tensor(*args[1:], **kwargs).to(DEVICE)
+            if func is Tensor.tolist:
+                self.waits.add("tolist")
+                return args[0].inner.tolist()
+            if func in _INDEXING:
+                args = (args[0], _indices(args[1]), *map(_number, args[2:]))
+        return func(*args, **kwargs)
+
+
+def _indices(index):
+    """Lists as tensors on the device, where torch puts them."""
+    if isinstance(index, tuple):
+        return tuple(map(_indices, index))
+    return torch.tensor(index).to(DEVICE) if isinstance(index, list) else index
+
+
+def _number(value):
+    """A number that is set stays on the CPU."""
+    return value if isinstance(value, Tensor) else torch.tensor(value)
+
+
+class _Operators(TorchDispatchMode):
+    """Computes on the CPU what is dispatched."""
+
+    def __init__(self, waits: Waits) -> None:
+        super().__init__()
+        self.waits = waits
+        self.autocast: torch.dtype | None = None
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        operator, kwargs = _operator(func), kwargs or {}
+        if operator.decomposes and torch.is_inference_mode_enabled():  # else it comes in its parts
+            with self:
+                return func._op_dk(_PARTS, *args, **kwargs)
+        tensors = list(_tensors((*args, *kwargs.values())))
+        inside = [x for x in tensors if isinstance(x, OnDevice)]
+        _check(operator, args, inside, [x for x in tensors if not isinstance(x, OnDevice)])
+        stays = bool(inside)
+        if kwargs.get("device") is not None:
+            stays = _on_device(kwargs["device"])
+            kwargs = {**kwargs, "device": torch.device("cpu") if stays else kwargs["device"]}
+        if inside or stays:
+            self._count(operator, args, kwargs, stays)
+        with self._autocasting() if stays and self.autocast else nullcontext():
+            found = func(*_map(_inner, args), **{name: _map(_inner, value) for name, value in kwargs.items()})
+        if operator.reshapes:
+            with no_dispatch():  # of the wrapper, too
+                func(*args, **kwargs)
+        if operator.writes and any(x.shape != x.inner.shape or x.stride() != x.inner.stride() for x in inside):
+            raise NotImplementedError(f"{operator.kind} changes the shape of a tensor in a way that is not simulated")
+        if operator.kind is aten.copy_:
+            return args[0]
+        return _map(_wrapping(inside), found) if stays else found
+
+    @contextmanager
+    def _autocasting(self) -> Iterator[None]:
+        """Autocasts what the CPU computes: within a mode torch does not."""
+        before = torch.get_autocast_dtype("cpu")
+        torch.set_autocast_dtype("cpu", self.autocast)
+        with torch._C._SetExcludeDispatchKeyGuard(torch._C.DispatchKey.AutocastCPU, False):
+            yield
+        torch.set_autocast_dtype("cpu", before)
+
+    def _count(self, operator: _Operator, args: tuple, kwargs: dict, stays: bool) -> None:
+        """What the operator, which takes or makes tensors on the device, makes the host wait for."""
+        if operator.kind in _COPIES:
+            source, target = (args[1], isinstance(args[0], OnDevice)) if operator.writes else (args[0], stays)
+            if isinstance(source, OnDevice) != target:
+                self.waits.add("upload" if target else "cpu")
+        elif operator.kind in _INDEXED:
+            for index in args[1]:
+                if isinstance(index, Tensor) and not isinstance(index, OnDevice):
+                    self.waits.add("upload")
+                number = operator.kind is not aten.index and args[2].numel() == 1 and not isinstance(args[2], OnDevice)
+                if isinstance(index, Tensor) and index.dtype in (torch.bool, torch.uint8) and not number:
+                    self.waits.add("mask")
+        elif operator.waits and kwargs.get("output_size") is None:
+            self.waits.add("item" if operator.kind is aten._local_scalar_dense else operator.kind.__name__)
+
+
+class _Operator(NamedTuple):
+    """What torch says of an operator."""
+
+    kind: OpOverloadPacket
+    decomposes: bool  # made of others
+    waits: bool  # its result, or the size of its result, depends on values
+    takes_numbers: bool  # also such that are on the CPU
+    writes: bool  # into what it is given
+    reshapes: bool  # what it is given
+
+
+@cache
+def _operator(func: OpOverload) -> _Operator:
+    kind, tags = func.overloadpacket, func.tags
+    return _Operator(
+        kind,
+        func._can_decompose(),
+        torch.Tag.data_dependent_output in tags or torch.Tag.dynamic_output_shape in tags,
+        torch.Tag.pointwise in tags or kind in _TAKE_NUMBERS or kind.__name__.startswith("_foreach_"),
+        func._schema.is_mutable,
+        torch.Tag.inplace_view in tags,
+    )
+
+
+def _check(operator: _Operator, args: tuple, inside: list[Tensor], outside: list[Tensor]) -> None:
+    """Raises where tensors of two devices meet."""
+    if any(x.is_meta for x in outside):
+        raise RuntimeError(f"{operator.kind}: a tensor without numbers, made on the device by what is not simulated")
+    if not inside or not outside or operator.kind in _COPIES:
+        return
+    if operator.kind in _INDEXED and isinstance(args[0], OnDevice):  # the indices may be on the CPU
+        outside = [x for x in outside if not any(x is index for index in args[1])]
+    if not all(x.dim() == 0 and operator.takes_numbers for x in outside):
+        shapes = [tuple(x.shape) for x in outside]
+        raise RuntimeError(f"{operator.kind}: tensors on the simulated device and, of shapes {shapes}, on the CPU")
+
+
+def _wrapping(given: list[OnDevice]) -> Callable:
+    """A function that wraps tensors; what was given, and is changed in place, keeps its wrapper."""
+    wrappers = {id(x.inner): x for x in given}
+
+    def wrapped(x):
+        if not isinstance(x, Tensor):
+            return x
+        return wrappers[id(x)] if id(x) in wrappers else OnDevice(x)
+
+    return wrapped
+
+
+def _map(function: Callable, x):
+    """Of each thing in lists and tuples."""
+    return type(x)(_map(function, each) for each in x) if type(x) in (list, tuple) else function(x)
+
+
+def _tensors(x) -> Iterator[Tensor]:
+    if type(x) in (list, tuple):
+        for each in x:
+            yield from _tensors(each)
+    elif isinstance(x, Tensor):
+        yield x
+
+
+def _on_device(device) -> bool:
+    return device is not None and torch.device(device).type == DEVICE.type
+
+
+def _inner(x):
+    return x.inner if isinstance(x, OnDevice) else x

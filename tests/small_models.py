@@ -1,0 +1,86 @@
+"""Small models with random weights over the sample corpora, made without leaving the process."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+import torch
+from fairseq.optim.adam import FairseqAdam
+
+from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
+from transition_parser.criterions.legal_cross_entropy import LegalCrossEntropyCriterion
+from transition_parser.data.dataset import TransitionDataset
+from transition_parser.data.resources import Resources
+from transition_parser.graphs.bank import read_bank
+from transition_parser.models import transition_transformer
+from transition_parser.models.transition_transformer import TransitionTransformer
+from transition_parser.tasks.transition_parsing import TransitionParsingConfig, TransitionParsingTask
+
+TREES = ("arc-hybrid-swap", "arc-eager", "arc-standard")
+SYSTEMS = (*TREES, "amr")
+# what a model sees of the parser state: architecture and options
+MODELS = {
+    "no state": ("transition_transformer_small", {}),
+    "state": ("stack_transformer_small", {}),
+    "positions": ("stack_transformer_small", {"state_positions": True, "encoder_local_layers": 1}),
+    "top2": ("stack_transformer_small", {"state_window": "top2", "stack_heads": 2, "buffer_heads": 0}),
+    "shift words": ("stack_transformer_small", {"predict_shift_words": True, "state_positions": True}),
+}
+_SIZES = {
+    f"{side}_{name}": size
+    for side in ("encoder", "decoder")
+    for name, size in (("embed_dim", 64), ("ffn_embed_dim", 64), ("attention_heads", 2))
+}
+
+
+def make_folder(system: str, folder: Path) -> Path:
+    """A folder of the sample corpus as `fairseq-preprocess` needs it, with its dictionaries. Some SHIFTs have words."""
+    kind, sample, options = ("amr", SAMPLE_AMR, ()) if system == "amr" else ("dependency", SAMPLE, ("--system", system))
+    corpora = [part for split in ("train", "valid", "test") for part in (f"--{split}", sample)]
+    run_here("preprocess", kind, *corpora, *options, "--pieces", "400", "--labeled-shift", "3", "--dest", folder)
+    for side in ("src", "act"):
+        dictionary = TransitionParsingTask.build_dictionary([str(folder / f"train.{side}")])
+        dictionary.save(str(folder / f"dict.{side}.txt"))
+    return folder
+
+
+def make_task(folder: Path, **options) -> TransitionParsingTask:
+    return TransitionParsingTask.setup_task(TransitionParsingConfig(data=str(folder), **options))
+
+
+def make_model(kind: str, resources: Resources, dropout: float = 0.0) -> TransitionTransformer:
+    """A model of `MODELS`, always with the same weights."""
+    architecture, options = MODELS[kind]
+    args = Namespace(**_SIZES, **options, dropout=dropout)
+    getattr(transition_transformer, architecture)(args)
+    torch.manual_seed(1)
+    return TransitionTransformer.over(args, resources)
+
+
+def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count: int) -> dict:
+    """Up to `count` sentences of so many words, with their gold derivations."""
+    resources = task.resources
+    sources, targets, references = [], [], []
+    graphs = list(read_bank(folder / "valid.amr")) if task.builds_amr else None
+    lines = ((folder / f"valid.{side}").read_text(encoding="utf-8").splitlines() for side in ("src", "act"))
+    for number, (pieces, actions) in enumerate(zip(*lines, strict=True)):
+        source = resources.encode_pieces(pieces.split())
+        if len(sources) == count or int(resources.opens_word()[source].sum()) not in lengths:
+            continue
+        index = resources.target_dictionary.index
+        sources.append(source)
+        targets.append(torch.tensor([*map(index, actions.split()), resources.table.end]))
+        references.append(graphs and graphs[number])
+    dataset = TransitionDataset(sources, None, targets, None, resources, references=graphs and references)
+    return dataset.collater([dataset[i] for i in range(len(sources))])
+
+
+def make_criterion(task: TransitionParsingTask) -> LegalCrossEntropyCriterion:
+    return LegalCrossEntropyCriterion(task, sentence_avg=False, label_smoothing=0.1)
+
+
+def make_optimizer(model: TransitionTransformer) -> FairseqAdam:
+    # Adam divides gradients by their size, even those that are 0 but for rounding: a large epsilon hides these
+    options = {"lr": [0.005], "adam_betas": "(0.9, 0.98)", "adam_eps": 1e-4, "weight_decay": 0.01}
+    return FairseqAdam(Namespace(**options, use_old_adam=False, fp16_adam_stats=False), list(model.parameters()))

@@ -1,0 +1,249 @@
+"""The simulated accelerator itself: what it refuses, what it counts, and that it computes as the CPU does."""
+
+import copy
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from tests.simulated_device import DEVICE, OnDevice, SimulatedDevice
+
+
+@pytest.fixture
+def device():
+    with SimulatedDevice() as device:
+        yield device
+
+
+def some(*shape: int) -> torch.Tensor:
+    """Always the same numbers, on the CPU."""
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(1))
+
+
+MIXED = {
+    "sum": lambda x, y: x + y,
+    "in place": lambda x, y: x.add_(y),
+    "product": lambda x, y: x @ y,
+    "cat": lambda x, y: torch.cat([x, y]),
+    "where": lambda x, y: torch.where(x > 0, x, y),
+    "gather": lambda x, y: x.gather(0, (y > 0).long()),
+    "cat with a number": lambda x, y: torch.stack([x[0, 0], y[0, 0]]),
+    "layer": lambda x, y: F.linear(x, y),
+    "rows of the other": lambda x, y: y[x[0].long() * 0],
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+@pytest.mark.parametrize("inference", [True, False])
+def test_tensors_of_two_devices_do_not_meet(device, name, inference):
+    here, there = some(3, 3), some(3, 3).to(DEVICE)
+    with torch.inference_mode(inference):
+        MIXED[name](here, here)
+        MIXED[name](there, there)
+        with pytest.raises(RuntimeError, match="on the simulated device and"):
+            MIXED[name](there, here)
+
+
+def test_a_number_on_the_cpu_may_meet_the_device(device):
+    there = some(3, 3).to(DEVICE)
+    for found in (there * torch.tensor(2.0), there.masked_fill(there > 0, torch.tensor(2.0)), there * 2.0):
+        assert isinstance(found, OnDevice)
+    with pytest.raises(RuntimeError, match="on the simulated device and"):
+        some(3, 3) * there.sum()
+
+
+def test_the_host_reads_nothing_without_a_copy(device):
+    there = torch.arange(3.0, device=DEVICE)
+    for read in (lambda x: x.numpy(), np.asarray, np.array):
+        with pytest.raises(TypeError, match=r"use \.cpu\(\) first"):
+            read(there)
+    with pytest.raises(RuntimeError, match="can't read memory"):
+        there.data_ptr()
+    copied = there.cpu()
+    there += 1
+    assert copied.numpy().tolist() == [0.0, 1.0, 2.0] and there.cpu().tolist() == [1.0, 2.0, 3.0]
+
+
+COUNTED = {
+    "item": (lambda x: x[0, 0].item(), {"item": 1}),
+    "int": (lambda x: int(x[0, 0]), {"item": 1}),
+    "float": (lambda x: float(x.sum()), {"item": 1}),
+    "bool": (lambda x: bool((x > 0).any()), {"item": 1}),
+    "if": (lambda x: 1 if x.sum() > 0 else 0, {"item": 1}),
+    "tolist": (lambda x: x.tolist(), {"tolist": 1}),
+    "equal": (lambda x: torch.equal(x, x), {"equal": 1}),
+    "allclose": (lambda x: torch.allclose(x, x), {"allclose": 1}),
+    "cpu": (lambda x: x.cpu(), {"cpu": 1}),
+    "to": (lambda x: x.to("cpu", torch.float64), {"cpu": 1}),
+    "copy": (lambda x: torch.zeros(4, 3).copy_(x), {"cpu": 1}),
+    "upload": (lambda x: x.copy_(torch.zeros(4, 3)), {"upload": 1}),
+    "moved": (lambda x: torch.zeros(3).to(x.device), {"upload": 1}),
+    "from Python": (lambda x: torch.tensor([1, 2], device=x.device), {"upload": 1}),
+    "new": (lambda x: x.new_tensor([1.0, 2.0]), {"upload": 1}),
+    "list": (lambda x: x[[0, 2]], {"upload": 1}),
+    "list in a tuple": (lambda x: x[:, [0, 2]], {"upload": 1}),
+    "list set": (lambda x: x.__setitem__([0, 2], 5.0), {"upload": 1}),
+    "index of the host": (lambda x: x[torch.tensor([0, 2])], {"upload": 1}),
+    "nonzero": (lambda x: (x > 0).nonzero(), {"nonzero": 1}),
+    "where": (lambda x: torch.where(x > 0), {"nonzero": 1}),
+    "unique": (lambda x: x.unique(return_inverse=True), {"_unique2": 1}),
+    "mask": (lambda x: x[x > 0], {"mask": 1}),
+    "mask set": (lambda x: x.__setitem__(x > 0, x[:, 0].sum()[None]), {"mask": 1}),
+    "masked select": (lambda x: x.masked_select(x > 0), {"masked_select": 1}),
+    "repeat": (lambda x: x.repeat_interleave(torch.arange(4, device=DEVICE), 0), {"repeat_interleave": 1}),
+    "bincount": (lambda x: torch.arange(4, device=DEVICE).bincount(), {"bincount": 1}),
+    "shapes": (lambda x: [len(x), x.numel(), x.size(1), x.is_contiguous()], {}),
+    "sums": (lambda x: (x + 1).sum(0) @ x.t(), {}),
+    "repeated as often as known": (
+        lambda x: x.repeat_interleave(torch.arange(4, device=DEVICE), 0, output_size=6),
+        {},
+    ),
+    "repeated alike": (lambda x: x.repeat_interleave(2, 0), {}),
+    "rows": (lambda x: x[torch.arange(2, device=DEVICE)], {}),
+    "mask filled": (lambda x: x.masked_fill(x > 0, 0.0), {}),
+    "mask set to a number": (lambda x: x.__setitem__(x > 0, 0.0), {}),
+    "topk": (lambda x: x.topk(2), {}),
+    "scatter": (lambda x: x.scatter(1, torch.zeros(4, 1, dtype=torch.long, device=DEVICE), 1.0), {}),
+}
+
+
+COMPARED = (
+    "item",
+    "int",
+    "tolist",
+    "list",
+    "nonzero",
+    "unique",
+    "mask",
+    "masked select",
+    "sums",
+    "topk",
+    "repeated alike",
+)
+
+
+@pytest.mark.parametrize("name", COUNTED)
+@pytest.mark.parametrize("inference", [True, False])
+def test_what_makes_the_host_wait_is_counted(device, name, inference):
+    function, counts = COUNTED[name]
+    x = some(4, 3).to(DEVICE)
+    device.waits.clear()
+    with torch.inference_mode(inference):
+        found = function(x)
+    assert device.waits.kinds == Counter(counts)
+    assert device.waits.total() == sum(counts.values())
+    if name in COMPARED:
+        assert_equal(found, function(some(4, 3)))
+
+
+def assert_equal(found, wanted) -> None:
+    """What was computed on the device, and what on the CPU."""
+    if isinstance(wanted, torch.Tensor):
+        assert isinstance(found, OnDevice)
+        assert torch.equal(found.cpu(), wanted)
+    elif isinstance(wanted, tuple):
+        for each, other in zip(found, wanted, strict=True):
+            assert_equal(each, other)
+    else:
+        assert found == wanted
+
+
+def test_nothing_on_the_cpu_is_counted(device):
+    x = some(4, 3)
+    for read in (x.sum().item, x.tolist, x.nonzero, x.unique, x.cpu, x.numpy, lambda: x[x > 0], lambda: bool(x[0, 0])):
+        read()
+    assert device.waits.total() == 0
+
+
+class Net(nn.Module):
+    """Some of everything, with weights that two layers share."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(1)
+        self.embed, self.inner, self.norm = nn.Embedding(7, 8), nn.Linear(8, 8), nn.LayerNorm(8)
+        self.output = nn.Linear(8, 7, bias=False)
+        self.output.weight = self.embed.weight
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        x = self.norm(F.relu_(self.inner(self.embed(tokens))))
+        scores = torch.einsum("btd,bsd->bts", x, x).masked_fill(tokens[:, None] == 0, -1e9)
+        x = x + scores.softmax(-1) @ x[:, torch.arange(x.size(1), device=x.device)]
+        return F.cross_entropy(self.output(x).flatten(0, 1), tokens.flatten(), reduction="sum")
+
+
+def test_gradients_and_updates_are_those_of_the_cpu(device):
+    tokens, here = torch.randint(0, 7, (3, 5), generator=torch.Generator().manual_seed(1)), Net()
+    there = copy.deepcopy(here).to(DEVICE)
+    assert there.output.weight is there.embed.weight and isinstance(there.embed.weight, OnDevice)
+    for model, batch in ((here, tokens), (there, tokens.to(DEVICE))):
+        optimizer = torch.optim.Adam(model.parameters(), 0.01)
+        for _ in range(3):
+            optimizer.zero_grad()
+            model(batch).backward()
+            optimizer.step()
+    for (name, wanted), found in zip(here.named_parameters(), there.parameters(), strict=True):
+        assert torch.equal(found.grad.cpu(), wanted.grad), name
+        assert torch.equal(found.detach().cpu(), wanted.detach()), name
+
+
+def test_models_are_copied_and_moved_back(device):
+    there = Net().to(DEVICE)
+    copied = copy.deepcopy(there)
+    with torch.no_grad():
+        there.inner.weight.zero_()
+    back = copied.to("cpu")
+    assert not isinstance(back.inner.weight, OnDevice)
+    assert torch.equal(back.inner.weight, Net().inner.weight)
+    assert copied.output.weight is copied.embed.weight
+
+
+def test_autocast_is_that_of_the_cpu(device):
+    here, there = some(3, 3), some(3, 3).to(DEVICE).requires_grad_()
+    with torch.autocast("cpu", torch.bfloat16):
+        wanted = here @ here
+    with torch.autocast(DEVICE.type, torch.bfloat16):
+        assert (here @ here).dtype == torch.float
+        found = there @ there
+        with torch.autocast(DEVICE.type, enabled=False):
+            assert (there @ there).dtype == torch.float
+        found.sum().backward()
+    assert found.dtype == torch.bfloat16 and torch.equal(found.detach().cpu(), wanted)
+    assert there.grad.dtype == torch.float
+    assert (there @ there).dtype == torch.float
+
+
+def test_sites_are_lines_of_the_package(device):
+    from transition_parser.modules.attention import HeadMask
+    from transition_parser.modules.history import History
+
+    history = History(1, 2, 1, 4, torch.zeros(1, device=DEVICE))
+    device.waits.clear()
+    history.open()
+    assert HeadMask.of(torch.ones(1, 1, 1, 2, dtype=torch.bool, device=DEVICE)).bias.device == DEVICE
+    ((kind, site),) = device.waits.sites
+    assert kind == "item" and "modules.history:" in site and "History.open" in site
+    assert str(device.waits).split() == ["1", *f"{kind} {site}".split()]
+
+
+def test_tensors_do_not_outlive_the_device():
+    with SimulatedDevice():
+        x = torch.zeros(3, device=DEVICE)
+    with pytest.raises(RuntimeError, match="outside of `SimulatedDevice"):
+        x + 1
+    assert torch.zeros(3, device=DEVICE).is_meta and not isinstance(torch.zeros(3, device=DEVICE), OnDevice)
+
+
+def test_tensors_without_numbers_are_refused():
+    without = torch.zeros(3, device=DEVICE)
+    with SimulatedDevice(), pytest.raises(RuntimeError, match="without numbers"):
+        without + 1
+
+
+def test_shapes_change_in_place(device):
+    x = some(3, 1, 2).to(DEVICE)
+    assert x.squeeze_(1).t_().unsqueeze_(0).shape == x.shape == (1, 2, 3)
+    assert torch.equal((x + 1).cpu(), some(3, 1, 2)[:, 0].t()[None] + 1)
