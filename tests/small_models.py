@@ -7,6 +7,7 @@ from pathlib import Path
 
 import torch
 from fairseq.optim.adam import FairseqAdam
+from transition_parser.models.transition_transformer import TransitionTransformer
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from transition_parser.criterions.legal_cross_entropy import LegalCrossEntropyCriterion
@@ -14,7 +15,6 @@ from transition_parser.data.dataset import TransitionDataset
 from transition_parser.data.resources import Resources
 from transition_parser.graphs.bank import read_bank
 from transition_parser.models import transition_transformer
-from transition_parser.models.transition_transformer import TransitionTransformer
 from transition_parser.tasks.transition_parsing import TransitionParsingConfig, TransitionParsingTask
 
 TREES = ("arc-hybrid-swap", "arc-eager", "arc-standard")

@@ -11,8 +11,8 @@ from unittest import mock
 import pytest
 import torch
 from fairseq.utils import apply_to_sample
+from transition_parser.models.transition_transformer import TransitionTransformer
 
-from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.simulated_device import DEVICE, SimulatedDevice
 from tests.small_models import (
     MODELS,
@@ -24,9 +24,7 @@ from tests.small_models import (
     make_optimizer,
     make_task,
 )
-from transition_parser import Parser
 from transition_parser.kernels import machine_kernels, search_kernels
-from transition_parser.models.transition_transformer import TransitionTransformer
 from transition_parser.search import search
 from transition_parser.tasks.transition_parsing import TransitionParsingTask
 

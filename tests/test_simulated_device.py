@@ -217,8 +217,9 @@ def test_autocast_is_that_of_the_cpu(device):
 
 
 def test_sites_are_lines_of_the_package(device):
-    from transition_parser.modules.attention import HeadMask
     from transition_parser.modules.history import History
+
+    from transition_parser.modules.attention import HeadMask
 
     history = History(1, 2, 1, 4, torch.zeros(1, device=DEVICE))
     device.waits.clear()

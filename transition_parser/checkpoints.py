@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
-from collections.abc import Sequence
+import pickle
+import re
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from reprlib import repr
+from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
 from transition_parser.compat import allow_fairseq_checkpoints, quiet_penman
 from transition_parser.data.resources import Resources
 from transition_parser.errors import InputError, input_error
+from transition_parser.exports import CONFIG, WEIGHTS, read_config, write_config
 from transition_parser.files import new_files, replacing
-from transition_parser.models.registry import Architecture, architecture_of
+from transition_parser.model_files import in_file
+from transition_parser.models.registry import architecture_of
 from transition_parser.modules.contract import ParserModel
-from transition_parser.modules.options import ModelOptions
+from transition_parser.weights import (
+    check_finite,
+    check_shapes,
+    checked_weights,
+    no_larger_than,
+    own_names,
+    set_weights,
+    stored_shapes,
+    stored_weights,
+)
 
-CONFIG, WEIGHTS = "config.json", "model.safetensors"
-FORMAT_VERSION = 1
-OLD_ARCHITECTURE = "stack_transformer"  # of exports that name none
 PRETRAINED = Path(__file__).with_name("pretrained")
+_CLASS = re.compile(r"(?:GLOBAL |class |type |function )([\w.]+\.[\w.]+)")
 
 
 def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
@@ -31,27 +44,30 @@ def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
     model that comes with the package (`en-ewt`). Raises `InputError` for anything else."""
     quiet_penman()
     path = Path(path)
-    if not path.exists() and (PRETRAINED / path.name).is_dir() and path.name == str(path):
+    if not os.path.lexists(path) and path.name == str(path) and (PRETRAINED / path.name).is_dir():
         path = PRETRAINED / path.name
-    if path.is_dir():
+    if os.path.isdir(path):
         return _load_exported(path)
     return _from_state(load_checkpoint(path), path)[:2]
 
 
-def load_checkpoint(path: str | os.PathLike) -> dict:
-    """The contents of a fairseq checkpoint, read under torch's `weights_only` protection."""
-    if not Path(path).is_file():
+def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
+    """The contents of a fairseq checkpoint, read under torch's `weights_only` protection: its `model` are weights,
+    its `cfg` has `model` and `task`. Raises `InputError` for anything else."""
+    path = Path(path)
+    if not os.path.lexists(path):
         names = sorted(p.name for p in PRETRAINED.glob("*") if p.is_dir())
         known = f" or a model of the package ({', '.join(names)})" if names else ""
         raise input_error(f"no such checkpoint file, exported folder{known}", path)
+    _check_archive(path)
     allow_fairseq_checkpoints()
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises many kinds for a file that is no checkpoint
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise input_error(f"not a checkpoint that can be read safely: {reason}", path) from None
-    if not isinstance(state, dict) or "model" not in state or not state.get("cfg"):
+        raise input_error(_why_not_read(error), path) from None
+    if not isinstance(state, dict) or "model" not in state or not isinstance(state.get("cfg"), dict):
         raise input_error("not a checkpoint of fairseq-train", path)
+    state["model"] = checked_weights(state["model"], path)
     return state
 
 
@@ -70,14 +86,48 @@ def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathL
     first = Path(paths[0])
     state = _mean(paths)
     model, _resources, folder = _from_state(state, first)
-    architecture, options = _described(state, first)
-    weights = {name: (value.half() if half else value).contiguous() for name, value in _distinct(model).items()}
-    config = {"format_version": FORMAT_VERSION, "architecture": architecture.name, "model": options.as_config()}
-    text = json.dumps(config, indent=1)
+    name, options = _described(state, first)
+    values = model.state_dict()
+    weights = {name: values[name].contiguous() for name, first_name in own_names(model).items() if name == first_name}
+    if half:
+        weights = {name: value.half() for name, value in weights.items()}
+        try:
+            check_finite(weights, first)
+        except InputError:
+            raise input_error("some weights are too large for 16 bits: export them without --half", first) from None
     with new_files(output) as temporary:
         save_file(weights, temporary / WEIGHTS)
-        (temporary / CONFIG).write_text(text + "\n", encoding="utf-8")
         Resources.copy(folder, temporary)
+        write_config(temporary, name, options.as_config())
+
+
+def _check_archive(path: Path) -> None:
+    """Raises `InputError` where a checkpoint is damaged: torch itself does not compare the checksums of what it
+    reads, and would parse with other weights."""
+    if not path.is_file():
+        raise input_error("is not a regular file", path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
+                raise input_error("not a checkpoint: torch.save does not compress", path)
+            damaged = archive.testzip()
+    except OSError as error:
+        raise input_error(error.strerror or type(error).__name__, path) from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError):
+        raise input_error("not a checkpoint of fairseq-train, or a damaged one", path) from None
+    if damaged is not None:
+        raise input_error(f"the checkpoint is damaged: the checksum of {repr(damaged)} is wrong", path)
+
+
+def _why_not_read(error: Exception) -> str:
+    """Why a checkpoint can't be read, in our words: torch's advise to switch its protection off."""
+    if not isinstance(error, pickle.UnpicklingError):
+        return "not a checkpoint of fairseq-train, or a damaged one"
+    named = _CLASS.search(str(error))
+    return (
+        f"holds Python objects{f' ({named[1]})' if named else ''} that are not read, because reading them could run "
+        "code: train and save the model with `fairseq-train --task transition_parsing`"
+    )
 
 
 def _mean(paths: Sequence[str | os.PathLike]) -> dict:
@@ -103,91 +153,80 @@ def _mean(paths: Sequence[str | os.PathLike]) -> dict:
 
 def _from_state(state: dict, path: Path) -> tuple[ParserModel, Resources, Path]:
     """The model of a checkpoint, with its resources and the folder they are from."""
+    name, options = _described(state, path)
     folder = _data_folder(state, path)
-    model, resources = _build(*_described(state, path), folder)
-    known = (state.get("task_state") or {}).get("fingerprint")
+    resources = Resources.load(folder)
+    known = _fingerprint(state, path)
     if known and known != resources.fingerprint:
         raise input_error(
             f"the checkpoint was trained on another state of {folder}: put the dictionaries, spm.model and "
             "parser.json that it was trained with beside it",
             path,
         )
-    try:
-        model.load_state_dict(state["model"])
-    except RuntimeError as error:
-        reason = str(error).splitlines()[-1].strip()
-        raise input_error(f"the checkpoint does not fit {folder}: {reason}", path) from None
+    weights = state["model"]
+    shapes = {name: tuple(value.shape) for name, value in weights.items()}
+    model = _build(name, options, resources, shapes, path, folder)
+    set_weights(model, weights, path)
     return model.eval(), resources, folder
 
 
 def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
-    for name in (CONFIG, WEIGHTS):
-        if not (folder / name).is_file():
-            raise input_error(f"{name} is missing: is this a folder that `transition-parser export` wrote?", folder)
+    name, values = read_config(folder)
     try:
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-        version, values = config["format_version"], config["model"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise input_error(f"no model description: {error}", folder / CONFIG) from None
-    if version != FORMAT_VERSION:
-        raise input_error(f"format version {version}, not {FORMAT_VERSION}", folder / CONFIG)
-    try:
-        architecture = architecture_of(config.get("architecture", OLD_ARCHITECTURE))
-        options = architecture.options.of_config(values)
+        options = architecture_of(name).options.of_config(values)
     except InputError as error:
-        raise input_error(str(error), folder / CONFIG) from None
-    model, resources = _build(architecture, options, folder)
-    try:
-        weights = {name: value.float() for name, value in load_file(folder / WEIGHTS).items()}
-        model.load_state_dict(weights | _tied(model, weights))
-    except (SafetensorError, RuntimeError, KeyError) as error:
-        reason = str(error).splitlines()[0]
-        raise input_error(f"the weights do not fit the model: {reason}", folder / WEIGHTS) from None
+        raise in_file(folder / CONFIG, error) from None
+    resources = Resources.load(folder)
+    path = folder / WEIGHTS
+    if not path.is_file():
+        raise input_error("not found, or not a regular file: `transition-parser export` writes it", path)
+    model = _build(name, options, resources, stored_shapes(path), path, folder)
+    set_weights(model, stored_weights(path), path)
     return model.eval(), resources
 
 
-def _build(architecture: Architecture, options: ModelOptions, folder: Path) -> tuple[ParserModel, Resources]:
-    resources = Resources.load(folder)
-    return architecture.build(options, resources), resources
+def _build(name: str, options: Any, resources: Resources, shapes: Mapping, path: Path, folder: Path) -> ParserModel:
+    """The model of checked options, with weights that are drawn at random; `shapes` are those of the weights in `path`
+    that it is going to have. Raises `InputError` where they do not fit."""
+    elements = sum(torch.Size(shape).numel() for shape in shapes.values())
+    with no_larger_than(elements, path):
+        model = architecture_of(name).build(options, resources)
+    check_shapes(model, shapes, path, folder)
+    return model
 
 
-def _distinct(model: ParserModel) -> dict[str, torch.Tensor]:
-    """The weights of a model, those that stand under several names under the first alone."""
-    names = _first_names(model)
-    return {name: value for name, value in model.state_dict().items() if names.get(name, name) == name}
-
-
-def _tied(model: ParserModel, weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """The weights of `_distinct` under their other names."""
-    return {name: weights[first] for name, first in _first_names(model).items() if name != first and first in weights}
-
-
-def _first_names(model: ParserModel) -> dict[str, str]:
-    """For each name of a parameter the first name that it has."""
-    first: dict[int, str] = {}
-    return {name: first.setdefault(id(value), name) for name, value in model.named_parameters(remove_duplicate=False)}
-
-
-def _described(state: dict, path: Path) -> tuple[Architecture, ModelOptions]:
-    """The architecture of a checkpoint, and its options."""
-    args = state["cfg"]["model"]
-    if not isinstance(args, argparse.Namespace):
-        raise input_error("the checkpoint is of another architecture than this plug-in's", path)
+def _described(state: dict, path: Path) -> tuple[str, Any]:
+    """The architecture of a checkpoint and its options, checked."""
+    args = state["cfg"].get("model")
+    values = args if isinstance(args, dict) else vars(args) if isinstance(args, argparse.Namespace) else {}
     try:
-        architecture = architecture_of(getattr(args, "arch", None))
-        return architecture, architecture.options.of_namespace(args, architecture.defaults)
+        architecture = architecture_of(values.get("arch", values.get("_name")))
+        args = argparse.Namespace(**{str(name): value for name, value in values.items()})
+        return architecture.name, architecture.options.of_namespace(args, architecture.defaults)
     except InputError as error:
-        raise input_error(str(error), path) from None
+        raise in_file(path, error) from None
+
+
+def _fingerprint(state: dict, path: Path) -> str | None:
+    """Of the files that the checkpoint was trained with; None where it does not say."""
+    task_state = state.get("task_state") or {}
+    known = task_state.get("fingerprint") if isinstance(task_state, dict) else task_state
+    if known is not None and not isinstance(known, str):
+        raise input_error(f"the checkpoint's 'task_state' is damaged: {repr(task_state)}", path)
+    return known
 
 
 def _data_folder(state: dict, path: Path) -> Path:
     """The checkpoint's own folder if it holds the files, else the data folder it was trained on."""
-    task = state["cfg"]["task"]
-    data = Path(str(task["data"] if isinstance(task, dict) else task.data))
-    for folder in (path.parent, data):
+    task = state["cfg"].get("task")
+    data = task.get("data") if isinstance(task, dict) else getattr(task, "data", None)
+    if not isinstance(data, str):
+        raise input_error(f"the checkpoint's 'cfg' does not name the data folder, but {repr(data)}", path)
+    for folder in (path.parent, Path(data)):
         if (folder / "parser.json").is_file():
             return folder
-    raise InputError(
-        f"{path}: neither {path.parent} nor the data folder {data} holds parser.json: "
-        "put the files of the data folder beside the checkpoint"
+    raise input_error(
+        f"neither {path.parent} nor the data folder {repr(data)} holds parser.json: "
+        "put the files of the data folder beside the checkpoint",
+        path,
     )

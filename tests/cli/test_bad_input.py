@@ -1,6 +1,9 @@
 """Bad input: one line that says what is wrong and where, exit status 2, nothing half-written."""
 
+import pickle
+
 import pytest
+import torch
 
 from tests.conftest import SAMPLE, run_here
 
@@ -81,7 +84,9 @@ def test_missing_files(tmp_path, checkpoint):
 
 def test_models_that_are_none(tmp_path, checkpoint, data_folder):
     assert "no such checkpoint" in fails("parse", tmp_path / "no.pt", SAMPLE)
-    assert "config.json is missing" in fails("parse", data_folder, SAMPLE)
+    assert "config.json: not found: is this a folder that `transition-parser export` wrote?" in fails(
+        "parse", data_folder, SAMPLE
+    )
     text = tmp_path / "text.pt"
     text.write_text("hello")
     assert "not a checkpoint" in fails("parse", text, SAMPLE)
@@ -89,21 +94,23 @@ def test_models_that_are_none(tmp_path, checkpoint, data_folder):
     folder = tmp_path / "model"
     run_here("export", checkpoint, "-o", folder)
     (folder / "model.safetensors").write_bytes(b"\0" * 100)
-    assert "weights do not fit" in fails("parse", folder, SAMPLE)
+    assert "model.safetensors: its SHA-256 is not the one in config.json" in fails("parse", folder, SAMPLE)
     (folder / "spm.model").unlink()
     assert "spm.model" in fails("parse", folder, SAMPLE)
 
 
 def test_a_malicious_checkpoint_is_not_unpickled(tmp_path):
-    import pickle
-
     class Attack:
         def __reduce__(self):
             return (open, (str(tmp_path / "pwned"), "w"))
 
     path = tmp_path / "bad.pt"
     path.write_bytes(pickle.dumps(Attack()))
-    assert "not a checkpoint that can be read safely" in fails("parse", path, SAMPLE)
+    assert "not a checkpoint" in fails("parse", path, SAMPLE)
+    torch.save({"model": {}, "cfg": {"model": Attack()}}, path)
+    said = fails("parse", path, SAMPLE)
+    assert "holds Python objects (io.open) that are not read, because reading them could run code" in said
+    assert "weights_only" not in said
     assert not (tmp_path / "pwned").exists()
 
 

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from reprlib import repr
 
 import torch
 from torch import Tensor
 
-from transition_parser.data.vocabulary import Vocabulary
+from transition_parser.data.vocabulary import SPECIAL, Vocabulary
+from transition_parser.errors import InputError, input_error
+from transition_parser.model_files import in_file
 from transition_parser.states.table import ActionTable
-from transition_parser.text import pieces as pieces_file
+from transition_parser.text.pieces import FILE_NAME as PIECES
 from transition_parser.text.pieces import OPEN, Pieces
-from transition_parser.transitions import config as config_file
-from transition_parser.transitions import lexicon as lexicon_file
+from transition_parser.transitions.config import FILE_NAME as PARSER
 from transition_parser.transitions.config import ParserConfig
+from transition_parser.transitions.lexicon import FILE_NAME as LEXICON
 
 SOURCE, TARGET = "src", "act"
-FILES = (f"dict.{SOURCE}.txt", f"dict.{TARGET}.txt", pieces_file.FILE_NAME, config_file.FILE_NAME)
-OPTIONAL_FILES = (lexicon_file.FILE_NAME,)  # of AMR
+FILES = (f"dict.{SOURCE}.txt", f"dict.{TARGET}.txt", PIECES, PARSER)
+OPTIONAL_FILES = (LEXICON,)  # of AMR
+_FILLER = re.compile(r"madeupword\d{4}")  # what fairseq-preprocess fills dictionaries with
 
 
 @dataclass(frozen=True)
@@ -42,18 +47,30 @@ class Resources:
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Resources:
-        """Reads a folder. Raises `InputError` for a missing or unfit file."""
+        """Reads a folder. Raises `InputError` for a missing or unfit file, and for files that do not fit together."""
         parser = ParserConfig.load(folder)
-        source, target = (Vocabulary.load(Path(folder, name)) for name in FILES[:2])
-        table = ActionTable(parser.transition_system(), target.symbols)
+        source_path, target_path = (Path(folder, name) for name in FILES[:2])
+        source, target = Vocabulary.load(source_path), Vocabulary.load(target_path)
         pieces = Pieces.load(folder)
-        contents = b"".join(path.read_bytes() for path in _files(folder))
+        _check_pieces(source, pieces, source_path)
+        try:
+            table = ActionTable(parser.transition_system(), target.symbols)
+        except InputError as error:
+            raise in_file(target_path, error) from None
+        _check_actions(target, parser, table, target_path)
+        contents = b"".join(path.read_bytes() for path in cls.files(folder))
         return cls(source, target, parser, pieces, table, hashlib.sha256(contents).hexdigest())
+
+    @staticmethod
+    def files(folder: str | os.PathLike) -> list[Path]:
+        """The files that `load` reads."""
+        optional = (Path(folder, name) for name in OPTIONAL_FILES)
+        return [*(Path(folder, name) for name in FILES), *(path for path in optional if path.is_file())]
 
     @staticmethod
     def copy(folder: str | os.PathLike, dest: str | os.PathLike) -> None:
         """Copies the files that `load` reads."""
-        for path in _files(folder):
+        for path in Resources.files(folder):
             shutil.copyfile(path, Path(dest, path.name))
 
     def encode(self, words: list[str], alpha: float | None = None) -> Tensor:
@@ -97,6 +114,35 @@ class Resources:
         return torch.tensor([symbol.startswith(OPEN) for symbol in self.source_dictionary.symbols])
 
 
-def _files(folder: str | os.PathLike) -> list[Path]:
-    optional = (Path(folder, name) for name in OPTIONAL_FILES)
-    return [*(Path(folder, name) for name in FILES), *(path for path in optional if path.is_file())]
+def _check_pieces(source: Vocabulary, pieces: Pieces, path: Path) -> None:
+    """Raises `InputError` where the dictionary is not that of the sentencepiece model."""
+    inventory = pieces.inventory()
+    _complain([piece for piece in inventory if piece not in source], f"does not list all pieces of {PIECES}", path)
+    own = set(inventory)
+    _complain([s for s in _listed(source) if s not in own], f"lists what is not a piece of {PIECES}", path)
+
+
+def _check_actions(target: Vocabulary, parser: ParserConfig, table: ActionTable, path: Path) -> None:
+    """Raises `InputError` where the dictionary is not that of the transition system, its labels and its lexicon."""
+    actions = map(str, parser.actions())
+    _complain([a for a in actions if a not in target], f"does not list all actions over {PARSER}", path)
+    known = {token for token, action in zip(table.tokens, table.actions, strict=True) if action is not None}
+    _complain([s for s in _listed(target) if s not in known], f"lists what is not an action over {PARSER}", path)
+    if parser.lexicon is not None:
+        named = {str(action) for actions in parser.lexicon.spans.values() for action in actions}
+        _complain(sorted(named.difference(target.symbols)), f"does not list all actions of {LEXICON}", path)
+
+
+def _listed(vocabulary: Vocabulary) -> list[str]:
+    """What its file lists, without what fills it up to a multiple of eight."""
+    return [symbol for symbol in vocabulary.symbols[len(SPECIAL) :] if not _FILLER.fullmatch(symbol)]
+
+
+def _complain(symbols: Sequence[str], problem: str, path: Path) -> None:
+    if symbols:
+        more = f" and {len(symbols) - 1} more" if len(symbols) > 1 else ""
+        raise input_error(
+            f"{problem}: {repr(symbols[0])}{more}; the files of the folder must be from one run of "
+            "`transition-parser preprocess` and `fairseq-preprocess --task transition_parsing`",
+            path,
+        )
