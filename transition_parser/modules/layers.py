@@ -6,6 +6,7 @@ Source: Vaswani et al. 2017; pre-norm: Nguyen and Salazar 2019.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import torch
 import torch.nn.functional as F
@@ -19,10 +20,17 @@ from transition_parser.modules.linear import linear, padded
 
 def sinusoids(first: int, count: int, dim: int, device: torch.device) -> Tensor:
     """(count, dim): the sinusoidal position embeddings of the positions first, first + 1, …"""
+    size = max(1 << (first + count).bit_length(), 256)
+    return _sinusoids(size, dim, device)[first : first + count]
+
+
+@lru_cache(maxsize=16)
+def _sinusoids(count: int, dim: int, device: torch.device) -> Tensor:
     half = dim // 2
-    frequency = torch.exp(torch.arange(half, device=device) * (-math.log(10000.0) / max(half - 1, 1)))
-    angle = torch.arange(first, first + count, device=device)[:, None] * frequency
-    return F.pad(torch.cat([angle.sin(), angle.cos()], 1), (0, dim % 2))
+    with torch.inference_mode(False), torch.no_grad():  # the table outlives search, and training reads it too
+        frequency = torch.exp(torch.arange(half, device=device) * (-math.log(10000.0) / max(half - 1, 1)))
+        angle = torch.arange(count, device=device)[:, None] * frequency
+        return F.pad(torch.cat([angle.sin(), angle.cos()], 1), (0, dim % 2))
 
 
 class FeedForward(nn.Module):

@@ -20,12 +20,18 @@ def keep_weight(layer: nn.Linear) -> nn.Linear:
     return layer
 
 
+FEW_ROWS = 8  # products of fewer rows are hardly faster, so that selecting or padding them does not pay
+
+
 def padded(rows: Tensor, step: int | None = None) -> Tensor:
-    """(N, ...) with zeros behind up to a multiple of `step`; by default at most a sixteenth more (or 7).
+    """(N, ...) with zeros behind up to a multiple of `step`; by default at most a sixteenth more (or 7), and
+    nothing up to `FEW_ROWS`.
 
     oneDNN makes a kernel for each shape of a product in bf16, which takes as long as some products, and keeps 0.2 to
     1 MB of it for ever, also where `keep_few_kernels` drops it: so let products have few numbers of rows.
     """
     count = rows.size(0)
+    if step is None and count <= FEW_ROWS:
+        return rows
     missing = -count % (step or max(2 ** (count.bit_length() - 5), 8))
     return F.pad(rows, (*(0, 0) * (rows.dim() - 1), 0, missing)) if missing else rows

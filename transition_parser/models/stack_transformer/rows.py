@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from transition_parser.modules.linear import padded
+from transition_parser.modules.linear import FEW_ROWS, padded
 
 
 class LayerRows(NamedTuple):
@@ -16,6 +16,7 @@ class LayerRows(NamedTuple):
     sources: (R,), which row of the input each hypothesis has, for its keys and values; None: M is R, its own.
     queries: (N,), which hypotheses the output is of; None: N is R, all.
     inputs: (N,), which rows of the input those are; None: all, in order.
+    Where one layer's `sources` are given they are in all steps of a search: they are stored.
     """
 
     sources: Tensor | None = None
@@ -46,6 +47,8 @@ def needed_rows(tokens: Tensor, layers: int, legal: Tensor, closing: Tensor, ali
 
     tokens: (R,), the actions just taken. legal: (R, U). closing: (R,), see the machine. alive: (R,) bool or None.
     """
+    if len(tokens) <= FEW_ROWS:
+        return StepRows(tokens, [LayerRows(torch.arange(len(tokens)))] * layers)
     several = legal.sum(1) > 1
     needed = several | ~closing
     if alive is not None:
