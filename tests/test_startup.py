@@ -38,6 +38,11 @@ SETTINGS = """{
     "numbers": (str(torch.get_default_dtype()), torch.get_float32_matmul_precision(), torch.is_grad_enabled()),
     "signals": [str(signal.getsignal(number)) for number in signal.valid_signals()],
     "working folder": os.getcwd(),
+    "environment": sorted(os.environ.items()),
+    "loggers": [
+        (logger.level, logger.getEffectiveLevel(), len(logger.handlers), logger.propagate, logger.disabled)
+        for logger in map(logging.getLogger, (None, "host", "torch"))
+    ],
 }"""
 BEFORE_AND_AFTER = f"""
 import json, logging, os, signal, sys
@@ -79,6 +84,11 @@ def test_help_loads_no_network(command):
 
 def test_help_of_parse_loads_nothing_heavy():
     assert imported(HELP.format(command="parse")) == set()
+
+
+def test_parsing_loads_no_fairseq():
+    used = "from transition_parser import Parser\nParser.load('en-ewt').parse('She sleeps.')"
+    assert imported(used) & {"torch", "fairseq", "matplotlib"} == {"torch"}
 
 
 def test_importing_the_package_changes_no_setting_of_the_process():
