@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from reprlib import repr
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from transition_parser.errors import InputError, input_error
 
@@ -84,12 +84,12 @@ def is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def is_whole(value: object) -> bool:
+def is_whole(value: object) -> TypeGuard[int]:
     """True for a whole number; JSON's true and false are none."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def is_texts(value: object) -> bool:
+def is_texts(value: object) -> TypeGuard[list[str]]:
     """True for a list of strings, each there once."""
     return isinstance(value, list) and all(map(is_text, value)) and len(set(value)) == len(value)
 

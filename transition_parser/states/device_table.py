@@ -94,11 +94,14 @@ class DeviceTable:
     @classmethod
     def of(cls, table: ActionTable, device: torch.device | str = "cpu") -> DeviceTable:
         """That of the action table."""
-        arrays = [torch.from_numpy(a).to(device) for a in (table.column, table.shift_word, table.relation)]
-        members = torch.nn.functional.one_hot(arrays[0], len(Column)).t().float().contiguous()
-        shifts = (arrays[1] >= 0).nonzero()[:, 0]
+        column = torch.from_numpy(table.column).to(device)
+        shift_word = torch.from_numpy(table.shift_word).to(device)
+        relation = torch.from_numpy(table.relation).to(device)
+        members = torch.nn.functional.one_hot(column, len(Column)).t().float().contiguous()
+        shifts = (shift_word >= 0).nonzero()[:, 0]
         lexicon = LexiconTable.of(table, members)
-        return cls(table.system.name, table.end, table.labelled_shift, *arrays, members, shifts, lexicon)
+        named = (table.system.name, table.end, table.labelled_shift)
+        return cls(*named, column, shift_word, relation, members, shifts, lexicon)
 
     def legality(
         self, columns: Tensor, context: Tensor | None, any_shift: bool = False, tokens: Tensor | None = None

@@ -60,13 +60,13 @@ Columns = dict[Column, Tensor]  # (R,) bool for each column that may be legal
 class Spec:
     """A system that builds dependency trees.
 
-    effects: what the tokens of each column do. legal: which columns are legal in a situation; where `reads_arcs`, it
-    depends on the arcs too. closes_on_stack: True where the derivation ends with an arc between S1 and the root at S0,
+    effects: what the tokens of each column do. legal: which columns are legal in a `Situation`; where `reads_arcs`, it
+    is given the `Arcs` too. closes_on_stack: True where the derivation ends with an arc between S1 and the root at S0,
     False where between S0 and the root at B0.
     """
 
     effects: Mapping[Column, Effect]
-    legal: Callable[[Situation], Columns] | Callable[[Situation, Arcs], Columns]
+    legal: Callable[..., Columns]
     closes_on_stack: bool
     reads_arcs: bool = False
 
