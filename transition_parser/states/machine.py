@@ -27,7 +27,7 @@ from transition_parser.states.states import TREE
 from transition_parser.states.table import SHIFT_ID, Column
 from transition_parser.transitions import TransitionSystem
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.system import NO_HEAD
+from transition_parser.transitions.tree_system import NO_HEAD
 
 # Search swaps at most this many times per word: a model that has not learned when to SWAP would otherwise
 # take n² steps. Real trees need fewer: the most swaps a word in the six treebanks that this was

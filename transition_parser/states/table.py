@@ -8,7 +8,7 @@ from enum import IntEnum
 import numpy as np
 
 from transition_parser.errors import InputError
-from transition_parser.transitions import Action, Kind, TransitionSystem
+from transition_parser.transitions import Action, Kind, Roots, TransitionSystem, TreeSystem
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_naming import is_listed, key
 
@@ -105,19 +105,11 @@ class ActionTable:
     def _column(self, action: Action | None) -> Column:
         if action is None:
             return Column.NEVER
-        if _is_arc(action):
-            return self._arc_column(action)
+        if isinstance(self.system, TreeSystem) and _is_arc(action):
+            return _arc_column(action, self.system.roots)
         if action.kind is Kind.ENTITY and not is_listed(action):
             return Column.COPY_ENTITY
         return _COLUMN_OF_KIND[action.kind]
-
-    def _arc_column(self, action: Action) -> Column:
-        root, other = (self.system.roots.allow(action.label, from_root) for from_root in (True, False))
-        if action.kind is Kind.RIGHT_ARC:  # never from the root, which is behind all words
-            return Column.RIGHT_ARC if other else Column.NEVER
-        if not root:
-            return Column.LEFT_ARC
-        return Column.LEFT_ARC_ANY if other else Column.LEFT_ARC_ROOT
 
     def _shift_word(self, action: Action | None) -> int:
         if action is None or action.kind is not Kind.SHIFT:
@@ -150,6 +142,15 @@ class ActionTable:
         self._rows = {span: row for row, span in enumerate(spans, FIRST_ROW)}
         self.lexicon = [sorted(ids[a] for a in lexicon[span] if a in ids) for span in spans]
         self.span_lengths = range(1, 2 + max((span.count(" ") for span in spans), default=0))
+
+
+def _arc_column(action: Action, roots: Roots) -> Column:
+    root, other = (roots.allow(str(action.label), from_root) for from_root in (True, False))
+    if action.kind is Kind.RIGHT_ARC:  # never from the root, which is behind all words
+        return Column.RIGHT_ARC if other else Column.NEVER
+    if not root:
+        return Column.LEFT_ARC
+    return Column.LEFT_ARC_ANY if other else Column.LEFT_ARC_ROOT
 
 
 def _parse(token: str, system: TransitionSystem) -> Action | None:

@@ -11,16 +11,27 @@ from transition_parser.transitions.arc_eager import ArcEager
 from transition_parser.transitions.arc_hybrid import ArcHybrid, ArcHybridSwap
 from transition_parser.transitions.arc_standard import ArcStandard, ArcStandardSwap
 from transition_parser.transitions.roots import Roots
-from transition_parser.transitions.system import State, TransitionSystem
-
-SYSTEMS: dict[str, type[TransitionSystem]] = {
-    system.name: system for system in (ArcStandard, ArcHybrid, ArcEager, ArcStandardSwap, ArcHybridSwap, AmrSystem)
-}
+from transition_parser.transitions.system import TransitionSystem
+from transition_parser.transitions.tree_system import State, TreeSystem
 
 # those that build dependency trees
-TREE_SYSTEMS = tuple(name for name in SYSTEMS if name != AmrSystem.name)
+TREE_SYSTEMS: dict[str, type[TreeSystem]] = {
+    system.name: system for system in (ArcStandard, ArcHybrid, ArcEager, ArcStandardSwap, ArcHybridSwap)
+}
 
-__all__ = ["SYSTEMS", "TREE_SYSTEMS", "Action", "Kind", "Roots", "State", "TransitionSystem", "make_system"]
+SYSTEMS: dict[str, type[TransitionSystem]] = {**TREE_SYSTEMS, AmrSystem.name: AmrSystem}
+
+__all__ = [
+    "SYSTEMS",
+    "TREE_SYSTEMS",
+    "Action",
+    "Kind",
+    "Roots",
+    "State",
+    "TransitionSystem",
+    "TreeSystem",
+    "make_system",
+]
 
 
 def make_system(
@@ -29,12 +40,12 @@ def make_system(
     lexicon: Mapping[str, Collection[Action]] | None = None,
     roots: Roots | None = None,
 ) -> TransitionSystem:
-    """The transition system called `name`; see `TransitionSystem` and `AmrSystem` for the other arguments.
+    """The transition system called `name`; see `TreeSystem` and `AmrSystem` for the other arguments.
 
     Raises `InputError` for a name that is not in `SYSTEMS`.
     """
     if name == AmrSystem.name:
         return AmrSystem(shift_words, lexicon)
-    if name not in SYSTEMS:
+    if name not in TREE_SYSTEMS:
         raise InputError(f"unknown transition system {name!r}: choose from {', '.join(SYSTEMS)}")
-    return SYSTEMS[name](shift_words, roots)
+    return TREE_SYSTEMS[name](shift_words, roots)

@@ -32,7 +32,7 @@ from transition_parser.transitions.system import TransitionSystem
 ARCS_IN_A_ROW = 4
 
 
-class AmrSystem(TransitionSystem):
+class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
     """Builds AMR graphs.
 
     The newest node is the top of the stack; *the second* is the node below it that was not set aside. The

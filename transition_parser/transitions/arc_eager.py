@@ -6,10 +6,10 @@ Source: Nivre 2003; Nivre 2008 (sec. 4.2); the root at the end: Ballesteros and 
 from __future__ import annotations
 
 from transition_parser.transitions.action import Action, Kind
-from transition_parser.transitions.system import NO_HEAD, State, TransitionSystem
+from transition_parser.transitions.tree_system import NO_HEAD, State, TreeSystem
 
 
-class ArcEager(TransitionSystem):
+class ArcEager(TreeSystem):
     """Arcs join the top of the stack and the front of the buffer; a right dependent stays on
     the stack until REDUCE.
 

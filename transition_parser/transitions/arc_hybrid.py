@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from transition_parser.transitions.action import Action, Kind
-from transition_parser.transitions.system import State, TransitionSystem
+from transition_parser.transitions.tree_system import State, TreeSystem
 
 
-class ArcHybrid(TransitionSystem):
+class ArcHybrid(TreeSystem):
     """Left arcs come from the front of the buffer, right arcs from the word below the top of the stack.
 
     SHIFT

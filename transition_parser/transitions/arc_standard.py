@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from transition_parser.transitions.action import Action, Kind
-from transition_parser.transitions.system import State, TransitionSystem
+from transition_parser.transitions.tree_system import State, TreeSystem
 
 
-class ArcStandard(TransitionSystem):
+class ArcStandard(TreeSystem):
     """Arcs join the two words on top of the stack; a word is popped with its head.
 
     SHIFT

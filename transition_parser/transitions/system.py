@@ -1,109 +1,73 @@
-"""The contract of a transition system, and what the systems that build dependency trees share."""
+"""The contract of a transition system."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Generic, TypeVar
 
-from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.transitions.action import Action, Kind
-from transition_parser.transitions.roots import Roots
 
-NO_HEAD = -1
-
-
-class State(NamedTuple):
-    """A configuration. Words count from 0; the number of words itself stands for the artificial
-    root, which follows the last word (Ballesteros and Nivre 2013, "Going to the Roots").
-
-    words: the forms. stack: bottom first. buffer: front first.
-    heads, relations: for each word the arc that enters it, `NO_HEAD` and None where there is none yet.
-    """
-
-    words: tuple[str, ...]
-    stack: tuple[int, ...]
-    buffer: tuple[int, ...]
-    heads: tuple[int, ...]
-    relations: tuple[str | None, ...]
-
-    @property
-    def root(self) -> int:
-        """The position of the artificial root."""
-        return len(self.words)
+W = TypeVar("W")  # a word, as the system reads it
+S = TypeVar("S")  # a configuration
+G = TypeVar("G")  # the graph that is built
 
 
-class TransitionSystem(ABC):
+class TransitionSystem(ABC, Generic[W, S, G]):
     """What the actions are, when each is legal, and what it builds.
 
-    Any walk of legal actions ends, after at most `max_actions(n)` steps, in a tree with one
-    root, and there is no state without a legal action: by legality, not by repair.
+    Any walk of legal actions ends, after at most `max_actions(n)` steps, in a tree with one root or a connected graph,
+    and there is no state without a legal action: by legality, not by repair.
 
     shift_words: the words that decorate their SHIFT (labelled SHIFT, Fernandez Astudillo et al.
         2020, sec. 3.2): SHIFT(w) for w in this set, plain SHIFT for all others.
-    roots: the relations that arcs from the root may carry, and which of them other arcs may; by default `root`
-        at the root alone.
     """
 
     name: ClassVar[str]
     kinds: ClassVar[tuple[Kind, ...]]
     projective_only: ClassVar[bool] = True
 
-    def __init__(self, shift_words: Sequence[str] = (), roots: Roots | None = None) -> None:
+    def __init__(self, shift_words: Sequence[str] = ()) -> None:
         self.shift_words = frozenset(shift_words)
-        self.roots = roots or Roots()
-
-    def read(self, forms: Sequence[str]) -> Sequence:
-        """The words as `initial` takes them: here the forms themselves."""
-        return forms
-
-    def initial(self, sentence: Sequence[str]) -> State:
-        """The configuration before the first action. `sentence`: at least one word."""
-        if not sentence:
-            raise ValueError("a sentence needs at least one word")
-        n = len(sentence)
-        return State(tuple(sentence), (), tuple(range(n + 1)), (NO_HEAD,) * n, (None,) * n)
 
     @abstractmethod
-    def why_illegal(self, state: State, action: Action) -> str | None:
+    def read(self, forms: Sequence[str]) -> Sequence[W]:
+        """The words as `initial` takes them."""
+
+    @abstractmethod
+    def initial(self, sentence: Sequence[W]) -> S:
+        """The configuration before the first action. `sentence`: at least one word."""
+
+    @abstractmethod
+    def why_illegal(self, state: S, action: Action) -> str | None:
         """None where `action` is legal; else the reason, in words."""
 
     @abstractmethod
-    def apply(self, state: State, action: Action) -> State:
+    def apply(self, state: S, action: Action) -> S:
         """The configuration after a legal action; `state` stays as it is."""
 
     @abstractmethod
-    def is_final(self, state: State) -> bool:
+    def is_final(self, state: S) -> bool:
         """True where the derivation is complete. No action is legal then."""
 
-    def result(self, state: State) -> DependencyTree:
-        """The tree of a final state."""
-        heads = tuple(0 if head == state.root else head + 1 for head in state.heads)
-        return DependencyTree(heads, tuple(str(r) for r in state.relations))
+    @abstractmethod
+    def result(self, state: S) -> G:
+        """The graph of a final state."""
 
     @abstractmethod
     def max_actions(self, n: int) -> int:
         """The most actions that a derivation over n words can take."""
 
+    @abstractmethod
+    def actions(self, relations: Sequence[str]) -> Iterator[Action]:
+        """All actions of the system over the given relations, but for those that the training data alone gives."""
+
     def shift(self, word: str) -> Action:
         """The SHIFT of `word`, decorated where the word is one of `shift_words`."""
         return Action(Kind.SHIFT, word if word in self.shift_words else None)
 
-    def actions(self, relations: Sequence[str]) -> Iterator[Action]:
-        """All actions of the system over the given relations."""
-        for kind in self.kinds:
-            if kind is Kind.SHIFT:
-                yield Action(kind)
-                yield from (Action(kind, word) for word in sorted(self.shift_words))
-            elif kind is Kind.LEFT_ARC:  # the root is behind all words: its arc is a left one
-                yield from (Action(kind, r) for r in relations)
-            elif kind is Kind.RIGHT_ARC:
-                yield from (Action(kind, r) for r in relations if self.roots.allow(r, from_root=False))
-            else:
-                yield Action(kind)
-
-    def replay(self, words: Sequence[str], actions: Sequence[Action]) -> DependencyTree:
-        """The tree that a whole derivation builds. Raises `ValueError` at the first illegal action."""
+    def replay(self, words: Sequence[W], actions: Sequence[Action]) -> G:
+        """The graph that a whole derivation builds. Raises `ValueError` at the first illegal action."""
         state = self.initial(words)
         for step, action in enumerate(actions):
             problem = self.why_illegal(state, action)
@@ -114,37 +78,5 @@ class TransitionSystem(ABC):
             raise ValueError(f"the derivation stops after {len(actions)} actions, before its end")
         return self.result(state)
 
-    # --- what the systems share -------------------------------------------------------------
-
-    def _why_wrong_shift_label(self, state: State, action: Action) -> str | None:
-        word = state.words[state.buffer[0]]
-        due = self.shift(word).label
-        if action.label != due:
-            return f"the word at the front of the buffer, {word!r}, asks for {Action(Kind.SHIFT, due)}"
-        return None
-
-    def _why_wrong_relation(self, from_root: bool, action: Action) -> str | None:
-        if action.label is None:
-            return "an arc needs a relation"
-        if self.roots.allow(action.label, from_root):
-            return None
-        if not from_root:
-            return f"only an arc from the root carries the relation {action.label!r}"
-        return f"an arc from the root carries the relation {' or '.join(map(repr, sorted(self.roots.labels)))}"
-
     def _unknown(self, action: Action) -> str:
         return f"{self.name} has no {action.kind.value}"
-
-    @staticmethod
-    def _move(state: State, stack: tuple[int, ...], buffer: tuple[int, ...]) -> State:
-        """`state` with another stack and buffer; `_replace` takes four times as long."""
-        return State(state.words, stack, buffer, state.heads, state.relations)
-
-    @staticmethod
-    def _arc(
-        state: State, dependent: int, head: int, label: str | None, stack: tuple[int, ...], buffer: tuple[int, ...]
-    ) -> State:
-        """`state` with one arc more, and another stack and buffer."""
-        heads = (*state.heads[:dependent], head, *state.heads[dependent + 1 :])
-        relations = (*state.relations[:dependent], label, *state.relations[dependent + 1 :])
-        return State(state.words, stack, buffer, heads, relations)

@@ -1,0 +1,102 @@
+"""What the systems that build dependency trees share: their configuration, and the tree that it becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.transitions.action import Action, Kind
+from transition_parser.transitions.roots import Roots
+from transition_parser.transitions.system import TransitionSystem
+
+NO_HEAD = -1
+
+
+class State(NamedTuple):
+    """A configuration. Words count from 0; the number of words itself stands for the artificial
+    root, which follows the last word (Ballesteros and Nivre 2013, "Going to the Roots").
+
+    words: the forms. stack: bottom first. buffer: front first.
+    heads, relations: for each word the arc that enters it, `NO_HEAD` and None where there is none yet.
+    """
+
+    words: tuple[str, ...]
+    stack: tuple[int, ...]
+    buffer: tuple[int, ...]
+    heads: tuple[int, ...]
+    relations: tuple[str | None, ...]
+
+    @property
+    def root(self) -> int:
+        """The position of the artificial root."""
+        return len(self.words)
+
+
+class TreeSystem(TransitionSystem[str, State, DependencyTree]):
+    """A system that builds dependency trees with one root.
+
+    roots: the relations that arcs from the root may carry, and which of them other arcs may; by default `root`
+        at the root alone.
+    """
+
+    def __init__(self, shift_words: Sequence[str] = (), roots: Roots | None = None) -> None:
+        super().__init__(shift_words)
+        self.roots = roots or Roots()
+
+    def read(self, forms: Sequence[str]) -> Sequence[str]:
+        """The forms themselves."""
+        return forms
+
+    def initial(self, sentence: Sequence[str]) -> State:
+        if not sentence:
+            raise ValueError("a sentence needs at least one word")
+        n = len(sentence)
+        return State(tuple(sentence), (), tuple(range(n + 1)), (NO_HEAD,) * n, (None,) * n)
+
+    def result(self, state: State) -> DependencyTree:
+        heads = tuple(0 if head == state.root else head + 1 for head in state.heads)
+        return DependencyTree(heads, tuple(str(r) for r in state.relations))
+
+    def actions(self, relations: Sequence[str]) -> Iterator[Action]:
+        """All actions of the system over the given relations."""
+        for kind in self.kinds:
+            if kind is Kind.SHIFT:
+                yield Action(kind)
+                yield from (Action(kind, word) for word in sorted(self.shift_words))
+            elif kind is Kind.LEFT_ARC:  # the root is behind all words: its arc is a left one
+                yield from (Action(kind, r) for r in relations)
+            elif kind is Kind.RIGHT_ARC:
+                yield from (Action(kind, r) for r in relations if self.roots.allow(r, from_root=False))
+            else:
+                yield Action(kind)
+
+    def _why_wrong_shift_label(self, state: State, action: Action) -> str | None:
+        word = state.words[state.buffer[0]]
+        due = self.shift(word).label
+        if action.label != due:
+            return f"the word at the front of the buffer, {word!r}, asks for {Action(Kind.SHIFT, due)}"
+        return None
+
+    def _why_wrong_relation(self, from_root: bool, action: Action) -> str | None:
+        if action.label is None:
+            return "an arc needs a relation"
+        if self.roots.allow(action.label, from_root):
+            return None
+        if not from_root:
+            return f"only an arc from the root carries the relation {action.label!r}"
+        return f"an arc from the root carries the relation {' or '.join(map(repr, sorted(self.roots.labels)))}"
+
+    @staticmethod
+    def _move(state: State, stack: tuple[int, ...], buffer: tuple[int, ...]) -> State:
+        """`state` with another stack and buffer; `_replace` takes four times as long."""
+        return State(state.words, stack, buffer, state.heads, state.relations)
+
+    @staticmethod
+    def _arc(
+        state: State, dependent: int, head: int, label: str | None, stack: tuple[int, ...], buffer: tuple[int, ...]
+    ) -> State:
+        """`state` with one arc more, and another stack and buffer."""
+        heads = (*state.heads[:dependent], head, *state.heads[dependent + 1 :])
+        relations = (*state.relations[:dependent], label, *state.relations[dependent + 1 :])
+        return State(state.words, stack, buffer, heads, relations)
