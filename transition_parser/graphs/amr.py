@@ -181,12 +181,12 @@ class Layout:
                         reached.append(target)
                 ahead += 1
             against = (number for number in self._around[reached[back]] if edges[number].source not in found)
-            number = next(against, None)
-            if number is None:
+            inverse_edge = next(against, None)
+            if inverse_edge is None:
                 back += 1
             else:
-                found[edges[number].source] = number
-                reached.append(edges[number].source)
+                found[edges[inverse_edge].source] = inverse_edge
+                reached.append(edges[inverse_edge].source)
         return found
 
     def _check_names(self) -> None:

@@ -172,8 +172,8 @@ class _Reader:
 
     def _alignment(self) -> tuple[int, ...]:
         """The tokens of the mark that may follow."""
-        mark = self.token
-        if not self._accept("ALIGNMENT"):
+        mark = self._accept("ALIGNMENT")
+        if mark is None:
             return ()
         numbers = mark.text.lstrip("~abcdefghijklmnopqrstuvwxyz.").split(",")
         if any(len(number) > _DIGITS for number in numbers):
@@ -184,7 +184,7 @@ class _Reader:
         """The graph of what was read: nodes are mentions that are not the variable of another one."""
         nodes = [i for i, mention in enumerate(self.mentions) if self._is_node(mention)]
         number = {mention: node for node, mention in enumerate(nodes)}
-        edges = {}
+        edges: dict[Edge, None] = {}
         for source, role, target in self.branches:
             label, variable, _, _ = self.mentions[target]
             whole = self.defined.get(label) if variable is None else target

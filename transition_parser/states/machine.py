@@ -196,6 +196,7 @@ class DependencyMachine(BatchedMachine):
         )
 
     def _arcs(self) -> Arcs:
+        assert self.heads is not None, "a spec that reads arcs needs them"
         on_stack = self.positions < self.depth[:, None]
         stack_heads = self.heads.gather(1, self.stack[:, : self.width])
         return Arcs(
