@@ -1,8 +1,13 @@
 """AMR parses from derivations, without a network."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.amr_walks import FORMS, LEXICON, legal_actions
 from tests.states.test_machine import SPECIAL
+from transition_parser.errors import InputError
+from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry, parse_entry
 from transition_parser.parses import AmrParse, replay_amr
 from transition_parser.search import Hypothesis
@@ -44,6 +49,36 @@ def test_what_is_written_is_read_back(marks):
     assert again.metadata["parse_score"] == "-0.2500" and again.metadata["actions"] == DERIVATION
     assert list(again.wiki.values()) == ['"New_York_City"']
     assert "wiki" not in str(parse.annotated(wiki=False)) and not parse.annotated(wiki=False).wiki
+
+
+@given(st.data())
+def test_an_entry_is_what_reading_its_text_gives(data):
+    words = data.draw(st.lists(st.sampled_from(FORMS), min_size=1, max_size=5))
+    system = make_system("amr", lexicon=LEXICON)
+    state = system.initial(system.read(words))
+    while not system.is_final(state):
+        state = system.apply(state, data.draw(st.sampled_from(legal_actions(system, state))))
+    graph = system.result(state)
+    wiki = {node: '"Berlin"' for node in range(len(graph)) if node not in graph.constants and node % 3 == 0}
+    parse = AmrParse(AmrEntry.from_words(words), graph, tuple(system.alignments(state)), wiki, (), 0.0)
+    entry = parse.annotated(marks=True)
+    again = parse_entry(str(entry).strip().split("\n"))
+    for name in ("graph", "variables", "alignments", "wiki", "paths", "penman", "comments"):
+        assert getattr(again, name) == getattr(entry, name), name
+    plain = parse.annotated()
+    assert (plain.graph, plain.comments) == (entry.graph, entry.comments) and "~e." not in plain.penman
+
+
+@pytest.mark.parametrize("depth", [900, 1500])
+def test_a_deeply_nested_graph_is_written_or_named(depth):
+    edges = tuple(Edge(node, "ARG0", node + 1) for node in range(depth - 1))
+    graph = AmrGraph(("thing",) * depth, frozenset(), edges)
+    parse = AmrParse(AmrEntry.from_words(["x"], {"id": "deep"}), graph, ((0,),) * depth, {}, (), 0.0)
+    if depth < 1000:
+        assert parse_entry(str(parse.annotated()).strip().split("\n")).graph == graph
+    else:
+        with pytest.raises(InputError, match="sentence deep: the graph would be written more than 1000 levels deep"):
+            parse.annotated()
 
 
 def test_what_an_earlier_parse_wrote_is_replaced():

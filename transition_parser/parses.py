@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import ne
 
+from transition_parser.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, named
-from transition_parser.graphs.bank import AmrEntry, jamr_lines, parse_entry
+from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.modules.contract import Hypothesis
@@ -71,30 +72,20 @@ class AmrParse:
     ) -> AmrEntry:
         """The entry with its graph. `# ::alignments` and `# ::node` (JAMR's form) say which words nodes came from.
 
-        scores, actions: write `# ::parse_score`, `# ::actions`. marks: write `~e.N` behind the nodes. wiki:
-        write `:wiki`.
+        scores, actions: write `# ::parse_score`, `# ::actions`. marks: write `~e.N` after each node. wiki:
+        write `:wiki`. Raises `InputError` for a graph that is nested too deeply for PENMAN.
         """
         metadata = {key: value for key, value in self.sentence.metadata.items() if key not in _REPLACED}
-        shown = self.wiki if wiki else {}
-        marked = self.graph.to_penman(self.alignments, shown)
-        comments = [f"# ::{key} {value}" for key, value in metadata.items()]
-        written = parse_entry(marked.split("\n"))
-        comments += jamr_lines(written)
+        try:
+            entry = self.sentence.with_graph(self.graph, self.alignments, self.wiki if wiki else {}, marks)
+        except InputError as error:
+            raise self.sentence.error(str(error)) from None
+        comments = [*(f"# ::{key} {value}" for key, value in metadata.items()), *jamr_lines(entry)]
         if scores:
             comments.append(f"# ::parse_score {self.score:.4f}")
         if actions:
             comments.append("# ::actions " + " ".join(map(str, self.actions)))
-        return replace(
-            self.sentence,
-            metadata=metadata,
-            graph=written.graph,
-            variables=written.variables,
-            alignments=written.alignments,
-            wiki=written.wiki,
-            paths=written.paths,
-            comments=tuple(comments),
-            penman=marked if marks else self.graph.to_penman(None, shown),
-        )
+        return replace(entry, metadata=metadata, comments=tuple(comments))
 
 
 def replay_tree(table: ActionTable, sentence: Sentence, hypothesis: Hypothesis) -> Parse:
