@@ -92,10 +92,10 @@ def test_a_parser_changes_no_setting_of_the_process():
     """Neither the environment nor the allocator, nor threads: these belong to the program that uses it."""
     code = f"""
 import os, sys, torch
-from transition_parser import compat
+from transition_parser import process
 asked = []
-real = compat._of_glibc
-compat._of_glibc = lambda name: asked.append(name) or real(name)
+real = process._of_glibc
+process._of_glibc = lambda name: asked.append(name) or real(name)
 before = dict(os.environ), torch.get_num_threads(), sys.getswitchinterval()
 from transition_parser import Parser
 from pathlib import Path

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import ctypes
 import logging
-import os
-from collections.abc import Callable
 
 import torch
 
@@ -26,36 +23,3 @@ def quiet_penman() -> None:
     What penman warns of comes again as our errors.
     """
     logging.getLogger("penman").setLevel(logging.ERROR)
-
-
-def keep_freed_memory() -> None:
-    """Tells glibc to keep the memory of freed tensors for the next ones.
-
-    By default it gives blocks of some MB back to the system at once, and gets them again page by page: for the
-    scores over a large vocabulary that takes longer than computing them. Does nothing where there is no glibc.
-    """
-    if mallopt := _of_glibc("mallopt"):
-        trim_threshold, mmap_max = -1, -4  # M_TRIM_THRESHOLD and M_MMAP_MAX of malloc.h
-        mallopt(mmap_max, 0)
-        mallopt(trim_threshold, 2**31 - 1)
-
-
-def give_back_freed_memory() -> None:
-    """Gives the system what `keep_freed_memory` kept: without this now and then, free blocks that fit nothing pile
-    up. Does nothing where there is no glibc."""
-    if malloc_trim := _of_glibc("malloc_trim"):
-        malloc_trim(0)
-
-
-def keep_few_kernels() -> None:
-    """Limits oneDNN's cache of kernels, which holds one for each shape of each product: 1,024 of them take over 1 GB.
-    Keeps a limit that the user has set; too late once oneDNN has computed.
-    """
-    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
-
-
-def _of_glibc(name: str) -> Callable | None:
-    try:
-        return getattr(ctypes.CDLL(None), name)
-    except (AttributeError, OSError, TypeError):  # another C library
-        return None

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -19,25 +20,28 @@ from functools import partial
 import torch
 
 from transition_parser.checkpoints import load_model
-from transition_parser.compat import give_back_freed_memory
 from transition_parser.data.resources import Resources
 from transition_parser.errors import InputError
-from transition_parser.from_python import check_sentence, sentences_from
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.modules.contract import Hypothesis, ParserModel
 from transition_parser.modules.packing import has_fast_bf16, pack, quantised
 from transition_parser.parses import AmrParse, Parse, replay_amr, replay_tree
-from transition_parser.process_settings import switch_interval, torch_threads
+from transition_parser.process import Shared, give_back_freed_memory
 from transition_parser.search import search
 from transition_parser.sentences import read_amr_sentences, read_sentences
-from transition_parser.streams import in_chunks
+from transition_parser.sentences.objects import check_sentence, sentences_from
+from transition_parser.sentences.streams import in_chunks
 
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "int8": torch.float32}
 CHUNK = 4096  # sentences that are sorted by length together
 _SIDE_BY_SIDE = 4  # batches, at the most: Python itself runs on one core
 _SWITCH_INTERVAL = 5e-4  # seconds that a batch waits for Python while another runs it; Python's default is 5e-3
 _LEAST_BATCH = 2000  # words times beam: in smaller batches the steps cost more than what they compute
+
+
+_torch_threads = Shared(torch.get_num_threads, torch.set_num_threads)
+_switch_interval = Shared(sys.getswitchinterval, sys.setswitchinterval)
 
 
 class Parser:
@@ -98,9 +102,10 @@ class Parser:
     def __reduce__(self) -> tuple:
         """How to make an equal one: the packed weights of a model in bf16 can be neither copied nor written."""
         options = {**self._options, "beam": self.beam}
-        if self._path is not None:
-            return partial(type(self).load, self._path, **options), ()
-        return partial(type(self), **options), (copy.deepcopy(self._full).cpu(), self.resources)
+        if self._path is None:
+            return partial(type(self), **options), (copy.deepcopy(self._full).cpu(), self.resources)
+        # the class of the decoder is named, so that unpickling imports what registers its architecture
+        return _load_again, (type(self), self._path, options, type(self.model.decoder))
 
     def parse(self, text: object) -> list[Parse] | list[AmrParse]:
         """Parses what it is given:
@@ -129,7 +134,7 @@ class Parser:
 
     def parse_chunks(self, chunks: Iterable[list[Sentence]] | Iterable[list[AmrEntry]]) -> Iterator[Parse | AmrParse]:
         """Yields the parses in the order of the sentences, all of a chunk before the next is taken; see
-        `transition_parser.streams`."""
+        `transition_parser.sentences.streams`."""
         kind, done = AmrEntry if self.builds_amr else Sentence, 0
         with self._workers() as each:
             for some in chunks:
@@ -147,11 +152,11 @@ class Parser:
         """A `map` over batches: on a CPU several at a time, with their share of torch's threads each."""
         side_by_side = min(self.threads, _SIDE_BY_SIDE) if self.device.type == "cpu" else 1
         with ExitStack() as stack:
-            stack.enter_context(torch_threads.at(max(self.threads // side_by_side, 1)))
+            stack.enter_context(_torch_threads.at(max(self.threads // side_by_side, 1)))
             if side_by_side == 1:
                 yield map
                 return
-            stack.enter_context(switch_interval.at(_SWITCH_INTERVAL))
+            stack.enter_context(_switch_interval.at(_SWITCH_INTERVAL))
             pool = ThreadPoolExecutor(side_by_side)
             stack.callback(pool.shutdown, cancel_futures=True)
             yield pool.map
@@ -198,6 +203,10 @@ class Parser:
         if self.builds_amr:
             return replay_amr(self.resources.table, sentence, hypothesis, self.resources.parser.lexicon.wiki)
         return replay_tree(self.resources.table, sentence, hypothesis)
+
+
+def _load_again(kind: type[Parser], path: str | os.PathLike, options: dict, _decoder: type) -> Parser:
+    return kind.load(path, **options)
 
 
 def _device(name: str) -> torch.device:

@@ -17,7 +17,7 @@ from transition_parser.cli.options import add_user_dir, import_user_dir, output,
 from transition_parser.errors import InputError, input_error
 from transition_parser.files import growing
 from transition_parser.progress import progress
-from transition_parser.streams import as_they_come, in_chunks, may_pause
+from transition_parser.sentences.streams import as_they_come, in_chunks, may_pause
 
 HELP = "sentences to trees or AMRs"
 EXAMPLE = """example:
@@ -64,8 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Parses the file."""
-    from transition_parser.compat import keep_few_kernels, keep_freed_memory
     from transition_parser.parser import CHUNK, Parser
+    from transition_parser.process import keep_few_kernels, keep_freed_memory
 
     import_user_dir(arguments.user_dir)
     keep_freed_memory()

@@ -20,7 +20,7 @@ from omegaconf import II
 from torch import Tensor
 
 from transition_parser import criterions, schedulers  # noqa: F401  (registers them)
-from transition_parser.compat import keep_freed_memory, quiet_penman
+from transition_parser.compat import quiet_penman
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.data.resources import SOURCE, TARGET, Resources
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
@@ -29,6 +29,7 @@ from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.modules.contract import Hypothesis
 from transition_parser.parses import replay_amr
+from transition_parser.process import keep_freed_memory
 from transition_parser.schedulers.length import LengthConfig, tell_batches, warn_if_short
 from transition_parser.search import search
 from transition_parser.states.machine import max_search_actions

@@ -11,7 +11,7 @@ from typing import TypeVar
 from transition_parser.errors import input_error
 from transition_parser.graphs.bank import AmrEntry, parse_bank
 from transition_parser.graphs.conllu import Sentence, decode_line, parse_conllu
-from transition_parser.streams import standard_input
+from transition_parser.sentences.streams import standard_input
 from transition_parser.text.tokens import tokenise
 
 T = TypeVar("T")

@@ -5,9 +5,9 @@ from types import MappingProxyType
 import pytest
 
 from transition_parser.errors import InputError
-from transition_parser.from_python import check_sentence, sentences_from
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Row, Sentence
+from transition_parser.sentences.objects import check_sentence, sentences_from
 
 KINDS = pytest.mark.parametrize("kind", [Sentence, AmrEntry])
 DOGS, CATS = ["Dogs", "bark", "."], ["Cats", "sleep", "."]

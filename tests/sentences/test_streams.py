@@ -10,7 +10,7 @@ from itertools import count
 import pytest
 
 from transition_parser.errors import InputError
-from transition_parser.streams import as_they_come, in_chunks, may_pause, standard_input
+from transition_parser.sentences.streams import as_they_come, in_chunks, may_pause, standard_input
 
 READERS = pytest.mark.parametrize("chunks", [in_chunks, lambda items, size: as_they_come(items, size, pause=60)])
 

@@ -1,0 +1,67 @@
+"""Settings of the whole process. Only the command line makes settings that last, never the Python API."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+
+def keep_freed_memory() -> None:
+    """Tells glibc to keep the memory of freed tensors for the next ones.
+
+    By default it gives blocks of some MB back to the system at once, and gets them again page by page: for the
+    scores over a large vocabulary that takes longer than computing them. Does nothing where there is no glibc.
+    """
+    if mallopt := _of_glibc("mallopt"):
+        trim_threshold, mmap_max = -1, -4  # M_TRIM_THRESHOLD and M_MMAP_MAX of malloc.h
+        mallopt(mmap_max, 0)
+        mallopt(trim_threshold, 2**31 - 1)
+
+
+def give_back_freed_memory() -> None:
+    """Gives the system what `keep_freed_memory` kept: without this now and then, free blocks that fit nothing pile
+    up. Does nothing where there is no glibc."""
+    if malloc_trim := _of_glibc("malloc_trim"):
+        malloc_trim(0)
+
+
+def keep_few_kernels() -> None:
+    """Limits oneDNN's cache of kernels, which holds one for each shape of each product: 1,024 of them take over 1 GB.
+    Keeps a limit that the user has set; too late once oneDNN has computed.
+    """
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
+
+
+def _of_glibc(name: str) -> Callable | None:
+    try:
+        return getattr(ctypes.CDLL(None), name)
+    except (AttributeError, OSError, TypeError):  # another C library
+        return None
+
+
+class Shared:
+    """A setting of the whole process that several users change at the same time: it has the value of the latest of
+    those that are not finished, and its first value again when all are."""
+
+    def __init__(self, get: Callable, set_: Callable) -> None:
+        self._get, self._set, self._lock = get, set_, Lock()
+        self._values: dict = {}  # of each user that is not finished
+
+    @contextmanager
+    def at(self, value) -> Iterator[None]:
+        """Sets the value for the length of the block."""
+        mine = object()
+        with self._lock:
+            if not self._values:
+                self._first = self._get()
+            self._values[mine] = value
+            self._set(value)
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._values[mine]
+                self._set(next(reversed(self._values.values()), self._first))
