@@ -7,15 +7,17 @@ from pathlib import Path
 
 import torch
 from fairseq.optim.adam import FairseqAdam
-from transition_parser.models.transition_transformer import TransitionTransformer
 
+import tests.toy_plugin  # noqa: F401  (registers its model)
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from transition_parser.criterions.legal_cross_entropy import LegalCrossEntropyCriterion
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.data.resources import Resources
 from transition_parser.graphs.bank import read_bank
-from transition_parser.models import transition_transformer
+from transition_parser.models.registry import architecture_of
+from transition_parser.states.states import RANKS
 from transition_parser.tasks.transition_parsing import TransitionParsingConfig, TransitionParsingTask
+from transition_parser.tasks.wrappers import TrainingModel
 
 TREES = ("arc-hybrid-swap", "arc-eager", "arc-standard")
 SYSTEMS = (*TREES, "amr")
@@ -26,12 +28,10 @@ MODELS = {
     "positions": ("stack_transformer_small", {"state_positions": True, "encoder_local_layers": 1}),
     "top2": ("stack_transformer_small", {"state_window": "top2", "stack_heads": 2, "buffer_heads": 0}),
     "shift words": ("stack_transformer_small", {"predict_shift_words": True, "state_positions": True}),
+    "no memory": ("toy_top_two", {}),
 }
-_SIZES = {
-    f"{side}_{name}": size
-    for side in ("encoder", "decoder")
-    for name, size in (("embed_dim", 64), ("ffn_embed_dim", 64), ("attention_heads", 2))
-}
+_SIZES = {"encoder_embed_dim": 64, "encoder_ffn_embed_dim": 64, "encoder_attention_heads": 2}
+_SIZES |= {name.replace("encoder", "decoder"): size for name, size in _SIZES.items()} | {"toy_width": 64}
 
 
 def make_folder(system: str, folder: Path) -> Path:
@@ -49,17 +49,17 @@ def make_task(folder: Path, **options) -> TransitionParsingTask:
     return TransitionParsingTask.setup_task(TransitionParsingConfig(data=str(folder), **options))
 
 
-def make_model(kind: str, resources: Resources, dropout: float = 0.0) -> TransitionTransformer:
+def make_model(kind: str, resources: Resources, dropout: float = 0.0) -> TrainingModel:
     """A model of `MODELS`, always with the same weights."""
-    architecture, options = MODELS[kind]
-    args = Namespace(**_SIZES, **options, dropout=dropout)
-    getattr(transition_transformer, architecture)(args)
+    name, options = MODELS[kind]
+    architecture = architecture_of(name)
     torch.manual_seed(1)
-    return TransitionTransformer.over(args, resources)
+    args = Namespace(**_SIZES, **options, dropout=dropout)
+    return TrainingModel(architecture.build(architecture.options.of_namespace(args, architecture.defaults), resources))
 
 
 def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count: int) -> dict:
-    """Up to `count` sentences of so many words, with their gold derivations."""
+    """Up to `count` sentences of so many words, with their gold derivations and the states of these."""
     resources = task.resources
     sources, targets, references = [], [], []
     graphs = list(read_bank(folder / "valid.amr")) if task.builds_amr else None
@@ -72,7 +72,7 @@ def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count:
         sources.append(source)
         targets.append(torch.tensor([*map(index, actions.split()), resources.table.end]))
         references.append(graphs and graphs[number])
-    dataset = TransitionDataset(sources, None, targets, None, resources, references=graphs and references)
+    dataset = TransitionDataset(sources, None, targets, None, resources, references=graphs and references, needs=RANKS)
     return dataset.collater([dataset[i] for i in range(len(sources))])
 
 
@@ -80,7 +80,7 @@ def make_criterion(task: TransitionParsingTask) -> LegalCrossEntropyCriterion:
     return LegalCrossEntropyCriterion(task, sentence_avg=False, label_smoothing=0.1)
 
 
-def make_optimizer(model: TransitionTransformer) -> FairseqAdam:
+def make_optimizer(model: TrainingModel) -> FairseqAdam:
     # Adam divides gradients by their size, even those that are 0 but for rounding: a large epsilon hides these
     options = {"lr": [0.005], "adam_betas": "(0.9, 0.98)", "adam_eps": 1e-4, "weight_decay": 0.01}
     return FairseqAdam(Namespace(**options, use_old_adam=False, fp16_adam_stats=False), list(model.parameters()))

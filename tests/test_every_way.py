@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import copy
+from argparse import Namespace
 from collections.abc import Callable
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from unittest import mock
 
 import pytest
 import torch
 from fairseq.utils import apply_to_sample
-from transition_parser.models.transition_transformer import TransitionTransformer
+from torch.nn import functional
 
+from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.simulated_device import DEVICE, SimulatedDevice
 from tests.small_models import (
     MODELS,
@@ -24,9 +26,12 @@ from tests.small_models import (
     make_optimizer,
     make_task,
 )
+from transition_parser import Parser
 from transition_parser.kernels import machine_kernels, search_kernels
+from transition_parser.parses import AmrParse, Parse
 from transition_parser.search import search
 from transition_parser.tasks.transition_parsing import TransitionParsingTask
+from transition_parser.tasks.wrappers import TrainingModel
 
 WAYS = ("kernels", "torch", "device")
 CLOSE = 1e-5
@@ -65,7 +70,7 @@ class Case:
     """A model that has learned for some updates, so that its derivations are short, and a batch."""
 
     task: TransitionParsingTask
-    model: TransitionTransformer
+    model: TrainingModel
     batch: dict
     _wanted: dict = field(default_factory=dict)
 
@@ -96,7 +101,7 @@ def case_of(tmp_path_factory) -> Callable[[str, str], Case]:
     return case
 
 
-def _update(task: TransitionParsingTask, model: TransitionTransformer, batch: dict, count: int) -> torch.Tensor:
+def _update(task: TransitionParsingTask, model: TrainingModel, batch: dict, count: int) -> torch.Tensor:
     """The loss of the last of some updates; leaves its gradients."""
     criterion, optimizer = make_criterion(task), make_optimizer(model)
     for update in range(count):
@@ -111,7 +116,9 @@ def _update(task: TransitionParsingTask, model: TransitionTransformer, batch: di
 def trained(case: Case, move: Callable) -> dict[str, torch.Tensor]:
     """What two more updates change: the loss, gradients and weights."""
     model = move(copy.deepcopy(case.model))
-    found = {"loss": _update(case.task, model, move(case.batch), 2)}
+    # rounding opens or shuts a ReLU whose input is almost 0: let a smooth function take its place
+    with mock.patch.object(functional, "relu", functional.silu):
+        found = {"loss": _update(case.task, model, move(case.batch), 2)}
     for name, parameter in model.named_parameters():
         found |= {name: parameter, f"gradient of {name}": parameter.grad}
     return {name: value.detach().cpu() for name, value in found.items()}
@@ -129,7 +136,7 @@ def searched(case: Case, move: Callable, beam: int) -> list[list[tuple[list[int]
     model, net_input = move(copy.deepcopy(case.model)).eval(), move(case.batch)["net_input"]
     with torch.no_grad():
         encoder_out = model.encoder(net_input["src_tokens"], features=net_input.get("features"))
-    found = search(model.decoder, encoder_out, beam, nbest=beam)
+    found = search(model.plain, encoder_out, beam, nbest=beam)
     return [[(h.tokens, h.step_scores, h.score) for h in hypotheses] for hypotheses in found]
 
 
@@ -164,6 +171,87 @@ def test_search(case_of, system, kind, move, beam):
     case = case_of(system, kind)
     found, wanted = searched(case, move, beam), case.wanted(searched, beam)
     for ours, theirs in zip(found, wanted, strict=True):
-        assert [tokens for tokens, *_ in ours] == [tokens for tokens, *_ in theirs]
-        for (_, steps, score), (_, wanted_steps, wanted_score) in zip(ours, theirs, strict=True):
-            assert steps == pytest.approx(wanted_steps, abs=CLOSE) and score == pytest.approx(wanted_score, abs=CLOSE)
+        if kind == "no memory":  # for it the same actions in another order may be exactly as likely
+            ours, theirs = ([(sorted(h[0]), sorted(h[1]), h[2]) for h in hypotheses] for hypotheses in (ours, theirs))
+        for hypothesis, other in zip(sorted(ours), sorted(theirs), strict=True):
+            assert hypothesis[0] == other[0]
+            assert hypothesis[1] == pytest.approx(other[1], abs=3 * CLOSE)
+            assert hypothesis[2] == pytest.approx(other[2], abs=CLOSE)
+
+
+@pytest.mark.parametrize("system", ["arc-hybrid-swap", "amr"])
+def test_training_in_bf16_on_a_device(case_of, system):
+    """The loss and the direction of the gradients are those of the CPU in bf16."""
+    case = case_of(system, "positions")
+    task = make_task(case.task.cfg.data, train_precision="bf16")
+    gradients, losses = [], []
+    for there in (False, True):
+        with SimulatedDevice() if there else nullcontext():
+            model = copy.deepcopy(case.model)
+            model, batch = (model.to(DEVICE), apply_to_sample(_to_device, case.batch)) if there else (model, case.batch)
+            losses.append(float(_update(task, model, batch, 1)))
+            gradients.append(torch.cat([p.grad.detach().cpu().flatten() for p in model.parameters()]))
+    assert losses[1] == pytest.approx(losses[0], rel=0.01)
+    assert torch.cosine_similarity(*gradients, 0) > 0.995
+
+
+def test_dropout_on_a_device(case_of):
+    """Other numbers are dropped than on the CPU: the gradients are finite, and not those without dropout."""
+    case = case_of("arc-eager", "state")
+    with SimulatedDevice():
+        batch, gradients = apply_to_sample(_to_device, case.batch), []
+        for dropout in (0.0, 0.5):
+            model = make_model("state", case.task.resources, dropout).to(DEVICE)
+            _update(case.task, model, batch, 1)
+            gradients.append(torch.cat([p.grad.detach().cpu().flatten() for p in model.parameters()]))
+    assert all(gradient.isfinite().all() for gradient in gradients)
+    assert 0 < torch.cosine_similarity(*gradients, 0) < 0.9
+
+
+@each_other_way
+@pytest.mark.parametrize("system", ["arc-hybrid-swap", "amr"])
+def test_fairseq_searches_alike(case_of, system, move):
+    """With fairseq's own generator, as in `fairseq-generate`."""
+    case = case_of(system, "positions")
+    found, wanted = generated(case, move), case.wanted(generated)
+    for ours, theirs in zip(found, wanted, strict=True):
+        assert [tokens for tokens, _ in ours] == [tokens for tokens, _ in theirs]
+        assert [score for _, score in ours] == pytest.approx([score for _, score in theirs], abs=CLOSE)
+
+
+def generated(case: Case, move: Callable) -> list[list[tuple[list[int], float]]]:
+    """Tokens and score of all that `fairseq-generate --beam 3` finds for each sentence."""
+    model = move(copy.deepcopy(case.model)).eval()
+    generator = case.task.build_generator([model], Namespace(beam=3))
+    found = case.task.inference_step(generator, [model], move(case.batch))
+    return [[(h["tokens"].tolist(), float(h["score"])) for h in hypotheses] for hypotheses in found]
+
+
+PRETRAINED = {"en-ewt": (SAMPLE, 12), "en-amr": (SAMPLE_AMR, 5)}  # what it is tried on: so many sentences
+
+
+def parses(name: str, beam: int, precision: str, device: str = "cpu") -> list[AmrParse] | list[Parse]:
+    path, count = PRETRAINED[name]
+    parser = Parser.load(name, beam=beam, precision=precision, device=device, threads=1)
+    sentences = [sentence for sentence in parser.read(path) if len(sentence.forms) <= 12]
+    return parser.parse(sentences[:count])
+
+
+@pytest.mark.parametrize("move", ["kernels", "torch"], indirect=True)
+@pytest.mark.parametrize("beam", [1, 4])
+@pytest.mark.parametrize("name", PRETRAINED)
+def test_parsers_of_the_package(move, name, beam):
+    wanted = parses(name, beam, "fp32")
+    with SimulatedDevice():
+        found = parses(name, beam, "fp32", DEVICE.type)
+    assert len(found) == PRETRAINED[name][1]
+    for ours, theirs in zip(found, wanted, strict=True):
+        assert ours.actions == theirs.actions and ours.score == pytest.approx(theirs.score, abs=CLOSE)
+
+
+@pytest.mark.parametrize("name", PRETRAINED)
+def test_parsers_in_bf16_on_a_device(name):
+    with SimulatedDevice():
+        found = parses(name, 1, "bf16", DEVICE.type)
+    same = [ours.actions == theirs.actions for ours, theirs in zip(found, parses(name, 1, "fp32"), strict=True)]
+    assert sum(same) >= len(same) - 2  # bf16 may decide otherwise where two actions are about as likely

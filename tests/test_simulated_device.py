@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from tests.simulated_device import DEVICE, OnDevice, SimulatedDevice
+from transition_parser.modules.encoder import WordEncoder
 
 
 @pytest.fixture
@@ -217,17 +218,14 @@ def test_autocast_is_that_of_the_cpu(device):
 
 
 def test_sites_are_lines_of_the_package(device):
-    from transition_parser.modules.history import History
-
-    from transition_parser.modules.attention import HeadMask
-
-    history = History(1, 2, 1, 4, torch.zeros(1, device=DEVICE))
+    sizes = {"dim": 8, "heads": 2, "inner": 8, "layers": 0}
+    encoder = WordEncoder(torch.tensor([False, True, True]), 0, **sizes).to(DEVICE)
+    tokens = torch.tensor([[2, 1]]).to(DEVICE)
     device.waits.clear()
-    history.open()
-    assert HeadMask.of(torch.ones(1, 1, 1, 2, dtype=torch.bool, device=DEVICE)).bias.device == DEVICE
-    ((kind, site),) = device.waits.sites
-    assert kind == "item" and "modules.history:" in site and "History.open" in site
-    assert str(device.waits).split() == ["1", *f"{kind} {site}".split()]
+    encoder(tokens)
+    sites = {site for (kind, site), count in device.waits.sites.items() if kind == "item" and count == 1}
+    assert any("modules.encoder:" in site and "WordEncoder._pool <" in site for site in sites)
+    assert all(site in str(device.waits) for site in sites)
 
 
 def test_tensors_do_not_outlive_the_device():
