@@ -30,6 +30,7 @@ from transition_parser import Parser
 from transition_parser.kernels import machine_kernels, search_kernels
 from transition_parser.parses import AmrParse, Parse
 from transition_parser.search import search
+from transition_parser.states.batched import BatchedMachine
 from transition_parser.tasks.transition_parsing import TransitionParsingTask
 from transition_parser.tasks.wrappers import TrainingModel
 
@@ -255,3 +256,27 @@ def test_parsers_in_bf16_on_a_device(name):
         found = parses(name, 1, "bf16", DEVICE.type)
     same = [ours.actions == theirs.actions for ours, theirs in zip(found, parses(name, 1, "fp32"), strict=True)]
     assert sum(same) >= len(same) - 2  # bf16 may decide otherwise where two actions are about as likely
+
+
+# how often the host waits for the device in a step of search, at the most: each wait leaves an accelerator idle
+MOST_WAITS = {"en-ewt": 1.0, "en-amr": 2.0}
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+@pytest.mark.parametrize("name", PRETRAINED)
+def test_search_seldom_waits_for_a_device(name, beam):
+    with SimulatedDevice() as device:
+        parser = Parser.load(name, precision="fp32", device=DEVICE.type, threads=1)
+        tokens = [parser.resources.encode(s.forms) for s in parser.read(PRETRAINED[name][0]) if len(s.forms) <= 12]
+        padding = parser.resources.source_dictionary.pad()
+        source = torch.nn.utils.rnn.pad_sequence(tokens[:6], True, padding).to(DEVICE)
+        with torch.no_grad():
+            encoder_out = parser.model.encoder(source, features=parser.resources.features(source))
+        assert parser.model.decoder.device_table.column.device == DEVICE  # moved once, not in each search
+        device.waits.clear()
+        with mock.patch.object(BatchedMachine, "advance", autospec=True, side_effect=BatchedMachine.advance) as step:
+            search(parser.model, encoder_out, beam)
+    assert step.call_count >= 2 * int(encoder_out.lengths.inner.max())
+    assert device.waits.total() <= MOST_WAITS[name] * step.call_count, f"\n{device.waits}"
+    # what has a size that depends on values waits in the midst of a step
+    assert device.waits.kinds.keys() <= {"item", "cpu", "upload"}, f"\n{device.waits}"
