@@ -32,13 +32,16 @@ setup(
         Extension(
             "transition_parser.kernels._search_kernels",
             ["transition_parser/kernels/search_kernels.c"],
-            depends=["transition_parser/kernels/search_kernels.h"],
+            depends=[
+                f"transition_parser/kernels/{name}.h" for name in ("variant", "vectors", "attention", "continuations")
+            ],
             # These let sums be computed in any order, and know that numbers are finite; -ffast-math would change how
             # all of Python computes.
             extra_compile_args=[
                 *("-O3", "-Wno-psabi", "-fno-math-errno", "-fno-trapping-math", "-ffinite-math-only"),
-                *("-fassociative-math", "-fno-signed-zeros", "-freciprocal-math"),
+                *("-fassociative-math", "-fno-signed-zeros", "-freciprocal-math", "-pthread"),
             ],
+            extra_link_args=["-pthread"],
             optional=True,
         ),
         Extension(

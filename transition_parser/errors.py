@@ -9,6 +9,10 @@ class InputError(ValueError):
     """Bad input or usage. The command line prints it as one line and exits with status 2."""
 
 
+class ParserWarning(UserWarning):
+    """What a user should know of and can mend. The command line prints it as one line."""
+
+
 def input_error(
     problem: str,
     path: str | PathLike | None = None,

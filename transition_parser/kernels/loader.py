@@ -1,26 +1,73 @@
-"""Parts of the package that are written in C, as libraries that ctypes loads."""
+"""Loads the libraries that the set-up compiled, and says what is missing."""
 
 from __future__ import annotations
 
 import ctypes
+import os
+import warnings
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from importlib.util import find_spec
+from typing import Any
 
-from torch import Tensor
+from transition_parser.errors import InputError, ParserWarning
+
+VARIABLE = "TRANSITION_PARSER_KERNELS"
+LIBRARIES = ("search", "machine")
+
+Signature = tuple[Any, Sequence[Any]]  # what a C function returns, and its arguments, as ctypes has them
 
 
-def load_library(module: str, functions: Mapping[str, Sequence[type]]) -> ctypes.CDLL | None:
-    """The library that the set-up compiled as `module`, with the types of its functions' arguments; None where the
-    package was set up without a compiler that can make it."""
-    spec = find_spec(module)
-    if spec is None or spec.origin is None:
+def switched_on() -> bool:
+    """Whether kernels are to be used: the environment variable TRANSITION_PARSER_KERNELS is not 0.
+
+    Raises `InputError` where it is neither 0 nor 1.
+    """
+    value = os.environ.get(VARIABLE, "1")
+    if value not in ("0", "1"):
+        raise InputError(f"{VARIABLE} is {value!r}: set it to 0 (no compiled kernels) or 1, or unset it")
+    return value == "1"
+
+
+def load_library(name: str, functions: Mapping[str, Signature]) -> ctypes.CDLL | None:
+    """The library of these kernels, with the types of its functions. None where kernels are switched off, or where
+    there is none that fits: then warns, once in a process."""
+    if not switched_on():
         return None
-    library = ctypes.CDLL(spec.origin)
-    for name, arguments in functions.items():
-        getattr(library, name).argtypes = arguments
+    spec = find_spec(_module(name))
+    if spec is None or spec.origin is None:
+        _warn_of_missing()
+        return None
+    try:
+        library = ctypes.CDLL(spec.origin)
+        for function, (result, arguments) in functions.items():
+            getattr(library, function).restype = result
+            getattr(library, function).argtypes = arguments
+    except (OSError, AttributeError) as error:  # compiled for another machine, or from other sources
+        _warn_of_broken(name, str(error))
+        return None
     return library
 
 
-def address(tensor: Tensor | None) -> int | None:
-    """Where the tensor's numbers are; None is NULL."""
-    return None if tensor is None else tensor.data_ptr()
+def _module(name: str) -> str:
+    return f"{__package__}._{name}_kernels"
+
+
+@lru_cache(maxsize=1)
+def _warn_of_missing() -> None:
+    names = [name for name in LIBRARIES if find_spec(_module(name)) is None]
+    _warn(f"{' and '.join(names)} kernels are not compiled (gcc 12 or clang was not found at installation)")
+
+
+@lru_cache
+def _warn_of_broken(name: str, error: str) -> None:
+    _warn(f"{name} kernels cannot be loaded ({error})")
+
+
+def _warn(problem: str) -> None:
+    warnings.warn(
+        f"{problem}: parsing is slower. Install gcc 12 or newer, or clang, and then this package again "
+        f"(pip install --force-reinstall --no-deps .); {VARIABLE}=0 does without",
+        ParserWarning,
+        stacklevel=2,
+    )

@@ -2,53 +2,63 @@
    where they are stored: no mask is made, and nothing is copied or computed for what it may not see.
 
    Numbers are float, or bfloat16 where `half` is 1; sums are in float. R rows (hypotheses), H heads of d numbers each,
-   a multiple of 32; dim = H d. */
+   a multiple of 32; dim = H d. Functions return NULL, or what is wrong with their arguments: search_kernels.py checks
+   types and sizes, and these check what they read, before they read by it. */
 
 #include <math.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
 #if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
-#define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__) /* lanes of x, and behind them those of y */
+#define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__) /* lanes of x, then those of y */
 #else
 #error "a compiler with __builtin_shufflevector is needed: gcc 12 or newer, or clang"
 #endif
 
 /* Calls the function so that the usual d is known when it is compiled. */
-#define SPECIALISE(function, ...)         \
-    if (half && d == 64)              \
-        function(__VA_ARGS__, 64, 1); \
-    else if (half)                    \
-        function(__VA_ARGS__, d, 1);  \
-    else if (d == 64)                 \
-        function(__VA_ARGS__, 64, 0); \
-    else                              \
-        function(__VA_ARGS__, d, 0);
+#define SPECIALISE(half, d, function, ...)                    \
+    ((half) && (d) == 64 ? function(__VA_ARGS__, 64, 1)       \
+     : (half)            ? function(__VA_ARGS__, (d), 1)      \
+     : (d) == 64         ? function(__VA_ARGS__, 64, 0)       \
+                         : function(__VA_ARGS__, (d), 0))
 
-int most_lanes = 0; /* of vectors, for tests; 0: as many as the processor has */
-#define usable(lanes) (most_lanes == 0 || most_lanes >= (lanes))
+#define OUTSIDE(index, size) ((uint64_t)(index) >= (uint64_t)(size))
+
+#define DEAD -1e30f      /* totals and scores below are of what is not there: −infinity would not do, see setup.py */
+#define BLOCK 16         /* queries of one sentence that share what they read */
+#define TILE 16          /* keys that they share at a time */
+#define AHEAD 12         /* pointers after the last key that may be read */
+#define NEAR (256 << 10) /* bytes of keys and values that stay in a processor's own cache */
+#define THREADS 16       /* at the most */
+#define WORTH_A_THREAD (1 << 19) /* numbers that keys have in all: computing with fewer takes no longer than a start */
+
+static const char *const NO_MEMORY = "no memory for search";
 
 typedef struct {
-    int64_t queries, heads, steps;
-    const char *query;
-    const char *const *cache;
-    const int32_t *const *origin, *const *cache_row;
+    int half;
+    int64_t queries, heads, d, steps;
     const int32_t *rows;
+    const char *query, *const *cache;
+    const int64_t *cache_sizes;
+    const int32_t *const *origin, *const *cache_row;
+    const int64_t *origin_sizes, *cache_row_sizes;
     char *output;
 } Past;
 
 typedef struct {
-    int64_t queries, heads, width, stride, window, largest;
-    const char *query, *memory, *positions;
+    int half;
+    int64_t queries, heads, d, width, sentences, known, stride, window, largest;
     const int32_t *rows, *sentence, *lengths, *roles;
+    const char *query, *memory, *positions;
     const int64_t *const *ranks;
     char *output;
 } Words;
 
-#define DEAD -1e30f /* scores below are of what is not there */
-
 typedef struct {
+    int half;
     int64_t sentences, width, actions, beam;
     const char *scores;
     const int64_t *scores_row;
@@ -57,97 +67,271 @@ typedef struct {
     int64_t *index;
 } Continuations;
 
+/* Keys that queries see; their values stand behind them. AHEAD copies of the last one follow. */
+typedef struct {
+    const char **at;
+    int64_t count;
+} Keys;
+
+/* Queries, `all` bytes apart, in `heads` heads from `head` on. */
+typedef struct {
+    const char *query;
+    char *output;
+    int64_t queries, head, heads, all;
+} Block;
+
+/* What one thread computes: queries from `first` to `end`, and every `step`-th head from `head` on. */
+typedef struct {
+    int64_t first, end, head, step;
+} Share;
+
+/* Where one thread computes. */
+typedef struct {
+    const char **every, **ranked, **added;
+    float *scores, *sums;
+} Room;
+
+static void end_keys(const Keys *keys) {
+    for (int i = 0; i < AHEAD && keys->count; i++) keys->at[keys->count + i] = keys->at[keys->count - 1];
+}
+
+/* The keys of the actions that a row of the last step descends from. bytes: of a row of the cache. */
+static const char *keys_of_descent(const Past *past, int64_t row, int64_t bytes, Keys *keys) {
+    for (int64_t step = past->steps - 1; step >= 0; step--) {
+        const int32_t *cache_row = past->cache_row ? past->cache_row[step] : NULL, *origin = past->origin[step];
+        if (cache_row && OUTSIDE(row, past->cache_row_sizes[step])) return "rows or origin: beyond cache_row";
+        const int64_t stored = cache_row ? cache_row[row] : row;
+        if (OUTSIDE(stored, past->cache_sizes[step])) return "rows, origin or cache_row: beyond the cache";
+        if (origin && OUTSIDE(row, past->origin_sizes[step])) return "rows or origin: beyond the origins of a step";
+        keys->at[step] = past->cache[step] + stored * bytes;
+        if (origin) row = origin[row];
+    }
+    keys->count = past->steps;
+    end_keys(keys);
+    return NULL;
+}
+
+static int64_t row_of(const Words *words, int64_t query) { return words->rows ? words->rows[query] : query; }
+
+/* The keys of all words of a query's sentence. bytes: of the keys and values of a word. */
+static const char *keys_of_sentence(const Words *words, int64_t query, int64_t bytes, Keys *keys) {
+    const int64_t row = row_of(words, query);
+    if (OUTSIDE(row, words->known)) return "rows: beyond the rows that there are";
+    const int64_t sentence = words->sentence[row];
+    if (OUTSIDE(sentence, words->sentences)) return "sentence: beyond the sentences that there are";
+    keys->count = words->lengths[sentence];
+    if (OUTSIDE(keys->count, words->width + 1)) return "lengths: beyond the words that there are";
+    const char *memory = words->memory + sentence * words->width * bytes;
+    for (int64_t word = 0; word < keys->count; word++) keys->at[word] = memory + word * bytes;
+    end_keys(keys);
+    return NULL;
+}
+
+/* Whether the query that comes `count` after this one, whose keys there are, is of the same sentence. */
+static int same_sentence(const Words *words, int64_t query, int64_t count) {
+    const int64_t row = row_of(words, query + count);
+    return !OUTSIDE(row, words->known) && words->sentence[row] == words->sentence[row_of(words, query)];
+}
+
+/* The keys, of all in the sentence, that heads of a role see from a query's row, and the positions that are added. */
+static const char *keys_of_role(const Words *words, int64_t query, int32_t role, const Keys *every, Keys *keys,
+                                Keys *added) {
+    const int64_t *ranks = words->ranks[role] + row_of(words, query) * words->stride;
+    const uint64_t limit = words->window ? (uint64_t)words->window : INT64_MAX;
+    const int64_t bytes = words->heads * words->d * (words->half ? 2 : 4);
+    int64_t sign = 0;
+    for (int64_t word = 0; word < every->count; word++) {
+        sign |= ranks[word];
+        if ((uint64_t)ranks[word] - 1 >= limit) continue; /* 0 becomes the largest number */
+        if (added) {
+            const int64_t rank = ranks[word] < words->largest ? ranks[word] : words->largest;
+            added->at[keys->count] = words->positions + (role * (words->largest + 1) + rank) * bytes;
+        }
+        keys->at[keys->count++] = every->at[word];
+    }
+    end_keys(keys);
+    if (added) {
+        added->count = keys->count;
+        end_keys(added);
+    }
+    return sign < 0 ? "ranks: below 0" : NULL;
+}
+
+int most_lanes = 0; /* of vectors, for tests; 0: as many as the processor has */
+
+/* What each variant is compiled for is what the processor is asked for: one list. */
+#define AVX512(F, AND)                                                                                          \
+    F("avx512f") AND F("avx512bw") AND F("avx512dq") AND F("avx512vl") AND F("avx2") AND F("fma") AND F("bmi") \
+        AND F("bmi2")
+#define AVX2(F, AND) F("avx2") AND F("fma") AND F("bmi") AND F("bmi2")
+#define ITSELF(feature) feature
+#define COMMA ,
+
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define PRAGMA(text) _Pragma(#text)
+#define COMPILE_FOR(...) PRAGMA(GCC target(__VA_ARGS__))
 #pragma GCC push_options
-#pragma GCC target("arch=skylake-avx512")
+COMPILE_FOR(AVX512(ITSELF, COMMA))
 #define LANES 16
 #define NAME(x) x##_avx512
-#include "search_kernels.h"
+#include "variant.h"
 #undef NAME
 #undef LANES
 #pragma GCC pop_options
 #pragma GCC push_options
-#pragma GCC target("arch=haswell")
+COMPILE_FOR(AVX2(ITSELF, COMMA))
 #define LANES 8
 #define NAME(x) x##_avx2
-#include "search_kernels.h"
+#include "variant.h"
 #undef NAME
 #undef LANES
 #pragma GCC pop_options
-#define DISPATCH(function, ...)                                                                 \
-    if (usable(16) && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) \
-        function##_avx512(__VA_ARGS__);                                                         \
-    else if (usable(8) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))     \
-        function##_avx2(__VA_ARGS__);                                                           \
-    else                                                                                        \
-        function##_any(__VA_ARGS__);
+#define USABLE(lanes, FEATURES) \
+    ((most_lanes == 0 || most_lanes >= (lanes)) && FEATURES(__builtin_cpu_supports, &&))
+#define VARIANT(function) \
+    (USABLE(16, AVX512) ? function##_avx512 : USABLE(8, AVX2) ? function##_avx2 : function##_any)
 #else
-#define DISPATCH(function, ...) function##_any(__VA_ARGS__);
+#define VARIANT(function) function##_any
 #endif
 #define LANES 4
 #define NAME(x) x##_any
-#include "search_kernels.h"
+#include "variant.h"
+
+/* For tests: how many lanes vectors have, and what a processor must have for 16 and for 8. */
+int lanes(void) { return VARIANT(lanes)(); }
+const char *const features_of_16 = AVX512(ITSELF, " "), *const features_of_8 = AVX2(ITSELF, " ");
+
+typedef const char *Task(const void *job, const Share *share, const Room *room);
+
+/* A task's share in a room of its own, which has space for `keys` keys. */
+typedef struct {
+    Task *task;
+    const void *job;
+    Share share;
+    int64_t keys, heads, d;
+    int started;
+    const char *problem;
+} Work;
+
+static void *worked(void *argument) {
+    Work *work = argument;
+    const int64_t queries = work->share.end - work->share.first < BLOCK ? work->share.end - work->share.first : BLOCK;
+    const int64_t pointers = work->keys + AHEAD, heads = work->heads * (queries < 2 ? 2 : queries);
+    const int64_t floats = heads * (work->keys + 3 + work->d);
+    const char **every = malloc(3 * pointers * sizeof *every + floats * sizeof(float));
+    if (every) {
+        float *sums = (float *)(every + 3 * pointers);
+        const Room room = {every, every + pointers, every + 2 * pointers, sums + heads * work->d, sums};
+        work->problem = work->task(work->job, &work->share, &room);
+    } else {
+        work->problem = NO_MEMORY;
+    }
+    free(every);
+    return NULL;
+}
+
+/* Shares a task out among threads: queries where there are many, else heads. Which thread computes what changes no
+   number. */
+static const char *in_shares(Task *task, const void *job, int threads, int64_t queries, int64_t keys, int64_t heads,
+                             int64_t d) {
+    Work works[THREADS];
+    pthread_t threads_of[THREADS];
+    const int by_query = queries >= 2 * BLOCK * threads;
+    int count = threads < THREADS ? threads : THREADS;
+    if (!by_query && count > heads) count = (int)heads;
+    if (count < 1 || queries * keys < WORTH_A_THREAD / (heads * d)) count = 1;
+    for (int i = 0; i < count; i++) {
+        const Share some = {queries * i / count, queries * (i + 1) / count, 0, 1}, every = {0, queries, i, count};
+        works[i] = (Work){task, job, by_query ? some : every, keys, heads, d, 0, NULL};
+        if (i + 1 < count) works[i].started = !pthread_create(threads_of + i, NULL, worked, works + i);
+    }
+    const char *problem = NULL;
+    for (int i = count - 1; i >= 0; i--) { /* the last share is this thread's */
+        if (works[i].started)
+            pthread_join(threads_of[i], NULL);
+        else
+            worked(works + i);
+        if (works[i].problem) problem = works[i].problem;
+    }
+    return problem;
+}
+
+/* to: (R, bytes), the rows of from (size, bytes) that `rows` (R) says. */
+const char *copy_rows(const char *from, int64_t size, const int32_t *rows, int64_t count, int64_t bytes, char *to) {
+    for (int64_t i = 0; i < count; i++) {
+        if (OUTSIDE(rows[i], size)) return "cache_row: beyond the cache";
+        memcpy(to + i * bytes, from + rows[i] * bytes, bytes);
+    }
+    return NULL;
+}
 
 /* Self-attention over the actions that each hypothesis descends from.
 
    rows: (N), which row each query is of, or NULL: the first N. query, output: (N, dim). cache[s]: (R_s, 2 dim), keys
    and values of the actions of step s; the last step is this one. origin[s]: (R_s), which row of step s - 1 each row of
    step s continues; NULL where its own, and at first. cache_row: NULL, or for each step (R_s), which row of cache[s] a
-   row has. Returns 0, or -1 where there is no memory. */
-int cached_self_attention(int half, int64_t queries, int64_t heads, int64_t d, const int32_t *rows, const char *query,
-                          int64_t steps, const char *const *cache, const int32_t *const *origin,
-                          const int32_t *const *cache_row, char *output) {
-    const Past past = {queries, heads, steps, query, cache, origin, cache_row, rows, output};
-    const char **keys = malloc(sizeof *keys * steps + sizeof(float) * (steps + 3));
-    if (!keys) return -1;
-    DISPATCH(cached_self_attention, &past, keys, (float *)(keys + steps), d, half)
-    free(keys);
-    return 0;
+   row has, or NULL: its own. Sizes: the rows of each. */
+const char *cached_self_attention(int half, int threads, int64_t queries, int64_t heads, int64_t d, int64_t steps,
+                                  const int32_t *rows, const char *query, const char *const *cache,
+                                  const int64_t *cache_sizes, const int32_t *const *origin,
+                                  const int64_t *origin_sizes, const int32_t *const *cache_row,
+                                  const int64_t *cache_row_sizes, char *output) {
+    const Past past = {half,   queries,   heads,        d,               steps, rows, query, cache, cache_sizes,
+                       origin, cache_row, origin_sizes, cache_row_sizes, output};
+    return in_shares(VARIANT(cached_self_attention), &past, threads, queries, steps, heads, d);
 }
 
 /* Cross-attention whose heads see all words, or those on the stack, or those in the buffer; a head that sees nothing
    gives 0.
 
    rows: (N), which row each query is of, or NULL: the first N. query, output: (N, dim). memory: (B, width, 2 dim), keys
-   and values of the words. sentence: (R), which of B a row is of. lengths: (B), words. roles: (H), which of `ranks`
-   says what a head sees, or -1: all words. ranks[role]: (R, width), each row `stride` after the last, k for the k-th
-   word from the top, 0 for a word that is not to be seen. window: the largest k that is seen, 0 for any. positions:
-   NULL, or (roles, largest + 1, dim), what is added to the keys of the k-th word. Returns 0, or -1 where there is no
-   memory. */
-int cross_attention(int half, int64_t queries, int64_t heads, int64_t d, const int32_t *rows, const char *query,
-                    int64_t width, const char *memory, const int32_t *sentence, const int32_t *lengths,
-                    const int32_t *roles, const int64_t *const *ranks, int64_t stride, int64_t window,
-                    const char *positions, int64_t largest, char *output) {
-    const Words words = {queries, heads,    width,   stride, window, largest, query, memory, positions,
-                         rows,    sentence, lengths, roles,  ranks,  output};
-    const char **keys = malloc(2 * (sizeof *keys * width + sizeof(float) * (width + 3)));
-    if (!keys) return -1;
-    DISPATCH(cross_attention, &words, keys, (float *)(keys + 2 * width), d, half)
-    free(keys);
-    return 0;
+   and values of the words. sentence: (R), which of B a row is of; R is `known`. lengths: (B), words. roles: (H), which
+   of `kinds` ranks says what a head sees, or -1: all words. ranks[role]: (R, width), each row `stride` after the last,
+   k for the k-th word from the top, 0 for a word that is not to be seen. window: the largest k that is seen, 0 for any.
+   positions: NULL, or (kinds, largest + 1, dim), what is added to the keys of the k-th word. */
+const char *cross_attention(int half, int threads, int64_t queries, int64_t heads, int64_t d, int64_t sentences,
+                            int64_t width, int64_t known, int64_t kinds, int64_t stride, int64_t window,
+                            int64_t largest, const int32_t *rows, const char *query, const char *memory,
+                            const int32_t *sentence, const int32_t *lengths, const int32_t *roles,
+                            const int64_t *const *ranks, const char *positions, char *output) {
+    const Words words = {half, queries,  heads,   d,     width, sentences, known,     stride, window, largest,
+                         rows, sentence, lengths, roles, query, memory,    positions, ranks,  output};
+    for (int64_t head = 0; head < heads; head++)
+        if (roles[head] < -1 || roles[head] >= kinds) return "roles: beyond the ranks that there are";
+    return in_shares(VARIANT(cross_attention), &words, threads, queries, width, heads, d);
 }
 
 /* x += added; normal = layer norm of x. x, added, normal: (R, dim); weight, bias: (dim), of the norm. */
 void add_and_normalise(int half, int64_t rows, int64_t dim, char *x, const char *added, const char *weight,
                        const char *bias, float epsilon, char *normal) {
-    DISPATCH(add_and_normalise, rows, dim, x, added, weight, bias, epsilon, normal, half)
+    VARIANT(add_and_normalise)(rows, dim, x, added, weight, bias, epsilon, normal, half);
 }
 
 /* The best continuations of each sentence's hypotheses, by their total, best first, of equals the first.
 
-   scores: (N, actions), before the softmax. scores_row: (B × width), which row of scores a hypothesis has, or -1: where
-   a single action is legal, which is certain then. legal: (B × width, actions), 1 or 0. totals: (B × width), what the
-   hypotheses have so far; −infinity for those that are dead. best, added: (B, beam), totals and what the action
-   added to them; best is below -1e30 where there are no more. index: (B, beam), hypothesis × actions + action. Returns
-   0, or -1 where there is no memory. */
-int best_continuations(int half, int64_t sentences, int64_t width, int64_t actions, const char *scores,
-                       const int64_t *scores_row, const float *legal, const float *totals, int64_t beam, float *best,
-                       float *added, int64_t *index) {
-    const Continuations continuations = {sentences, width, actions, beam,  scores, scores_row,
-                                         legal,     totals, best,   added, index};
-    float *logits = malloc(sizeof(float) * actions);
-    if (!logits) return -1;
-    DISPATCH(best_continuations, &continuations, logits, half)
-    free(logits);
-    return 0;
+   scores: (N, actions), before the softmax. rows: (N), which of B × width hypotheses each row of scores is of (of
+   several the last counts), or NULL: the first N. Others have one legal action, which is certain then. legal:
+   (B × width, actions), 1 or 0. totals: (B × width), what the hypotheses have so far; below DEAD for those that are
+   dead. best, added: (B, beam), totals and what the action added to them; best is below DEAD where there are no more.
+   index: (B, beam), hypothesis × actions + action. */
+const char *best_continuations(int half, int64_t count, int64_t sentences, int64_t width, int64_t actions,
+                               const char *scores, const int64_t *rows, const float *legal, const float *totals,
+                               int64_t beam, float *best, float *added, int64_t *index) {
+    const int64_t hypotheses = sentences * width;
+    int64_t *scores_row = malloc(hypotheses * sizeof *scores_row + actions * sizeof(float));
+    if (!scores_row) return NO_MEMORY;
+    const char *problem = NULL;
+    for (int64_t i = 0; i < hypotheses; i++) scores_row[i] = -1;
+    for (int64_t i = 0; i < count && !problem; i++) {
+        const int64_t row = rows ? rows[i] : i;
+        if (OUTSIDE(row, hypotheses))
+            problem = "rows: beyond the hypotheses that there are";
+        else
+            scores_row[row] = i;
+    }
+    const Continuations continuations = {half,       sentences, width,  actions, beam,  scores,
+                                         scores_row, legal,     totals, best,    added, index};
+    if (!problem) problem = VARIANT(best_continuations)(&continuations, (float *)(scores_row + hypotheses));
+    free(scores_row);
+    return problem;
 }

@@ -1,5 +1,9 @@
 """The compiled part of search and of its encoder on CPUs: `search_kernels.c`, called through ctypes, without Python's
-lock."""
+lock.
+
+Every tensor that C reads is checked: its type, shape and place here (`require`), its numbers in C as they are read.
+What does not fit is a `ValueError`.
+"""
 
 from __future__ import annotations
 
@@ -9,73 +13,73 @@ from functools import lru_cache
 import torch
 from torch import Tensor, nn
 
-from transition_parser.kernels.loader import address, load_library
+from transition_parser.kernels.guards import raise_problem, require
+from transition_parser.kernels.loader import Signature, load_library
+from transition_parser.kernels.pointers import Pointers
+
+__all__ = [
+    "Pointers",
+    "add_and_normalise",
+    "best_continuations",
+    "cached_self_attention",
+    "cross_attention",
+    "supports",
+]
 
 _BLOCK = 32  # numbers that are read at once: a head must have a multiple
 
-_DEAD = -1e30  # totals below are of no hypothesis
+_DEAD = -1e30  # C computes with finite numbers alone: totals below are of no hypothesis
 
-_INT, _SIZE, _FLOAT, _POINTER = ctypes.c_int, ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
-_ARGUMENTS = {
-    "cached_self_attention": (_INT, *(_SIZE,) * 3, *(_POINTER,) * 2, _SIZE, *(_POINTER,) * 4),
-    "cross_attention": (
-        *(_INT, *(_SIZE,) * 3, *(_POINTER,) * 2, _SIZE, *(_POINTER,) * 5),
-        *(_SIZE, _SIZE, _POINTER, _SIZE, _POINTER),
-    ),
-    "best_continuations": (_INT, *(_SIZE,) * 3, *(_POINTER,) * 4, _SIZE, *(_POINTER,) * 3),
-    "add_and_normalise": (_INT, _SIZE, _SIZE, *(_POINTER,) * 4, _FLOAT, _POINTER),
+_INT, _SIZE, _FLOAT, _POINTER, _PROBLEM = ctypes.c_int, ctypes.c_int64, ctypes.c_float, ctypes.c_void_p, ctypes.c_char_p
+_FUNCTIONS: dict[str, Signature] = {
+    "cached_self_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 4, *(_POINTER,) * 9)),
+    "cross_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 10, *(_POINTER,) * 9)),
+    "add_and_normalise": (None, (_INT, _SIZE, _SIZE, *(_POINTER,) * 4, _FLOAT, _POINTER)),
+    "best_continuations": (_PROBLEM, (_INT, *(_SIZE,) * 4, *(_POINTER,) * 4, _SIZE, *(_POINTER,) * 3)),
+    "copy_rows": (_PROBLEM, (_POINTER, _SIZE, _POINTER, _SIZE, _SIZE, _POINTER)),
+    "lanes": (_INT, ()),
 }
+_HALF = {torch.float: 0, torch.bfloat16: 1}
 
 
 @lru_cache(maxsize=1)
 def library() -> ctypes.CDLL | None:
-    """The library; None where the package was set up without a compiler that can make it."""
-    return load_library("transition_parser.kernels._search_kernels", _ARGUMENTS)
+    """The library; None where the package was set up without a compiler that can make it, or kernels are switched
+    off."""
+    return load_library("search", _FUNCTIONS)
 
 
 def supports(like: Tensor, width: int = _BLOCK) -> bool:
     """Whether the library is there, and computes with such tensors, in heads or rows of so many numbers."""
-    fits = like.device.type == "cpu" and like.dtype in (torch.float, torch.bfloat16) and width % _BLOCK == 0
-    return fits and library() is not None
-
-
-class Pointers:
-    """Addresses of tensors, as C reads them; keeps the tensors. None is NULL."""
-
-    def __init__(self) -> None:
-        self._tensors: list[Tensor | None] = []
-        self._array = (_POINTER * 64)()
-
-    def __len__(self) -> int:
-        return len(self._tensors)
-
-    def append(self, tensor: Tensor | None) -> None:
-        """tensor: as C takes it, and in one piece."""
-        count = len(self._tensors)
-        if count == len(self._array):
-            longer = (_POINTER * (2 * count))()
-            longer[:count] = self._array[:]
-            self._array = longer
-        self._array[count] = address(tensor)
-        self._tensors.append(tensor)
-
-    @property
-    def array(self) -> ctypes.Array:
-        """The addresses, for as long as nothing is appended."""
-        return self._array
+    return like.is_cpu and like.dtype in _HALF and width % _BLOCK == 0 and library() is not None
 
 
 def cached_self_attention(
     query: Tensor, heads: int, cache: Pointers, origin: Pointers, cache_row: Pointers | None, rows: Tensor | None
 ) -> Tensor:
-    """(N, dim), the output of self-attention; arguments as in C."""
-    query = query.contiguous()
+    """(N, dim), the output of self-attention of query (N, dim) to the actions that each hypothesis descends from.
+
+    cache: (R_s, 2 dim) of each step s, keys and values. origin: (R_s,) int32, which row of the step before each row of
+    step s continues; None where its own. cache_row: (R_s,) int32, which row of the cache each row of step s has; None:
+    its own. rows: (N,) int32, which row of the last step each query is of; None: the first N.
+    """
+    query, d = _query(query, heads)
+    cache.require("cache", query.dtype, 2 * heads * d)
+    origin.require("origin", torch.int32)
+    if cache_row is not None:
+        cache_row.require("cache_row", torch.int32)
+        _keep_few(cache, cache_row)
+    if not cache.count == origin.count == (cache if cache_row is None else cache_row).count > 0:
+        raise ValueError("cache, origin and cache_row must have one entry a step")
     output = torch.empty_like(query)
-    failed = library().cached_self_attention(
-        _is_half(query), len(query), heads, query.size(1) // heads, address(rows), query.data_ptr(), len(cache),
-        cache.array, origin.array, None if cache_row is None else cache_row.array, output.data_ptr(),
+    problem = library().cached_self_attention(
+        _HALF[query.dtype], torch.get_num_threads(), query.shape[0], heads, d, cache.count, _rows(rows, query),
+        query.data_ptr(), cache.array, cache.sizes, origin.array, origin.sizes,
+        None if cache_row is None else cache_row.array, None if cache_row is None else cache_row.sizes,
+        output.data_ptr(),
     )  # fmt: skip
-    return _checked(output, failed)
+    raise_problem(problem)
+    return output
 
 
 def cross_attention(
@@ -90,28 +94,45 @@ def cross_attention(
     positions: Tensor | None,
     rows: Tensor | None,
 ) -> Tensor:
-    """(N, dim), the output of cross-attention, or of self-attention of the words; arguments as in C."""
-    if memory.dtype != query.dtype:
-        raise ValueError(f"query is {query.dtype}, keys and values are {memory.dtype}")
-    stride = ranks[0].stride(0) if ranks else 0
-    if any(r.dtype != torch.long or r.stride() != (stride, 1) for r in ranks):
-        raise ValueError("ranks must be int64, each row in one piece, and all alike")
-    each = (_POINTER * max(len(ranks), 1))(*(r.data_ptr() for r in ranks))
-    query = query.contiguous()
+    """(N, dim), the output of cross-attention of query (N, dim), or of self-attention of the words.
+
+    memory: (B, P, 2 dim), keys and values of the words. sentence: (R,) int32, which of B each row is of. lengths: (B,)
+    int32, words. roles: (heads,) int32, which of `ranks` says what a head sees, or −1: all words. ranks: (R, P) int64
+    each, k for the k-th word from the top, 0 for a word that is not to be seen. window: the largest k that is seen, 0
+    for any. positions: (ranks, largest + 1, dim), what is added to the keys of the k-th word, and of all after the
+    last. rows: (N,) int32, which of R each query is of; None: the first N.
+    """
+    query, d = _query(query, heads)
+    (queries, dim), (known, *_), (sentences, width, *_) = query.shape, sentence.shape, memory.shape
+    stride = _stride(ranks, known, width)
+    largest = -1 if positions is None else positions.size(1) - 1
+    if window < 0 or (positions is not None and largest < 0):
+        raise ValueError("window and positions must not be negative")
     output = torch.empty_like(query)
-    failed = library().cross_attention(
-        _is_half(query), len(query), heads, query.size(1) // heads, address(rows), query.data_ptr(), memory.size(1),
-        memory.data_ptr(), sentence.data_ptr(), lengths.data_ptr(), roles.data_ptr(), each, stride, window,
-        address(positions), 0 if positions is None else positions.size(1) - 1, output.data_ptr(),
+    problem = library().cross_attention(
+        _HALF[query.dtype], torch.get_num_threads(), queries, heads, d, sentences, width, known, len(ranks), stride,
+        window, largest, _rows(rows, query), query.data_ptr(),
+        require("memory", memory, query.dtype, sentences, width, 2 * dim),
+        require("sentence", sentence, torch.int32, known), require("lengths", lengths, torch.int32, sentences),
+        require("roles", roles, torch.int32, heads), (_POINTER * max(len(ranks), 1))(*(r.data_ptr() for r in ranks)),
+        None if positions is None else require("positions", positions, query.dtype, len(ranks), largest + 1, dim),
+        output.data_ptr(),
     )  # fmt: skip
-    return _checked(output, failed)
+    raise_problem(problem)
+    return output
 
 
 def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
     """Adds to x (R, dim) in place; the layer norm of the sum."""
-    added, normal = added.to(x.dtype).contiguous(), torch.empty_like(x)
+    dtype, (rows, dim) = x.dtype, x.shape
+    if not supports(x, dim):
+        raise ValueError(f"x must be float or bfloat16, on cpu, its rows of a multiple of {_BLOCK} numbers")
+    if added.dtype is not dtype or not added.is_contiguous():
+        added = added.to(dtype).contiguous()
+    normal = torch.empty_like(x)
     library().add_and_normalise(
-        _is_half(x), len(x), x.size(1), x.data_ptr(), added.data_ptr(), norm.weight.data_ptr(), norm.bias.data_ptr(),
+        _HALF[dtype], rows, dim, require("x", x, dtype, rows, dim), require("added", added, dtype, rows, dim),
+        require("the norm's weight", norm.weight, dtype, dim), require("the norm's bias", norm.bias, dtype, dim),
         norm.eps, normal.data_ptr(),
     )  # fmt: skip
     return normal
@@ -122,28 +143,67 @@ def best_continuations(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """(B, beam) each: totals of the best continuations, what they add, and which they are: hypothesis × U + action.
 
-    scores: (N, U), before the softmax. rows: (N,), which of R rows they are of; None: all. Others have one legal
-    action, or are dead. legal: (R, U) float. totals: (B, W) float, −inf for the dead.
+    scores: (N, U), before the softmax. rows: (N,) int64, which of R rows they are of; None: the first N. Others have
+    one legal action, or are dead. legal: (R, U) float. totals: (B, W) float, −inf for the dead.
     """
-    sentences, width = totals.shape
-    scores_row = torch.arange(len(scores))
-    if rows is not None:
-        scores_row = torch.full((len(legal),), -1).index_copy_(0, rows, scores_row)
-    scores, legal, totals = scores.contiguous(), legal.contiguous(), totals.contiguous()
+    if not supports(scores):
+        raise ValueError("scores must be float or bfloat16, on cpu")
+    scores, legal = scores.contiguous(), legal.contiguous()
+    totals = totals.clamp_min(2 * _DEAD).contiguous()
+    (count, actions), (sentences, width) = scores.shape, totals.shape
     best, added = totals.new_empty(2, sentences, beam)
     index = torch.empty(sentences, beam, dtype=torch.long)
-    failed = library().best_continuations(
-        _is_half(scores), sentences, width, legal.size(1), scores.data_ptr(), scores_row.data_ptr(), legal.data_ptr(),
-        totals.data_ptr(), beam, best.data_ptr(), added.data_ptr(), index.data_ptr(),
+    problem = library().best_continuations(
+        _HALF[scores.dtype], count, sentences, width, actions, require("scores", scores, scores.dtype, count, actions),
+        None if rows is None else require("rows", rows, torch.long, count),
+        require("legal", legal, torch.float, sentences * width, actions),
+        require("totals", totals, torch.float, sentences, width), beam, best.data_ptr(), added.data_ptr(),
+        index.data_ptr(),
     )  # fmt: skip
-    return _checked(best.masked_fill_(best < _DEAD, float("-inf")), failed), added, index
+    raise_problem(problem)
+    return torch.threshold_(best, _DEAD, float("-inf")), added, index
 
 
-def _is_half(x: Tensor) -> int:
-    return int(x.dtype == torch.bfloat16)
+def _query(query: Tensor, heads: int) -> tuple[Tensor, int]:
+    """The query contiguous, and how many numbers a head has."""
+    d, rest = divmod(query.shape[-1], heads)
+    if rest or query.dim() != 2 or not supports(query, d):
+        raise ValueError(
+            f"query must be (N, dim), float or bfloat16, on cpu, its heads of a multiple of {_BLOCK} numbers; it is "
+            f"{query.dtype}, {tuple(query.shape)}, on {query.device}, in {heads} heads"
+        )
+    return query.contiguous(), d
 
 
-def _checked(output: Tensor, failed: int) -> Tensor:
-    if failed:
-        raise MemoryError("no memory for search")
-    return output
+def _rows(rows: Tensor | None, query: Tensor) -> int | None:
+    return None if rows is None else require("rows", rows, torch.int32, query.shape[0])
+
+
+def _stride(ranks: tuple[Tensor, ...], rows: int, width: int) -> int:
+    """How many numbers the rows of all ranks are apart."""
+    stride = ranks[0].stride(0) if ranks else 0
+    for tensor in ranks:
+        fits = tensor.dtype is torch.long and tensor.is_cpu and tensor.stride() == (stride, 1)
+        if not fits or tensor.shape[0] < rows or tensor.shape[1] < width:
+            raise ValueError(
+                f"ranks must be int64, on cpu, ({rows}, {width}) or larger, each row contiguous, and all alike; one is "
+                f"{tensor.dtype}, {tuple(tensor.shape)}, of strides {tensor.stride()}, on {tensor.device}"
+            )
+    return stride
+
+
+def _keep_few(cache: Pointers, cache_row: Pointers) -> None:
+    """Where the newest step has far fewer rows than the cache has for it (which are padded), they are copied behind
+    those of the steps before: one after the other they are read many times faster."""
+    rows, stored = cache_row.last, cache.last
+    if rows is None or stored is None or 2 * rows.shape[0] > stored.shape[0]:
+        return
+    count, dim = rows.shape[0], stored.shape[1]
+    address = cache.space(count)
+    raise_problem(
+        library().copy_rows(
+            *(stored.data_ptr(), stored.shape[0], rows.data_ptr(), count), dim * stored.element_size(), address
+        )
+    )
+    cache.replace_last(address, count)
+    cache_row.replace_last(None, 0)

@@ -1,0 +1,177 @@
+/* Attention of the kind of processor that is compiled for; see search_kernels.c. */
+
+/* Scores of `count` keys of one head, which begins `offset` bytes into each; `scores` has room for three more. Keys are followed by AHEAD pointers that may be read from. near: the values, `all` bytes after
+   their keys, are still in the cache when they are read; else the next keys are fetched. */
+INLINE void NAME(score)(const char *query, const char *const *keys, int64_t count, int64_t offset, int64_t all,
+                        const int near, float *scores, const int64_t d, const int half) {
+    const int64_t step = 2 * LANES, size = half ? 2 : 4;
+    const float scale = 1.0f / sqrtf((float)d);
+    for (int64_t k = 0; k < count; k += 4) {
+        const char *four[4], *next[4];
+        NAME(Floats) sum[4];
+        for (int i = 0; i < 4; i++) {
+            four[i] = keys[k + i] + offset;
+            next[i] = near ? four[i] + all : keys[k + i + AHEAD - 4] + offset;
+            sum[i] = (NAME(Floats)){0};
+        }
+        for (int64_t at = 0; at < d * size; at += step * size) {
+            NAME(Pair) q = NAME(load)(query + at, half);
+            for (int i = 0; i < 4; i++) {
+                NAME(Pair) key = NAME(load)(four[i] + at, half);
+                __builtin_prefetch(next[i] + at);
+                sum[i] += q.a * key.a + q.b * key.b;
+            }
+        }
+        NAME(sums)(sum[0], sum[1], sum[2], sum[3], scores + k);
+    }
+    for (int64_t k = 0; k < count; k++) scores[k] *= scale;
+}
+
+/* Scores to weights that sum to 1. Returns whether the scores are finite. */
+INLINE int NAME(softmax)(float *scores, int64_t count) {
+    if (!NAME(finite)(scores, count)) return 0;
+    float most = scores[0], sum = 0.0f;
+    for (int64_t i = 1; i < count; i++) most = fmaxf(most, scores[i]);
+    for (int64_t i = 0; i < count; i++) sum += scores[i] = NAME(exp_of)(scores[i] - most);
+    for (int64_t i = 0; i < count; i++) scores[i] /= sum;
+    return 1;
+}
+
+/* Adds to `sums` (d) the values of one head by their weights. */
+INLINE void NAME(gather)(const float *weights, const char *const *values, int64_t count, int64_t offset, const int near,
+                         float *sums, const int64_t d, const int half) {
+    const int64_t step = 2 * LANES, size = half ? 2 : 4;
+    int64_t at = 0;
+    for (; at + step < d; at += 2 * step) { /* four chains of additions hide their latency */
+        NAME(Pair) first = NAME(load)((char *)(sums + at), 0), second = NAME(load)((char *)(sums + at + step), 0);
+        for (int64_t k = 0; k < count; k++) {
+            NAME(Pair) x = NAME(load)(values[k] + offset + at * size, half);
+            NAME(Pair) y = NAME(load)(values[k] + offset + (at + step) * size, half);
+            if (!near) {
+                __builtin_prefetch(values[k + AHEAD - 4] + offset + at * size);
+                __builtin_prefetch(values[k + AHEAD - 4] + offset + (at + step / 2) * size);
+                __builtin_prefetch(values[k + AHEAD - 4] + offset + (at + step) * size);
+                __builtin_prefetch(values[k + AHEAD - 4] + offset + (at + step * 3 / 2) * size);
+            }
+            first.a += weights[k] * x.a;
+            first.b += weights[k] * x.b;
+            second.a += weights[k] * y.a;
+            second.b += weights[k] * y.b;
+        }
+        NAME(store)((char *)(sums + at), first, 0);
+        NAME(store)((char *)(sums + at + step), second, 0);
+    }
+    for (; at < d; at += step) {
+        NAME(Pair) first = NAME(load)((char *)(sums + at), 0);
+        for (int64_t k = 0; k < count; k++) {
+            NAME(Pair) x = NAME(load)(values[k] + offset + at * size, half);
+            first.a += weights[k] * x.a;
+            first.b += weights[k] * x.b;
+        }
+        NAME(store)((char *)(sums + at), first, 0);
+    }
+}
+
+/* Attention of a block of queries to the same keys. A few keys at a time stay in the cache for all queries and heads;
+   the order of additions does not depend on how many there are. added: NULL, or keys whose scores are added. Returns
+   NULL, or what is wrong. */
+INLINE const char *NAME(attend)(const Block *block, const Keys *keys, const Keys *added, const Room *room,
+                                const int64_t d, const int half) {
+    const int64_t one = d * (half ? 2 : 4), all = block->all, stride = keys->count + 3, pairs = 2 * LANES;
+    const int near = keys->count * 2 * all <= NEAR;
+    float *scores = room->scores, *more = scores + block->queries * block->heads * stride, *sums = room->sums;
+    for (int64_t first = 0; first < keys->count; first += TILE) {
+        const int64_t count = keys->count - first < TILE ? keys->count - first : TILE;
+        for (int64_t query = 0, i = first; query < block->queries; query++) {
+            for (int64_t head = block->head; head < block->head + block->heads; head++, i += stride) {
+                const int64_t offset = head * one;
+                const char *from = block->query + query * all + offset;
+                NAME(score)(from, keys->at + first, count, offset, all, near, scores + i, d, half);
+                if (added) NAME(score)(from, added->at + first, count, offset, 0, 1, more + i, d, half);
+            }
+        }
+    }
+    for (int64_t i = 0; i < block->queries * block->heads && keys->count; i++, scores += stride, more += stride) {
+        for (int64_t k = 0; added && k < keys->count; k++) scores[k] += more[k];
+        if (!NAME(softmax)(scores, keys->count)) return "the scores of attention are not finite";
+    }
+    memset(sums, 0, sizeof *sums * block->queries * block->heads * d);
+    for (int64_t first = 0; first < keys->count; first += TILE) {
+        const int64_t count = keys->count - first < TILE ? keys->count - first : TILE;
+        scores = room->scores + first;
+        sums = room->sums;
+        for (int64_t query = 0; query < block->queries; query++)
+            for (int64_t head = block->head; head < block->head + block->heads; head++, scores += stride, sums += d)
+                NAME(gather)(scores, keys->at + first, count, all + head * one, near, sums, d, half);
+    }
+    sums = room->sums;
+    for (int64_t query = 0; query < block->queries; query++) {
+        char *output = block->output + query * all + block->head * one;
+        for (int64_t i = 0; i < block->heads * d; i += pairs, output += pairs * (half ? 2 : 4), sums += pairs)
+            NAME(store)(output, NAME(load)((char *)sums, 0), half);
+    }
+    return NULL;
+}
+
+/* The part of `past` that is one share. Returns NULL, or what is wrong. */
+INLINE const char *NAME(past)(const Past *past, const Share *share, const Room *room, const int64_t d, const int half) {
+    const int64_t all = past->heads * d * (half ? 2 : 4), heads = share->step > 1 ? 1 : past->heads;
+    for (int64_t query = share->first; query < share->end; query++) {
+        Keys keys = {room->every, 0};
+        const char *problem = keys_of_descent(past, past->rows ? past->rows[query] : query, 2 * all, &keys);
+        for (int64_t head = share->head; head < past->heads && !problem; head += heads * share->step) {
+            const Block block = {past->query + query * all, past->output + query * all, 1, head, heads, all};
+            problem = NAME(attend)(&block, &keys, NULL, room, d, half);
+        }
+        if (problem) return problem;
+    }
+    return NULL;
+}
+
+/* A block of queries of one sentence in heads of one role. rows: which row the first of them is of, and so on. */
+INLINE const char *NAME(role)(const Words *words, const Block *block, int64_t query, const Keys *every,
+                              const Room *room, const int64_t d, const int half) {
+    const int32_t role = words->roles[block->head];
+    if (role < 0) return NAME(attend)(block, every, NULL, room, d, half);
+    for (int64_t i = 0; i < block->queries; i++) {
+        Keys keys = {room->ranked, 0}, added = {room->added, 0};
+        const char *problem = keys_of_role(words, query + i, role, every, &keys, words->positions ? &added : NULL);
+        if (problem) return problem;
+        const int64_t offset = i * block->all;
+        const Block one = {block->query + offset, block->output + offset, 1, block->head, block->heads, block->all};
+        problem = NAME(attend)(&one, &keys, words->positions ? &added : NULL, room, d, half);
+        if (problem) return problem;
+    }
+    return NULL;
+}
+
+/* The part of `words` that is one share. Returns NULL, or what is wrong. */
+INLINE const char *NAME(words)(const Words *words, const Share *share, const Room *room, const int64_t d,
+                               const int half) {
+    const int64_t all = words->heads * d * (half ? 2 : 4);
+    for (int64_t query = share->first, count; query < share->end; query += count) {
+        Keys every = {room->every, 0};
+        const char *problem = keys_of_sentence(words, query, 2 * all, &every);
+        for (count = 1; count < BLOCK && query + count < share->end && same_sentence(words, query, count); count++) {
+        }
+        for (int64_t head = share->head, heads; head < words->heads && !problem; head += heads * share->step) {
+            for (heads = 1; share->step == 1 && head + heads < words->heads; heads++)
+                if (words->roles[head + heads] != words->roles[head]) break;
+            const int64_t offset = query * all;
+            const Block block = {words->query + offset, words->output + offset, count, head, heads, all};
+            problem = NAME(role)(words, &block, query, &every, room, d, half);
+        }
+        if (problem) return problem;
+    }
+    return NULL;
+}
+
+static const char *NAME(cached_self_attention)(const void *job, const Share *share, const Room *room) {
+    const Past *past = job;
+    return SPECIALISE(past->half, past->d, NAME(past), past, share, room);
+}
+
+static const char *NAME(cross_attention)(const void *job, const Share *share, const Room *room) {
+    const Words *words = job;
+    return SPECIALISE(words->half, words->d, NAME(words), words, share, room);
+}

@@ -1,0 +1,106 @@
+/* Sums of rows with their layer norm, and the best continuations; see search_kernels.c. */
+
+static void NAME(add_and_normalise)(int64_t rows, int64_t dim, char *x, const char *added, const char *weight,
+                                    const char *bias, float epsilon, char *normal, const int half) {
+    const int64_t step = 2 * LANES * (half ? 2 : 4), all = dim * (half ? 2 : 4);
+    for (int64_t row = 0; row < rows; row++, x += all, added += all, normal += all) {
+        NAME(Floats) sum = {0}, squares = {0};
+        float sums[4];
+        for (int64_t at = 0; at < all; at += step) {
+            NAME(Pair) one = NAME(load)(x + at, half), more = NAME(load)(added + at, half);
+            one.a += more.a;
+            one.b += more.b;
+            NAME(store)(x + at, one, half);
+            one = NAME(load)(x + at, half); /* as it is stored */
+            sum += one.a + one.b;
+        }
+        NAME(sums)(sum, sum, sum, sum, sums);
+        const float mean = sums[0] / (float)dim;
+        for (int64_t at = 0; at < all; at += step) {
+            NAME(Pair) one = NAME(load)(x + at, half);
+            one.a -= mean;
+            one.b -= mean;
+            squares += one.a * one.a + one.b * one.b;
+        }
+        NAME(sums)(squares, squares, squares, squares, sums);
+        const float scale = 1.0f / sqrtf(sums[0] / (float)dim + epsilon);
+        for (int64_t at = 0; at < all; at += step) {
+            NAME(Pair) one = NAME(load)(x + at, half);
+            const NAME(Pair) w = NAME(load)(weight + at, half), b = NAME(load)(bias + at, half);
+            one.a = (one.a - mean) * scale * w.a + b.a;
+            one.b = (one.b - mean) * scale * w.b + b.b;
+            NAME(store)(normal + at, one, half);
+        }
+    }
+}
+
+/* Log-probabilities of a row's actions: `logits` (actions); below DEAD where they are not legal. Returns NULL, or what is
+   wrong. */
+INLINE const char *NAME(log_probabilities)(const Continuations *c, int64_t row, float *logits, const int half) {
+    const int64_t actions = c->actions, scored = c->scores_row[row];
+    const uint16_t *halves = (const uint16_t *)c->scores + scored * actions;
+    const float *legal = c->legal + row * actions;
+    float most = DEAD, sum = 0.0f;
+    if (scored < 0) {
+        memset(logits, 0, sizeof *logits * actions);
+    } else if (half) {
+        for (int64_t i = 0; i < actions; i++) {
+            const uint32_t bits = (uint32_t)halves[i] << 16;
+            memcpy(logits + i, &bits, sizeof bits);
+        }
+    } else {
+        memcpy(logits, (const float *)c->scores + scored * actions, sizeof *logits * actions);
+    }
+    if (!NAME(finite)(logits, actions)) return "scores are not finite";
+    if (!NAME(zero_or_one)(legal, actions)) return "legal is neither 0 nor 1";
+    for (int64_t i = 0; i < actions; i++) {
+        logits[i] = legal[i] > 0.0f ? logits[i] : 2.0f * DEAD;
+        most = fmaxf(most, logits[i]);
+    }
+    if (most <= DEAD) return NULL; /* nothing is legal */
+    for (int64_t i = 0; i < actions; i++) sum += NAME(exp_of)(logits[i] - most) * legal[i];
+    const float all = most + logf(sum);
+    for (int64_t i = 0; i < actions; i++) logits[i] = logits[i] < DEAD ? logits[i] : logits[i] - all;
+    return NULL;
+}
+
+/* The best continuations of one sentence. Returns NULL, or what is wrong. */
+INLINE const char *NAME(continued)(const Continuations *c, int64_t sentence, float *logits, const int half) {
+    const int64_t actions = c->actions, beam = c->beam;
+    float *best = c->best + sentence * beam, *added = c->added + sentence * beam;
+    int64_t *index = c->index + sentence * beam, count = 0;
+    for (int64_t hypothesis = 0; hypothesis < c->width; hypothesis++) {
+        const int64_t row = sentence * c->width + hypothesis;
+        if (!NAME(finite)(c->totals + row, 1)) return "totals are not finite";
+        const float total = c->totals[row];
+        if (total < DEAD) continue;
+        const char *problem = NAME(log_probabilities)(c, row, logits, half);
+        if (problem) return problem;
+        for (int64_t i = 0; i < actions; i++) {
+            const float score = total + logits[i];
+            if (logits[i] < DEAD || (count == beam && score <= best[beam - 1])) continue;
+            int64_t at = count < beam ? count++ : beam - 1;
+            for (; at > 0 && best[at - 1] < score; at--) {
+                best[at] = best[at - 1];
+                added[at] = added[at - 1];
+                index[at] = index[at - 1];
+            }
+            best[at] = score;
+            added[at] = logits[i];
+            index[at] = hypothesis * actions + i;
+        }
+    }
+    for (; count < beam; count++) {
+        best[count] = 2.0f * DEAD;
+        added[count] = 0.0f;
+        index[count] = 0;
+    }
+    return NULL;
+}
+
+static const char *NAME(best_continuations)(const Continuations *c, float *logits) {
+    const char *problem = NULL;
+    for (int64_t sentence = 0; sentence < c->sentences && !problem; sentence++)
+        problem = c->half ? NAME(continued)(c, sentence, logits, 1) : NAME(continued)(c, sentence, logits, 0);
+    return problem;
+}
