@@ -62,7 +62,7 @@ def test_an_exhaustive_beam_finds_the_best_derivation(parser):
     resources, model = parser.resources, parser.model
     source = resources.encode(words)[None]
     encoder_out = model.encoder(source, features=resources.features(source))
-    found = search(model.decoder, encoder_out, beam=2000, nbest=2000)[0]
+    found = search(model, encoder_out, beam=2000, nbest=2000)[0]
     scores = [hypothesis.score for hypothesis in found]
     assert scores == sorted(scores, reverse=True)
     assert len({tuple(h.tokens) for h in found}) == len(found)

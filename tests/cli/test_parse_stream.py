@@ -79,7 +79,8 @@ def test_the_input_may_pause_within_a_sentence(sentence, unfinished, rest):
     ("model", "path", "read"), [("en-ewt", SAMPLE, parse_conllu), ("en-amr", SAMPLE_AMR, parse_bank)]
 )
 def test_a_pipe_gives_what_a_file_gives(model, path, read):
-    options = ("--precision", "fp32", "--scores", "--actions", "--beam", "2")
+    # without scores: their last digits depend on how many rows are multiplied at once
+    options = ("--precision", "fp32", "--actions", "--beam", "2")
     expected = run_here("parse", model, path, *options).stdout
     with parsing(model, "-", *options) as running:
         blocks = path.read_text(encoding="utf-8").split("\n\n")
