@@ -1,59 +1,280 @@
-"""The mapping between the nodes of two AMRs under which most triples match: the hill-climbing of the package `smatch`.
+"""The mapping between the nodes of two AMRs under which most triples match, by hill-climbing.
 
-Source: Cai and Knight 2013, sec. 3
+Source: Cai and Knight 2013, sec. 3. The starts, the steps and how ties are broken are those of the package `smatch`, so
+that the result is the same; but what a step gains is looked up in a table that the steps before it left, where the
+package counts it anew for each pair of nodes and copies the mapping each time.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import cached_property
 
+import numpy as np
 import smatch
 
+from transition_parser.errors import InputError
 from transition_parser.graphs.amr_triples import Triples
 
-_GOLD, _SYSTEM = "b", "a"  # what the package calls the nodes of each
+LARGE = 160_000  # pairs of nodes: with more, one climb that takes any step that gains
+MOST = 100_000_000  # pairs of nodes: each takes four bytes
+
+Mapping = list[int | None]
 
 
-def best_mapping(system: Triples, gold: Triples, restarts: int = 4, seed: int = 0) -> tuple[int, list[int | None]]:
+class TooLargeError(InputError):
+    """Graphs of too many nodes to be compared."""
+
+
+def best_mapping(system: Triples, gold: Triples, restarts: int = 4, seed: int = 0) -> tuple[int, Mapping]:
     """The most matching triples that were found, and for each node of `system` that of `gold`, or None.
 
-    One climb from a start that joins equal concepts, then `restarts` from random ones. The same seed gives the
-    same result for the same pair, whatever was scored before.
+    One climb from a start that joins equal concepts, then `restarts` from random ones; the same seed gives the same
+    result for the same pair, whatever was scored before. Graphs with more than `LARGE` pairs of nodes (400 nodes each)
+    get one climb, from equal concepts, which takes the best step of one node after the other instead of the best of
+    all. Raises `TooLargeError` for more than `MOST` pairs.
     """
-    with _settings(restarts, seed):
-        mapping, match = smatch.get_best_match(
-            *_named(system, _SYSTEM), *_named(gold, _GOLD), prefix1=_SYSTEM, prefix2=_GOLD
+    pairs = len(system.concepts) * len(gold.concepts)
+    if pairs > MOST:
+        raise TooLargeError(
+            f"graphs of {len(system.concepts)} and {len(gold.concepts)} nodes are too large for Smatch: "
+            f"at most {MOST:,} pairs of nodes can be compared"
         )
-    return match, [None if node == -1 else node for node in mapping]
+    task = _Task(system.normalized(), gold.normalized())
+    if pairs > LARGE:
+        climb = _Climb(task, _start_of_equal_concepts(system, gold))
+        climb.sweep()
+        return climb.match, climb.result()
+    best, found = 0, [None] * len(system.concepts)
+    for start in _starts(task, system, gold, restarts, seed):
+        climb = _Climb(task, start)
+        climb.ascend()
+        if climb.match > best:
+            best, found = climb.match, climb.result()
+    return best, found
+
+
+class _Task:
+    """Two graphs of n and m nodes as what a climb asks of them. Roles are those of the triples, normalised.
+
+    alone: (n, m + 1) array, the instances and attributes that match if one node is mapped to the other; the last column
+    stands for "to none". neighbours: for each node of the system its relations to other nodes: (gold's table, role, the
+    other node). relations: of the system, without those from a node to itself.
+    """
+
+    def __init__(self, system: Triples, gold: Triples) -> None:
+        self.system, self.gold = system, gold
+        n, m = len(system.concepts), len(gold.concepts)
+        self.alone = np.zeros((n, m + 1), dtype=np.int32)
+        nodes_of = _grouped((concept, node) for node, concept in enumerate(gold.concepts))
+        for node, concept in enumerate(system.concepts):
+            self.alone[node, nodes_of.get(concept, [])] += 1
+        with_attribute = _grouped(((role, value), node) for role, node, value in gold.attributes)
+        for role, node, value in system.attributes:
+            for other in with_attribute.get((role, value), ()):
+                self.alone[node, other] += 1
+        loops = _grouped((role, source) for role, source, target in gold.relations if source == target)
+        for role, source, target in system.relations:
+            if source == target:
+                for other in loops.get(role, ()):
+                    self.alone[source, other] += 1
+        self.relations = [relation for relation in system.relations if relation[1] != relation[2]]
+        self.in_gold = Counter(relation for relation in gold.relations if relation[1] != relation[2])
+        out, into = defaultdict(Counter), defaultdict(Counter)
+        for (role, source, target), count in self.in_gold.items():
+            out[role, source][target] += count
+            into[role, target][source] += count
+        self.out, self.into = _as_arrays(out), _as_arrays(into)
+        self.neighbours: list[list[tuple[dict, str, int]]] = [[] for _ in system.concepts]
+        for role, source, target in self.relations:
+            self.neighbours[source].append((self.out, role, target))
+            self.neighbours[target].append((self.into, role, source))
+
+    @cached_property
+    def above_diagonal(self) -> np.ndarray:
+        """True for pairs (i, k) of nodes of the system with i < k."""
+        n = len(self.system.concepts)
+        return np.triu(np.ones((n, n), dtype=bool), 1)
+
+
+def _grouped(items) -> dict:
+    """The second of each item in lists by the first."""
+    groups = defaultdict(list)
+    for key, value in items:
+        groups[key].append(value)
+    return groups
+
+
+def _as_arrays(table: dict[tuple, Counter]) -> dict[tuple, tuple[np.ndarray, np.ndarray]]:
+    """Nodes and how often."""
+    return {key: (np.array(list(nodes)), np.array(list(nodes.values()))) for key, nodes in table.items()}
+
+
+class _Climb:
+    """A mapping, and what each change of it would gain.
+
+    to: for each node of the system that of gold, m for none. worth: (n, m + 1) array, the triples of node i that match
+    if it is mapped to j while the others stay. now: (n,) of these where each node is mapped to. free: which nodes of
+    gold no node is mapped to.
+    """
+
+    def __init__(self, task: _Task, start: Sequence[int]) -> None:
+        self.task = task
+        n, width = task.alone.shape
+        self.none = width - 1
+        self.to = np.full(n, self.none)
+        self.worth = task.alone.copy()
+        self.now = np.zeros(n, dtype=np.int32)
+        self.free = np.ones(width, dtype=bool)
+        self.free[self.none] = False
+        self.all = np.arange(n)
+        for node, other in enumerate(start):
+            if other >= 0:
+                self._map(node, other)
+        relations = sum(task.in_gold[role, self.to[s], self.to[t]] for role, s, t in task.relations)
+        self.match = int(task.alone[self.all, self.to].sum()) + relations
+
+    def ascend(self) -> None:
+        """Takes the best step of all as long as one gains; of equal ones the first, moves before swaps."""
+        while len(self.to) and self._take(*self._best_move(), *self._best_swap()):
+            pass
+
+    def sweep(self) -> None:
+        """Takes the best step of one node after the other until none gains."""
+        gained = True
+        while gained:
+            gained = False
+            for node in range(len(self.to)):
+                row = np.where(self.free, self.worth[node], -1)
+                move = int(row.argmax())
+                swaps = self._swaps_of(node)
+                swap = int(swaps.argmax())
+                best = (int(row[move]) - int(self.now[node]), (node, move), int(swaps[swap]), (node, swap))
+                gained |= self._take(*best)
+
+    def result(self) -> Mapping:
+        """The mapping."""
+        return [None if other == self.none else int(other) for other in self.to]
+
+    def _take(self, moving: int, move: tuple[int, int], swapping: int, swap: tuple[int, int]) -> bool:
+        """Takes the step that gains more, if one gains."""
+        if max(moving, swapping) <= 0:
+            return False
+        if swapping > moving:
+            one, other = swap
+            target, others = int(self.to[other]), int(self.to[one])
+            self._map(one, self.none)
+            self._map(other, others)
+            self._map(one, target)
+            self.match += swapping
+        else:
+            self._map(*move)
+            self.match += moving
+        return True
+
+    def _best_move(self) -> tuple[int, tuple[int, int]]:
+        """What the best move of a node to a free node of gold gains, and which it is."""
+        gains = np.where(self.free, self.worth - self.now[:, None], -1)
+        place = int(gains.argmax())
+        return int(gains.flat[place]), divmod(place, gains.shape[1])
+
+    def _best_swap(self) -> tuple[int, tuple[int, int]]:
+        """What the best swap of what two nodes are mapped to gains, and which it is."""
+        swapped = self.worth[:, self.to] - self.now[:, None]  # (i, k): i mapped to what k is mapped to
+        gains = swapped + swapped.T
+        for role, source, target in self.task.relations:
+            gain = self._between(role, source, target)
+            if gain:
+                gains[source, target] += gain
+                gains[target, source] += gain
+        gains = np.where(self.task.above_diagonal, gains, -1)
+        place = int(gains.argmax())
+        return int(gains.flat[place]), divmod(place, len(self.to))
+
+    def _swaps_of(self, node: int) -> np.ndarray:
+        """What swapping with each other node gains."""
+        gains = self.worth[node, self.to] + self.worth[:, self.to[node]] - self.now - self.now[node]
+        for table, role, other in self.task.neighbours[node]:
+            ends = (node, other) if table is self.task.out else (other, node)
+            gains[other] += self._between(role, *ends)
+        return gains
+
+    def _between(self, role: str, source: int, target: int) -> int:
+        """What a relation between two nodes that swap adds to what they gain by themselves: as it is, both count it,
+        and after the swap neither."""
+        one, other = self.to[source], self.to[target]
+        return self.task.in_gold[role, one, other] + self.task.in_gold[role, other, one]
+
+    def _map(self, node: int, other: int) -> None:
+        """Maps a node to a free node of gold, or to none."""
+        before, self.to[node] = int(self.to[node]), other
+        self.now[node] = self.worth[node, other]
+        for sign, place in ((-1, before), (1, other)):
+            if place == self.none:
+                continue
+            self.free[place] = sign < 0
+            for table, role, neighbour in self.task.neighbours[node]:
+                found = table.get((role, place))
+                if found is not None:
+                    nodes, counts = found
+                    self.worth[neighbour, nodes] += sign * counts
+                    self.now[neighbour] = self.worth[neighbour, self.to[neighbour]]
+
+
+def _start_of_equal_concepts(system: Triples, gold: Triples) -> list[int]:
+    """Each node to the first of those of gold with its concept that is left, the others to the first that are left
+    then; -1 for none."""
+    left = _grouped((concept, node) for node, concept in reversed(list(enumerate(gold.concepts))))
+    start = [left[concept].pop() if left.get(concept) else -1 for concept in system.concepts]
+    others = iter(sorted(node for nodes in left.values() for node in nodes))
+    return [next(others, -1) if node == -1 else node for node in start]
+
+
+def _starts(task: _Task, system: Triples, gold: Triples, restarts: int, seed: int) -> Iterator[list[int]]:
+    """The mappings that `smatch` starts from, -1 for none."""
+    candidates = _candidates(task)
+    ours, theirs = ([("instance", "", concept) for concept in triples.concepts] for triples in (system, gold))
+    with _seeded(seed):
+        yield smatch.smart_init_mapping(candidates, ours, theirs)
+        for _ in range(restarts):
+            yield smatch.random_init_mapping(candidates)
+
+
+def _candidates(task: _Task) -> list[set[int]]:
+    """For each node of the system those of gold with which a triple may match. They are added in the order in which
+    `smatch` adds them, on which the order of a set depends."""
+    system, gold = task.system, task.gold
+    candidates: list[set[int]] = [set() for _ in system.concepts]
+    nodes_of = _grouped((concept, node) for node, concept in enumerate(gold.concepts))
+    for node, concept in enumerate(system.concepts):
+        candidates[node].update(nodes_of.get(concept, ()))
+    with_attribute = _grouped(((role, value), node) for role, node, value in gold.attributes)
+    for role, node, value in system.attributes:
+        candidates[node].update(with_attribute.get((role, value), ()))
+    with_role = _grouped((role, (source, target)) for role, source, target in gold.relations)
+    for role, source, target in system.relations:
+        for one, other in with_role.get(role, ()):
+            candidates[source].add(one)
+            candidates[target].add(other)
+    return candidates
 
 
 class _Seeded(random.Random):
     """Random numbers that the package can't seed anew: it does so from the clock, before each start."""
 
-    def seed(self, *args: Any) -> None:
-        if args and args[0] is not None:
-            super().seed(*args)
+    def seed(self, a=None, version: int = 2) -> None:
+        if a is not None:
+            super().seed(a, version)
 
 
 @contextmanager
-def _settings(restarts: int, seed: int) -> Iterator[None]:
-    """The package keeps its number of climbs, its source of random numbers and its cache in the module."""
-    before = smatch.iteration_num, smatch.random
-    smatch.iteration_num, smatch.random = restarts + 1, _Seeded(seed)
-    smatch.match_triple_dict.clear()
+def _seeded(seed: int) -> Iterator[None]:
+    """The package keeps its source of random numbers in the module."""
+    before, smatch.random = smatch.random, _Seeded(seed)
     try:
         yield
     finally:
-        smatch.iteration_num, smatch.random = before
-        smatch.match_triple_dict.clear()
-
-
-def _named(triples: Triples, prefix: str) -> tuple[list[tuple], list[tuple], list[tuple]]:
-    """Instances, attributes and relations as the package passes them on."""
-    instances = [("instance", f"{prefix}{node}", concept) for node, concept in enumerate(triples.concepts)]
-    attributes = [(role, f"{prefix}{node}", value) for role, node, value in triples.attributes]
-    relations = [(role, f"{prefix}{source}", f"{prefix}{target}") for role, source, target in triples.relations]
-    return instances, attributes, relations
+        smatch.random = before

@@ -15,7 +15,7 @@ from itertools import zip_longest
 from transition_parser.errors import InputError, input_error
 from transition_parser.graphs import amr_triples
 from transition_parser.graphs.amr import AmrGraph
-from transition_parser.graphs.amr_matching import best_mapping
+from transition_parser.graphs.amr_matching import TooLargeError, best_mapping
 from transition_parser.graphs.amr_triples import Triples, read_triples
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.progress import progress
@@ -78,17 +78,25 @@ def _of_the(which: str, problem: str) -> InputError:
 def triple_diff(gold: AmrGraph | str, system: AmrGraph | str, restarts: int = RESTARTS, seed: int = 0) -> list[str]:
     """The gold triples that are missing (`- b / boy`, `- w / want-01 :ARG0 b / boy`) and the system's that are extra
     (`+ …`), under the best mapping of nodes that Smatch finds. Empty for equal graphs."""
-    due, built = (
+    return compare_graphs(gold, system, restarts, seed)[1]
+
+
+def compare_graphs(
+    gold: AmrGraph | str, system: AmrGraph | str, restarts: int = RESTARTS, seed: int = 0
+) -> tuple[Counts, list[str]]:
+    """What `smatch_counts` and `triple_diff` return, from one search for the mapping."""
+    gold, system = (
         read_triples(graph if isinstance(graph, str) else graph.to_penman(), partial(_of_the, which))
         for graph, which in ((gold, "gold"), (system, "system"))
     )
-    _match, mapping = best_mapping(built, due, restarts, seed)
+    match, mapping = best_mapping(system, gold, restarts, seed)
     names = [("system", node) if other is None else ("gold", other) for node, other in enumerate(mapping)]
-    ours = _lines(due, [("gold", node) for node in range(len(due.concepts))])
-    theirs = _lines(built, names)
+    ours = _lines(gold, [("gold", node) for node in range(len(gold.concepts))])
+    theirs = _lines(system, names)
     in_gold, in_system = dict(ours), dict(theirs)
     missing = [f"- {line}" for key, line in ours if key not in in_system]
-    return missing + [f"+ {line}" for key, line in theirs if key not in in_gold]
+    extra = [f"+ {line}" for key, line in theirs if key not in in_gold]
+    return Counts(match, len(system), len(gold)), missing + extra
 
 
 def _lines(triples: Triples, names: list[tuple[str, int]]) -> list[tuple[tuple, str]]:
@@ -208,7 +216,10 @@ def compare_banks(
 def _score(pair: tuple[AmrEntry, AmrEntry], restarts: int, seed: int, fine_grained: bool) -> SentenceScore:
     gold, system = pair
     scores = {"smatch": smatch_of, **(FINE_GRAINED if fine_grained else {})}
-    return SentenceScore(gold.id, {name: of(gold, system, restarts, seed) for name, of in scores.items()})
+    try:
+        return SentenceScore(gold.id, {name: of(gold, system, restarts, seed) for name, of in scores.items()})
+    except TooLargeError as error:
+        raise system.error(str(error)) from None
 
 
 def _paired(gold_path: str | os.PathLike, system_path: str | os.PathLike) -> Iterator[tuple[AmrEntry, AmrEntry]]:

@@ -1,0 +1,160 @@
+"""The search for the best mapping: step by step that of the package `smatch`, and what large graphs get instead."""
+
+import random
+
+import pytest
+import smatch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.conftest import SAMPLE_AMR
+from transition_parser.graphs import amr_matching
+from transition_parser.graphs.amr_matching import TooLargeError, best_mapping
+from transition_parser.graphs.amr_triples import Triples, read_triples, without_roles
+from transition_parser.graphs.bank import read_bank
+
+RESTARTS = 4
+
+
+class Seeded(random.Random):
+    """The package would seed it from the clock."""
+
+    def seed(self, a=None, version=2):
+        if a is not None:
+            super().seed(a, version)
+
+
+def by_the_package(system: Triples, gold: Triples, seed: int) -> tuple[int, list[int | None]]:
+    """What the package finds with our random numbers."""
+    before = smatch.iteration_num, smatch.random
+    smatch.iteration_num, smatch.random = RESTARTS + 1, Seeded(seed)
+    smatch.match_triple_dict.clear()
+    try:
+        mapping, match = smatch.get_best_match(*named(system, "a"), *named(gold, "b"), prefix1="a", prefix2="b")
+    finally:
+        smatch.iteration_num, smatch.random = before
+        smatch.match_triple_dict.clear()
+    return match, [None if node == -1 else node for node in mapping]
+
+
+def named(triples: Triples, prefix: str):
+    return (
+        [("instance", f"{prefix}{node}", concept) for node, concept in enumerate(triples.concepts)],
+        [(role, f"{prefix}{node}", value) for role, node, value in triples.attributes],
+        [(role, f"{prefix}{source}", f"{prefix}{target}") for role, source, target in triples.relations],
+    )
+
+
+@st.composite
+def triples(draw) -> Triples:
+    """Few names, so that much is alike; loops and triples that come twice too."""
+    count = draw(st.integers(1, 9))
+    node = st.integers(0, count - 1)
+    concepts = draw(st.lists(st.sampled_from(["a", "A_", "b", "c"]), min_size=count, max_size=count))
+    attributes = st.tuples(st.sampled_from(["x", "X", "y"]), node, st.sampled_from(["1", "2"]))
+    relations = st.tuples(st.sampled_from(["r", "R", "s"]), node, node)
+    return Triples(
+        tuple(f"x{i}" for i in range(count)),
+        tuple(concepts),
+        tuple(draw(st.lists(attributes, max_size=4))),
+        tuple(draw(st.lists(relations, max_size=14))),
+    )
+
+
+@given(triples(), triples(), st.integers(0, 99))
+@settings(max_examples=300)
+def test_each_step_is_that_of_the_package(system, gold, seed):
+    assert best_mapping(system, gold, RESTARTS, seed) == by_the_package(system, gold, seed)
+
+
+@pytest.mark.parametrize("rewrite", [str, without_roles])
+def test_the_sample_as_the_package_matches_it(rewrite):
+    """Each graph with its neighbours in the file: other graphs, and other sizes."""
+    texts = [entry.penman for entry in read_bank(SAMPLE_AMR)]
+    graphs = [read_triples(rewrite(text)) for text in texts]
+    for system, gold in zip(graphs, [*graphs[1:], graphs[0]], strict=True):
+        assert best_mapping(system, gold, RESTARTS, 7) == by_the_package(system, gold, 7)
+
+
+@pytest.mark.slow
+def test_corpora_as_the_package_matches_them(corpora):
+    for name in ("lpp-v3.0/dev.amr", "bio-isi-aligned/train.amr"):
+        graphs = [read_triples(entry.penman) for entry in read_bank(corpora / "amr" / name)][:150]
+        for system, gold in zip(graphs, [*graphs[1:], graphs[0]], strict=True):
+            if len(system.concepts) * len(gold.concepts) < 900:  # the package takes long
+                assert best_mapping(system, gold, RESTARTS, 7) == by_the_package(system, gold, 7)
+
+
+def chain(length: int, concepts: int = 1) -> Triples:
+    """x0 :ARG0 x1 :ARG0 …"""
+    return Triples(
+        tuple(f"x{i}" for i in range(length)),
+        tuple(f"c{i % concepts}" for i in range(length)),
+        (("TOP", 0, "top"),),
+        tuple(("ARG0", i, i + 1) for i in range(length - 1)),
+    )
+
+
+def shuffled(graph: Triples, seed: int) -> Triples:
+    """The same graph, its nodes in another order."""
+    order = list(range(len(graph.concepts)))
+    random.Random(seed).shuffle(order)
+    place = {old: new for new, old in enumerate(order)}
+    return Triples(
+        graph.variables,
+        tuple(graph.concepts[old] for old in order),
+        tuple((role, place[node], value) for role, node, value in graph.attributes),
+        tuple((role, place[source], place[target]) for role, source, target in graph.relations),
+    )
+
+
+def matched(system: Triples, gold: Triples, mapping: list[int | None]) -> int:
+    """The triples that match under a mapping."""
+    ours = {("instance", mapping[node], concept) for node, concept in enumerate(system.concepts)}
+    ours |= {(role, mapping[node], value) for role, node, value in system.attributes}
+    ours |= {(role, mapping[source], mapping[target]) for role, source, target in system.relations}
+    theirs = {("instance", node, concept) for node, concept in enumerate(gold.concepts)}
+    return len(ours & (theirs | {*gold.attributes} | {*gold.relations}))
+
+
+@pytest.mark.parametrize("length", [401, 1000])
+def test_graphs_of_many_nodes(length):
+    graph = chain(length, 50)
+    match, mapping = best_mapping(graph, graph)
+    assert match == len(graph) and mapping == list(range(length))
+    for other in (shuffled(graph, 1), chain(length - 100, 50), chain(length, 7)):
+        match, mapping = best_mapping(other, graph)
+        assert match == matched(other, graph, mapping) and match > 0.5 * len(other)
+        assert len({node for node in mapping if node is not None}) == len([n for n in mapping if n is not None])
+
+
+@given(triples(), triples())
+@settings(max_examples=100)
+def test_large_graphs_climb_until_no_step_gains(system, gold):
+    """No move and no swap of the mapping that is returned matches more."""
+    before, amr_matching.LARGE = amr_matching.LARGE, 0
+    try:
+        match, mapping = best_mapping(system, gold)
+    finally:
+        amr_matching.LARGE = before
+    plain, free = (system.normalized(), gold.normalized()), set(range(len(gold.concepts))) - set(mapping)
+    doubles = any(len(set(t)) < len(t) for g in plain for t in (g.attributes, g.relations))
+    assert doubles or match == matched(*plain, mapping)
+    for node in range(len(mapping)):
+        others = [[*mapping[:node], other, *mapping[node + 1 :]] for other in free]
+        for partner in range(node):
+            swapped = list(mapping)
+            swapped[node], swapped[partner] = mapping[partner], mapping[node]
+            others.append(swapped)
+        assert doubles or all(matched(*plain, other) <= match for other in others)
+
+
+def test_graphs_that_are_too_large():
+    with pytest.raises(TooLargeError, match="graphs of 20000 and 5001 nodes are too large for Smatch"):
+        best_mapping(chain(20000), chain(5001))
+
+
+def test_random_numbers_are_given_back():
+    before = smatch.random
+    best_mapping(chain(3), chain(4))
+    assert smatch.random is before
