@@ -60,7 +60,10 @@ def amr_oracle(
     >>> [str(action) for action in found.actions]
     ['SHIFT', 'COPY_LEMMA', 'SHIFT', 'COPY_SENSE01', 'ROOT', 'LA(ARG0)', 'REDUCE', 'CLOSE']
     """
-    _check(graph, alignments)
+    for node, tokens in enumerate(alignments):
+        if not tokens:
+            raise ValueError(f"the node {graph.labels[node]} is aligned to no word: run `transition-parser align`")
+    check_graph(graph)
     plan = _Plan(words, graph, alignments)
     try:
         derivation = _Writer(system, words, graph, plan).derivation()
@@ -75,10 +78,8 @@ class _LastSpanError(Exception):
     """The nodes of the last span meet in no order that the machine allows."""
 
 
-def _check(graph: AmrGraph, alignments: Sequence[Sequence[int]]) -> None:
-    for node, tokens in enumerate(alignments):
-        if not tokens:
-            raise ValueError(f"the node {graph.labels[node]} is aligned to no word: run `transition-parser align`")
+def check_graph(graph: AmrGraph) -> None:
+    """Raises `ValueError` for a graph that the machine can't build, whatever its sentence is."""
     for source, role, target in graph.edges:
         if source == target:
             raise ValueError(f"the edge :{role} goes from {graph.labels[source]} to itself")

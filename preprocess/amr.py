@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from oracles.amr_check import Derived, derive
-from preprocess.aligner import aligned, entry_tokens, train_table, with_sentences
+from preprocess.aligner import aligned, train_table
+from preprocess.banks import derived_alone, nothing_left, read_entries
 from preprocess.splits import by_frequency, data_folder, source_line
-from transition_parser.errors import InputError, input_error
+from transition_parser.errors import InputError
 from transition_parser.graphs.amr import named
-from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.progress import progress
 from transition_parser.text.pieces import Pieces, normalise, train_pieces
 from transition_parser.transitions import Action, Kind
@@ -48,17 +48,18 @@ def preprocess_amr(
     where an input is malformed, unless `skip_bad` is set.
     """
     problems: dict[str, list[InputError]] = {split: [] for split in splits}
-    banks = {split: read_entries(paths, problems[split], options.skip_bad) for split, paths in splits.items()}
+    left_out = problems if options.skip_bad else dict.fromkeys(splits)
+    banks = {split: read_entries(paths, left_out[split]) for split, paths in splits.items()}
     table = train_table(banks["train"])
-    forms = [[normalise(token) for token in entry_tokens(entry)] for entry in banks["train"]]
+    forms = [[normalise(token) for token in entry.forms] for entry in banks["train"]]
     shift_words = by_frequency(form for sentence in forms for form in sentence)[: options.labeled_shift]
     system = AmrSystem(shift_words=shift_words)
     derived = {}
     for split, entries in banks.items():
         entries = progress(aligned(entries, table, processes=options.processes), f"{split} aligner", len(entries))
-        derived[split] = _usable(derive(entries, system, options.processes), problems[split], options.skip_bad)
+        derived[split] = list(derived_alone(derive(entries, system, options.processes), left_out[split]))
         if not derived[split]:
-            raise _nothing(splits[split])
+            raise nothing_left(splits[split], problems[split])
     with data_folder(dest, (path for paths in splits.values() for path in paths)) as folder:
         pieces = train_pieces(forms, folder, options.pieces)
         _config(derived["train"], shift_words).save(folder)
@@ -66,32 +67,6 @@ def preprocess_amr(
             _write_split(folder, split, items, pieces)
     counts = {s: {"sentences": len(items), "skipped": len(problems[s])} for s, items in derived.items()}
     return counts, [problem for split in problems.values() for problem in split]
-
-
-def read_entries(paths: Sequence[str | os.PathLike], problems: list[InputError], skip_bad: bool) -> list[AmrEntry]:
-    """The entries of some banks. skip_bad: broken ones, and those without a sentence, are left out, and what is wrong
-    with them is appended to `problems`. Raises `InputError` for them otherwise, and where nothing is left."""
-    found = problems if skip_bad else None
-    entries = [entry for path in paths for entry in with_sentences(read_bank(path, found), found)]
-    if not entries:
-        raise _nothing(paths)
-    return entries
-
-
-def _nothing(paths: Sequence[str | os.PathLike]) -> InputError:
-    return input_error("the file holds no AMR that can be used", " ".join(map(str, paths)))
-
-
-def _usable(derived: Iterable[Derived], problems: list[InputError], skip_bad: bool) -> list[Derived]:
-    found = []
-    for item in derived:
-        if item.error is None:
-            found.append(item)
-        elif skip_bad:
-            problems.append(item.error)
-        else:
-            raise item.error
-    return found
 
 
 def _config(train: list[Derived], shift_words: Sequence[str]) -> ParserConfig:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from preprocess.banks import Problems, check_entry
 from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.bank import AmrEntry, read_bank
 
@@ -18,7 +19,7 @@ def bank_files(folder: str | os.PathLike) -> list[Path]:
     Raises `InputError` where there are none.
     """
     if not Path(folder).is_dir():
-        raise input_error("is no folder: name the folder that holds the files of one split", folder)
+        raise input_error("is not a folder: name the folder that holds the files of one split", folder)
     files = sorted(
         path
         for path in Path(folder).iterdir()
@@ -32,20 +33,32 @@ def bank_files(folder: str | os.PathLike) -> list[Path]:
     return files
 
 
-def merge_banks(paths: Iterable[str | os.PathLike], skip_bad: list[InputError] | None = None) -> Iterator[AmrEntry]:
+def merge_banks(paths: Iterable[str | os.PathLike], problems: Problems = None) -> Iterator[AmrEntry]:
     """Yields the entries of all files in order, headers left out.
 
-    skip_bad: as for `read_bank`. Raises `InputError` for an id that came before, and for a file without entries.
+    problems: see `banks`. Raises `InputError` for an id that came before, and for a file without entries.
     """
     places: dict[str, str] = {}
     for path in paths:
-        empty, skipped = True, len(skip_bad or ())
-        for entry in read_bank(path, skip_bad):
+        empty, left_out = True, len(problems or ())
+        for entry in _usable(path, problems):
             empty = False
             if entry.id is not None:
                 if entry.id in places:
                     raise entry.error(f"{places[entry.id]} has the same id: leave one of the two out")
                 places[entry.id] = f"{entry.path}:{entry.line}"
             yield entry
-        if empty and len(skip_bad or ()) == skipped:
+        if empty and len(problems or ()) == left_out:
             raise input_error("the file holds no AMRs", path)
+
+
+def _usable(path: str | os.PathLike, problems: Problems) -> Iterator[AmrEntry]:
+    for entry in read_bank(path, problems):
+        try:
+            check_entry(entry)
+        except InputError as error:
+            if problems is None:
+                raise
+            problems.append(error)
+        else:
+            yield entry

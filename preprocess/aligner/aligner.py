@@ -34,19 +34,25 @@ def entry_tokens(entry: AmrEntry) -> list[str]:
 
 
 def with_sentences(bank: Iterable[AmrEntry], problems: list[InputError] | None) -> list[AmrEntry]:
-    """The entries of a bank that have a sentence. problems: where given, what is wrong with the others is appended
-    to it; else it is raised as `InputError`."""
+    """The entries of a bank that have a sentence, each with its words (`entry_tokens`) as `metadata["tok"]`.
+
+    problems: where given, what is wrong with the others is appended to it; else it is raised as `InputError`.
+    """
     entries = []
     for entry in bank:
         try:
-            entry_tokens(entry)
+            entries.append(_tokenised(entry))
         except InputError as error:
             if problems is None:
                 raise
             problems.append(error)
-            continue
-        entries.append(entry)
     return entries
+
+
+def _tokenised(entry: AmrEntry) -> AmrEntry:
+    if entry.tokens:
+        return entry
+    return replace(entry, metadata={**entry.metadata, "tok": " ".join(entry_tokens(entry))})
 
 
 def align_corpus(
@@ -80,10 +86,9 @@ def align_entry(entry: AmrEntry, table: WordConceptTable | None = None, keep: bo
     """One entry with at least one token for every node; see `align_corpus`. Without a table: no EM."""
     if entry.graph is None:
         return entry
-    tokens = entry_tokens(entry)
-    words = Words.of(tokens)
+    entry = _tokenised(entry)
+    words = Words.of(entry.forms)
     given = {node: tokens for node, tokens in enumerate(entry.alignments) if tokens} if keep else {}
-    entry = replace(entry, metadata={**entry.metadata, "tok": " ".join(tokens)})
     return entry.with_alignments(_align(entry.graph, words, table, given))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from preprocess.aligner.words import Span
-from transition_parser.graphs.bank import AmrEntry, jamr_lines
+from transition_parser.graphs.bank import AmrEntry, jamr_lines, metadata_of
 from transition_parser.graphs.penman_reader import Token, tokens_of
 
 STYLES = ("isi", "plain", "jamr")
@@ -19,24 +19,25 @@ _FIELD = re.compile(r"\s::alignments\s.*?(?=\s::|$)")
 _Edit = tuple[int, int, int, str]  # line, first character, end, new text
 
 
-def marked(block: Sequence[str], entry: AmrEntry, old: AmrEntry, style: str = "isi", relist: bool = False) -> list[str]:
+def marked(block: Sequence[str], entry: AmrEntry, style: str = "isi", relist: bool = False) -> list[str]:
     """The lines of an entry with its alignments.
 
-    block: the lines as they were. entry: with the new alignments and the tokens they count (`::tok`). old: as it
-    was read. style: `isi` (`~e.5`), `plain` (`~5`) or `jamr` (`# ::alignments`, `# ::node`). relist: what else told
-    of alignments (`# ::alignments`, marks of roles) goes; JAMR's style always does that.
+    block: the lines as they were. entry: with the new alignments and the tokens they count (`::tok`). style: `isi`
+    (`~e.5`), `plain` (`~5`) or `jamr` (`# ::alignments`, `# ::node`). relist: what else told of alignments
+    (`# ::alignments`, marks of roles) goes; JAMR's style always does that.
     """
     relist = relist or style == "jamr"
     graph = iter(_graph_lines(entry, style, relist))
+    lacks_tokens = not metadata_of(entry.comments).get("tok")
     lines: list[str] = []
     for line in block:
         if not line.lstrip().startswith("#"):
             lines.append(next(graph))
             continue
-        if (relist and _LISTED.match(line)) or (old.tokens is None and _TOK.match(line)):
+        if (relist and _LISTED.match(line)) or (lacks_tokens and _TOK.match(line)):
             continue
         lines.append(_FIELD.sub("", line) if relist and not _SNT.match(line) else line)
-        if old.tokens is None and _SNT.match(line):
+        if lacks_tokens and _SNT.match(line):
             lines.append(f"# ::tok {entry.metadata['tok']}")
     if style == "jamr":
         place = next(number for number, line in enumerate(lines) if not line.lstrip().startswith("#"))

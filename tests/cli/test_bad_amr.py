@@ -152,18 +152,87 @@ def test_skip_bad_counts(write, tmp_path):
     assert (figures["train_sentences"], figures["valid_skipped"]) == (2, left_out)
     assert done.stderr.count("left out: ") == 2 * left_out
     done = run_here("align", path, tmp_path / "out.amr", "--skip-bad", "--json")
-    assert json.loads(done.stdout)["left_out"] == left_out - len(
-        UNUSABLE
-    )  # it aligns what only the machine can't build
-    assert len(list(read_bank(tmp_path / "out.amr"))) == 2 + len(UNUSABLE)
+    assert json.loads(done.stdout)["left_out"] == left_out and len(list(read_bank(tmp_path / "out.amr"))) == 2
 
 
-def test_skip_bad_and_status(write):
-    path = write(GOOD + "# ::id b\n# ::tok a\n(b / b\n")
-    done = run_here("oracle", path, "--system", "amr", "--skip-bad", "--check", "--json")
-    assert json.loads(done.stdout)["exact"] == 1
-    path = write(GOOD + UNUSABLE["loop"][0].removeprefix(GOOD))
-    run_here("oracle", path, "--system", "amr", "--skip-bad", "--check", status=1)
+BAD_ENTRIES = {  # what merge, align, oracle and preprocess refuse, all the same
+    "syntax": ("# ::tok a b c", "(b / bark-01"),
+    "twice": ("# ::tok a b c", "(b / bark-01 :ARG0 (b / bird))"),
+    "nowhere": ("# ::tok a b c", "(b / bark-01 :ARG0 d)"),
+    "alignment": ("# ::tok a b c", "(b / bark-01~3)"),
+    "list": ("# ::tok a b c\n# ::alignments 0-1|0.7", "(b / bark-01)"),
+    "no_graph": ("# ::tok a b c", ""),
+    "no_sentence": ("# ::date 2012-06-07", "(b / bark-01)"),
+    "quoted": ("# ::tok a b c", r'(n / name :op1 "a\"b")'),
+    "quoted_wiki": ("# ::tok a b c", r'(n / name :wiki "a\"b")'),
+    "loop": ("# ::tok a b c", "(b / bark-01 :ARG0 b)"),
+    "five": ("# ::tok a b c", "(b / bark-01 :a (d / dog) :b d :c d :d d :e d)"),
+    "ten_nodes": ("# ::tok a", "(a / and " + " ".join(f":op{i} (x{i} / x)" for i in range(1, 10)) + ")"),
+}
+TOO_MUCH = ("ten_nodes",)  # for a sentence of one word: merge does not align, and can't know
+
+
+def entry_of(name: str) -> str:
+    comments, graph = BAD_ENTRIES[name]
+    return f"# ::id {name}\n{comments}\n{graph}\n\n"
+
+
+def command_of(name: str, path, out) -> tuple:
+    return {
+        "merge": ("merge", path.parent, "-o", out / "x.amr"),
+        "align": ("align", path, out / "x.amr"),
+        "oracle": ("oracle", path, "--system", "amr", "--out-actions", out / "x.act"),
+        "check": ("oracle", path, "--system", "amr", "--check", "--out-actions", out / "x.act"),
+        "preprocess": ("preprocess", "amr", "--train", path, "--valid", path, "--dest", out, "--pieces", "300"),
+    }[name]
+
+
+@pytest.fixture
+def out(tmp_path_factory):
+    return tmp_path_factory.mktemp("out")
+
+
+@pytest.mark.parametrize("command", ["merge", "align", "oracle", "check", "preprocess"])
+def test_one_rule_for_what_is_left_out(write, out, command):
+    header = "# a header of the file\n\n"
+    path = write(header + GOOD + "".join(map(entry_of, BAD_ENTRIES)) + GOOD.replace("::id a", "::id z"))
+    done = run_here(*command_of(command, path, out), "--skip-bad", "--json")
+    known = [name for name in BAD_ENTRIES if command != "merge" or name not in TOO_MUCH]
+    times = 2 if command == "preprocess" else 1
+    assert done.stderr.count("left out: ") == times * len(known)
+    assert done.stderr.count(f"{path}:") == times * len(known)
+    for name in known:
+        assert done.stderr.count(f"sentence {name}: ") == times, name
+    assert f"transition-parser: {times * len(known)} entries left out" in done.stderr
+    if command in ("merge", "align"):  # what comes out is what the others take
+        ids = [entry.id for entry in read_bank(out / "x.amr")]
+        assert ids == ["a", *(() if command == "align" else TOO_MUCH), "z"]
+        if command == "align":
+            run_here("oracle", out / "x.amr", "--system", "amr", "--check")
+            assert (out / "x.amr").read_text().startswith(header) and "no_graph" not in (out / "x.amr").read_text()
+    elif command != "preprocess":
+        assert len((out / "x.act").read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize("command", ["merge", "align", "oracle", "check", "preprocess"])
+@pytest.mark.parametrize("name", BAD_ENTRIES)
+def test_one_rule_for_what_is_refused(write, out, command, name):
+    path = write(GOOD + entry_of(name))
+    if command == "merge" and name in TOO_MUCH:
+        run_here(*command_of(command, path, out))
+        return
+    done = run_here(*command_of(command, path, out), status=2)
+    assert f"{path}:" in done.stderr and f"sentence {name}: " in done.stderr and done.stdout == ""
+    assert list(out.iterdir()) == []
+    path = write(entry_of(name))
+    done = run_here(*command_of(command, path, out), "--skip-bad", status=2)
+    assert "the file holds no AMR that can be used: 1 left out, the first: " in done.stderr
+    assert list(out.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [("merge",), ("align",), ("oracle",), ("preprocess", "amr")])
+def test_the_rule_is_in_the_help(command):
+    assert "AMR entries that merge, align, oracle and preprocess refuse" in run_here(*command, "--help").stdout
 
 
 def test_a_file_of_the_other_kind(amr_checkpoint, checkpoint, tmp_path):

@@ -79,7 +79,7 @@ def test_broken_entry(folder, tmp_path):
     assert not (tmp_path / "train.amr").exists()
     out, err = run(folder, "-o", tmp_path / "train.amr", "--skip-bad", "--json")
     assert json.loads(out) == {"files": 3, "entries": 2, "left_out": 1}
-    assert err.startswith(f"left out: {folder / 'b.txt'}:5: sentence bad: ")
+    assert err.startswith(f"transition-parser: left out: {folder / 'b.txt'}:5: sentence bad: ")
 
 
 def test_same_id_twice(folder, tmp_path):
@@ -105,7 +105,9 @@ def test_file_without_entries(folder, tmp_path, text):
 def test_nothing_but_broken_entries(tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "b.txt").write_text(BAD)
-    assert "no entry of the folder can be read" in fails(tmp_path / "in", "-o", tmp_path / "x.amr", "--skip-bad")
+    assert "the file holds no AMR that can be used: 1 left out" in fails(
+        tmp_path / "in", "-o", tmp_path / "x.amr", "--skip-bad"
+    )
     assert not (tmp_path / "x.amr").exists()
 
 
@@ -113,7 +115,7 @@ def test_folder_without_banks(folder, tmp_path):
     said = fails(folder.parent, "-o", tmp_path / "train.amr")
     assert said.startswith(f"{folder.parent}: the folder holds no .txt or .amr file: in LDC releases")
     for path in (folder / "notes.md", tmp_path / "missing"):
-        assert "is no folder" in fails(path, "-o", tmp_path / "train.amr")
+        assert "is not a folder" in fails(path, "-o", tmp_path / "train.amr")
 
 
 def test_output_is_no_input(folder):

@@ -59,14 +59,33 @@ def test_figures():
     assert "exact" not in coverage.report(checked=False)
 
 
-def test_what_has_no_derivation_is_skipped_and_no_longer_lossless():
+def test_what_has_no_derivation_is_skipped_and_does_not_count():
     coverage = cover(CATS, LOOP)
     figures = coverage.report(checked=True)
     assert (figures["sentences"], figures["skipped"], figures["exact"]) == (2, 1, 1)
     assert [str(error) for error in coverage.skipped] == [
         "bank.amr:5: sentence loop: the edge :ARG1 goes from see-01 to itself"
     ]
-    assert not coverage.lossless
+    assert coverage.lossless
+
+
+def test_a_string_that_smatch_can_not_read_is_named():
+    """The package knows no escapes."""
+    quoted = r"# ::id quoted" + "\n# ::tok a\n" + r'(a / "a\"b"~0)' + "\n"
+    even = r"# ::id even" + "\n# ::tok a\n" + r'(a / a~0 :x "\" :y (b / b) \""~0)' + "\n"
+    coverage = cover(CATS, quoted, even)
+    assert coverage.sentences == coverage.exact == 1
+    first, second = map(str, coverage.skipped)
+    assert first.startswith("bank.amr:5: sentence quoted: smatch can't read the graph: ")
+    assert second.startswith("bank.amr:9: sentence even: smatch ")
+
+
+def test_graphs_that_are_too_large_to_compare_are_named(monkeypatch):
+    train = "# ::tok Go far now\n(r / run-02~0 :ARG1 (f / far~1) :time (n / now~2))\n"
+    assert cover(GO, train=train).skipped == []
+    monkeypatch.setattr("transition_parser.graphs.amr_matching.MOST", 3)
+    (error,) = cover(GO, train=train).skipped
+    assert "bank.amr:1: sentence go: graphs of 2 and 2 nodes are too large for Smatch" in str(error)
 
 
 def test_nothing_at_all():

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from preprocess.aligner import aligner
 from preprocess.amr import AmrOptions, preprocess_amr
 from tests.conftest import SAMPLE_AMR, run_here
 from tests.states.test_machine import SPECIAL
@@ -15,6 +16,7 @@ from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
 from transition_parser.states.table import ActionTable
 from transition_parser.text.pieces import Pieces, normalise
+from transition_parser.text.tokens import tokenise
 from transition_parser.transitions import Action
 from transition_parser.transitions.config import ParserConfig
 
@@ -203,3 +205,20 @@ def test_an_input_is_never_replaced(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.amr", "train.amr", "valid.amr"]
     run_here(*command, tmp_path / "mine.amr")
     assert (tmp_path / "mine.amr").read_bytes() == SAMPLE_AMR.read_bytes()
+
+
+@pytest.mark.parametrize("command", ["align", "oracle", "preprocess"])
+def test_a_sentence_without_tok_is_tokenised_once(monkeypatch, tmp_path, command):
+    texts = []
+    monkeypatch.setattr(aligner, "tokenise", lambda text: texts.append(text) or tokenise(text))
+    words = {
+        "align": ("align", SAMPLE_AMR, tmp_path / "x.amr"),
+        "oracle": ("oracle", SAMPLE_AMR, "--system", "amr", "--check"),
+        "preprocess": (
+            "preprocess", "amr", "--train", SAMPLE_AMR, "--valid", SAMPLE_AMR, "--dest", tmp_path / "d",
+            "--pieces", "400",
+        ),
+    }[command]  # fmt: skip
+    run_here(*words)
+    bare = [entry.text for entry in read_bank(SAMPLE_AMR) if entry.tokens is None]
+    assert texts == bare * (2 if command == "preprocess" else 1) and len(bare) >= 10

@@ -6,19 +6,30 @@ gets one, since the alignments count its tokens from 0. Alignments that the bank
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable, Iterator
 
+from oracles.amr_check import derive
 from preprocess.aligner import aligned, train_table, with_sentences
 from preprocess.aligner.marks import STYLES, marked
-from transition_parser.cli.options import add_json, add_processes, add_skip_bad, output, print_figures
-from transition_parser.errors import InputError, input_error
-from transition_parser.graphs.bank import AmrEntry, parse_bank, read_bank
+from preprocess.banks import RULE, Problems, derived_alone, nothing_left
+from transition_parser.cli.options import (
+    add_json,
+    add_processes,
+    add_skip_bad,
+    output,
+    print_figures,
+    report_left_out,
+)
+from transition_parser.errors import InputError
+from transition_parser.graphs.bank import AmrEntry, is_header, metadata_of, parse_bank, read_bank
 from transition_parser.graphs.conllu import decode_line
 from transition_parser.progress import progress
+from transition_parser.transitions.amr import AmrSystem
 
 HELP = "nodes of AMRs to tokens"
-EXAMPLE = """example:
+EXAMPLE = f"""{RULE}
+
+example:
   transition-parser align train.amr train.aligned.amr
   transition-parser align test.amr test.aligned.amr --train train.amr --style jamr"""
 
@@ -50,42 +61,45 @@ def run(arguments: argparse.Namespace) -> int:
     """Writes the aligned bank and prints what it holds."""
     if arguments.json and arguments.output == "-":
         raise InputError("--json has standard output for itself: give OUT a file")
-    bad: list[InputError] | None = [] if arguments.skip_bad else None
+    left_out: Problems = [] if arguments.skip_bad else None
     with open(arguments.input, "rb") as file:
         lines = list(file)  # once: the input may be a pipe
-    entries = with_sentences(parse_bank(lines, arguments.input, bad), bad)
-    if not entries:
-        raise _nothing(arguments.input, bad)
-    others = [entry for path in arguments.train for entry in with_sentences(read_bank(path, bad), bad)]
-    table = train_table([*entries, *others])
-    keep = not arguments.from_scratch
-    results = progress(aligned(entries, table, keep, arguments.processes), "align", len(entries))
-    new = {old.line: (entry, old) for old, entry in zip(entries, results, strict=True)}
+    new = {entry.line: entry for entry in _aligned(arguments, lines, left_out)}
+    if not new:
+        raise nothing_left([arguments.input], left_out or [])
     with output(arguments.output) as file:
         for line in _lines(lines, arguments.input, new, arguments.style, arguments.from_scratch):
             print(line, file=file)
-    _report(bad or [])
+    report_left_out(left_out or [])
     if arguments.output != "-":
-        print_figures(_figures([entry for entry, _ in new.values()], bad or []), arguments.json)
+        print_figures(_figures(list(new.values()), left_out or []), arguments.json)
     return 0
 
 
-def _nothing(path: str, bad: list[InputError] | None) -> InputError:
-    if bad:
-        return input_error(f"all {len(bad)} entries are broken, the first: {_first_line(bad[0])}", path)
-    return input_error("the file holds no AMR", path)
+def _aligned(arguments: argparse.Namespace, lines: list[bytes], left_out: Problems) -> Iterator[AmrEntry]:
+    """The entries with their new alignments; those of which no derivation comes are left out."""
+    entries = with_sentences(parse_bank(lines, arguments.input, left_out), left_out)
+    others = [entry for path in arguments.train for entry in with_sentences(read_bank(path, left_out), left_out)]
+    table = train_table([*entries, *others])
+    results = aligned(entries, table, not arguments.from_scratch, arguments.processes)
+    derived = derive(progress(results, "align", len(entries)), AmrSystem(), arguments.processes)
+    for item in derived_alone(derived, left_out):
+        yield item.entry
 
 
 def _lines(
-    lines: Iterable[bytes], path: str, new: dict[int | None, tuple[AmrEntry, AmrEntry]], style: str, relist: bool
+    lines: Iterable[bytes], path: str, new: dict[int | None, AmrEntry], style: str, relist: bool
 ) -> Iterator[str]:
-    """The lines of the aligned bank: entries from `new` by the line they begin at, and what lies between them."""
+    """The lines of the aligned bank: entries from `new` by the line they begin at, and headers and blank lines."""
     for start, block in _blocks(lines, path):
         if start in new:
-            entry, old = new[start]
-            yield from marked(block, entry, old, style, relist)
-        elif all(not line.strip() or line.lstrip().startswith("#") for line in block):
+            yield from marked(block, new[start], style, relist)
+        elif not block[0].strip() or _is_header(block):
             yield from block
+
+
+def _is_header(block: list[str]) -> bool:
+    return all(line.lstrip().startswith("#") for line in block) and is_header(metadata_of(block))
 
 
 def _blocks(lines: Iterable[bytes], path: str) -> Iterator[tuple[int, list[str]]]:
@@ -100,17 +114,6 @@ def _blocks(lines: Iterable[bytes], path: str) -> Iterator[tuple[int, list[str]]
         block.append(line)
     if block:
         yield start, block
-
-
-def _report(bad: list[InputError]) -> None:
-    for error in bad:
-        print(f"transition-parser: left out: {_first_line(error)}", file=sys.stderr)
-    if bad:
-        print(f"transition-parser: {len(bad)} broken entries left out", file=sys.stderr)
-
-
-def _first_line(error: InputError) -> str:
-    return str(error).partition("\n")[0]
 
 
 def _figures(entries: list[AmrEntry], bad: list[InputError]) -> dict[str, int]:

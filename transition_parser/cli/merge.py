@@ -6,15 +6,17 @@ written; the header of each file is left out. Two entries with the same id are a
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
+from preprocess.banks import RULE, nothing_left
 from preprocess.merge import bank_files, merge_banks
-from transition_parser.cli.options import add_json, add_skip_bad, output, print_figures
+from transition_parser.cli.options import add_json, add_skip_bad, output, print_figures, report_left_out
 from transition_parser.errors import InputError, input_error
 
 HELP = "the AMR banks of a folder as one file"
-EXAMPLE = """example:
+EXAMPLE = f"""{RULE}
+
+example:
   transition-parser merge abstract_meaning_representation_amr_2.0/data/amrs/split/training -o train.amr"""
 
 
@@ -40,8 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
             file.write(str(entry))
             entries += 1
         if not entries:
-            raise input_error("no entry of the folder can be read", arguments.folder)
-    for error in bad or ():
-        print(f"left out: {error}", file=sys.stderr)
+            raise nothing_left([arguments.folder], bad or [])
+    report_left_out(bad or [])
     print_figures({"files": len(files), "entries": entries, "left_out": len(bad or ())}, arguments.json)
     return 0

@@ -7,11 +7,11 @@ import contextlib
 import importlib.util
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from transition_parser.errors import input_error
+from transition_parser.errors import InputError, input_error
 from transition_parser.files import replacing
 from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS
 from transition_parser.transitions.amr import AmrSystem
@@ -35,7 +35,7 @@ def add_skip_bad(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--skip-bad",
         action="store_true",
-        help="leave out AMRs that can't be used, name them on standard error, and go on (default: stop)",
+        help="leave out entries that can't be used (see below), and name them on standard error (default: stop)",
     )
 
 
@@ -112,6 +112,15 @@ def print_figures(figures: dict, as_json: bool) -> None:
     width = max(map(len, figures))
     for name, value in figures.items():
         print(f"{name:<{width}}  {value}")
+
+
+def report_left_out(problems: Sequence[InputError]) -> None:
+    """Names entries that were left out on standard error."""
+    for error in problems:
+        print(f"transition-parser: left out: {str(error).partition(chr(10))[0]}", file=sys.stderr)
+    if problems:
+        entries = "1 entry" if len(problems) == 1 else f"{len(problems)} entries"
+        print(f"transition-parser: {entries} left out", file=sys.stderr)
 
 
 @contextlib.contextmanager

@@ -1,20 +1,19 @@
 """Turns the graphs of a file into action sequences and says what the transition system covers.
 
 --check replays every sequence through the state machine and compares the graph it builds with the
-one it came from, labels in full. Exit status 1 if one differs or one step is illegal. Nodes of AMRs that the
-file leaves unaligned are aligned first."""
+one it came from, labels in full. Exit status 1 if one differs or one step is illegal; entries that are left out do
+not count. Nodes of AMRs that the file leaves unaligned are aligned first."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import sys
 from collections import Counter
 
 from oracles.amr_check import AmrCoverage, Checked, check, derive
 from oracles.check import Coverage, run_oracle
 from preprocess.aligner import aligned, train_table
-from preprocess.amr import read_entries
+from preprocess.banks import RULE, Problems, derived_alone, nothing_left, read_entries
 from transition_parser.cli.options import (
     add_json,
     add_nonprojective,
@@ -24,6 +23,7 @@ from transition_parser.cli.options import (
     output,
     positive,
     print_figures,
+    report_left_out,
 )
 from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.bank import AmrEntry
@@ -33,7 +33,9 @@ from transition_parser.transitions import Action, Roots, make_system
 from transition_parser.transitions.amr import AmrSystem
 
 HELP = "graphs to action sequences, with a replay check"
-EXAMPLE = """example:
+EXAMPLE = f"""{RULE}
+
+example:
   transition-parser oracle dev.conllu --system arc-hybrid-swap --check
   transition-parser oracle dev.conllu --system arc-eager --out-actions dev.actions
   transition-parser oracle dev.amr --system amr --check --vocabulary-from train.amr --worst"""
@@ -49,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", metavar="IN", help="CoNLL-U file, for the system amr an AMR bank")
     add_system(parser)
     parser.add_argument("--check", action="store_true", help="replay, and score what comes back")
-    parser.add_argument("--out-actions", metavar="FILE", help="write the actions, one sentence a line")
+    parser.add_argument("--out-actions", metavar="FILE", help="write the actions, one sentence a line (left out: none)")
     add_nonprojective(parser)
     amr = parser.add_argument_group("for AMR")
     amr.add_argument(
@@ -93,13 +95,13 @@ def _run_trees(arguments: argparse.Namespace) -> int:
 
 def _run_amr(arguments: argparse.Namespace) -> int:
     system = AmrSystem()
-    problems: list[InputError] = []
     coverage = AmrCoverage()
+    of_training: list[InputError] = []
     entries = _aligned(arguments, arguments.input, coverage.unreadable)
-    vocabulary = _vocabulary(arguments, system, problems) if arguments.vocabulary_from else None
-    coverage.vocabulary = vocabulary
+    if arguments.vocabulary_from:
+        coverage.vocabulary = _vocabulary(arguments, system, of_training)
     if arguments.check:
-        results = check(entries, system, vocabulary, arguments.restarts, arguments.processes)
+        results = check(entries, system, coverage.vocabulary, arguments.restarts, arguments.processes)
     else:
         results = map(Checked, derive(entries, system, arguments.processes))
     with _lines(arguments.out_actions) as write:
@@ -107,31 +109,32 @@ def _run_amr(arguments: argparse.Namespace) -> int:
             if item.derived.error is not None and not arguments.skip_bad:
                 raise item.derived.error
             coverage.add(item)
-            write(item.derived.derivation.actions if item.derived.derivation else [])
-    for problem in (*problems, *coverage.unreadable, *coverage.skipped):
-        print(f"left out: {problem}", file=sys.stderr)
+            if item.derived.derivation is not None:
+                write(item.derived.derivation.actions)
+        if not coverage.sentences:
+            raise nothing_left([arguments.input], [*coverage.unreadable, *coverage.skipped])
+    report_left_out([*of_training, *coverage.unreadable, *coverage.skipped])
     print_figures(coverage.report(arguments.check), arguments.json)
     if arguments.worst and arguments.check and not arguments.json:
         _print_worst(coverage.worst)
     return 1 if arguments.check and not coverage.lossless else 0
 
 
-def _aligned(arguments: argparse.Namespace, path: str, problems: list[InputError]) -> list[AmrEntry]:
-    entries = read_entries([path], problems, arguments.skip_bad)
+def _aligned(arguments: argparse.Namespace, path: str, left_out: list[InputError]) -> list[AmrEntry]:
+    entries = read_entries([path], left_out if arguments.skip_bad else None)
     return list(
         progress(aligned(entries, train_table(entries), processes=arguments.processes), "aligner", len(entries))
     )
 
 
-def _vocabulary(arguments: argparse.Namespace, system: AmrSystem, problems: list[InputError]) -> Counter[Action]:
+def _vocabulary(arguments: argparse.Namespace, system: AmrSystem, left_out: list[InputError]) -> Counter[Action]:
+    problems: Problems = left_out if arguments.skip_bad else None
+    entries = _aligned(arguments, arguments.vocabulary_from, left_out)
     actions: Counter[Action] = Counter()
-    for item in derive(_aligned(arguments, arguments.vocabulary_from, problems), system, arguments.processes):
-        if item.derivation is not None:
-            actions.update(item.derivation.actions)
-        elif arguments.skip_bad:
-            problems.append(item.error)
-        else:
-            raise item.error
+    for item in derived_alone(derive(entries, system, arguments.processes), problems):
+        actions.update(item.derivation.actions)
+    if not actions:
+        raise nothing_left([arguments.vocabulary_from], left_out)
     return actions
 
 

@@ -4,9 +4,9 @@ parser.json (for AMR also lexicon.json and {train,valid,test}.amr), all in one f
 from __future__ import annotations
 
 import argparse
-import sys
 
 from preprocess.amr import AmrOptions, preprocess_amr
+from preprocess.banks import RULE
 from preprocess.dependency import DependencyOptions, preprocess_dependency
 from transition_parser.cli.options import (
     add_json,
@@ -17,10 +17,13 @@ from transition_parser.cli.options import (
     not_negative,
     positive,
     print_figures,
+    report_left_out,
 )
 
 HELP = "corpora to the files that fairseq-preprocess reads"
-EXAMPLE = """example:
+EXAMPLE = f"""{RULE}
+
+example:
   transition-parser preprocess dependency --train train.conllu --valid dev.conllu \\
       --system arc-hybrid-swap --dest data
   transition-parser preprocess amr --train train.amr --valid dev.amr --dest data
@@ -102,6 +105,5 @@ def _run_dependency(splits: dict, arguments: argparse.Namespace) -> dict[str, di
 def _run_amr(splits: dict, arguments: argparse.Namespace) -> dict[str, dict[str, int]]:
     options = AmrOptions(arguments.pieces, arguments.labeled_shift, arguments.skip_bad, arguments.processes)
     counts, problems = preprocess_amr(splits, arguments.dest, options)
-    for problem in problems:
-        print(f"left out: {problem}", file=sys.stderr)
+    report_left_out(problems)
     return counts

@@ -13,7 +13,7 @@ from smatch import amr as smatch_amr
 from smatch import normalize
 
 from transition_parser.errors import InputError
-from transition_parser.graphs.amr import AmrGraph
+from transition_parser.graphs.amr import AmrGraph, is_inverse
 from transition_parser.graphs.bank import AmrEntry
 
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
@@ -70,12 +70,13 @@ def read_triples(text: str, error: Callable[[str], InputError] = InputError) -> 
     with _log() as log:
         try:
             graph = smatch_amr.AMR.parse_AMR_line(line)
+            variables = tuple(graph.nodes) if graph else ()
+            if graph:
+                graph.rename_node("")
         except (IndexError, KeyError) as problem:
-            raise error(f"smatch can't read the graph {_shortened(line)}") from problem
+            raise error(f"smatch can't read the graph: {_shortened(line)}") from problem
     if graph is None:
         raise error(f"smatch can't read the graph: {_shortened(log.getvalue().strip())}")
-    variables = tuple(graph.nodes)
-    graph.rename_node("")
     _, attributes, relations = graph.get_triples()
     return Triples(
         variables,
@@ -83,6 +84,26 @@ def read_triples(text: str, error: Callable[[str], InputError] = InputError) -> 
         tuple((role, int(node), value) for role, node, value in attributes),
         tuple((role, int(source), int(target)) for role, source, target in relations),
     )
+
+
+def entry_triples(entry: AmrEntry) -> Triples:
+    """The triples of an entry's graph, `:wiki` included, as Smatch reads what we write of it.
+
+    Raises `InputError` for what the package can't read, or reads as another graph: it knows no escapes (`\\"`) in
+    strings.
+    """
+    triples = read_triples(entry.graph.to_penman(None, entry.wiki, entry.variables), entry.error)
+    if len(triples) != _size(entry):
+        problem = f"smatch reads {len(triples)} triples, not {_size(entry)}: are there quotation marks within a string?"
+        raise entry.error(problem)
+    return triples
+
+
+def _size(entry: AmrEntry) -> int:
+    """The triples of an entry: concepts, edges, wikis and TOP, but for constants behind :mod and inverse roles."""
+    graph = entry.graph
+    dropped = sum(target in graph.constants and (role == "mod" or is_inverse(role)) for _, role, target in graph.edges)
+    return len(graph) - len(graph.constants) + len(graph.edges) - dropped + len(entry.wiki) + 1
 
 
 @contextmanager

@@ -161,8 +161,8 @@ def parse_bank(
             skip_bad.append(error)
             continue
         if entry.graph is None:
-            if not any(entry.metadata.get(key) for key in ("id", *TEXT_KEYS)):
-                continue  # a header of the file
+            if is_header(entry.metadata):
+                continue
             if graphs:
                 error = entry.error("the entry has no graph: write (a / amr-empty) for an empty one")
                 if skip_bad is None:
@@ -190,7 +190,7 @@ def _blocks(lines: Iterable[bytes], path: str | None) -> Iterator[tuple[int, lis
 def parse_entry(block: list[str], path: str | None = None, start: int = 1) -> AmrEntry:
     """The entry of the lines of one block. Raises `InputError` for a broken one."""
     comments = tuple(line for line in block if _is_comment(line))
-    metadata = _metadata(comments, path, start)
+    metadata = metadata_of(comments, path, start)
     entry = AmrEntry(metadata, comments=comments, path=path, line=start)
     graph_lines = [(start + i, line) for i, line in enumerate(block) if not _is_comment(line)]
     if not graph_lines:
@@ -223,7 +223,13 @@ def _is_comment(line: str) -> bool:
     return line.lstrip().startswith("#")
 
 
-def _metadata(comments: Iterable[str], path: str | None, start: int) -> dict[str, str]:
+def is_header(metadata: Mapping[str, str]) -> bool:
+    """True for the metadata of comments that belong to a file and not to an entry."""
+    return not any(metadata.get(key) for key in ("id", *TEXT_KEYS))
+
+
+def metadata_of(comments: Iterable[str], path: str | None = None, start: int | None = None) -> dict[str, str]:
+    """What comments say behind their keys. Raises `InputError` for two ids or sentences."""
     metadata: dict[str, str] = {}
     for line in comments:
         fields = _fields(line)

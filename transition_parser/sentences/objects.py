@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Set
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.bank import AmrEntry
@@ -16,7 +16,7 @@ T = TypeVar("T", Sentence, AmrEntry)
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
-def sentences_from(given: object, kind: type[T]) -> list[T]:
+def sentences_from(given: Any, kind: type[T]) -> list[T]:
     """The sentences that an object stands for, each a `kind`.
 
     - a string is a text, one sentence, which is tokenised here
@@ -39,7 +39,7 @@ def sentences_from(given: object, kind: type[T]) -> list[T]:
     return [_sentence(item, kind, number) for number, item in enumerate(items, 1)]
 
 
-def check_sentence(sentence: object, kind: type, number: int) -> None:
+def check_sentence(sentence: Any, kind: type, number: int) -> None:
     """Raises `InputError` where the sentence with this number is not a `kind` with words, none of them empty."""
     if not isinstance(sentence, kind):
         raise InputError(f"sentence {number} is {_shown(sentence)}, not of the class {kind.__name__}")
@@ -50,7 +50,7 @@ def check_sentence(sentence: object, kind: type, number: int) -> None:
         raise input_error(f"sentence {number}: word {forms.index('') + 1} is empty", sentence.path, sentence.line)
 
 
-def _sentence(item: object, kind: type[T], number: int) -> T:
+def _sentence(item: Any, kind: type[T], number: int) -> T:
     if isinstance(item, kind):
         return item
     if isinstance(item, Sentence | AmrEntry):

@@ -1,0 +1,70 @@
+"""Which entries of AMR banks are used: one rule for `merge`, `align`, `oracle` and `preprocess`.
+
+`problems` means the same everywhere: a list that takes what is wrong with each entry that is left out; where it is
+None, the first such entry is raised as `InputError`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+
+from oracles.amr import check_graph
+from oracles.amr_check import Derived
+from preprocess.aligner import with_sentences
+from transition_parser.errors import InputError, input_error
+from transition_parser.graphs.amr_triples import entry_triples
+from transition_parser.graphs.bank import AmrEntry, read_bank
+
+Problems = list[InputError] | None
+
+RULE = """AMR entries that merge, align, oracle and preprocess refuse, all four the same:
+  - what can't be read: PENMAN that is not well-formed, a variable that is defined twice or not at all, an alignment
+    to a token that the sentence does not have, no graph
+  - no sentence (# ::snt or # ::tok)
+  - a graph that Smatch can't read (quotation marks within a string)
+  - a graph that the transition system can't build: an edge from a node to itself, more than four edges between two
+    nodes, and (not known to merge, since it shows only when nodes are aligned) more than a sentence of so many words
+    may have
+Such an entry stops the command with exit status 2. With --skip-bad it is left out and named on standard error, and
+does not change the exit status, unless no entry is left. Comments without ::id, ::snt and ::tok are headers, not
+entries. A file that is not UTF-8 text is refused in any case."""
+
+
+def read_entries(paths: Sequence[str | os.PathLike], problems: Problems = None) -> list[AmrEntry]:
+    """The entries of some banks, each with its words as `# ::tok`. Raises `InputError` where none is left."""
+    before = len(problems or ())
+    entries = [entry for path in paths for entry in with_sentences(read_bank(path, problems), problems)]
+    if not entries:
+        raise nothing_left(paths, (problems or [])[before:])
+    return entries
+
+
+def check_entry(entry: AmrEntry) -> None:
+    """Raises `InputError` for an entry that can't be used, as far as that is known before it is aligned."""
+    _ = entry.text  # an error where there is no sentence
+    entry_triples(entry)
+    try:
+        check_graph(entry.graph)
+    except ValueError as error:
+        raise entry.error(str(error)) from None
+
+
+def derived_alone(items: Iterable[Derived], problems: Problems = None) -> Iterator[Derived]:
+    """Those that have a derivation."""
+    for item in items:
+        if item.error is None:
+            yield item
+        elif problems is None:
+            raise item.error
+        else:
+            problems.append(item.error)
+
+
+def nothing_left(paths: Iterable[str | os.PathLike], problems: Sequence[InputError] = ()) -> InputError:
+    """The error for banks of which no entry can be used."""
+    problem = "the file holds no AMR that can be used"
+    if problems:
+        first = str(problems[0]).partition("\n")[0]
+        problem = f"{problem}: {len(problems)} left out, the first: {first}"
+    return input_error(problem, " ".join(map(str, paths)))
