@@ -39,15 +39,16 @@ def sentences_from(given: Any, kind: type[T]) -> list[T]:
     return [_sentence(item, kind, number) for number, item in enumerate(items, 1)]
 
 
-def check_sentence(sentence: Any, kind: type, number: int) -> None:
+def check_sentence(sentence: Any, kind: type[T], number: int) -> None:
     """Raises `InputError` where the sentence with this number is not a `kind` with words, none of them empty."""
     if not isinstance(sentence, kind):
         raise InputError(f"sentence {number} is {_shown(sentence)}, not of the class {kind.__name__}")
-    forms = sentence.forms
+    entry: Sentence | AmrEntry = sentence
+    forms = entry.forms
     if not forms:
-        raise input_error(f"sentence {number} has no words", sentence.path, sentence.line)
+        raise input_error(f"sentence {number} has no words", entry.path, entry.line)
     if not all(forms):
-        raise input_error(f"sentence {number}: word {forms.index('') + 1} is empty", sentence.path, sentence.line)
+        raise input_error(f"sentence {number}: word {forms.index('') + 1} is empty", entry.path, entry.line)
 
 
 def _sentence(item: Any, kind: type[T], number: int) -> T:
