@@ -10,7 +10,6 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from reprlib import repr
 from typing import Any
 
 import torch
@@ -21,7 +20,7 @@ from transition_parser.data.resources import Resources
 from transition_parser.errors import InputError, input_error
 from transition_parser.exports import CONFIG, WEIGHTS, read_config, write_config
 from transition_parser.files import new_files, replacing
-from transition_parser.model_files import in_file
+from transition_parser.model_files import in_file, shown
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.contract import ParserModel
 from transition_parser.weights import (
@@ -116,7 +115,7 @@ def _check_archive(path: Path) -> None:
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError):
         raise input_error("not a checkpoint of fairseq-train, or a damaged one", path) from None
     if damaged is not None:
-        raise input_error(f"the checkpoint is damaged: the checksum of {repr(damaged)} is wrong", path)
+        raise input_error(f"the checkpoint is damaged: the checksum of {shown(damaged)} is wrong", path)
 
 
 def _why_not_read(error: Exception) -> str:
@@ -212,7 +211,7 @@ def _fingerprint(state: dict, path: Path) -> str | None:
     task_state = state.get("task_state") or {}
     known = task_state.get("fingerprint") if isinstance(task_state, dict) else task_state
     if known is not None and not isinstance(known, str):
-        raise input_error(f"the checkpoint's 'task_state' is damaged: {repr(task_state)}", path)
+        raise input_error(f"the checkpoint's 'task_state' is damaged: {shown(task_state)}", path)
     return known
 
 
@@ -221,12 +220,12 @@ def _data_folder(state: dict, path: Path) -> Path:
     task = state["cfg"].get("task")
     data = task.get("data") if isinstance(task, dict) else getattr(task, "data", None)
     if not isinstance(data, str):
-        raise input_error(f"the checkpoint's 'cfg' does not name the data folder, but {repr(data)}", path)
+        raise input_error(f"the checkpoint's 'cfg' does not name the data folder, but {shown(data)}", path)
     for folder in (path.parent, Path(data)):
         if (folder / "parser.json").is_file():
             return folder
     raise input_error(
-        f"neither {path.parent} nor the data folder {repr(data)} holds parser.json: "
+        f"neither {path.parent} nor the data folder {shown(data)} holds parser.json: "
         "put the files of the data folder beside the checkpoint",
         path,
     )

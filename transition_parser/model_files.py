@@ -8,14 +8,24 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from reprlib import repr
+from reprlib import Repr
 from typing import Any, NamedTuple, TypeGuard
 
 from transition_parser.errors import InputError, input_error
 
 MOST_BYTES = 1 << 28  # far more than any dictionary or lexicon: a file that is larger is something else
-_MOST_DIGITS = 18
+_MOST_DIGITS, _MOST_DEPTH = 18, 20
+_TOO_DEEP = "nested too deeply"
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+_short = Repr()
+_short.maxstring = _short.maxother = 100
+
+
+def shown(value: object) -> str:
+    """Any value for a message: never long, and in one line."""
+    return " ".join(_short.repr(value).split())
 
 
 def read_bytes(path: str | os.PathLike, missing: str) -> bytes:
@@ -56,6 +66,7 @@ def read_json(path: str | os.PathLike, missing: str) -> dict[str, Any]:
             parse_float=_float,
             parse_int=_int,
         )
+        _check_depth(value)
         if _SURROGATE.search(text):
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except json.JSONDecodeError as error:
@@ -63,11 +74,11 @@ def read_json(path: str | os.PathLike, missing: str) -> dict[str, Any]:
     except UnicodeEncodeError:
         raise input_error("a string holds half a character (a single surrogate)", path) from None
     except RecursionError:
-        raise input_error("nested too deeply", path) from None
+        raise input_error(_TOO_DEEP, path) from None
     except ValueError as error:  # of the functions below
         raise input_error(str(error), path) from None
     if not isinstance(value, dict):
-        raise input_error(f"must be a JSON object, not {repr(value)}", path)
+        raise input_error(f"must be a JSON object, not {shown(value)}", path)
     return value
 
 
@@ -104,30 +115,41 @@ def check_keys(values: Mapping[str, Any], keys: Mapping[str, Key], path: str | o
     """Raises `InputError` for a key of `values` that is unknown or missing, or has a value of another type."""
     for name in values:
         if name not in keys:
-            raise input_error(f"unknown key {repr(name)}: it can have {', '.join(keys)}", path)
+            raise input_error(f"unknown key {shown(name)}: it can have {', '.join(keys)}", path)
     for name, key in keys.items():
         if name not in values:
             if key.required:
                 raise input_error(f"the key {name!r} is missing", path)
         elif not key.fits(values[name]):
-            raise input_error(f"{name!r} must be {key.what}, not {repr(values[name])}", path)
+            raise input_error(f"{name!r} must be {key.what}, not {shown(values[name])}", path)
 
 
 def check_version(values: Mapping[str, Any], versions: Iterable[int], path: str | os.PathLike) -> None:
     """Raises `InputError` where `format_version` is missing or not one of those that this program reads: before
     `check_keys`, because another version may have other keys."""
     version = values.get("format_version")
+    if version is None:
+        raise input_error("does not have its key 'format_version'", path)
     if not is_whole(version) or version not in versions:
         readable = " and ".join(map(str, versions))
-        raise input_error(f"format version {repr(version)}, this program reads {readable}: make it again", path)
+        raise input_error(f"format version {shown(version)}, this program reads {readable}: make it again", path)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"the key {repr(next(n for n in names if names.count(n) > 1))} is there twice")
+        raise ValueError(f"the key {shown(next(n for n in names if names.count(n) > 1))} is there twice")
     return values
+
+
+def _check_depth(value: object) -> None:
+    level = [value]
+    for _ in range(_MOST_DEPTH):
+        inside = [list(v.values()) if isinstance(v, dict) else v for v in level if isinstance(v, (dict, list))]
+        level = [inner for values in inside for inner in values]
+    if level:
+        raise ValueError(_TOO_DEEP)
 
 
 def _refuse_number(text: str) -> None:
@@ -137,13 +159,13 @@ def _refuse_number(text: str) -> None:
 def _float(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"the number {repr(text)} is too large")
+        raise ValueError(f"the number {shown(text)} is too large")
     return value
 
 
 def _int(text: str) -> int:
     if len(text) > _MOST_DIGITS:
-        raise ValueError(f"the number {repr(text)} is too large")
+        raise ValueError(f"the number {shown(text)} is too large")
     return int(text)
 
 

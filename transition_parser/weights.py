@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from reprlib import repr
 from typing import Any
 
 import torch
@@ -15,6 +14,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from transition_parser.errors import input_error
+from transition_parser.model_files import shown
 
 Shape = tuple[int, ...]
 FLOATS = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
@@ -35,7 +35,7 @@ def stored_shapes(path: str | os.PathLike) -> dict[str, Shape]:
         raise input_error(f"not a safetensors file, or a damaged one: {_first_line(error)}", path) from None
     for name, kind in kinds.items():
         if kind not in FLOATS:
-            raise input_error(f"{repr(name)} is of type {kind}, not one of {', '.join(FLOATS)}", path)
+            raise input_error(f"{shown(name)} is of type {kind}, not one of {', '.join(FLOATS)}", path)
     return shapes
 
 
@@ -53,7 +53,7 @@ def checked_weights(values: object, path: str | os.PathLike) -> dict[str, Tensor
     for name, value in values.items():
         problem = "is not called by a string" if not isinstance(name, str) else _why_not_weights(value)
         if problem:
-            raise input_error(f"the checkpoint's {repr(name)} {problem}", path)
+            raise input_error(f"the checkpoint's {shown(name)} {problem}", path)
     check_finite(values, path)
     return dict(values)
 
@@ -65,7 +65,7 @@ def check_finite(weights: Mapping[str, Tensor], path: str | os.PathLike) -> None
         # a finite sum has finite terms, and takes a hundredth of the time
         if not value.sum().isfinite() and not value.isfinite().all():
             kind = "NaN" if value.isnan().any() else "an infinite number"
-            raise input_error(f"{repr(name)} holds {kind}: the training has diverged, or the file is damaged", path)
+            raise input_error(f"{shown(name)} holds {kind}: the training has diverged, or the file is damaged", path)
 
 
 def own_names(model: nn.Module) -> dict[str, str]:
@@ -82,12 +82,12 @@ def check_shapes(model: nn.Module, shapes: Mapping[str, Shape], path: str | os.P
     hint = f"are these weights of the options and dictionaries of {folder}?"
     for name in wanted:
         if name not in shapes and name not in aliases:
-            raise input_error(f"{repr(name)} is missing: {hint}", path)
+            raise input_error(f"{shown(name)} is missing: {hint}", path)
     for name, shape in shapes.items():
         if name not in wanted:
-            raise input_error(f"{repr(name)} is not a weight of the model: {hint}", path)
+            raise input_error(f"{shown(name)} is not a weight of the model: {hint}", path)
         if shape != wanted[name]:
-            raise input_error(f"{repr(name)} has the shape {shape}, the model's has {wanted[name]}: {hint}", path)
+            raise input_error(f"{shown(name)} has the shape {shape}, the model's has {wanted[name]}: {hint}", path)
 
 
 def set_weights(model: nn.Module, weights: Mapping[str, Tensor], path: str | os.PathLike) -> None:
@@ -98,7 +98,7 @@ def set_weights(model: nn.Module, weights: Mapping[str, Tensor], path: str | os.
     names = own_names(model)
     for name, first in names.items():
         if name in weights and not torch.equal(weights[name], weights[first]):
-            raise input_error(f"{repr(name)} differs from {repr(first)}, which must be the same", path)
+            raise input_error(f"{shown(name)} differs from {shown(first)}, which must be the same", path)
     model.load_state_dict({name: weights[first] for name, first in names.items()})
 
 
@@ -148,7 +148,7 @@ _SIZED = frozenset({torch.empty, torch.zeros, torch.ones, torch.full, torch.rand
 
 def _why_not_weights(value: object) -> str | None:
     if not isinstance(value, Tensor):
-        return f"is not a tensor but {repr(value)}"
+        return f"is not a tensor but {shown(value)}"
     if value.dtype not in FLOATS.values():
         return f"is of type {str(value.dtype).removeprefix('torch.')}, not one of {', '.join(FLOATS)}"
     stored = value.device.type == "cpu" and value.layout is torch.strided and not value.is_nested

@@ -84,9 +84,7 @@ def test_missing_files(tmp_path, checkpoint):
 
 def test_models_that_are_none(tmp_path, checkpoint, data_folder):
     assert "no such checkpoint" in fails("parse", tmp_path / "no.pt", SAMPLE)
-    assert "config.json: not found: is this a folder that `transition-parser export` wrote?" in fails(
-        "parse", data_folder, SAMPLE
-    )
+    assert "config.json: not found: is this a folder that" in fails("parse", data_folder, SAMPLE)
     text = tmp_path / "text.pt"
     text.write_text("hello")
     assert "not a checkpoint" in fails("parse", text, SAMPLE)

@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from reprlib import repr
 
 import torch
 from torch import Tensor
 
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
 from transition_parser.errors import InputError, input_error
-from transition_parser.model_files import in_file
+from transition_parser.model_files import in_file, shown
 from transition_parser.states.table import ActionTable
 from transition_parser.text.pieces import FILE_NAME as PIECES
 from transition_parser.text.pieces import OPEN, Pieces
@@ -142,7 +141,7 @@ def _complain(symbols: Sequence[str], problem: str, path: Path) -> None:
     if symbols:
         more = f" and {len(symbols) - 1} more" if len(symbols) > 1 else ""
         raise input_error(
-            f"{problem}: {repr(symbols[0])}{more}; the files of the folder must be from one run of "
+            f"{problem}: {shown(symbols[0])}{more}; the files of the folder must be from one run of "
             "`transition-parser preprocess` and `fairseq-preprocess --task transition_parsing`",
             path,
         )

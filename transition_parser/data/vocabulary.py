@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from reprlib import repr
 
 from transition_parser.errors import input_error
-from transition_parser.model_files import read_text
+from transition_parser.model_files import read_text, shown
 
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")  # the first ids; the file does not list them
 _BOS, _PAD, _EOS, _UNK = range(4)
@@ -72,7 +71,7 @@ class Vocabulary:
             overwrite = fields[1:] == [_OVERWRITE]
             problem = _why_not_an_entry(symbol, fields, overwrite)
             if not problem and symbol in listed and not overwrite:
-                problem = f"{repr(symbol)} is also {listed[symbol]}"
+                problem = f"{shown(symbol)} is also {listed[symbol]}"
             if problem:
                 raise input_error(problem, path, number)
             listed[symbol] = f"in line {number}"
@@ -87,5 +86,5 @@ def _why_not_an_entry(symbol: str, fields: Sequence[str], overwrite: bool) -> st
     if not symbol or symbol.split() != [symbol] or not (len(fields) == 1 or overwrite):
         return "not a symbol and its count with one space between them"
     if not _COUNT.fullmatch(fields[0]):
-        return f"the count of {repr(symbol)} is not a number: {repr(fields[0])}"
+        return f"the count of {shown(symbol)} is not a number: {shown(fields[0])}"
     return None

@@ -8,10 +8,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from reprlib import repr
 
 from transition_parser.errors import input_error
-from transition_parser.model_files import OBJECT, TEXTS, WHOLE_NUMBER, check_keys, check_version, is_texts, read_json
+from transition_parser.model_files import (
+    OBJECT,
+    TEXTS,
+    WHOLE_NUMBER,
+    check_keys,
+    check_version,
+    is_texts,
+    read_json,
+    shown,
+)
 from transition_parser.transitions.action import Action
 from transition_parser.transitions.amr_naming import is_listed
 
@@ -49,13 +57,13 @@ class Lexicon:
         check_keys(values, _KEYS, path)
         for name, wiki in values["wiki"].items():
             if not (isinstance(wiki, str) and _WIKI.fullmatch(wiki)):
-                raise input_error(f"the wiki of {repr(name)} is {repr(wiki)}, neither a symbol nor in quotes", path)
+                raise input_error(f"the wiki of {shown(name)} is {shown(wiki)}, neither a symbol nor in quotes", path)
         return cls({span: _actions(span, tokens, path) for span, tokens in values["spans"].items()}, values["wiki"])
 
 
 def _actions(span: str, tokens: object, path: Path) -> tuple[Action, ...]:
     if not is_texts(tokens):
-        raise input_error(f"the actions of {repr(span)} must be {TEXTS.what}, not {repr(tokens)}", path)
+        raise input_error(f"the actions of {shown(span)} must be {TEXTS.what}, not {shown(tokens)}", path)
     return tuple(_naming_action(span, token, path) for token in tokens)
 
 
@@ -63,9 +71,9 @@ def _naming_action(span: str, token: str, path: Path) -> Action:
     try:
         action = Action.parse(token)
     except ValueError:
-        raise input_error(f"the span {repr(span)} lists {repr(token)}, which is not an action", path) from None
+        raise input_error(f"the span {shown(span)} lists {shown(token)}, which is not an action", path) from None
     if not is_listed(action):
-        raise input_error(f"the span {repr(span)} lists {repr(token)}, which does not name a node", path)
+        raise input_error(f"the span {shown(span)} lists {shown(token)}, which does not name a node", path)
     return action
 
 

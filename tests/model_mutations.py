@@ -1,0 +1,223 @@
+"""Random damage to the files of a model, as seeds that say what they do."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import torch
+from safetensors.torch import load, save
+from torch import Tensor
+
+VALUES: list[Any] = [
+    None, True, False, 0, -1, 1, 3, 64, 10**7, 10**30, 0.5, -0.5, 1.0, float("nan"), float("inf"), "", "x", "all",
+    "amr", "arc-eager", "../../x", "\0", "é\n", [], {}, [[]], ["x"], {"x": 1},
+]  # fmt: skip
+
+
+def mutate(folder: Path, random: Random) -> str:
+    """Damages one file of an exported folder, and says how."""
+    file = random.choice(sorted(path for path in folder.iterdir() if path.name != "README.md"))
+    own = {".txt": lines, ".json": json_value, ".safetensors": tensors}.get(file.suffix, flipped)
+    change = random.choice([own, own, own, own, flipped, cut, put_aside])
+    return f"{change.__name__} {file.name}: {change(file, random)}"
+
+
+def flipped(file: Path, random: Random) -> str:
+    """Some bits."""
+    content = bytearray(file.read_bytes())
+    spots = [random.randrange(len(content)) for _ in range(random.choice([1, 1, 3, 20]))]
+    for spot in spots:
+        content[spot] ^= 1 << random.randrange(8)
+    file.write_bytes(content)
+    return f"bits of the bytes {spots}"
+
+
+def cut(file: Path, random: Random) -> str:
+    """Truncated, or without or with twice a part."""
+    content = file.read_bytes()
+    start, end = sorted(random.choices(range(len(content) + 1), k=2))
+    changed = random.choice(
+        [content[:start], content[:start] + content[end:], content[:end] + content[start:], content + b"\n", b""]
+    )
+    file.write_bytes(changed)
+    return f"{len(content)} bytes, then {len(changed)}, by {start}:{end}"
+
+
+def put_aside(file: Path, random: Random) -> str:
+    """Something else has its name, or nothing."""
+    others = sorted(path for path in file.parent.iterdir() if path != file and path.is_file())
+    kind = random.choice(["gone", "folder", "loop", "dangling", "other file", "link"])
+    other = random.choice(others)
+    content = file.read_bytes()
+    file.unlink()
+    if kind == "folder":
+        file.mkdir()
+    elif kind == "loop":
+        file.symlink_to(file)
+    elif kind == "dangling":
+        file.symlink_to(file.with_name("nowhere"))
+    elif kind == "other file":
+        shutil.copy(other, file)
+    elif kind == "link":  # harmless
+        file.with_name("moved.bin").write_bytes(content)
+        file.symlink_to("moved.bin")
+    return kind
+
+
+def lines(file: Path, random: Random) -> str:
+    """The lines of a dictionary."""
+    text = file.read_text(encoding="utf-8").split("\n")[:-1]
+    at, other = (random.randrange(len(text)) for _ in range(2))
+    symbol, count = text[at].rsplit(" ", 1)
+    changed: dict[str, list[str]] = {
+        "without": [],
+        "twice": [text[at], text[at]],
+        "blank": ["", text[at]],
+        "of another": [text[other]],
+        "no count": [symbol],
+        "no symbol": [f" {count}"],
+        "two counts": [f"{text[at]} {count}"],
+        "count": [f"{symbol} {random.choice(['x', '-1', '1.5', '1e3', '9' * 5000, ''])}"],
+        "symbol": [f"{symbol}x {count}"],
+        "overwrite": [text[at], f"{text[at]} #fairseq:overwrite"],
+        "special": [f"<s> {count}"],
+        "spaces": [f"{symbol}  {count} "],
+        "return": [f"{text[at]}\r"],
+    }
+    kind = random.choice([*changed, "end", "reverse", "latin-1"])
+    if kind == "end":
+        text.append(random.choice(["x 1", "madeupword0009 0", "LEFT-ARC(x) 0", "x"]))
+    elif kind == "reverse":
+        text.reverse()
+    elif kind != "latin-1":
+        text[at : at + 1] = changed[kind]
+    content = "".join(f"{line}\n" for line in text).encode()
+    file.write_bytes(content + b"\xe9 1\n" if kind == "latin-1" else content)
+    return f"line {at + 1} {kind}"
+
+
+def json_value(file: Path, random: Random) -> str:
+    """One value or key."""
+    values = json.loads(file.read_text(encoding="utf-8"))
+    if random.random() < 0.1:
+        changed = random.choice(["[" * 100_000, '{"a":' * 100_000, "null", "5", '"x"', "[]", "{}", "{", "\ufeff{}"])
+        file.write_text(changed, encoding="utf-8")
+        return f"all is {changed[:10]}"
+    said = damaged(values, random)
+    text = json.dumps(values)
+    if random.random() < 0.1:
+        key = random.choice(sorted(values)) if values else "x"
+        text = text[:-1] + f', "{key}": {json.dumps(values.get(key))}}}'
+        said += f", and {key} twice"
+    file.write_text(text, encoding="utf-8")
+    return said
+
+
+def damaged(values: dict | list, random: Random) -> str:
+    """Changes one thing somewhere inside `values`."""
+    path: list = []
+    while True:
+        keys = sorted(values) if isinstance(values, dict) else list(range(len(values)))
+        if not keys:
+            break
+        key = random.choice(keys)
+        path.append(key)
+        inner = values[key]
+        if not isinstance(inner, (dict, list)) or random.random() < 0.3:
+            break
+        values = inner
+    return f"{path} {_changed_at(values, path[-1] if keys else None, random)}"
+
+
+def _changed_at(values: dict | list, key: Any, random: Random) -> str:
+    kind = random.choice(["value", "value", "value", "delete", "extra", "rename"])
+    value = copy.deepcopy(random.choice(VALUES))
+    if kind == "extra" or key is None:
+        if isinstance(values, dict):
+            values[f"extra{random.randrange(9)}"] = value
+        else:
+            values.append(value)
+    elif kind == "delete":
+        del values[key]
+    elif kind == "rename" and isinstance(values, dict):
+        values[f"{key}x"] = values.pop(key)
+    else:
+        values[key] = value
+    return f"{kind} {value!r:.40}"
+
+
+def tensors(file: Path, random: Random) -> str:
+    """The weights of an exported folder."""
+    weights = load(file.read_bytes())
+    said = damaged_tensor(weights, random)
+    file.write_bytes(save({name: value.contiguous() for name, value in weights.items()}))
+    return said
+
+
+def damaged_tensor(weights: dict[str, Tensor], random: Random) -> str:
+    """Changes one tensor of a model's weights."""
+    name = random.choice(sorted(weights))
+    value = weights[name].clone()
+    spot = random.randrange(value.numel())
+    changes: dict[str, Callable[[], Tensor]] = {
+        "NaN": lambda: value.flatten().index_fill(0, torch.tensor([spot]), float("nan")).view_as(value),
+        "infinite": lambda: value.flatten().index_fill(0, torch.tensor([spot]), -float("inf")).view_as(value),
+        "int64": value.long,
+        "int8": value.char,
+        "bool": value.bool,
+        "complex": lambda: value.to(torch.complex64),
+        "float64": value.double,
+        "float16": value.half,
+        "flat": value.flatten,
+        "one more": lambda: torch.cat([value, value[:1]]),
+        "one less": lambda: value[1:],
+        "one dimension more": lambda: value[None],
+        "transposed": lambda: value.transpose(0, -1),
+        "empty": lambda: value[:0],
+    }
+    kind = random.choice([*changes, "renamed", "without", "extra"])
+    if kind in changes:
+        weights[name] = changes[kind]()
+    elif kind == "extra":
+        weights[f"{name}.extra"] = value
+    else:
+        del weights[name]
+        if kind == "renamed":
+            weights[f"{name}x"] = value
+    return f"{name} {kind}"
+
+
+def mutate_state(state: dict, random: Random) -> str:
+    """Changes the contents of a checkpoint, and says how."""
+    part = random.choice(["model", "model", "cfg.model", "cfg.model", "cfg", "task", "task_state", "top", "object"])
+    value = copy.deepcopy(random.choice(VALUES))
+    if part == "model":
+        return damaged_tensor(state["model"], random)
+    if part == "cfg.model":
+        options = vars(state["cfg"]["model"])
+        said = damaged(options, random)
+        state["cfg"]["model"] = random.choice([Namespace(**options), Namespace(**options), options])
+        return f"cfg.model: {said}"
+    if part == "cfg":
+        key = random.choice(["model", "task"])
+        state["cfg"][key] = value
+        return f"cfg: {key} is {value!r}"
+    if part == "task":
+        state["cfg"]["task"]["data"] = value
+        return f"data folder {value!r}"
+    if part == "task_state":
+        state["task_state"] = random.choice([value, {"fingerprint": value}])
+        return f"task_state {state['task_state']!r}"
+    if part == "top":
+        key = random.choice(["model", "cfg", "task_state", "args", "extra_state", "last_optimizer_state"])
+        state[key] = value
+        return f"{key} is {value!r}"
+    state[random.choice(["args", "cfg", "model", "extra_state"])] = Path("x")  # a class that is not read
+    return "an object"
