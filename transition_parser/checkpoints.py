@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import pickle
 import re
@@ -13,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import save
 
 from transition_parser.compat import allow_fairseq_checkpoints, quiet_penman
-from transition_parser.data.resources import Resources
+from transition_parser.data.resources import OPTIONAL_FILES, Resources
 from transition_parser.errors import InputError, input_error
 from transition_parser.exports import CONFIG, WEIGHTS, read_config, write_config
 from transition_parser.files import new_files, replacing
@@ -73,7 +74,9 @@ def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
 def average_checkpoints(paths: Sequence[str | os.PathLike], output: str | os.PathLike) -> None:
     """Writes a checkpoint whose weights are the means of those of `paths`, for fairseq's programs and ours."""
     with replacing(output) as temporary:
-        torch.save(_mean(paths), temporary)
+        content = io.BytesIO()  # torch does not say why it can't write a file, and writes the file's name into it
+        torch.save(_mean(paths), content)
+        temporary.write_bytes(content.getbuffer())
 
 
 def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathLike, half: bool = False) -> None:
@@ -94,8 +97,8 @@ def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathL
             check_finite(weights, first)
         except InputError:
             raise input_error("some weights are too large for 16 bits: export them without --half", first) from None
-    with new_files(output) as temporary:
-        save_file(weights, temporary / WEIGHTS)
+    with new_files(output, stale=OPTIONAL_FILES) as temporary:
+        (temporary / WEIGHTS).write_bytes(save(weights))
         Resources.copy(folder, temporary)
         write_config(temporary, name, options.as_config())
 
