@@ -1,0 +1,215 @@
+"""What the actions of the AMR machine do to all rows at once, and which are legal: tensors of fixed shapes, so that an
+accelerator need not be waited for.
+
+Shapes: R rows (hypotheses), M slots of nodes, C columns of `ActionTable`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from transition_parser.states.table import Column
+from transition_parser.transitions.amr import ARCS_IN_A_ROW
+from transition_parser.transitions.amr_state import limits_of
+
+_CONCEPTS = (Column.PRED, Column.COPY_LEMMA, Column.ENTITY, Column.COPY_ENTITY)
+_CONSTANTS = (Column.VALUE, Column.COPY_WORD)
+
+
+class Rows(NamedTuple):
+    """The numbers of each row, (R,) each; 0 and 1 where the names ask. See `AmrState`.
+
+    sentence: whose features are the row's. length: its words. position, first, named: the next word and the current
+    span. made: nodes so far. depth: nodes on the stack and aside. below: those on the stack below the newest.
+    """
+
+    sentence: Tensor
+    length: Tensor
+    position: Tensor
+    first: Tensor
+    named: Tensor
+    made: Tensor
+    depth: Tensor
+    below: Tensor
+    has_concept: Tensor
+    topped: Tensor
+    closed: Tensor
+    arcs: Tensor
+    arcs_left: Tensor
+    swaps_left: Tensor
+    nodes_left: Tensor
+
+    @classmethod
+    def initial(cls, lengths: Tensor) -> Rows:
+        """Before the first action; lengths: words of each row's sentence."""
+        zero = torch.zeros_like(lengths)
+        values = dict.fromkeys(cls._fields, zero) | {
+            "sentence": torch.arange(len(lengths), device=lengths.device),
+            "length": lengths,
+            "named": zero + 1,
+        }
+        values |= zip(("arcs_left", "swaps_left", "nodes_left"), limits_of(lengths), strict=True)
+        return cls(**values)
+
+
+class Nodes(NamedTuple):
+    """The nodes that are on the stack or aside, (R, M) each, in the order in which they were made: those on the stack
+    below the newest, those aside, the newest; then free slots.
+
+    word: the last of their span. group: their connected component; constant: 0 and 1.
+    """
+
+    word: Tensor
+    group: Tensor
+    constant: Tensor
+
+    def at(self, slot: Tensor) -> Nodes:
+        """Those in one slot of each row, (R,) each; what there is in slot 0 for slots below."""
+        slot = slot.clamp_min(0)[:, None]
+        return Nodes(*(values.gather(1, slot)[:, 0] for values in self))
+
+
+def take(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
+    """The configurations after each row took an action of its column, (R,). There must be a free slot."""
+    rows, nodes = _take_arc(rows, nodes, column)
+    rows, nodes = _pass_second(rows, nodes, column)
+    rows, nodes = _make_node(rows, nodes, column)
+    shift, close = column == Column.SHIFT, column == Column.CLOSE
+    read = shift | (column == Column.MERGE)
+    below = torch.where(read, (rows.depth - 1).clamp_min(0), rows.below)
+    rows = rows._replace(
+        first=torch.where(shift, rows.position, rows.first),
+        position=rows.position + read,
+        named=torch.where(shift, 0, rows.named),
+        depth=torch.where(close, 0, rows.depth),
+        below=torch.where(close, 0, below),
+        topped=rows.topped | (column == Column.ROOT),
+        closed=rows.closed | close,
+    )
+    return rows, nodes
+
+
+def _take_arc(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
+    """LA and RA: two components become one; a constant leaves the stack."""
+    left, right = column == Column.LA, column == Column.RA
+    arc = left | right
+    top, second = nodes.at(rows.depth - 1), nodes.at(rows.below - 1)
+    joins = arc & (top.group != second.group)
+    merged = joins[:, None] & (nodes.group == second.group[:, None])
+    nodes = nodes._replace(group=torch.where(merged, top.group[:, None], nodes.group))
+    drop_second, drop_top = left & (second.constant > 0), right & (top.constant > 0)
+    arcs = torch.where(column == Column.NEVER, rows.arcs, 0)
+    rows = rows._replace(
+        arcs_left=rows.arcs_left - (arc & ~joins).long(),
+        arcs=torch.where(arc & ~drop_second & ~drop_top, rows.arcs + 1, arcs),
+    )
+    rows, nodes = _drop_second(rows, nodes, drop_second)
+    depth = rows.depth - drop_top.long()  # what was set aside is back
+    return rows._replace(depth=depth, below=torch.where(drop_top, (depth - 1).clamp_min(0), rows.below)), nodes
+
+
+def _pass_second(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
+    """REDUCE and SWAP: what is below the second comes next."""
+    swap = (column == Column.SWAP).long()
+    rows, nodes = _drop_second(rows, nodes, column == Column.REDUCE)
+    return rows._replace(below=rows.below - swap, swaps_left=rows.swaps_left - swap), nodes
+
+
+def _drop_second(rows: Rows, nodes: Nodes, dropped: Tensor) -> tuple[Rows, Nodes]:
+    slots = torch.arange(nodes.word.size(1), device=dropped.device)
+    after = dropped[:, None] & (slots >= rows.below[:, None] - 1)
+    source = (slots + after.long()).clamp_max(slots.size(0) - 1)
+    nodes = Nodes(*(values.gather(1, source) for values in nodes))
+    return rows._replace(depth=rows.depth - dropped.long(), below=rows.below - dropped.long()), nodes
+
+
+def _make_node(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
+    """A new node on top of the stack; what was set aside returns. DEPENDENT's node is not kept."""
+    concept, constant = _any_of(_CONCEPTS, column), _any_of(_CONSTANTS, column)
+    new = concept | constant
+    slots = torch.arange(nodes.word.size(1), device=column.device)
+    here = new[:, None] & (slots == rows.depth[:, None])
+    values = Nodes(rows.position - 1, rows.made, constant.long())
+    nodes = Nodes(*(torch.where(here, value[:, None], old) for value, old in zip(values, nodes, strict=True)))
+    rows = rows._replace(
+        nodes_left=rows.nodes_left - (new | (column == Column.DEPENDENT)).long(),
+        below=torch.where(new, rows.depth, rows.below),
+        depth=rows.depth + new,
+        made=rows.made + new,
+        named=rows.named | new,
+        has_concept=rows.has_concept | concept,
+    )
+    return rows, nodes
+
+
+def _any_of(columns: tuple[Column, ...], column: Tensor) -> Tensor:
+    found = column == columns[0]
+    for other in columns[1:]:
+        found = found | (column == other)
+    return found
+
+
+def legal_columns(rows: Rows, nodes: Nodes, lemma: Tensor, plain: Tensor) -> Tensor:
+    """(R, C) bool. lemma, plain: (R,) bool, whether COPY_LEMMA and COPY_WORD can take the current span."""
+    more = rows.position < rows.length
+    top, second = nodes.at(rows.depth - 1), nodes.at(rows.below - 1)
+    some, two = rows.depth > 0, rows.below > 0
+    constant_top = top.constant > 0
+    concept_top, concept_second = some & ~constant_top, two & (second.constant == 0)
+    same = top.group == second.group
+    others = _Others.of(rows, nodes, second.group)
+    stays = same | others.mate_below
+    named, has_concept = rows.named > 0, rows.has_concept > 0
+    node = (rows.position > 0) & (rows.nodes_left > 0)
+    value = node & (has_concept | (more & (rows.nodes_left > 1)))
+    arc = two & (rows.arcs < ARCS_IN_A_ROW) & ((rows.arcs_left > 0) | ~same)
+    swap_at_end = torch.where(constant_top, others.below, stays) | ~concept_second
+    columns = {
+        Column.SHIFT: more,
+        Column.MERGE: more & ~named,
+        Column.PRED: node,
+        Column.COPY_LEMMA: node & lemma,
+        Column.VALUE: value,
+        Column.COPY_WORD: value & plain,
+        Column.ENTITY: node & ~named,
+        Column.COPY_ENTITY: node & ~named & plain,
+        Column.DEPENDENT: concept_top & (rows.nodes_left > 0),
+        Column.LA: arc & concept_top,
+        Column.RA: arc & concept_second,
+        Column.REDUCE: two & (~concept_second | torch.where(more, others.mate, stays)),
+        Column.SWAP: two & (rows.swaps_left > 0) & (more | swap_at_end),
+        Column.ROOT: concept_top & (rows.topped == 0),
+        Column.CLOSE: ~more & (rows.topped > 0) & others.connected,
+    }
+    closed = rows.closed > 0
+    never = torch.zeros_like(more)
+    legal = torch.stack([columns.get(column, never) for column in Column], 1) & ~closed[:, None]
+    legal[:, Column.END] = closed
+    return legal
+
+
+class _Others(NamedTuple):
+    """Of the concepts on the stack and aside, (R,) bool each: whether one is below the second; whether one is of the
+    second's component and not the second itself; whether one of these is below it; whether all are of one."""
+
+    below: Tensor
+    mate: Tensor
+    mate_below: Tensor
+    connected: Tensor
+
+    @classmethod
+    def of(cls, rows: Rows, nodes: Nodes, group_second: Tensor) -> _Others:
+        """group_second: (R,), the second's component."""
+        slots = torch.arange(nodes.word.size(1), device=group_second.device)
+        concepts = (slots < rows.depth[:, None]) & (nodes.constant == 0)
+        mates = concepts & (nodes.group == group_second[:, None])
+        second = rows.below[:, None] - 1
+        lowest = torch.where(concepts, nodes.group, torch.iinfo(torch.long).max).amin(1)
+        highest = torch.where(concepts, nodes.group, -1).amax(1)
+        below = slots < second
+        return cls(
+            (concepts & below).any(1), (mates & (slots != second)).any(1), (mates & below).any(1), lowest == highest
+        )
