@@ -18,6 +18,7 @@ from transition_parser.progress import progress
 from transition_parser.text.pieces import Pieces, normalise, train_pieces
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions.amr_limits import learned
 from transition_parser.transitions.amr_naming import is_listed, key
 from transition_parser.transitions.config import ParserConfig
 from transition_parser.transitions.lexicon import Lexicon, wiki_keys
@@ -72,7 +73,8 @@ def preprocess_amr(
 def _config(train: list[Derived], shift_words: Sequence[str]) -> ParserConfig:
     actions = [action for item in train for action in item.derivation.actions]
     roles = by_frequency(str(a.label) for a in actions if a.kind in (Kind.LA, Kind.RA))
-    lexicon = Lexicon(_spans(train), _wiki(train))
+    limits = learned(item.derivation.actions for item in train)
+    lexicon = Lexicon(_spans(train), _wiki(train), limits)
     return ParserConfig(AmrSystem.name, roles, tuple(shift_words), lexicon=lexicon)
 
 

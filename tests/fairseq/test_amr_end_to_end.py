@@ -149,7 +149,7 @@ def test_an_untrained_model_builds_graphs(young, amr_data_folder, tmp_path):
     sentences = [*(row.split() for row in rows), *(entry.forms for entry in read(amr_data_folder / "test.amr"))]
     system = parser.resources.table.system
     for words, parse in zip(sentences, parser.parse(sentences), strict=True):
-        assert parse.graph.is_connected() and len(parse.actions) <= system.max_actions(len(words))
+        assert parse.graph.is_connected() and len(parse.actions) <= system.max_search_actions(len(words))
         (tmp_path / "one.amr").write_text(str(parse.annotated(True, True, True)), encoding="utf-8")
         (again,) = read(tmp_path / "one.amr")
         assert again.forms == words and len(again.graph) == len(parse.graph)

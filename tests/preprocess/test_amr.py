@@ -113,6 +113,12 @@ def test_lexicon(tmp_path):
         "format_version": 1,
         "spans": {},  # all are copies
         "wiki": {'city "Rome"': '"Rome"', '"Rome"': '"Rome"'},
+        "limits": {
+            "nodes": 0,
+            "swaps": 0,
+            "span": 1,
+            "repeats": {"PRED": 2, "VALUE": 2, "DEPENDENT": 2, "COPY_LEMMA": 1, "COPY_SENSE01": 1},
+        },
     }
     german = "# ::id g\n# ::tok Germans do n't sleep\n(s / sleep-01~3 :polarity -~2 :ARG0 (p / person~0 :mod "
     german += '(c / country~0 :name (n / name~0 :op1 "Germany"~0))))\n'

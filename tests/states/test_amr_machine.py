@@ -12,21 +12,25 @@ from tests.states.test_machine import SPECIAL
 from transition_parser.graphs.bank import parse_entry
 from transition_parser.models.stack_transformer.state_masks import StateHeads
 from transition_parser.states.device_table import DeviceTable
-from transition_parser.states.machine import machine_class, make_machine
+from transition_parser.states.machine import machine_class, make_machine, max_search_actions
 from transition_parser.states.table import ActionTable
-from transition_parser.transitions import Action, make_system
-from transition_parser.transitions.amr_state import AmrState
+from transition_parser.transitions import Action, Kind, make_system
+from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, MAKE_NODES, SearchLimits
+from transition_parser.transitions.amr_state import AmrState, is_free
+
+LIMITS = SearchLimits(1, -2, 3, {Action.parse("PRED"): 2, Action.parse("PRED(x)"): 3, Action.parse("COPY_LEMMA"): 2})
 
 
-def make_table(shift_words=(), lexicon=None) -> ActionTable:
-    system = make_system("amr", shift_words=shift_words, lexicon=lexicon)
+def make_table(shift_words=(), lexicon=None, limits=None) -> ActionTable:
+    system = make_system("amr", shift_words=shift_words, lexicon=lexicon, limits=limits)
     shifts = [f"SHIFT({word})" for word in shift_words]
     return ActionTable(system, [*SPECIAL, *map(str, ACTIONS), *shifts, "madeupword0000"])
 
 
-def machine_of(table: ActionTable, sentences):
+def machine_of(table: ActionTable, sentences, in_search=False):
     features = torch.nn.utils.rnn.pad_sequence([torch.tensor(table.features(words)) for words in sentences], True)
-    return make_machine(DeviceTable.of(table), torch.tensor([len(words) for words in sentences]), features)
+    lengths = torch.tensor([len(words) for words in sentences])
+    return make_machine(DeviceTable.of(table), lengths, features, in_search=in_search)
 
 
 def stack_places(state: AmrState, width: int) -> list[int]:
@@ -47,26 +51,40 @@ def buffer_places(state: AmrState, width: int) -> list[int]:
     return row
 
 
-def expected_legal(table: ActionTable, state: AmrState) -> list[bool]:
+def expected_legal(table: ActionTable, state: AmrState, span: list[Action] | None = None) -> list[bool]:
+    """span: in search, what has made nodes of the current span."""
     system = table.system
+
+    def is_legal(action: Action) -> bool:
+        return system.why_illegal(state, action) is None and (
+            span is None or within_limits(system, state, span, action)
+        )
+
     return [
-        system.is_final(state)
-        if token == table.end
-        else action is not None and system.why_illegal(state, action) is None
+        system.is_final(state) if token == table.end else action is not None and is_legal(action)
         for token, action in enumerate(table.actions)
     ]
 
 
-def assert_equal(machine, table: ActionTable, states) -> None:
+def within_limits(system, state: AmrState, span: list[Action], action: Action) -> bool:
+    if action.kind not in MAKE_NODES or is_free(state):
+        return True
+    return len(span) < system.limits.span and span.count(action) < system.limits.most(action)
+
+
+def assert_equal(machine, table: ActionTable, states, spans=None) -> None:
     stack, buffer, legal = machine.stack_ranks(), machine.buffer_ranks(), machine.legal()
+    tokens = machine.legal_anywhere()
+    assert torch.equal(machine.legality(tokens), machine.legality()[:, tokens])
+    assert set(legal.any(0).nonzero()[:, 0].tolist()) <= set(tokens.tolist())
     for row, state in enumerate(states):
-        assert legal[row].tolist() == expected_legal(table, state), state
+        assert legal[row].tolist() == expected_legal(table, state, spans and spans[row]), state
         if not state.closed:
             assert stack[row].tolist() == stack_places(state, machine.width), state
             assert buffer[row].tolist() == buffer_places(state, machine.width), state
         final = table.system.is_final(state)
         assert bool(machine.is_final()[row]) == final
-        allowed = [a for a, ok in zip(table.actions, expected_legal(table, state), strict=True) if ok and a is not None]
+        allowed = [a for a, ok in zip(table.actions, legal[row].tolist(), strict=True) if ok and a is not None]
         ends = any(table.system.is_final(table.system.apply(state, action)) for action in allowed)
         assert bool(machine.closing()[row]) == (final or ends)
 
@@ -101,6 +119,56 @@ def test_random_walks_with_beam_reordering(shift_words, lexicon, sentences, seed
             states = [states[i] for i in order]
 
 
+@pytest.mark.parametrize("lexicon", [None, LEXICON])
+@pytest.mark.parametrize("limits", [LIMITS, DEFAULT_LIMITS])
+@given(
+    sentences=st.lists(st.lists(st.sampled_from(FORMS), min_size=1, max_size=6), min_size=1, max_size=4),
+    seed=st.integers(0, 2**32),
+)
+@settings(max_examples=25)
+def test_random_walks_within_the_limits_of_search(lexicon, limits, sentences, seed):
+    """Nodes are preferred, so that walks run into the limits; each ends within the bound."""
+    rng = random.Random(seed)
+    table = make_table((), lexicon, limits)
+    system = table.system
+    machine = machine_of(table, sentences, in_search=True)
+    states = [limited(system, system.initial(system.read(words))) for words in sentences]
+    spans, taken = [[] for _ in states], [[] for _ in states]
+    for _ in range(max_search_actions(system, 6) + 1):
+        assert_equal(machine, table, states, spans)
+        if all(map(system.is_final, states)):
+            break
+        tokens = []
+        for row, state in enumerate(states):
+            legal = [i for i, ok in enumerate(expected_legal(table, state, spans[row])) if ok]
+            some = [i for i in legal if table.actions[i] is not None and table.actions[i].kind in MAKE_NODES]
+            token = rng.choice(some if some and rng.random() < 0.7 else legal)
+            tokens.append(token)
+            if token != table.end:
+                action = table.actions[token]
+                states[row] = system.apply(state, action)
+                taken[row] = [*taken[row], action]
+                spans[row] = [
+                    *([] if action.kind is Kind.SHIFT else spans[row]),
+                    *[action] * (action.kind in MAKE_NODES),
+                ]
+        machine.advance(torch.tensor(tokens))
+        if rng.random() < 0.2:
+            order = [rng.randrange(len(states)) for _ in states]
+            machine.reorder(torch.tensor(order))
+            states, spans, taken = ([items[i] for i in order] for items in (states, spans, taken))
+    assert all(map(system.is_final, states))
+    for state, actions in zip(states, taken, strict=True):
+        assert len(actions) <= max_search_actions(system, len(state.words))
+        beyond = limits.why_beyond(actions)  # without limits the first concept may come when no word is left
+        assert beyond is None or "from one span" in beyond
+
+
+def limited(system, state: AmrState) -> AmrState:
+    swaps, nodes = system.limits.of_sentence(len(state.words))
+    return state._replace(swaps_left=min(state.swaps_left, swaps), nodes_left=min(state.nodes_left, nodes))
+
+
 def test_an_illegal_token_leaves_its_row_as_it_is():
     table = make_table()
     machine = machine_of(table, [["a", "b"]])
@@ -129,17 +197,18 @@ def test_the_window_of_two_shows_the_current_span_and_the_top_two_nodes():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lexicon", [None, LEXICON])
-def test_long_random_walks(lexicon):
+@pytest.mark.parametrize("in_search", [False, True])
+def test_long_random_walks(lexicon, in_search):
     """100,000 legal actions in batches, each result one connected graph that penman reads, the bound kept."""
     torch.manual_seed(1)
     rng = random.Random(1)
-    table, taken = make_table(lexicon=lexicon), 0
+    table, taken = make_table(lexicon=lexicon, limits=LIMITS), 0
     system = table.system
     while taken < 100_000:
         sentences = [[rng.choice(FORMS) for _ in range(rng.randrange(1, 20))] for _ in range(128)]
-        machine = machine_of(table, sentences)
+        machine = machine_of(table, sentences, in_search)
         states = [system.initial(system.read(words)) for words in sentences]
-        for _ in range(system.max_actions(19) + 1):
+        for _ in range((max_search_actions(system, 19) if in_search else system.max_actions(19)) + 1):
             final = machine.is_final()
             if final.all():
                 break

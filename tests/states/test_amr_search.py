@@ -1,6 +1,7 @@
 """Search over the AMR machine: what a sentence is parsed into depends on the sentence alone."""
 
 import random
+import string
 from itertools import islice
 
 import pytest
@@ -30,3 +31,12 @@ def test_the_neighbours_in_a_batch_change_no_parse(beam, monkeypatch):
             order = rng.sample(range(len(sentences)), len(sentences))
             for batch in (order[i : i + count] for i in range(0, len(order), count)):
                 assert_same(parser.parse([sentences[i] for i in batch]), [alone[i] for i in batch])
+
+
+def test_search_keeps_to_its_limits():
+    """Letters are what the model makes loops of."""
+    parser = Parser.load("en-amr", precision="fp32", threads=1)
+    (parse,) = parser.parse([list(string.ascii_lowercase) * 3])
+    system = parser.resources.table.system
+    assert system.limits.why_beyond(parse.actions) is None
+    assert len(parse.actions) <= system.max_search_actions(78) < system.max_actions(78)

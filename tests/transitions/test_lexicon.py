@@ -6,11 +6,14 @@ import pytest
 
 from transition_parser.errors import InputError
 from transition_parser.transitions import Action
+from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
 from transition_parser.transitions.config import ParserConfig
 from transition_parser.transitions.lexicon import Lexicon
 
 LEXICON = Lexicon(
-    {"new york": (Action.parse("PRED(city)"),), "ü": (Action.parse('ENTITY(country,"A%252CB")'),)}, {'"Ann"': "-"}
+    {"new york": (Action.parse("PRED(city)"),), "ü": (Action.parse('ENTITY(country,"A%252CB")'),)},
+    {'"Ann"': "-"},
+    SearchLimits(1, 2, 3, {Action.parse("PRED"): 2, Action.parse("PRED(a%20b)"): 4}),
 )
 
 
@@ -26,11 +29,17 @@ def test_a_parser_of_amrs_has_a_lexicon(tmp_path):
     config = ParserConfig("amr", ("ARG0",), lexicon=LEXICON)
     config.save(tmp_path)
     assert ParserConfig.load(tmp_path) == config
-    assert config.transition_system().lexicon == LEXICON.spans
+    system = config.transition_system()
+    assert system.lexicon == LEXICON.spans and system.limits == LEXICON.limits
     assert "ARG0" in {action.label for action in config.actions()}
     (tmp_path / "lexicon.json").unlink()
     with pytest.raises(InputError, match=r"lexicon\.json: not found: `transition-parser preprocess amr` writes it"):
         ParserConfig.load(tmp_path)
+
+
+def test_a_lexicon_that_was_written_before_there_were_limits_has_the_default_ones(tmp_path):
+    (tmp_path / "lexicon.json").write_text(lexicon())
+    assert Lexicon.load(tmp_path).limits == DEFAULT_LIMITS
 
 
 def lexicon(**values) -> str:
@@ -59,6 +68,17 @@ def lexicon(**values) -> str:
         (lexicon(wiki={"a": "b c"}), "the wiki of 'a' is 'b c'"),
         (lexicon(wiki={"a": '"b" c'}), "the wiki of 'a'"),
         ('{"format_version": 1, "spans": {"a": [], "a": []}, "wiki": {}}', "the key 'a' is there twice"),
+        (lexicon(limits=[]), "'limits' must be a JSON object"),
+        (lexicon(limits={"nodes": 1, "swaps": 1, "span": 1}), "the key 'repeats' is missing"),
+        (lexicon(limits={"nodes": 1.5, "swaps": 1, "span": 1, "repeats": {}}), "'nodes' must be a whole number"),
+        (lexicon(limits={"nodes": 1, "swaps": -1, "span": 1, "repeats": {}}), "limits: a limit is below 0"),
+        (lexicon(limits={"nodes": 1, "swaps": 1, "span": 0, "repeats": {}}), "limits: .* no node may come from a span"),
+        (
+            lexicon(limits={"nodes": 1, "swaps": 1, "span": 1, "repeats": {"PRED": "2"}}),
+            "'repeats' must be an object of",
+        ),
+        (lexicon(limits={"nodes": 1, "swaps": 1, "span": 1, "repeats": {"JUMP": 2}}), "limits: .*JUMP"),
+        (lexicon(limits={"nodes": 1, "swaps": 1, "span": 1, "repeats": {"ROOT": 2}}), "limits: ROOT makes no node"),
     ],
 )
 def test_files_that_are_none(tmp_path, text, problem):

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from transition_parser.states import amr_rules
-from transition_parser.states.amr_rules import Nodes, Rows
+from transition_parser.states.amr_rules import Named, Nodes, Rows
 from transition_parser.states.batched import BatchedMachine
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.table import FIRST_SPAN, LEMMA, PLAIN, SHIFT_ID, UNBOUND, UNSEEN, Column
@@ -27,18 +27,34 @@ class AmrMachine(BatchedMachine):
     lengths: words of each row's sentence, (R,). features: (R, P, F), see `ActionTable.features`. needs: see
     `BatchedMachine`; `head` and `relation` are of trees alone.
 
-    numbers: (R, fields of `Rows`). nodes: (R, M, fields of `Nodes`).
+    in_search: with the table's limits.
+
+    numbers: (R, fields of `Rows`). nodes: (R, M, fields of `Nodes`). named: (R, 2, N), `Named` of the limits, or None.
     """
 
-    per_row = ("numbers", "nodes", "_columns", "_context")
+    per_row = ("numbers", "nodes", "named", "_columns", "_context")
     top_ranks = 3  # of the current span and the two nodes on top
 
-    def __init__(self, table: DeviceTable, lengths: Tensor, features: Tensor, needs: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        table: DeviceTable,
+        lengths: Tensor,
+        features: Tensor,
+        needs: Collection[str] = (),
+        in_search: bool = False,
+    ) -> None:
         super().__init__(needs)
         self.table, self.features = table, features
         self.width = int(lengths.max()) + 1
         self.positions = torch.arange(self.width, device=lengths.device)
-        self.numbers = torch.stack(Rows.initial(lengths), 1)
+        self.limits = table.limits if in_search else None
+        rows = Rows.initial(lengths, self.limits)
+        self.most_in_span = int(rows.nodes_left.max())
+        self.named: Tensor | None = None
+        if self.limits is not None:
+            self.most_in_span = min(self.most_in_span, self.limits.span)
+            self.named = lengths.new_full((len(lengths), len(Named._fields), self.most_in_span), -1)
+        self.numbers = torch.stack(rows, 1)
         self.nodes = self.numbers.new_zeros(len(lengths), _FEW, len(Nodes._fields))
         self._most_nodes = 0  # no row has more on the stack and aside
         unfit = torch.stack([features[:, :, LEMMA], features[:, :, PLAIN]], 2) == 0
@@ -78,7 +94,8 @@ class AmrMachine(BatchedMachine):
         return self._columns
 
     def context(self) -> Tensor:
-        """(R, 2): the shift id of the next word, and the lexicon row of the current span."""
+        """(R, 2 + N): the shift id of the next word, the lexicon row of the current span, and in search the tokens that
+        may name no more nodes of it; −1 for none."""
         return self._context
 
     def is_final(self) -> Tensor:
@@ -95,7 +112,11 @@ class AmrMachine(BatchedMachine):
         legal = self.table.token_legal(tokens, self._columns, self._context)
         column = torch.where(legal, self.table.column[tokens], Column.NEVER)
         self._make_room()
-        rows, nodes = amr_rules.take(*self._unbound(), column)
+        before, nodes = self._unbound()
+        rows, nodes = amr_rules.take(before, nodes, column)
+        if self.named is not None:
+            named = Named(*self.named.unbind(1)).taken(before, tokens, column, self.table.most_in_span)
+            self.named = torch.stack(named, 1)
         self.numbers, self.nodes = torch.stack(rows, 1), torch.stack(nodes, 2)
         self._read(rows, nodes)
 
@@ -117,7 +138,7 @@ class AmrMachine(BatchedMachine):
         """Reads what is legal."""
         unfit = self._unfit_before[rows.sentence, rows.position] != self._unfit_before[rows.sentence, rows.first]
         lemma, plain = (~unfit).unbind(1)
-        self._columns = amr_rules.legal_columns(rows, nodes, lemma, plain)
+        self._columns = amr_rules.legal_columns(rows, nodes, lemma, plain, self.most_in_span)
         self._context = self._read_context(rows)
 
     def _read_context(self, rows: Rows) -> Tensor:
@@ -128,5 +149,9 @@ class AmrMachine(BatchedMachine):
         last = (rows.position - 1).clamp_min(0)
         seen = self.features[rows.sentence, last, FIRST_SPAN + (length - 1).clamp(0, spans - 1)]
         seen = torch.where(length > spans, UNSEEN, seen)
-        free = (rows.position == rows.length) & (rows.has_concept == 0)
-        return torch.stack([shift, torch.where(free, UNBOUND, seen)], 1)
+        free = rows.is_free()
+        context = torch.stack([shift, torch.where(free, UNBOUND, seen)], 1)
+        if self.named is None:
+            return context
+        spent = Named(*self.named.unbind(1)).spent
+        return torch.cat([context, torch.where(free[:, None], -1, spent)], 1)

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from transition_parser.states.table import Column
 from transition_parser.transitions.amr import ARCS_IN_A_ROW
+from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_state import limits_of
 
 _CONCEPTS = (Column.PRED, Column.COPY_LEMMA, Column.ENTITY, Column.COPY_ENTITY)
@@ -23,7 +24,8 @@ class Rows(NamedTuple):
     """The numbers of each row, (R,) each; 0 and 1 where the names ask. See `AmrState`.
 
     sentence: whose features are the row's. length: its words. position, first, named: the next word and the current
-    span. made: nodes so far. depth: nodes on the stack and aside. below: those on the stack below the newest.
+    span. made: nodes so far. depth: nodes on the stack and aside. below: those on the stack below the newest. in_span:
+    nodes of the current span, those of DEPENDENT counted.
     """
 
     sentence: Tensor
@@ -41,18 +43,25 @@ class Rows(NamedTuple):
     arcs_left: Tensor
     swaps_left: Tensor
     nodes_left: Tensor
+    in_span: Tensor
 
     @classmethod
-    def initial(cls, lengths: Tensor) -> Rows:
-        """Before the first action; lengths: words of each row's sentence."""
+    def initial(cls, lengths: Tensor, limits: SearchLimits | None) -> Rows:
+        """Before the first action; lengths: words of each row's sentence. limits: of search, or None."""
         zero = torch.zeros_like(lengths)
         values = dict.fromkeys(cls._fields, zero) | {
             "sentence": torch.arange(len(lengths), device=lengths.device),
             "length": lengths,
             "named": zero + 1,
         }
-        values |= zip(("arcs_left", "swaps_left", "nodes_left"), limits_of(lengths), strict=True)
-        return cls(**values)
+        arcs, swaps, nodes = limits_of(lengths)
+        if limits is not None:
+            swaps, nodes = map(torch.minimum, (swaps, nodes), limits.of_sentence(lengths))
+        return cls(**values | {"arcs_left": arcs, "swaps_left": swaps, "nodes_left": nodes})
+
+    def is_free(self) -> Tensor:
+        """(R,) bool: no word is left and there is no concept: neither lexicon nor limits bind."""
+        return (self.position == self.length) & (self.has_concept == 0)
 
 
 class Nodes(NamedTuple):
@@ -72,6 +81,30 @@ class Nodes(NamedTuple):
         return Nodes(*(values.gather(1, slot)[:, 0] for values in self))
 
 
+class Named(NamedTuple):
+    """What has made the nodes of the current span, in search, (R, N) each: tokens, and those of them that may make no
+    more; −1 for none."""
+
+    tokens: Tensor
+    spent: Tensor
+
+    def taken(self, rows: Rows, tokens: Tensor, column: Tensor, most: Tensor) -> Named:
+        """After each row, which was `rows`, took its token, (R,), an action of this column. most: (V,), how often each
+        token may make a node of a span."""
+        slots = torch.arange(self.tokens.size(1), device=tokens.device)
+        made = _any_of((*_CONCEPTS, *_CONSTANTS, Column.DEPENDENT), column)
+        here = made[:, None] & (slots == rows.in_span[:, None])
+        times = (self.tokens == tokens[:, None]).sum(1) + 1
+        values = Named(tokens, torch.where(times >= most[tokens], tokens, -1))
+        shift = (column == Column.SHIFT)[:, None]
+        return Named(
+            *(
+                torch.where(shift, -1, torch.where(here, value[:, None], old))
+                for value, old in zip(values, self, strict=True)
+            )
+        )
+
+
 def take(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
     """The configurations after each row took an action of its column, (R,). There must be a free slot."""
     rows, nodes = _take_arc(rows, nodes, column)
@@ -84,6 +117,7 @@ def take(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
         first=torch.where(shift, rows.position, rows.first),
         position=rows.position + read,
         named=torch.where(shift, 0, rows.named),
+        in_span=torch.where(shift, 0, rows.in_span),
         depth=torch.where(close, 0, rows.depth),
         below=torch.where(close, 0, below),
         topped=rows.topped | (column == Column.ROOT),
@@ -130,12 +164,14 @@ def _make_node(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
     """A new node on top of the stack; what was set aside returns. DEPENDENT's node is not kept."""
     concept, constant = _any_of(_CONCEPTS, column), _any_of(_CONSTANTS, column)
     new = concept | constant
+    counted = (new | (column == Column.DEPENDENT)).long()
     slots = torch.arange(nodes.word.size(1), device=column.device)
     here = new[:, None] & (slots == rows.depth[:, None])
     values = Nodes(rows.position - 1, rows.made, constant.long())
     nodes = Nodes(*(torch.where(here, value[:, None], old) for value, old in zip(values, nodes, strict=True)))
     rows = rows._replace(
-        nodes_left=rows.nodes_left - (new | (column == Column.DEPENDENT)).long(),
+        nodes_left=rows.nodes_left - counted,
+        in_span=rows.in_span + counted,
         below=torch.where(new, rows.depth, rows.below),
         depth=rows.depth + new,
         made=rows.made + new,
@@ -152,8 +188,9 @@ def _any_of(columns: tuple[Column, ...], column: Tensor) -> Tensor:
     return found
 
 
-def legal_columns(rows: Rows, nodes: Nodes, lemma: Tensor, plain: Tensor) -> Tensor:
-    """(R, C) bool. lemma, plain: (R,) bool, whether COPY_LEMMA and COPY_WORD can take the current span."""
+def legal_columns(rows: Rows, nodes: Nodes, lemma: Tensor, plain: Tensor, most: int) -> Tensor:
+    """(R, C) bool. lemma, plain: (R,) bool, whether COPY_LEMMA and COPY_WORD can take the current span. most: how many
+    nodes a span may have."""
     more = rows.position < rows.length
     top, second = nodes.at(rows.depth - 1), nodes.at(rows.below - 1)
     some, two = rows.depth > 0, rows.below > 0
@@ -163,7 +200,8 @@ def legal_columns(rows: Rows, nodes: Nodes, lemma: Tensor, plain: Tensor) -> Ten
     others = _Others.of(rows, nodes, second.group)
     stays = same | others.mate_below
     named, has_concept = rows.named > 0, rows.has_concept > 0
-    node = (rows.position > 0) & (rows.nodes_left > 0)
+    node_left = (rows.nodes_left > 0) & ((rows.in_span < most) | rows.is_free())
+    node = (rows.position > 0) & node_left
     value = node & (has_concept | (more & (rows.nodes_left > 1)))
     arc = two & (rows.arcs < ARCS_IN_A_ROW) & ((rows.arcs_left > 0) | ~same)
     swap_at_end = torch.where(constant_top, others.below, stays) | ~concept_second
@@ -176,7 +214,7 @@ def legal_columns(rows: Rows, nodes: Nodes, lemma: Tensor, plain: Tensor) -> Ten
         Column.COPY_WORD: value & plain,
         Column.ENTITY: node & ~named,
         Column.COPY_ENTITY: node & ~named & plain,
-        Column.DEPENDENT: concept_top & (rows.nodes_left > 0),
+        Column.DEPENDENT: concept_top & node_left,
         Column.LA: arc & concept_top,
         Column.RA: arc & concept_second,
         Column.REDUCE: two & (~concept_second | torch.where(more, others.mate, stays)),

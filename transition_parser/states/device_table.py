@@ -8,8 +8,10 @@ import torch
 from torch import Tensor
 
 from transition_parser.states.table import UNBOUND, ActionTable, Column
+from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_naming import is_listed
 
+_CONTEXT = 2  # what stands in a context before the tokens that are not legal any more
 _LISTED = (Column.PRED, Column.VALUE, Column.ENTITY, Column.DEPENDENT)  # the columns that the lexicon limits
 
 
@@ -52,7 +54,7 @@ class LexiconTable:
         legal = self._columns(columns, rows) @ _some(self.members, tokens)
         token, inside = self._spans(rows)
         if tokens is not None:
-            place = torch.full_like(column, -1).scatter_(0, tokens, torch.arange(len(tokens), device=tokens.device))
+            place = _places(tokens, column)
             inside &= place[token] >= 0
         inside &= columns.gather(1, column[token]) > 0
         place = token if tokens is None else place[token].clamp_min(0)
@@ -90,6 +92,8 @@ class DeviceTable:
     members: Tensor  # (C, V) float: 1 where the token is of the column
     shifts: Tensor  # the tokens that are SHIFTs
     lexicon: LexiconTable | None
+    limits: SearchLimits | None  # of search, for AMR
+    most_in_span: Tensor  # (V,): how often the token may make a node of one span
 
     @classmethod
     def of(cls, table: ActionTable, device: torch.device | str = "cpu") -> DeviceTable:
@@ -100,14 +104,19 @@ class DeviceTable:
         members = torch.nn.functional.one_hot(column, len(Column)).t().float().contiguous()
         shifts = (shift_word >= 0).nonzero()[:, 0]
         lexicon = LexiconTable.of(table, members)
+        limits = getattr(table.system, "limits", None)
+        most = torch.tensor(
+            [0 if limits is None or a is None else limits.most(a) for a in table.actions], device=device
+        )
         named = (table.system.name, table.end, table.labelled_shift)
-        return cls(*named, column, shift_word, relation, members, shifts, lexicon)
+        return cls(*named, column, shift_word, relation, members, shifts, lexicon, limits, most)
 
     def legality(
         self, columns: Tensor, context: Tensor | None, any_shift: bool = False, tokens: Tensor | None = None
     ) -> Tensor:
         """(..., V) float, 1 for legal tokens and 0 for others, from the legal columns (..., C) and the context that
-        a machine gives (..., K): the shift id of the front word, and for AMR the lexicon row.
+        a machine gives (..., K): the shift id of the front word, and for AMR the lexicon row and tokens that are not
+        legal any more (−1 for none).
 
         any_shift: do not compare the words of labelled SHIFTs. tokens: only these, (U,), one at least;
         the result is that of all tokens at these places.
@@ -126,11 +135,22 @@ class DeviceTable:
             else:
                 words = self.shift_word[tokens]
                 legal *= (words < 0) | (words == front)
+        if context is not None and context.size(-1) > _CONTEXT:
+            self._forbid(legal, context[..., _CONTEXT:].flatten(0, -2), tokens)
         return legal.view(*columns.shape[:-1], -1)
+
+    def _forbid(self, legal: Tensor, forbidden: Tensor, tokens: Tensor | None) -> None:
+        """Makes what stands in the rows of `forbidden` (N, K), −1 for nothing, illegal."""
+        there = forbidden >= 0
+        index = forbidden.clamp_min(0)
+        if tokens is not None:
+            index = _places(tokens, self.column)[index]
+            there, index = there & (index >= 0), index.clamp_min(0)
+        legal.scatter_reduce_(1, index, (~there).float(), "amin")
 
     def legal_anywhere(self, columns: Tensor, context: Tensor | None) -> Tensor:
         """(U,) tokens: all that are legal in any of the rows of columns (R, C) and context (R, K), and perhaps some
-        that are not (labelled SHIFTs are not compared), in their order."""
+        that are not (labelled SHIFTs are not compared, nor what is not legal any more), in their order."""
         if context is None or self.lexicon is None:
             legal = columns.any(0).float() @ self.members
         else:
@@ -145,6 +165,11 @@ class DeviceTable:
             wanted = self.shift_word[tokens]
             legal = legal & ((wanted < 0) | (wanted == context[:, 0]))
         return legal
+
+
+def _places(tokens: Tensor, column: Tensor) -> Tensor:
+    """(V,): where each token stands in `tokens` (U,), -1 if it does not; column: (V,), for its shape."""
+    return torch.full_like(column, -1).scatter_(0, tokens, torch.arange(len(tokens), device=tokens.device))
 
 
 def _some(members: Tensor, tokens: Tensor | None) -> Tensor:

@@ -234,13 +234,13 @@ def make_machine(
     """The batched machine of the table's system before the first action. in_search: with the bounds that let search
     end after linearly many steps (see `max_search_actions`)."""
     if machine_class(table.system) is AmrMachine:
-        return AmrMachine(table, lengths, features, needs=needs)
+        return AmrMachine(table, lengths, features, needs, in_search)
     return DependencyMachine(table, lengths, features, SWAPS_PER_WORD if in_search else None, needs)
 
 
 def max_search_actions(system: TransitionSystem, words: int) -> int:
     """The longest derivation that search can find: each SWAP takes one step, and one SHIFT more."""
-    if system.name == AmrSystem.name:
-        return system.max_actions(words)
+    if isinstance(system, AmrSystem):
+        return system.max_search_actions(words)
     without_swap = 2 * words + 1
     return min(system.max_actions(words), without_swap + 2 * SWAPS_PER_WORD * words)

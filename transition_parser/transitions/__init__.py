@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from transition_parser.errors import InputError
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
 from transition_parser.transitions.arc_eager import ArcEager
 from transition_parser.transitions.arc_hybrid import ArcHybrid, ArcHybridSwap
 from transition_parser.transitions.arc_standard import ArcStandard, ArcStandardSwap
@@ -39,13 +40,14 @@ def make_system(
     shift_words: Sequence[str] = (),
     lexicon: Mapping[str, Collection[Action]] | None = None,
     roots: Roots | None = None,
+    limits: SearchLimits | None = None,
 ) -> TransitionSystem:
     """The transition system called `name`; see `TreeSystem` and `AmrSystem` for the other arguments.
 
     Raises `InputError` for a name that is not in `SYSTEMS`.
     """
     if name == AmrSystem.name:
-        return AmrSystem(shift_words, lexicon)
+        return AmrSystem(shift_words, lexicon, limits or DEFAULT_LIMITS)
     if name not in TREE_SYSTEMS:
         raise InputError(f"unknown transition system {name!r}: choose from {', '.join(SYSTEMS)}")
     return TREE_SYSTEMS[name](shift_words, roots)

@@ -12,6 +12,7 @@ from functools import cached_property
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.text.lemmas import lemmatise
 from transition_parser.transitions.action import Action, Kind
+from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
 from transition_parser.transitions.amr_naming import CONCEPTS, CONSTANTS, NAMING, Word, is_listed, key
 from transition_parser.transitions.amr_state import (
     AmrState,
@@ -94,7 +95,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
 
     lexicon: where given, PRED, VALUE, ENTITY with strings and DEPENDENT are limited to those that training has seen
     with the span (paper, sec. 4: "Node label predictions were limited to those seen during training"); its
-    keys are those of `key`.
+    keys are those of `key`. limits: what search keeps to; here all that is legal is legal.
     """
 
     name = "amr"
@@ -118,10 +119,13 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
     projective_only = False
 
     def __init__(
-        self, shift_words: Sequence[str] = (), lexicon: Mapping[str, Collection[Action]] | None = None
+        self,
+        shift_words: Sequence[str] = (),
+        lexicon: Mapping[str, Collection[Action]] | None = None,
+        limits: SearchLimits = DEFAULT_LIMITS,
     ) -> None:
         super().__init__(shift_words)
-        self.lexicon = lexicon
+        self.lexicon, self.limits = lexicon, limits
 
     def read(self, forms: Sequence[str]) -> list[Word]:
         """The words with their lemmas."""
@@ -188,8 +192,13 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         return [tuple(range(state.nodes[i].first, state.nodes[i].last + 1)) for i in kept(state)]
 
     def max_actions(self, n: int) -> int:
-        arcs, swaps, nodes = limits_of(n)
-        return n + nodes + nodes + (arcs + nodes) + swaps + 2  # nodes are made, reduced and connected once each
+        return _most_actions(n, *limits_of(n))
+
+    def max_search_actions(self, n: int) -> int:
+        """The most actions that a derivation within `limits` can take."""
+        arcs, *most = limits_of(n)
+        swaps, nodes = map(min, most, self.limits.of_sentence(n))
+        return _most_actions(n, arcs, swaps, nodes)
 
     def actions(self, relations: Sequence[str]) -> Iterator[Action]:
         """All actions but those that name nodes: these are what the training data has."""
@@ -333,3 +342,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
             Kind.ROOT: cls._why_no_root,
             Kind.CLOSE: cls._why_no_close,
         }
+
+
+def _most_actions(words: int, arcs: int, swaps: int, nodes: int) -> int:
+    return words + nodes + nodes + (arcs + nodes) + swaps + 2  # nodes are made, reduced and connected once each

@@ -47,9 +47,9 @@ class ParserConfig:
 
     def transition_system(self) -> TransitionSystem:
         """The state machine itself."""
-        spans = None if self.lexicon is None else self.lexicon.spans
+        spans, limits = (None, None) if self.lexicon is None else (self.lexicon.spans, self.lexicon.limits)
         roots = Roots(frozenset(self.roots), frozenset(self.shared_roots))
-        return make_system(self.system, self.shift_words, spans, roots)
+        return make_system(self.system, self.shift_words, spans, roots, limits)
 
     def actions(self) -> list[Action]:
         """All actions over the relations; of AMR all but those that name nodes."""

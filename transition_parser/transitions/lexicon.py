@@ -14,18 +14,30 @@ from transition_parser.model_files import (
     OBJECT,
     TEXTS,
     WHOLE_NUMBER,
+    Key,
     check_keys,
     check_version,
     is_texts,
+    is_whole,
     read_json,
     shown,
 )
 from transition_parser.transitions.action import Action
+from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
 from transition_parser.transitions.amr_naming import is_listed
 
 FILE_NAME = "lexicon.json"
 FORMAT_VERSION = 1
-_KEYS = {"format_version": WHOLE_NUMBER, "spans": OBJECT, "wiki": OBJECT}
+_KEYS = {
+    "format_version": WHOLE_NUMBER,
+    "spans": OBJECT,
+    "wiki": OBJECT,
+    "limits": OBJECT._replace(required=False),  # older files have none
+}
+_COUNTS = Key(
+    "an object of whole numbers", lambda value: isinstance(value, dict) and all(map(is_whole, value.values()))
+)
+_LIMITS = {"nodes": WHOLE_NUMBER, "swaps": WHOLE_NUMBER, "span": WHOLE_NUMBER, "repeats": _COUNTS}
 _WIKI = re.compile(r'"(?:[^"\\\n]|\\.)*"|[^\s()"\\]+')  # as it stands in an AMR
 
 
@@ -33,10 +45,12 @@ _WIKI = re.compile(r'"(?:[^"\\\n]|\\.)*"|[^\s()"\\]+')  # as it stands in an AMR
 class Lexicon:
     """spans: the lemmas of a span (`transitions.amr.key`) → the actions that named nodes of it.
     wiki: the name of an entity, with and without its concept (`wiki_keys`) → its `:wiki` in training.
+    limits: what search keeps to.
     """
 
     spans: Mapping[str, tuple[Action, ...]] = field(default_factory=dict)
     wiki: Mapping[str, str] = field(default_factory=dict)
+    limits: SearchLimits = DEFAULT_LIMITS
 
     def save(self, folder: str | os.PathLike) -> None:
         """Writes `lexicon.json` into `folder`."""
@@ -44,6 +58,7 @@ class Lexicon:
             "format_version": FORMAT_VERSION,
             "spans": {span: [str(action) for action in actions] for span, actions in self.spans.items()},
             "wiki": dict(self.wiki),
+            "limits": self.limits.to_json(),
         }
         text = json.dumps(values, ensure_ascii=False, indent=0, sort_keys=True)
         Path(folder, FILE_NAME).write_text(text + "\n", encoding="utf-8")
@@ -58,7 +73,16 @@ class Lexicon:
         for name, wiki in values["wiki"].items():
             if not (isinstance(wiki, str) and _WIKI.fullmatch(wiki)):
                 raise input_error(f"the wiki of {shown(name)} is {shown(wiki)}, neither a symbol nor in quotes", path)
-        return cls({span: _actions(span, tokens, path) for span, tokens in values["spans"].items()}, values["wiki"])
+        spans = {span: _actions(span, tokens, path) for span, tokens in values["spans"].items()}
+        return cls(spans, values["wiki"], _limits(values["limits"], path) if "limits" in values else DEFAULT_LIMITS)
+
+
+def _limits(values: dict, path: Path) -> SearchLimits:
+    check_keys(values, _LIMITS, path)
+    try:
+        return SearchLimits.from_json(values)
+    except ValueError as error:
+        raise input_error(f"limits: {error}", path) from None
 
 
 def _actions(span: str, tokens: object, path: Path) -> tuple[Action, ...]:

@@ -1,0 +1,63 @@
+"""How far search may go: learned from derivations, and never below what they need."""
+
+from oracles.amr_check import derive
+from preprocess.aligner import aligned, train_table
+from tests.conftest import SAMPLE_AMR
+from transition_parser.graphs.bank import read_bank
+from transition_parser.transitions import Action, make_system
+from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits, learned
+
+
+def actions(text: str) -> list[Action]:
+    return [Action.parse(token) for token in text.split()]
+
+
+TWO = actions(
+    "SHIFT PRED(figure) PRED(and) PRED(figure) PRED(figure) SHIFT MERGE COPY_LEMMA SWAP SWAP COPY_LEMMA CLOSE"
+)
+
+
+def test_what_is_learned():
+    limits = learned([TWO, actions("SHIFT SHIFT COPY_WORD VALUE(-) DEPENDENT(polarity,-) SHIFT CLOSE")])
+    assert (limits.nodes, limits.swaps, limits.span) == (3, 0, 4)
+    most = {text: limits.most(Action.parse(text)) for text in ("PRED(figure)", "PRED(and)", "COPY_LEMMA", "COPY_WORD")}
+    assert most == {"PRED(figure)": 3, "PRED(and)": 2, "COPY_LEMMA": 2, "COPY_WORD": 1}
+    assert limits.most(Action.parse("DEPENDENT(mod,x)")) == 2 and limits.most(Action.parse("COPY_SENSE01")) == 1
+    assert limits.of_sentence(5) == (10, 8)
+
+
+def test_what_goes_beyond():
+    limits = learned([TWO])
+    assert limits.why_beyond(TWO) is None
+    for more, why in (
+        ("PRED(dog) PRED(dog) PRED(dog)", "PRED(dog) 3 times from one span, at most 2"),
+        ("COPY_SENSE01 COPY_SENSE01", "COPY_SENSE01 2 times from one span, at most 1"),
+        ("PRED(a) PRED(b) PRED(c) PRED(d) PRED(e)", "5 nodes from one span, at most 4"),
+        ("SWAP SWAP SWAP SWAP SWAP", "5 SWAPs in a sentence of 2 words, at most 4"),
+    ):
+        assert why in str(limits.why_beyond(actions(f"SHIFT SHIFT {more} CLOSE")))
+    four = "PRED(a) PRED(b) PRED(c) PRED(d)"
+    assert "8 nodes in a sentence of 2 words, at most 5" in str(
+        limits.why_beyond(actions(f"SHIFT {four} SHIFT {four} CLOSE"))
+    )
+
+
+def test_nothing_learned_is_nothing_forbidden_that_a_derivation_needs():
+    limits = learned([actions("SHIFT SHIFT SHIFT COPY_LEMMA ROOT CLOSE")])
+    assert (limits.nodes, limits.swaps, limits.span) == (0, 0, 1)
+    assert limits.why_beyond(actions("SHIFT COPY_LEMMA ROOT CLOSE")) is None
+
+
+def test_the_derivations_of_the_sample_bank_are_within_the_defaults_and_within_what_is_learned():
+    entries = list(read_bank(SAMPLE_AMR))
+    derived = derive(aligned(entries, train_table(entries)), make_system("amr"))
+    derivations = [item.derivation.actions for item in derived if item.derivation]
+    assert len(derivations) == len(entries)
+    for limits in (DEFAULT_LIMITS, learned(derivations)):
+        assert [limits.why_beyond(derivation) for derivation in derivations] == [None] * len(entries)
+
+
+def test_as_json_and_back():
+    limits = learned([TWO])
+    assert SearchLimits.from_json(limits.to_json()) == limits
+    assert limits.to_json()["repeats"]["PRED(figure)"] == 3
