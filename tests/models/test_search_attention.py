@@ -1,8 +1,5 @@
 """What search attends to: the compiled way and the masked way find the same, on random searches."""
 
-import ctypes
-import sys
-
 import pytest
 import torch
 from hypothesis import given, settings
@@ -18,7 +15,6 @@ from transition_parser.models.stack_transformer.search_attention import (
 from transition_parser.models.stack_transformer.state_masks import StateHeads, StatePositions
 from transition_parser.modules.attention import Attention
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.layers import add_and_normalise
 from transition_parser.modules.linear import padded
 from transition_parser.states.states import States
 
@@ -26,24 +22,6 @@ compiled = pytest.mark.skipif(search_kernels.library() is None, reason="set up w
 CLOSE = {torch.float: {"atol": 1e-5, "rtol": 1e-5}, torch.bfloat16: {"atol": 0.03, "rtol": 0.02}}
 # where both round at the same points: sums in another order may be rounded to the next number of 8 bits
 ROUNDED_ALIKE = {**CLOSE, torch.bfloat16: {"atol": 1e-3, "rtol": 2**-7}}
-
-
-@pytest.fixture(params=["the best", "avx512", "avx2", "any"])
-def processor(request):
-    """The kernels that were compiled for one kind of processor."""
-    lanes = {"the best": 0, "avx512": 16, "avx2": 8, "any": 4}[request.param]
-    if search_kernels.library() is None:
-        pytest.skip("set up without a compiler for them")
-    most = ctypes.c_int.in_dll(search_kernels.library(), "most_lanes")
-    most.value = lanes
-    yield lanes
-    most.value = 0
-
-
-def test_the_kernels_are_there_on_linux():
-    """Else every other test would pass without it."""
-    if sys.platform == "linux":
-        assert search_kernels.library() is not None
 
 
 def random_ranks(rows: int, width: int) -> torch.Tensor:
@@ -132,64 +110,6 @@ def test_only_the_rows_that_are_needed_attend():
                 some = query[step] if queries is None else query[step, queries]
                 found[queries is None] = way.self_attention(0, some, new[step], LayerRows(None, queries))
     assert torch.equal(found[False], found[True][1:])
-
-
-@compiled
-@pytest.mark.parametrize("dtype", list(CLOSE))
-def test_each_processor_computes_the_same(processor, dtype):
-    torch.manual_seed(1)
-    heads, d, rows, steps = 3, 32, 7, 5
-    stored, origin = search_kernels.Pointers(), search_kernels.Pointers()
-    every = torch.randn(steps, rows, 2, heads, d).to(dtype)
-    for step in range(steps):
-        stored.append(every[step].flatten(1))
-        origin.append(None)
-    query = torch.randn(rows, heads * d).to(dtype)
-    found = search_kernels.cached_self_attention(query, heads, stored, origin, None, None).view(rows, heads, d)
-    keys, values = every.float().unbind(2)
-    scores = torch.einsum("rhd,srhd->rhs", query.view(rows, heads, d).float(), keys) * d**-0.5
-    wanted = torch.einsum("rhs,srhd->rhd", scores.softmax(-1), values)
-    assert torch.allclose(found.float(), wanted, **CLOSE[dtype])
-
-
-@compiled
-@pytest.mark.parametrize("dtype", list(CLOSE))
-def test_the_norm_of_a_sum(processor, dtype):
-    torch.manual_seed(1)
-    norm = torch.nn.LayerNorm(96).to(dtype)
-    torch.nn.init.normal_(norm.weight), torch.nn.init.normal_(norm.bias)
-    x, added = (torch.randn(5, 96).to(dtype) * 3 + 40 for _ in range(2))
-    total = x + added
-    found = add_and_normalise(x, added, norm)
-    assert torch.equal(x, total)
-    assert torch.allclose(found.float(), norm(total).float(), **CLOSE[dtype])
-
-
-@compiled
-@pytest.mark.parametrize("dtype", list(CLOSE))
-def test_the_best_continuations(processor, dtype):
-    """Against log-softmax and topk; with dead hypotheses, rows without scores, and fewer continuations than asked."""
-    torch.manual_seed(1)
-    sentences, width, actions, beam = 6, 3, 21, 5
-    rows = sentences * width
-    legal = (torch.rand(rows, actions) < 0.3).float()
-    legal[:, 0] = 1
-    legal[3:6, 1:] = 0  # certain, and fewer than the beam
-    totals = -torch.rand(sentences, width)
-    totals[2, 1] = totals[4, :] = float("-inf")
-    computed = (legal.sum(1) > 1).nonzero()[:, 0]
-    found = torch.randn(len(computed), actions).to(dtype)
-    best, added, index = search_kernels.best_continuations(found, computed, legal, totals, beam)
-    scores = torch.zeros(rows, actions)
-    scores[computed] = found.float()
-    each = scores.masked_fill(legal == 0, float("-inf")).log_softmax(-1).view(sentences, width, -1)
-    every = (totals[..., None] + each).flatten(1)
-    wanted = every.topk(beam, 1)
-    assert torch.allclose(best, wanted.values, atol=1e-5)
-    there = best > float("-inf")
-    assert torch.equal(index[there], wanted.indices[there])
-    assert torch.allclose(added[there], each.flatten(1).gather(1, index)[there], atol=1e-5)
-    assert there[1].sum() == 3 and there[4].sum() == 0
 
 
 def test_without_kernels_masks_are_taken(monkeypatch):

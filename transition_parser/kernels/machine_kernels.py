@@ -74,6 +74,8 @@ def take_actions(
 def ranks_from_end(array: Tensor, size: Tensor) -> Tensor:
     """(R, P): k for the k-th word from the end of the first `size` (R,) in array (R, P + 1), 0 for others."""
     rows, width = array.shape[0], array.shape[1]
+    if not width:
+        raise ValueError("array must have room for a word")
     ranks = array.new_empty(rows, width - 1)
     raise_problem(
         library().ranks_from_end(

@@ -124,15 +124,18 @@ def cross_attention(
 
 def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
     """Adds to x (R, dim) in place; the layer norm of the sum."""
+    if x.dim() != 2 or not supports(x, x.shape[1]):
+        raise ValueError(f"x must be (R, dim), float or bfloat16, on cpu, its rows of a multiple of {_BLOCK} numbers")
     dtype, (rows, dim) = x.dtype, x.shape
-    if not supports(x, dim):
-        raise ValueError(f"x must be float or bfloat16, on cpu, its rows of a multiple of {_BLOCK} numbers")
+    weight, bias = norm.weight, norm.bias
+    if weight is None or bias is None:
+        raise ValueError("the norm must have a weight and a bias")
     if added.dtype is not dtype or not added.is_contiguous():
         added = added.to(dtype).contiguous()
     normal = torch.empty_like(x)
     library().add_and_normalise(
         _HALF[dtype], rows, dim, require("x", x, dtype, rows, dim), require("added", added, dtype, rows, dim),
-        require("the norm's weight", norm.weight, dtype, dim), require("the norm's bias", norm.bias, dtype, dim),
+        require("the norm's weight", weight, dtype, dim), require("the norm's bias", bias, dtype, dim),
         norm.eps, normal.data_ptr(),
     )  # fmt: skip
     return normal
@@ -146,8 +149,10 @@ def best_continuations(
     scores: (N, U), before the softmax. rows: (N,) int64, which of R rows they are of; None: the first N. Others have
     one legal action, or are dead. legal: (R, U) float. totals: (B, W) float, −inf for the dead.
     """
-    if not supports(scores):
-        raise ValueError("scores must be float or bfloat16, on cpu")
+    if scores.dim() != 2 or totals.dim() != 2 or beam < 1 or not supports(scores):
+        raise ValueError(
+            "scores must be (N, U), float or bfloat16, on cpu, totals must be (B, W), beam must be 1 or more"
+        )
     scores, legal = scores.contiguous(), legal.contiguous()
     totals = totals.clamp_min(2 * _DEAD).contiguous()
     (count, actions), (sentences, width) = scores.shape, totals.shape

@@ -1,0 +1,286 @@
+"""What C would misread is a `ValueError` that says which argument is wrong."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from tests.kernels.test_search_kernels import words_case
+from transition_parser.kernels import machine_kernels, search_kernels
+from transition_parser.kernels.search_kernels import Pointers
+
+pytestmark = pytest.mark.skipif(
+    search_kernels.library() is None or machine_kernels.library() is None, reason="there are no kernels here"
+)
+NAN, INFINITE = float("nan"), float("inf")
+
+
+def ints(*numbers: int) -> torch.Tensor:
+    return torch.tensor(numbers, dtype=torch.int32)
+
+
+def longs(*numbers) -> torch.Tensor:
+    return torch.tensor(numbers)
+
+
+def pointers(*tensors: torch.Tensor | None) -> Pointers:
+    made = Pointers()
+    for tensor in tensors:
+        made.append(tensor)
+    return made
+
+
+def self_attention(**changed) -> None:
+    """3 rows, of which each continues the row before it; 2 heads of 32."""
+    torch.manual_seed(1)
+    cache = [torch.randn(3, 128), torch.randn(2, 128)]
+    good = {"query": torch.randn(2, 64), "heads": 2, "cache": cache, "origin": [None, ints(0, 1, 2)],
+            "cache_row": [ints(0, 1, 2), ints(0, 1, 1)], "rows": ints(0, 2)}  # fmt: skip
+    given = {**good, **changed}
+    for name in ("cache", "origin", "cache_row"):
+        given[name] = None if given[name] is None else pointers(*given[name])
+    search_kernels.cached_self_attention(**given)
+
+
+def test_what_is_right_is_computed():
+    self_attention()
+    self_attention(cache=[torch.randn(3, 128)] * 2, cache_row=None)
+    cross_attention()
+    continuations()
+    take_actions()
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"query": torch.randn(2, 64).double()}, "query must be"),
+        ({"query": torch.randn(64)}, "query must be"),
+        ({"query": torch.randn(2, 64, device="meta")}, "query must be"),
+        ({"query": torch.full((2, 64), NAN)}, "not finite"),
+        ({"query": torch.full((2, 64), INFINITE)}, "not finite"),
+        ({"heads": 3}, "query must be"),
+        ({"heads": 4}, "query must be"),  # of 16 numbers
+        ({"cache": [torch.randn(3, 64), torch.randn(2, 64)]}, "cache must be"),
+        ({"cache": [torch.randn(3, 128).bfloat16(), torch.randn(2, 128).bfloat16()]}, "cache must be"),
+        ({"cache": [torch.randn(3, 128), torch.full((2, 128), NAN)]}, "not finite"),
+        ({"cache": [torch.randn(3, 128)]}, "one entry a step"),
+        ({"cache": [], "origin": [], "cache_row": []}, "one entry a step"),
+        ({"origin": [None]}, "one entry a step"),
+        ({"origin": [None, longs(0, 1, 2)]}, "origin must be"),
+        ({"origin": [None, ints(0, 1, 3)]}, "beyond cache_row"),
+        ({"origin": [None, ints(0, 1, -1)]}, "beyond cache_row"),
+        ({"origin": [None, ints(0, 1)]}, "beyond the origins"),
+        ({"cache_row": [None]}, "one entry a step"),
+        ({"cache_row": [longs(0, 1, 2)] * 2}, "cache_row must be"),
+        ({"cache_row": [ints(0, 1, 2), ints(0, 1, 2)]}, "beyond the cache"),
+        ({"cache_row": [ints(0, 1, 2), ints(0, 1, -1)]}, "beyond the cache"),
+        ({"cache_row": [ints(0, 1, 2), ints(0, 1)]}, "beyond cache_row"),
+        ({"cache_row": None}, "beyond the cache"),
+        ({"rows": longs(0, 2)}, "rows must be"),
+        ({"rows": ints(0)}, "rows must be"),
+        ({"rows": ints(0, 3)}, "beyond cache_row"),
+        ({"rows": ints(0, -1)}, "beyond cache_row"),
+    ],
+)
+def test_cached_self_attention(changed, problem):
+    with pytest.raises(ValueError, match=problem):
+        self_attention(**changed)
+
+
+def test_the_row_of_a_padded_step_must_be_there():
+    cache, origin = pointers(torch.randn(8, 128)), pointers(None)
+    with pytest.raises(ValueError, match="cache_row: beyond the cache"):
+        search_kernels.cached_self_attention(torch.randn(1, 64), 2, cache, origin, pointers(ints(8)), None)
+
+
+@pytest.mark.parametrize(
+    "second", [torch.randn(3, 64), torch.randn(3, 128).double(), torch.randn(128, 3).t(), torch.randn(3)]
+)
+def test_pointers_are_alike(second):
+    with pytest.raises(ValueError, match="what is appended must be"):
+        pointers(torch.randn(3, 128), second)
+
+
+def cross_attention(**changed) -> None:
+    torch.manual_seed(1)
+    search_kernels.cross_attention(**{**words_case(4, 32, torch.float, 0, True), **changed})
+
+
+LENGTHS, SENTENCE = ints(37, 5, 1), ints(*[0] * 20, 2, 1, 1)
+ROWS, RANKS = ints(*range(20), *[22] * 10), torch.ones(23, 40, dtype=torch.long)
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"query": torch.randn(30, 128).double()}, "query must be"),
+        ({"query": torch.full((30, 128), NAN)}, "not finite"),
+        ({"memory": torch.randn(3, 40, 256).bfloat16()}, "memory must be"),
+        ({"memory": torch.randn(3, 40, 128)}, "memory must be"),
+        ({"memory": torch.randn(40, 3, 256).transpose(0, 1)}, "memory must be"),
+        ({"memory": torch.full((3, 40, 256), NAN)}, "not finite"),
+        ({"sentence": SENTENCE.long()}, "sentence must be"),
+        ({"sentence": SENTENCE + 1}, "sentence: beyond"),
+        ({"sentence": SENTENCE - 1}, "sentence: beyond"),
+        ({"lengths": LENGTHS.long()}, "lengths must be"),
+        ({"lengths": ints(37, 5)}, "lengths must be"),
+        ({"lengths": ints(41, 5, 1)}, "lengths: beyond"),
+        ({"lengths": ints(37, 5, -1)}, "lengths: beyond"),
+        ({"roles": longs(0, 1, -1, -1)}, "roles must be"),
+        ({"roles": ints(0, 1, -1)}, "roles must be"),
+        ({"roles": ints(0, 1, 2, -1)}, "roles: beyond"),
+        ({"roles": ints(0, 1, -2, -1)}, "roles: beyond"),
+        ({"ranks": ()}, "positions must be"),
+        ({"ranks": (), "positions": None}, "roles: beyond"),
+        ({"ranks": (RANKS, RANKS.int())}, "ranks must be"),
+        ({"ranks": (RANKS, RANKS[:, :30])}, "ranks must be"),
+        ({"ranks": (RANKS[:22], RANKS[:22])}, "ranks must be"),
+        ({"ranks": (RANKS[:, :36], RANKS[:, :36])}, "ranks must be"),
+        ({"ranks": (RANKS, -RANKS)}, "ranks: below 0"),
+        ({"ranks": (RANKS, RANKS * torch.iinfo(torch.long).min)}, "ranks: below 0"),
+        ({"window": -1}, "window and positions"),
+        ({"positions": torch.randn(1, 4, 128)}, "positions must be"),
+        ({"positions": torch.randn(2, 0, 128)}, "window and positions"),
+        ({"positions": torch.randn(2, 4, 128).bfloat16()}, "positions must be"),
+        ({"rows": ROWS.long()}, "rows must be"),
+        ({"rows": ROWS[:5]}, "rows must be"),
+        ({"rows": ROWS + 1}, "rows: beyond"),
+        ({"rows": ROWS - 1}, "rows: beyond"),
+        ({"rows": None}, "rows: beyond"),  # 30 queries of 23 rows
+    ],
+)
+def test_cross_attention(changed, problem):
+    with pytest.raises(ValueError, match=problem):
+        cross_attention(**changed)
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"x": torch.randn(5, 64).double()}, "x must be"),
+        ({"x": torch.randn(5, 48)}, "x must be"),
+        ({"x": torch.randn(64, 5).t()}, "x must be"),
+        ({"added": torch.randn(4, 64)}, "added must be"),
+        ({"norm": torch.nn.LayerNorm(96)}, "weight must be"),
+        ({"norm": torch.nn.LayerNorm(64).bfloat16()}, "weight must be"),
+        ({"norm": torch.nn.LayerNorm(64, elementwise_affine=False)}, "weight and a bias"),
+        ({"norm": torch.nn.LayerNorm(64, bias=False)}, "weight and a bias"),
+    ],
+)
+def test_add_and_normalise(changed, problem):
+    good = {"x": torch.randn(5, 64), "added": torch.randn(5, 64), "norm": torch.nn.LayerNorm(64)}
+    with pytest.raises(ValueError, match=problem), torch.no_grad():
+        search_kernels.add_and_normalise(**{**good, **changed})
+
+
+def continuations(**changed) -> None:
+    """2 sentences of 2 hypotheses and 5 actions, of which 3 have scores."""
+    torch.manual_seed(1)
+    good = {"scores": torch.randn(3, 5), "rows": longs(0, 1, 3), "legal": torch.ones(4, 5),
+            "totals": torch.tensor([[0.0, -INFINITE], [-1.0, -2.0]]), "beam": 2}  # fmt: skip
+    search_kernels.best_continuations(**{**good, **changed})
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"scores": torch.randn(3, 5).double()}, "scores must be"),
+        ({"scores": torch.randn(15)}, "scores must be"),
+        ({"scores": torch.full((3, 5), NAN)}, "scores are not finite"),
+        ({"scores": torch.full((3, 5), -INFINITE)}, "scores are not finite"),
+        ({"scores": torch.full((3, 5), INFINITE, dtype=torch.bfloat16)}, "scores are not finite"),
+        ({"rows": longs(0, 1)}, "rows must be"),
+        ({"rows": ints(0, 1, 3)}, "rows must be"),
+        ({"rows": longs(0, 1, 4)}, "rows: beyond"),
+        ({"rows": longs(0, 1, -1)}, "rows: beyond"),
+        ({"rows": None, "scores": torch.randn(5, 5)}, "rows: beyond"),
+        ({"legal": torch.ones(4, 5, dtype=torch.bool)}, "legal must be"),
+        ({"legal": torch.ones(3, 5)}, "legal must be"),
+        ({"legal": torch.ones(4, 6)}, "legal must be"),
+        ({"legal": torch.full((4, 5), 0.5)}, "legal is neither"),
+        ({"legal": torch.full((4, 5), NAN)}, "legal is neither"),
+        ({"totals": torch.zeros(2, 2).double()}, "totals must be"),
+        ({"totals": torch.zeros(4)}, "totals must be"),
+        ({"totals": torch.full((2, 2), NAN)}, "totals are not finite"),
+        ({"totals": torch.full((2, 2), INFINITE)}, "totals are not finite"),
+        ({"beam": 0}, "beam must be"),
+    ],
+)
+def test_best_continuations(changed, problem):
+    with pytest.raises(ValueError, match=problem):
+        continuations(**changed)
+
+
+def take_actions(**changed) -> None:
+    """2 rows of 3 words and the root; the second action pops one word and pushes the front, with an arc."""
+    row, effect = longs(2, 2), [0] * 8
+    good = {
+        "action": longs(0, 1), "relation": longs(4, 5), "effects": longs(effect, [1, 3, 1, 3, 1, 0, 0, 0]),
+        "root": longs(3, 3), "stack": longs([0, 1, 0, 0], [0, 1, 0, 0]), "depth": row.clone(),
+        "buffer": longs([3, 2, 0, 0], [3, 2, 0, 0]), "left": row.clone(), "heads": torch.zeros(2, 4).long(),
+        "relations": torch.zeros(2, 4).long(), "swaps_left": longs(6, 6),
+    }  # fmt: skip
+    words = changed.pop("words", (longs(1, 1), longs(0, 0), longs(2, 2)))
+    machine_kernels.take_actions(*{**good, **changed}.values(), *words)
+
+
+@pytest.mark.parametrize("name", ["action", "relation", "root", "depth", "left", "swaps_left"])
+def test_machine_rows(name):
+    for wrong in (ints(0, 1), longs(0), torch.tensor([0.0, 1.0]), longs([0, 5], [1, 5])[:, 0]):
+        with pytest.raises(ValueError, match=f"{name} must be"):
+            take_actions(**{name: wrong})
+
+
+@pytest.mark.parametrize("name", ["buffer", "heads", "relations"])
+def test_machine_grids(name):
+    for wrong in (torch.zeros(2, 3).long(), torch.zeros(3, 4).long(), torch.zeros(2, 4).int(), torch.zeros(4, 2).t()):
+        with pytest.raises(ValueError, match=f"{name} must be"):
+            take_actions(**{name: wrong})
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"action": longs(0, 2)}, "action: beyond"),
+        ({"action": longs(0, -1)}, "action: beyond"),
+        ({"effects": torch.zeros(2, 7).long()}, "effects must be"),
+        ({"effects": longs([0] * 8, [4, 3, 0, 0, 0, 0, 0, 0])}, "effects: "),
+        ({"effects": longs([0] * 8, [1, -1, 0, 0, 0, 0, 0, 0])}, "effects: "),
+        ({"effects": longs([0] * 8, [0, 0, 0, 4, 0, 0, 0, 0])}, "effects: "),
+        ({"effects": longs([0] * 8, [0, 0, 0, 0, 0, 0, 0, 9])}, "effects: "),
+        ({"effects": longs([0] * 8, [0, 0, 3, 0, 0, 0, 0, 0])}, "beyond the stack or the buffer"),
+        ({"effects": longs([0] * 8, [0, 0, -3, 0, 0, 0, 0, 0])}, "beyond the stack or the buffer"),
+        ({"effects": longs([0] * 8, [0, 0, 0, 0, 3, 0, 0, 0])}, "beyond the stack or the buffer"),
+        ({"stack": torch.zeros(2, 0).long()}, "room for a word"),
+        ({"depth": longs(2, 5), "effects": torch.zeros(2, 8).long()}, "beyond the stack or the buffer"),
+        ({"depth": longs(2, -1), "effects": torch.zeros(2, 8).long()}, "beyond the stack or the buffer"),
+        ({"depth": longs(2, 4), "effects": longs([0] * 8, [0, 0, 0, 1, 0, 0, 0, 0])}, "beyond the stack or the buffer"),
+        ({"left": longs(2, 5)}, "beyond the stack or the buffer"),
+        ({"words": (longs(1, 4), longs(0, 0), longs(2, 2))}, "top, second or front: beyond"),
+        ({"words": (longs(1, -1), longs(0, 0), longs(2, 2))}, "top, second or front: beyond"),
+        ({"words": (longs(1, 1), longs(0, 0))}, "words are three"),
+        ({"relation": None}, "go together"),
+    ],
+)
+def test_take_actions(changed, problem):
+    with pytest.raises(ValueError, match=problem):
+        take_actions(**changed)
+
+
+@pytest.mark.parametrize(
+    ("array", "size", "problem"),
+    [
+        (torch.zeros(2, 3, dtype=torch.int32), longs(0, 0), "array must be"),
+        (torch.zeros(3, 2, dtype=torch.long).t(), longs(0, 0), "array must be"),
+        (torch.zeros(2, 3, dtype=torch.long), ints(0, 0), "size must be"),
+        (torch.zeros(2, 3, dtype=torch.long), longs(0), "size must be"),
+        (torch.zeros(2, 3, dtype=torch.long), longs(0, 4), "size: beyond"),
+        (torch.zeros(2, 3, dtype=torch.long), longs(0, -1), "size: beyond"),
+        (longs([0, 0, 0], [0, 2, 0]), longs(0, 2), "array: beyond"),
+        (longs([0, 0, 0], [0, -1, 0]), longs(0, 2), "array: beyond"),
+        (torch.zeros(2, 0, dtype=torch.long), longs(0, 0), "room for a word"),
+    ],
+)
+def test_ranks_from_end(array, size, problem):
+    with pytest.raises(ValueError, match=problem):
+        machine_kernels.ranks_from_end(array, size)

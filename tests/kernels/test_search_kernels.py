@@ -1,0 +1,206 @@
+"""The search kernels compute what PyTorch computes, in each of the variants that this processor has."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from transition_parser.kernels import search_kernels
+from transition_parser.kernels.search_kernels import Pointers
+
+CLOSE = {torch.float: {"atol": 1e-5, "rtol": 1e-5}, torch.bfloat16: {"atol": 0.03, "rtol": 0.02}}
+SHAPES = [(4, 64), (2, 32), (3, 96)]  # heads, and numbers of each
+
+
+def attended(query: torch.Tensor, keys_values: torch.Tensor, added: torch.Tensor | None = None) -> torch.Tensor:
+    """One query (d,) of one head, keys and values (S, 2, d), what is added to the keys."""
+    keys, values = keys_values.unbind(1)
+    if added is not None:
+        keys = keys + added
+    return (keys @ query * len(query) ** -0.5).softmax(0) @ values if len(keys) else torch.zeros_like(query)
+
+
+class Past:
+    """A random search: the arguments of `cached_self_attention`, and what each query descends from."""
+
+    def __init__(self, heads: int, d: int, dtype: torch.dtype, steps: int, counts: list[int], with_rows: bool) -> None:
+        self.cache, self.origin, self.cache_row = Pointers(), Pointers(), Pointers() if with_rows else None
+        stored, descent = [], []  # of each step: keys and values; for each row which of them, step by step
+        for step in range(steps):
+            rows = counts[step % len(counts)]
+            stored.append(torch.randn(2 * rows + 8 if with_rows else rows, 2 * heads * d).to(dtype))
+            places = torch.randint(0, len(stored[-1]), (rows,)) if with_rows else torch.arange(rows)
+            branches = step > 0 and (rows != len(descent) or step % 3 == 0)
+            origin = torch.randint(0, len(descent), (rows,)) if branches else torch.arange(rows)
+            descent = [[*(descent[origin[row]] if step else []), int(places[row])] for row in range(rows)]
+            self.cache.append(stored[-1])
+            self.origin.append(origin.int() if branches else None)
+            if self.cache_row is not None:
+                self.cache_row.append(places.int())
+                search_kernels._keep_few(self.cache, self.cache_row)
+        self.rows = torch.randint(0, rows, (rows + 3,), dtype=torch.int32)
+        self.query = torch.randn(len(self.rows), heads * d).to(dtype)
+        self.past = [
+            torch.stack([stored[step][place] for step, place in enumerate(descent[row])]).view(steps, 2, heads, d)
+            for row in self.rows.tolist()
+        ]
+
+    def wanted(self, heads: int) -> torch.Tensor:
+        """The output by plain PyTorch."""
+        query = self.query.float().view(len(self.query), heads, -1)
+        return torch.stack(
+            [
+                torch.cat([attended(query[i, head], past[:, :, head].float()) for head in range(heads)])
+                for i, past in enumerate(self.past)
+            ]
+        )
+
+    def computed(self, heads: int) -> torch.Tensor:
+        """The output by the kernel."""
+        arguments = (self.cache, self.origin, self.cache_row, self.rows)
+        return search_kernels.cached_self_attention(self.query, heads, *arguments)
+
+
+@pytest.mark.parametrize("dtype", list(CLOSE))
+@pytest.mark.parametrize(("heads", "d"), SHAPES)
+@pytest.mark.parametrize("steps", [1, 4, 70])
+@pytest.mark.parametrize("counts", [[1], [1, 3, 2], [5]])
+@pytest.mark.parametrize("with_rows", [False, True])
+def test_cached_self_attention(lanes, dtype, heads, d, steps, counts, with_rows):
+    torch.manual_seed(steps)
+    past = Past(heads, d, dtype, steps, counts, with_rows)
+    assert torch.allclose(past.computed(heads).float(), past.wanted(heads), **CLOSE[dtype])
+
+
+def words_case(heads: int, d: int, dtype: torch.dtype, window: int, with_positions: bool, largest: int = 3) -> dict:
+    """Random arguments of `cross_attention`: more rows of a sentence than are read together, and fewer."""
+    sentence = torch.tensor([0] * 20 + [2, 1, 1], dtype=torch.int32)
+    lengths, width, rows = torch.tensor([37, 5, 1], dtype=torch.int32), 40, len(sentence)
+    order = torch.rand(2, rows, width).argsort(-1).argsort(-1) + 1
+    ranks = torch.where(order <= torch.randint(0, width, (2, rows, 1)), order, 0)
+    queries = torch.randint(0, rows, (30,), dtype=torch.int32)
+    queries[:20] = torch.arange(20)
+    return {
+        "query": torch.randn(len(queries), heads * d).to(dtype),
+        "heads": heads,
+        "memory": torch.randn(3, width, 2 * heads * d).to(dtype),
+        "sentence": sentence,
+        "lengths": lengths,
+        "roles": torch.tensor([0, 1, -1, -1, 0][:heads], dtype=torch.int32),
+        "ranks": tuple(ranks),
+        "window": window,
+        "positions": torch.randn(2, largest + 1, heads * d).to(dtype) if with_positions else None,
+        "rows": queries,
+    }
+
+
+def words_wanted(case: dict) -> torch.Tensor:
+    heads, positions = case["heads"], case["positions"]
+    output = []
+    for query, row in zip(case["query"].float(), case["rows"].tolist(), strict=True):
+        sentence = case["sentence"][row]
+        memory = case["memory"][sentence, : case["lengths"][sentence]].float().unflatten(1, (2, heads, -1))
+        for head, role in enumerate(case["roles"].tolist()):
+            added, seen = None, torch.ones(len(memory), dtype=torch.bool)
+            if role >= 0:
+                ranks = case["ranks"][role][row, : len(memory)]
+                seen = (ranks > 0) & ((ranks <= case["window"]) if case["window"] else True)
+                if positions is not None:
+                    by_rank = positions[role].float().unflatten(1, (heads, -1))[:, head]
+                    added = by_rank[ranks[seen].clamp_max(len(by_rank) - 1)]
+            output.append(attended(query.view(heads, -1)[head], memory[seen][:, :, head], added))
+    return torch.stack(output).view(len(case["query"]), -1)
+
+
+@pytest.mark.parametrize("dtype", list(CLOSE))
+@pytest.mark.parametrize(("heads", "d"), SHAPES)
+@pytest.mark.parametrize("window", [0, 2])
+@pytest.mark.parametrize("with_positions", [False, True])
+def test_cross_attention(lanes, dtype, heads, d, window, with_positions):
+    torch.manual_seed(window)
+    case = words_case(heads, d, dtype, window, with_positions)
+    output = search_kernels.cross_attention(**case)
+    assert torch.allclose(output.float(), words_wanted(case), **CLOSE[dtype])
+    one_by_one = [
+        search_kernels.cross_attention(**{**case, "query": query[None], "rows": row[None]})
+        for query, row in zip(case["query"], case["rows"], strict=True)
+    ]
+    assert torch.equal(output, torch.cat(one_by_one))  # what is read together changes no number
+
+
+@pytest.mark.parametrize("dtype", list(CLOSE))
+def test_threads_change_no_number(lanes, dtype):
+    """Of few queries the heads are shared out, of many the queries: both are more than what is worth a thread."""
+    torch.manual_seed(1)
+    few, before = Past(4, 64, dtype, 2100, [1], False), torch.get_num_threads()
+    width = 2000
+    memory, lengths = torch.randn(2, width, 512).to(dtype), torch.tensor([width, 300], dtype=torch.int32)
+    sentence, roles = torch.tensor([0] * 200 + [1] * 50, dtype=torch.int32), torch.full((4,), -1, dtype=torch.int32)
+    query = torch.randn(250, 256).to(dtype)
+    outputs = []
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            words = search_kernels.cross_attention(query, 4, memory, sentence, lengths, roles, (), 0, None, None)
+            outputs.append((few.computed(4), words))
+    finally:
+        torch.set_num_threads(before)
+    assert all(torch.equal(one, three) for one, three in zip(*outputs, strict=True))
+
+
+@pytest.mark.parametrize("dtype", list(CLOSE))
+def test_the_norm_of_a_sum(lanes, dtype):
+    torch.manual_seed(1)
+    norm = torch.nn.LayerNorm(96).to(dtype)
+    torch.nn.init.normal_(norm.weight), torch.nn.init.normal_(norm.bias)
+    x, added = (torch.randn(5, 96).to(dtype) * 3 + 40 for _ in range(2))
+    total = x + added
+    normal = search_kernels.add_and_normalise(x, added, norm)
+    assert torch.equal(x, total)
+    assert torch.allclose(normal.float(), norm(total).float(), **CLOSE[dtype])
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**31), dtype=st.sampled_from(list(CLOSE)), beam=st.integers(1, 6), width=st.integers(1, 4))
+def test_the_best_continuations(lanes, seed, dtype, beam, width):
+    """Against log-softmax and topk; with dead hypotheses, certain actions without scores, and nothing that is legal."""
+    torch.manual_seed(seed)
+    sentences, actions = 6, 21
+    rows = sentences * width
+    legal = (torch.rand(rows, actions) < 0.3).float()
+    legal[:width, 1:], legal[:width, 0] = 0, 1  # certain, and often fewer than the beam
+    legal[-width:] = 0
+    totals = -torch.rand(sentences, width)
+    totals[torch.rand(sentences, width) < 0.2] = float("-inf")
+    computed = (legal.sum(1) > 1).nonzero()[:, 0]
+    of_computed = torch.randn(len(computed), actions).to(dtype)
+    best, added, index = search_kernels.best_continuations(of_computed, computed, legal, totals, beam)
+    scores = torch.zeros(rows, actions)
+    scores[computed] = of_computed.float()
+    each = scores.masked_fill(legal == 0, float("-inf")).log_softmax(-1).nan_to_num(float("-inf"), neginf=float("-inf"))
+    every = (totals[..., None] + each.view(sentences, width, -1)).flatten(1)
+    wanted = every.topk(beam, 1).values  # of equal ones it takes any
+    there = best > float("-inf")
+    assert torch.allclose(best, wanted, atol=1e-5)
+    assert torch.allclose(every.gather(1, index)[there], best[there], atol=1e-5)
+    assert all(len(set(row[there[i]].tolist())) == there[i].sum() for i, row in enumerate(index))
+    assert torch.allclose(added[there], each.view(sentences, -1).gather(1, index)[there], atol=1e-5)
+    assert not there[-1].any() and there[0].sum() == min(int((totals[0] > float("-inf")).sum()), beam)
+
+
+def test_of_equal_continuations_the_first_is_the_best(lanes):
+    scores, legal = torch.zeros(2, 5), torch.ones(2, 5)
+    best, _, index = search_kernels.best_continuations(scores, None, legal, torch.zeros(1, 2), 7)
+    assert index.tolist() == [list(range(7))] and len(set(best[0].tolist())) == 1
+
+
+def test_few_rows_of_padded_steps_are_kept_alone(lanes):
+    """A step of one hypothesis is stored among padding: kept are its keys and values, side by side."""
+    past = Past(2, 32, torch.float, 5, [1], True)
+    addresses = past.cache.array[:5]
+    assert [b - a for a, b in pairwise(addresses)] == [2 * 64 * 4] * 4
+    assert past.cache.last is None and past.cache.sizes[:5] == [1] * 5
