@@ -13,6 +13,7 @@ from importlib import import_module
 
 from transition_parser import __version__
 from transition_parser.cli.signals import signals_as_exits
+from transition_parser.cli.warned import warnings_as_lines
 from transition_parser.errors import InputError
 from transition_parser.files import NO_ROOM
 
@@ -53,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     try:
-        with signals_as_exits():
+        with signals_as_exits(), warnings_as_lines():
             status = arguments.run(arguments)
             sys.stdout.flush()
         return status

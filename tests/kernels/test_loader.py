@@ -1,0 +1,111 @@
+"""Kernels are switched off by a variable, and what is missing is said once, in words."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+
+import pytest
+import torch
+
+from tests.conftest import ROOT, SAMPLE, run_here
+from transition_parser.errors import InputError, ParserWarning
+from transition_parser.kernels import loader, machine_kernels, search_kernels
+
+KERNELS = (search_kernels, machine_kernels)
+_CACHED = (*(kernels.library for kernels in KERNELS), loader._warn_of_missing, loader._warn_of_broken)
+
+
+@pytest.fixture
+def fresh():
+    """As in a process that has not loaded the libraries."""
+    for function in _CACHED:
+        function.cache_clear()
+    yield
+    for function in _CACHED:
+        function.cache_clear()
+
+
+@pytest.fixture
+def missing(fresh, monkeypatch):
+    """As where there was no compiler."""
+    monkeypatch.setattr(loader, "find_spec", lambda name: None)
+
+
+def loaded() -> list[bool]:
+    return [kernels.supports(torch.zeros(1, 32)) for kernels in KERNELS]
+
+
+def test_the_variable_switches_kernels_off(fresh, monkeypatch, recwarn):
+    monkeypatch.setenv("TRANSITION_PARSER_KERNELS", "0")
+    assert loaded() == [False, False] and not recwarn
+
+
+@pytest.mark.skipif(not all(kernels.library() for kernels in KERNELS), reason="there are no kernels here")
+def test_the_variable_switches_kernels_on(fresh, monkeypatch, recwarn):
+    monkeypatch.setenv("TRANSITION_PARSER_KERNELS", "1")
+    assert loaded() == [True, True] and not recwarn
+
+
+@pytest.mark.parametrize("value", ["", "off", "2", "true"])
+def test_other_values_are_refused(fresh, monkeypatch, value):
+    monkeypatch.setenv("TRANSITION_PARSER_KERNELS", value)
+    for kernels in KERNELS:
+        with pytest.raises(InputError, match=f"TRANSITION_PARSER_KERNELS is '{value}': set it to 0"):
+            kernels.library()
+
+
+def test_what_is_missing_is_said_once(missing, monkeypatch):
+    monkeypatch.delenv("TRANSITION_PARSER_KERNELS", raising=False)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            assert loaded() == [False, False]
+            for kernels in KERNELS:
+                kernels.library.cache_clear()
+    (warning,) = said
+    assert warning.category is ParserWarning
+    assert str(warning.message).startswith("search and machine kernels are not compiled (gcc 12 or clang was not found")
+
+
+def test_what_cannot_be_loaded_is_said(fresh, monkeypatch, tmp_path):
+    monkeypatch.delenv("TRANSITION_PARSER_KERNELS", raising=False)
+    broken = tmp_path / "broken.so"
+    broken.write_bytes(b"no library")
+    monkeypatch.setattr(loader, "find_spec", lambda name: type("Spec", (), {"origin": str(broken)}))
+    with pytest.warns(ParserWarning, match="search kernels cannot be loaded .*broken.so"):
+        assert not search_kernels.supports(torch.zeros(1, 32))
+
+
+def test_a_library_of_other_sources_is_not_used(fresh, monkeypatch):
+    monkeypatch.delenv("TRANSITION_PARSER_KERNELS", raising=False)
+    functions = {**search_kernels._FUNCTIONS, "of_another_version": (None, ())}
+    monkeypatch.setattr(search_kernels, "_FUNCTIONS", functions)
+    with pytest.warns(ParserWarning, match="search kernels"):
+        assert search_kernels.library() is None
+
+
+def test_the_command_line_says_it_in_one_line(missing, monkeypatch, tmp_path):
+    monkeypatch.delenv("TRANSITION_PARSER_KERNELS", raising=False)
+    text = tmp_path / "text"
+    text.write_text("Dogs bark .\n")
+    said = run_here("parse", "en-ewt", text, "--precision", "fp32").stderr
+    assert [line for line in said.splitlines() if "kernels" in line] == [
+        "transition-parser: warning: search and machine kernels are not compiled (gcc 12 or clang was not found at "
+        "installation): parsing is slower. Install gcc 12 or newer, or clang, and then this package again "
+        "(pip install --force-reinstall --no-deps .); TRANSITION_PARSER_KERNELS=0 does without"
+    ]
+
+
+@pytest.mark.usefixtures("fresh")
+def test_the_command_line_refuses_other_values(monkeypatch, tmp_path):
+    monkeypatch.setenv("TRANSITION_PARSER_KERNELS", "no")
+    done = run_here("parse", "en-ewt", SAMPLE, "-o", tmp_path / "parsed", status=2)
+    assert done.stderr.count("\n") == 1 and "TRANSITION_PARSER_KERNELS is 'no'" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_importing_loads_no_library():
+    code = "import transition_parser.kernels.search_kernels as k; assert k.library.cache_info().currsize == 0"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

@@ -1,0 +1,26 @@
+"""Warnings of this package as one plain line each."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from transition_parser.errors import ParserWarning
+
+
+@contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """While the block runs, each `ParserWarning` is one line on standard error; others are shown as Python does."""
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def shown(message: Warning | str, category: type[Warning], *where, **options) -> None:
+            if issubclass(category, ParserWarning):
+                print(f"transition-parser: warning: {message}", file=sys.stderr)
+            else:
+                show(message, category, *where, **options)
+
+        warnings.showwarning = shown
+        yield
