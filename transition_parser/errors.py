@@ -27,3 +27,12 @@ def input_error(
     place = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
     name = "" if sentence is None else f"sentence {sentence}: "
     return InputError(f"{place}{name}{problem}")
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """`text`, or its beginning and `...` where it is longer than `most`: messages quote what a file holds.
+
+    >>> shortened("9" * 5000, 8)
+    '99999...'
+    """
+    return text if len(text) <= most else f"{text[: most - 3]}..."

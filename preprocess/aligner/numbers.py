@@ -9,7 +9,7 @@ from preprocess.aligner.lexicon import MONTHS, NUMBER_WORDS, ORDINALS, SCALES, U
 from preprocess.aligner.words import Span, Words, span
 
 _DIGITS = re.compile(r"[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?|[-+]?\.\d+")
-_ORDINAL_DIGITS = re.compile(r"(\d+)(st|nd|rd|th)")
+_ORDINAL_DIGITS = re.compile(r"(\d{1,9})(st|nd|rd|th)")
 _CLOCK = re.compile(r"(\d{1,2})(?::(\d{2}))?(?::\d{2})?\s*(a\.?m\.?|p\.?m\.?|h)?")
 _NUMBERS_IN_DATE = re.compile(r"\d+")
 _HALVES = {"a.m.": 0, "am": 0, "a.m": 0, "p.m.": 12, "pm": 12, "p.m": 12, "o'clock": None, "o’clock": None}
@@ -86,7 +86,7 @@ def month(form: str) -> int | None:
 
 def date_parts(form: str) -> frozenset[int]:
     """The numbers in a token that is a date: 2012-06-07, 7/6/2012, 20120607, '12, 1990s."""
-    if form.isdigit() and len(form) in (6, 8):
+    if form.isdecimal() and len(form) in (6, 8):
         year = int(form[:-4])
         return frozenset({year, year + 2000, year + 1900, int(form[-4:-2]), int(form[-2:])})
     parts = {int(part) for part in _NUMBERS_IN_DATE.findall(form)} if len(form) < 24 else set()

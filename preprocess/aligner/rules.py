@@ -139,7 +139,7 @@ def _number(around, role, source, value, words: Words, counts) -> Iterator[Candi
 
 def _time_of_day(text: str, words: Words) -> Iterator[Candidate]:
     hour, _, minute = text.partition(":")
-    if not (hour.isdigit() and minute[:2].isdigit()):
+    if not (hour.isdecimal() and len(hour) < 3 and minute[:2].isdecimal()):
         return
     wanted = (int(hour), int(minute[:2]))
     for time, tokens in times_of_day(words):

@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from transition_parser.errors import shortened
+
 MOST_TOKENS = 10_000  # of a sentence that the entry does not give
 MOST_PAIRS = 1_000_000  # of a node and a token that the ranges of one entry may mean
 
@@ -33,7 +35,9 @@ def read_alignments(text: str, paths: Sequence[str], words: int) -> Alignments:
     for item, found, more in _items(text, paths, words):
         pairs += len(found) * len(more)
         if pairs > MOST_PAIRS:
-            raise AlignmentError(f"`# ::alignments` aligns nodes to more than {MOST_PAIRS:,} tokens, at {_short(item)}")
+            raise AlignmentError(
+                f"`# ::alignments` aligns nodes to more than {MOST_PAIRS:,} tokens, at {shortened(item)}"
+            )
         for node in found:
             tokens[node].update(more)
     return tuple(tuple(sorted(each)) for each in tokens)
@@ -47,17 +51,17 @@ def _items(text: str, paths: Sequence[str], words: int) -> Iterator[tuple[str, l
         if match := _JAMR_ITEM.fullmatch(item):
             first, last = int(match[1]), int(match[2])
             if not first < last <= (words or MOST_TOKENS):
-                raise AlignmentError(f"`# ::alignments` has {_short(item)}, which is not a range: {_size(words)}")
+                raise AlignmentError(f"`# ::alignments` has {shortened(item)}, which is not a range: {_size(words)}")
             missing = next((path for path in match[3].split("+") if path not in jamr), None)
             if missing is not None:
-                problem = f"but the graph has no node {_short(missing)} (the top is 0)"
-                raise AlignmentError(f"`# ::alignments` has {_short(item)}, {problem}")
+                problem = f"but the graph has no node {shortened(missing)} (the top is 0)"
+                raise AlignmentError(f"`# ::alignments` has {shortened(item)}, {problem}")
             yield item, [jamr[path] for path in match[3].split("+")], range(first, last)
         elif match := _ISI_ITEM.fullmatch(item):
             if match[2] in isi:
                 yield item, [isi[match[2]]], (int(match[1]),)
         else:
-            raise AlignmentError(f"`# ::alignments` has {_short(item)}: write 0-1|0.0 (JAMR) or 5-1.2 (ISI)")
+            raise AlignmentError(f"`# ::alignments` has {shortened(item)}: write 0-1|0.0 (JAMR) or 5-1.2 (ISI)")
 
 
 def _size(words: int) -> str:
@@ -66,16 +70,12 @@ def _size(words: int) -> str:
     return f"{MOST_TOKENS:,} tokens are allowed at most where the sentence is not given"
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
 def check_alignments(alignments: Alignments, labels: Sequence[str], words: int) -> None:
     """Raises `AlignmentError` for a token that a sentence of so many words (0: not given) does not have."""
     for label, tokens in zip(labels, alignments, strict=True):
         if tokens and tokens[-1] >= (words or MOST_TOKENS):
             problem = f"is aligned to token {tokens[-1]}, but {_size(words)} (counted from 0)"
-            raise AlignmentError(f"{_short(label)} {problem}")
+            raise AlignmentError(f"{shortened(label)} {problem}")
 
 
 def jamr_paths(paths: Sequence[str]) -> list[str]:

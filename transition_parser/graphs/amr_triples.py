@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from smatch import amr as smatch_amr
 from smatch import normalize
 
-from transition_parser.errors import InputError
+from transition_parser.errors import InputError, shortened
 from transition_parser.graphs.amr import AmrGraph, is_inverse
 from transition_parser.graphs.bank import AmrEntry
 
@@ -74,9 +74,9 @@ def read_triples(text: str, error: Callable[[str], InputError] = InputError) -> 
             if graph:
                 graph.rename_node("")
         except (IndexError, KeyError) as problem:
-            raise error(f"smatch can't read the graph: {_shortened(line)}") from problem
+            raise error(f"smatch can't read the graph: {shortened(line, 120)}") from problem
     if graph is None:
-        raise error(f"smatch can't read the graph: {_shortened(log.getvalue().strip())}")
+        raise error(f"smatch can't read the graph: {shortened(' '.join(log.getvalue().split()), 120)}")
     _, attributes, relations = graph.get_triples()
     return Triples(
         variables,
@@ -114,11 +114,6 @@ def _log() -> Iterator[io.StringIO]:
         yield smatch_amr.ERROR_LOG
     finally:
         smatch_amr.ERROR_LOG = before
-
-
-def _shortened(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 120 else f"{text[:117]}..."
 
 
 def without_alignments(text: str) -> str:

@@ -6,18 +6,23 @@ Source: https://universaldependencies.org/format.html
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from transition_parser.errors import input_error
+from transition_parser.errors import input_error, shortened
 from transition_parser.graphs.dependency import DependencyTree
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+MAY_HOLD_SPACES = ("FORM", "LEMMA", "MISC")
+
+
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
 def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < 10
+    return _NUMBER.fullmatch(text) is not None
 
 
 class Row(NamedTuple):
@@ -93,7 +98,7 @@ class Sentence:
         words = self.words
         for number, row in enumerate(words, 1):
             if not _is_number(row.head):
-                raise self._error(number, f"word {number} has HEAD {row.head!r}, not a number")
+                raise self._error(number, f"word {number} has HEAD {shortened(row.head)!r}, not a number")
         tree = DependencyTree(tuple(int(row.head) for row in words), tuple(row.deprel for row in words))
         problem = tree.why_invalid()
         if problem:
@@ -179,14 +184,7 @@ def _sentence(block: list[str], path: str | None, start: int) -> Sentence:
     checker = _IdChecker()
     for offset, line in enumerate(block[len(comments) :], len(comments)):
         cells = line.split("\t")
-        problem = None
-        if len(cells) != len(COLUMNS):
-            hint = "" if len(cells) > 1 else ": is the file CoNLL-U?"
-            problem = f"{len(cells)} columns separated by tabs, 10 expected{hint}"
-        elif "" in cells:
-            problem = f"column {COLUMNS[cells.index('')]} is empty: write _ for no value"
-        else:
-            problem = checker.why_wrong(cells[0])
+        problem = _why_malformed(cells) or checker.why_wrong(cells[0])
         if problem:
             raise input_error(problem, path, start + offset, sentence.id)
         rows.append(Row(*cells))
@@ -194,6 +192,18 @@ def _sentence(block: list[str], path: str | None, start: int) -> Sentence:
     if problem:
         raise input_error(problem, path, start + len(block) - 1, sentence.id)
     return Sentence(tuple(rows), tuple(comments), path, start)
+
+
+def _why_malformed(cells: list[str]) -> str | None:
+    if len(cells) != len(COLUMNS):
+        hint = "" if len(cells) > 1 else ": is the file CoNLL-U?"
+        return f"{len(cells)} columns separated by tabs, 10 expected{hint}"
+    if "" in cells:
+        return f"column {COLUMNS[cells.index('')]} is empty: write _ for no value"
+    for name, cell in zip(COLUMNS, cells, strict=True):
+        if name not in MAY_HOLD_SPACES and cell.split() != [cell]:
+            return f"column {name} holds white space ({shortened(cell)!r}), which only {', '.join(MAY_HOLD_SPACES)} may"
+    return None
 
 
 class _IdChecker:
@@ -225,7 +235,7 @@ class _IdChecker:
                 return f"empty node {id_} where {self.word}.{self.empty + 1} is due"
             self.empty += 1
             return None
-        return f"ID {id_!r} is no word number, range (3-4) or empty node (8.1)"
+        return f"ID {shortened(id_)!r} is not a word number, a range (3-4) or an empty node (8.1)"
 
     def why_incomplete(self) -> str | None:
         if not self.word:

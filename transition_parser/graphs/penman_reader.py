@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, NoReturn
 
+from transition_parser.errors import shortened
 from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, Edge, edge_of, looks_like_a_variable
 
 _DIGITS = 9  # of the number of a token
@@ -135,7 +136,7 @@ class _Reader:
             raise PenmanError("a node without a variable")
         variable = self._expect("SYMBOL", what="a variable").text
         if variable in self.defined:
-            raise PenmanError(f"the variable {variable} is defined twice")
+            raise PenmanError(f"the variable {shortened(variable)} is defined twice")
         concept = self._accept("SYMBOL", "STRING") if self._accept("SLASH") else None
         if concept is None:
             if self.token is not None and self.token.kind not in ("ROLE", "RPAREN"):
