@@ -18,7 +18,7 @@ from common import parser, report
 from oracles.amr import amr_oracle
 from oracles.static import NonProjectiveError, oracle
 from preprocess.aligner import aligned, train_table
-from preprocess.amr import read_entries
+from preprocess.banks import read_entries
 from transition_parser.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.text.pieces import normalise
@@ -51,7 +51,7 @@ def amr_rate(system: AmrSystem, entries: list) -> float:
 def read_amrs(path: str, system: AmrSystem, limit: int | None, left_out: list[str]) -> list:
     """Words, graph and alignments of the entries that have a derivation; `left_out` says what is wrong with others."""
     problems: list[InputError] = []
-    entries = read_entries([path], problems, skip_bad=True)
+    entries = read_entries([path], problems)
     usable = []
     for entry in aligned(entries[:limit], train_table(entries)):
         words = system.read([normalise(form) for form in entry.forms])

@@ -47,7 +47,6 @@ def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a subcommand. Returns its exit status; bad input is one line on standard error and status 2."""
     logging.getLogger("fairseq").setLevel(logging.WARNING)
-    logging.getLogger("penman").setLevel(logging.ERROR)  # its warnings come again as our errors
     argv = sys.argv[1:] if argv is None else argv
     named = next((argument for argument in argv if not argument.startswith("-")), None)
     arguments = build_parser([named] if named in COMMANDS else COMMANDS).parse_args(argv)
