@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What the masks of the parser state are worth: trains variants of the Stack-Transformer that differ in nothing else,
-# and scores the best epoch of each on dev, greedily and with a beam of 10. Run it again to go on where it stopped.
+# and scores the best epoch of each on dev, greedily and with a beam of 10. Run it again to resume where it stopped.
 #   bash run/masks.sh ewt|lpp DATA DEV OUT [EPOCHS [SEED ...]]
 # DATA: a folder of run/prepare.sh. DEV: the CoNLL-U or AMR file that it was made from. OUT: a folder for checkpoints and
 # figures.txt. EPOCHS: by default 5 of English-EWT, 20 of The Little Prince. Trained in bf16, scored in fp32.

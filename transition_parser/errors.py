@@ -19,14 +19,14 @@ def input_error(
     line: int | None = None,
     sentence: str | None = None,
 ) -> InputError:
-    """An `InputError` whose message opens with the place.
+    """An `InputError` whose message begins with the position.
 
     >>> str(input_error("word 5 has head 19", "train.conllu", 812, "weblog-7"))
     'train.conllu:812: sentence weblog-7: word 5 has head 19'
     """
-    place = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
+    position = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
     name = "" if sentence is None else f"sentence {sentence}: "
-    return InputError(f"{place}{name}{problem}")
+    return InputError(f"{position}{name}{problem}")
 
 
 def shortened(text: str, most: int = 60) -> str:

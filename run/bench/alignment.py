@@ -20,8 +20,8 @@ from transition_parser.graphs.bank import AmrEntry, read_bank
 
 def entries_of(path: str) -> list[AmrEntry]:
     """The entries of a bank, with the words of `# ::snt` as tokens and without alignments."""
-    found = (replace(entry, metadata={**entry.metadata, "tok": entry.text}) for entry in read_bank(path))
-    return [entry.with_alignments([()] * len(entry.graph)) for entry in found]
+    result = (replace(entry, metadata={**entry.metadata, "tok": entry.text}) for entry in read_bank(path))
+    return [entry.with_alignments([()] * len(entry.graph)) for entry in result]
 
 
 def misses(entries: list[AmrEntry], gold: Gold) -> list[str]:

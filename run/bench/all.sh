@@ -8,7 +8,7 @@
 #   --install-peers    first install the parsers that ours is measured beside (the extra `bench`)
 # Corpora are those in the folder that TRANSITION_PARSER_DATA names (see README.md), else the samples of the tests.
 # Each row is a file in OUT.json.parts: ROW.json, or ROW.failed, with ROW.log. A row that is there is kept, whatever
-# the options were, so that a second call goes on: remove the file to measure it again. With a GPU there are rows
+# the options were, so that a second call resumes: remove the file to measure it again. With a GPU there are rows
 # ROW-cuda, too. Growth comes with a picture, ROW.svg. Exit status 1 where a row failed.
 . "$(dirname "${BASH_SOURCE[0]}")/../setup.sh"
 bench=$root/run/bench

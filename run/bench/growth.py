@@ -2,7 +2,7 @@
 
     python run/bench/growth.py en-ewt dev.conllu -o growth.json --plot growth.svg
 
-For the lengths, sentences of exactly so many words are made from the words of the file, one behind the other, and a
+For the lengths, sentences of exactly this many words are made from the words of the file, one after the other, and a
 batch of `--batch` of them is parsed with each beam of `--length-beams`; actions are those of the parses. The
 slope is that of log time an action against log length over the longer half: 0 where the time a sentence is
 linear in its length, 1 where it is quadratic. Batch size and beam vary over the first `--sentences` of the file.
@@ -29,7 +29,7 @@ BEAMS = [1, 2, 4, 8, 16]
 
 
 def made(words: Iterable[str], length: int, count: int) -> list[list[str]]:
-    """`count` sentences of `length` words, which go on where the one before ends."""
+    """`count` sentences of `length` words, which continue where the one before ends."""
     stream = cycle(words)
     return [list(islice(stream, length)) for _ in range(count)]
 
@@ -46,8 +46,8 @@ def slope(lengths: list[int], times: list[float]) -> float:
 def seconds_of(parse: Callable[[], list]) -> tuple[float, list]:
     """How long a call takes, and what it returns."""
     start = time.perf_counter()
-    found = parse()
-    return time.perf_counter() - start, found
+    result = parse()
+    return time.perf_counter() - start, result
 
 
 def plot(path: str, model: str, medians: dict[str, dict[str, float]]) -> None:

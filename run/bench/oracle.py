@@ -27,7 +27,7 @@ from transition_parser.transitions.amr import AmrSystem
 
 
 def tree_rate(name: str, sentences: list) -> float:
-    """Sentences a second of one pass; trees that the system can't build are found out within the time."""
+    """Sentences per second of one pass; trees that the system can't build are detected within the time."""
     system, done = make_system(name), 0
     start = time.perf_counter()
     for words, tree in sentences:
@@ -41,7 +41,7 @@ def tree_rate(name: str, sentences: list) -> float:
 
 
 def amr_rate(system: AmrSystem, entries: list) -> float:
-    """Sentences a second of one pass."""
+    """Sentences per second of one pass."""
     start = time.perf_counter()
     for words, graph, alignments in entries:
         amr_oracle(system, words, graph, alignments)

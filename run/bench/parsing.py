@@ -28,7 +28,7 @@ LABELS = 2000  # sentences of the training file, at most, that peers get their l
 
 
 def rate(parse: Callable[[], int], sentences: int) -> float:
-    """Sentences a second of one pass. parse: says how many it has parsed."""
+    """Sentences per second of one pass. parse: says how many it has parsed."""
     start = time.perf_counter()
     done = parse()
     seconds = time.perf_counter() - start
@@ -72,8 +72,8 @@ def main() -> None:
                     forked = Forked(other.parse, sentences, arguments.threads)
                     stack.callback(forked.close)
                     runs[f"{name}, {arguments.threads} processes"] = forked
-            for package, found in status.items():
-                print(f"peer {package}: {found}", file=sys.stderr)
+            for package, result in status.items():
+                print(f"peer {package}: {result}", file=sys.stderr)
         runs = {name: lambda parse=parse: parse(sentences) for name, parse in contenders.items()} | runs
         rates: dict[str, list[float]] = {name: [] for name in runs}
         for parse in contenders.values():

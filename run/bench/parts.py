@@ -260,7 +260,7 @@ def linear_operations(model: Parser, arguments) -> dict[str, float]:
 
 
 def _multiplies(module: nn.Module) -> bool:
-    return isinstance(module, nn.Conv1d) or hasattr(module, "in_features")  # quantised layers are no nn.Linear
+    return isinstance(module, nn.Conv1d) or hasattr(module, "in_features")  # quantised layers are not nn.Linear
 
 
 def product_rate(model: Parser, quantised: bool, seconds: float = 1.0) -> float:

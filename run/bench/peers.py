@@ -43,7 +43,7 @@ def peers(training: Sequence[Sentence], device: str) -> tuple[dict[str, Peer], d
 
     training: sentences with trees, for labels and vocabularies. device: where supar computes.
     """
-    found: dict[str, Peer] = {}
+    result: dict[str, Peer] = {}
     status: dict[str, str] = {}
     for package, module, make in (
         ("spacy", "spacy", lambda: _spacy(training)),
@@ -60,9 +60,9 @@ def peers(training: Sequence[Sentence], device: str) -> tuple[dict[str, Peer], d
         except Exception as error:  # a package may break in any way beside newer versions of what it imports
             status[package] = f"unavailable: {package} {version} can't be imported: {type(error).__name__}: {error}"
             continue
-        found |= make()
+        result |= make()
         status[package] = version
-    return found, status
+    return result, status
 
 
 class Forked:
@@ -227,9 +227,9 @@ def _supar(training: Sequence[Sentence], device: str) -> dict[str, Peer]:
 
 def batches(lengths: Sequence[int], tokens: int) -> list[list[int]]:
     """Indices of sentences of like length, at most `tokens` words with padding."""
-    found: list[list[int]] = [[]]
+    result: list[list[int]] = [[]]
     for i in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if found[-1] and (len(found[-1]) + 1) * lengths[i] > tokens:
-            found.append([])
-        found[-1].append(i)
-    return found
+        if result[-1] and (len(result[-1]) + 1) * lengths[i] > tokens:
+            result.append([])
+        result[-1].append(i)
+    return result

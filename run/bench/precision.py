@@ -61,22 +61,22 @@ def main() -> None:
     some = models[contenders[0]]
     gold = list(islice((read_bank if some.builds_amr else read_conllu)(arguments.gold), arguments.sentences))
     rates: dict[str, list[float]] = {_name(*contender): [] for contender in contenders}
-    found: dict[str, dict[str, float]] = {}
+    result: dict[str, dict[str, float]] = {}
     for model in models.values():
         list(model.parse_stream(islice(model.read(arguments.gold), 20)))
     for _ in range(arguments.rounds):
         for contender, model in models.items():
             parses, rate = parse(model, arguments)
             rates[_name(*contender)].append(rate)
-            if _name(*contender) not in found:
-                found[_name(*contender)] = scores(model, gold, parses)
+            if _name(*contender) not in result:
+                result[_name(*contender)] = scores(model, gold, parses)
     more = {
         "sentences_parsed": len(gold),
-        "scores": {name: {key: round(value, 2) for key, value in figures.items()} for name, figures in found.items()},
+        "scores": {name: {key: round(value, 2) for key, value in figures.items()} for name, figures in result.items()},
         f"differences_to_{BASE}": {
             _name(precision, beam): {
-                key: round(value - found[_name(BASE, beam)][key], 2)
-                for key, value in found[_name(precision, beam)].items()
+                key: round(value - result[_name(BASE, beam)][key], 2)
+                for key, value in result[_name(precision, beam)].items()
             }
             for precision, beam in contenders
             if precision != BASE

@@ -21,29 +21,29 @@ OUTSIDE_SEARCH = ("reading and pieces", "encoder", "building graphs", "the rest"
 
 
 def lines(row: str, part: dict) -> list[tuple[str, ...]]:
-    """What the table says of a row: a line a contender, and those about it that are no rates."""
+    """What the table says of a row: a line for each contender, and those about it that are not rates."""
     ratios = next((value for key, value in part.items() if key.startswith("ratio_to_")), {})
     spread = part["all"]
-    found = [
+    result = [
         (row, name, _figure(value), f"{_figure(min(spread[name]))} … {_figure(max(spread[name]))}",
          f"{ratios[name]} ×" if name in ratios else "")
         for name, value in part["median"].items()
     ]  # fmt: skip
-    found += [
+    result += [
         (row, f"slope of time an action, {name}", str(value))
         for name, value in part.get("slope_of_time_an_action", {}).items()
     ]
     if shares := part.get("share_percent"):
-        found += [(row, f"share of {name}", f"{share} %") for name, share in shares.items()]
+        result += [(row, f"share of {name}", f"{share} %") for name, share in shares.items()]
         search = {name: share for name, share in shares.items() if name not in OUTSIDE_SEARCH}
         of_state = sum(search[name] for name in STATE) / sum(search.values())
-        found.append((row, f"{' and '.join(STATE)}, of search", f"{100 * of_state:.1f} %"))
+        result.append((row, f"{' and '.join(STATE)}, of search", f"{100 * of_state:.1f} %"))
     looks = part.get("memory", [])
     for key in looks[0] if looks else ():
         seen = [look[key] for look in looks if look[key] is not None]
-        found.append((row, key.replace("_", " "), _figure(statistics.median(seen)) if seen else "not seen"))
-    found += [(row, f"peer {name}", status) for name, status in part.get("peers", {}).items()]
-    return found
+        result.append((row, key.replace("_", " "), _figure(statistics.median(seen)) if seen else "not seen"))
+    result += [(row, f"peer {name}", status) for name, status in part.get("peers", {}).items()]
+    return result
 
 
 def _figure(value: float) -> str:

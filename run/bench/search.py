@@ -52,18 +52,18 @@ def free_machine(table, lengths, features, needs, in_search) -> FreeMachine:
 
 
 def ours(model: Parser, sentences: list[Sentence], machine: Callable) -> float:
-    """Sentences a second of our search over a machine."""
+    """Sentences per second of our search over a machine."""
     contract.make_machine = machine
     model._parse = lambda sentence, hypothesis: hypothesis  # fairseq-generate builds no trees either
     start = time.perf_counter()
-    found = list(model.parse_stream(sentences))
-    assert len(found) == len(sentences)
+    result = list(model.parse_stream(sentences))
+    assert len(result) == len(sentences)
     contract.make_machine = make_machine
     return len(sentences) / (time.perf_counter() - start)
 
 
 def generate(data: str, checkpoint: Path, flags: list[str], arguments, lengths: list[float]) -> float:
-    """Sentences a second as fairseq-generate counts them; notes the tokens it found a sentence in `lengths`."""
+    """Sentences per second as fairseq-generate counts them; notes the tokens of each sentence in `lengths`."""
     printed = run(
         "fairseq-generate", data, *flags, "--path", str(checkpoint), "--beam", str(arguments.beam),
         "--gen-subset", "test", "--max-tokens", str(arguments.max_tokens), "--quiet",

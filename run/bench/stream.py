@@ -41,7 +41,7 @@ class Look(NamedTuple):
 
 
 def write_input(arguments, builds_amr: bool, folder: Path) -> Path:
-    """A file of so many sentences: CoNLL-U for a model of trees, text for one of AMRs."""
+    """A file of this many sentences: CoNLL-U for a model of trees, text for one of AMRs."""
     draw = random.Random(SEED)
     if builds_amr:
         some = [" ".join(sentence.forms) + "\n" for sentence in read_amr_sentences(arguments.file)]
@@ -56,11 +56,11 @@ def write_input(arguments, builds_amr: bool, folder: Path) -> Path:
 def memory(pid: int) -> tuple[float, float]:
     """MB of memory that a process and all below it hold, and the most that it ever held itself; 0 if it has ended."""
     status = {int(name): _status(name) for name in filter(str.isdigit, os.listdir("/proc"))}
-    family, found = [pid], 0.0
+    family, result = [pid], 0.0
     for member in family:
-        found += status.get(member, {}).get("VmRSS", 0) / 1024
+        result += status.get(member, {}).get("VmRSS", 0) / 1024
         family += [child for child, fields in status.items() if fields.get("PPid") == member]
-    return found, status.get(pid, {}).get("VmHWM", 0) / 1024
+    return result, status.get(pid, {}).get("VmHWM", 0) / 1024
 
 
 def _status(pid: str) -> dict[str, int]:
@@ -134,18 +134,18 @@ def check(source: Path, result: Path, builds_amr: bool, count: int) -> None:
 
 
 def growth(looks: list[Look], count: int) -> dict[str, float | None]:
-    """The most memory in MB and the median while so many sentences were finished, and what they grew by, in per cent,
+    """The most memory in MB, the median over each share of the sentences, and by how much per cent it grew
     from the last but one of these spans to the last; None for what no look caught: all sentences came out at once."""
     if not looks:
-        raise SystemExit("the run was over before its memory was looked at")
+        raise SystemExit("the run was over before its memory was measured")
     figures: dict[str, float | None] = {"memory_peak_mb": max(max(look.megabytes, look.high_water) for look in looks)}
     for name, of_span in (("most", max), ("median", median)):
-        found = []
+        result = []
         for begin, end in zip((0.0, *MARKS), (*MARKS, 1.0), strict=True):
             within = [look.megabytes for look in looks if begin * count <= look.finished < end * count]
-            found.append(of_span(within) if within else None)
-            figures[f"{name}_from_{begin:.0%}_to_{end:.0%}_mb"] = found[-1]
-        before, last = found[-2:]
+            result.append(of_span(within) if within else None)
+            figures[f"{name}_from_{begin:.0%}_to_{end:.0%}_mb"] = result[-1]
+        before, last = result[-2:]
         figures[f"{name}_growth_percent"] = None if before is None or last is None else 100 * (last / before - 1)
     return figures
 
@@ -157,7 +157,7 @@ def main() -> None:
     options.add_argument("file", help="where the sentences come from: CoNLL-U, AMR bank or text")
     options.add_argument("--sentences", type=int, default=100_000)
     options.add_argument("--beam", type=int, default=1)
-    options.add_argument("--interval", type=float, default=1.0, help="seconds between two looks")
+    options.add_argument("--interval", type=float, default=1.0, help="seconds between two measurements")
     options.set_defaults(rounds=1)
     arguments = options.parse_args()
     builds_amr = Parser.load(arguments.model).builds_amr

@@ -27,7 +27,7 @@ CONTENDERS = {
 
 
 def rate(flags: list[str], arguments) -> float:
-    """Action tokens a second over the second half of the updates (the first half warms up)."""
+    """Action tokens per second over the second half of the updates (the first half warms up)."""
     printed = run(
         "fairseq-train", arguments.data, *flags, *OPTIMISER,
         "--max-tokens", str(arguments.max_tokens), "--max-update", str(arguments.updates),

@@ -1,1 +1,1 @@
-"""Floor 7: the command line, one file a subcommand."""
+"""Floor 7: the command line, one file for each subcommand."""
