@@ -18,7 +18,7 @@ from transition_parser.model_files import shown
 
 Shape = tuple[int, ...]
 FLOATS = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
-_SLACK = 1 << 22  # elements that a model may have beside its weights: tables that are made, not learned
+_SLACK = 1 << 26  # elements that a model may have beside its weights: tables that are made, not learned
 
 
 def stored_shapes(path: str | os.PathLike) -> dict[str, Shape]:
