@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import get_context
+from typing import TypeVar
 
 from oracles.amr import Derivation, amr_oracle
 from transition_parser.errors import InputError
@@ -21,6 +22,8 @@ from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_naming import JOINED, Word
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 _CHUNK = 16
 _WORST = 10
 
@@ -61,7 +64,7 @@ def derive_entry(entry: AmrEntry, system: AmrSystem) -> Derived:
     try:
         entry_triples(entry)
         start = time.perf_counter()
-        derivation = amr_oracle(system, words, entry.graph, entry.alignments)
+        derivation = amr_oracle(system, words, entry.amr, entry.alignments)
     except InputError as error:
         return Derived(entry, words, error=error)
     except ValueError as error:
@@ -87,18 +90,24 @@ def check_entry(entry: AmrEntry, system: AmrSystem, vocabulary: Counter[Action] 
     if derived.derivation is None:
         return Checked(derived)
     try:
-        return _checked(derived, system, vocabulary, restarts)
+        return _checked(derived, derived.derivation, system, vocabulary, restarts)
     except TooLargeError as error:
         return Checked(Derived(entry, derived.words, error=entry.error(str(error))))
 
 
-def _checked(derived: Derived, system: AmrSystem, vocabulary: Counter[Action] | None, restarts: int) -> Checked:
-    actions, gold = derived.derivation.actions, derived.entry.graph
+def _checked(
+    derived: Derived,
+    derivation: Derivation,
+    system: AmrSystem,
+    vocabulary: Counter[Action] | None,
+    restarts: int,
+) -> Checked:
+    actions, gold = derivation.actions, derived.entry.amr
     size = len(read_triples(gold.to_penman()))
     graph = _built(system, derived.words, actions)
     if graph is None:
         return Checked(derived, illegal=True, smatch=Counts(gold=size))
-    exact = graph.renumbered(range(len(graph))) == gold.renumbered(derived.derivation.order)
+    exact = graph.renumbered(range(len(graph))) == gold.renumbered(derivation.order)
     # Smatch climbs long over hundreds of nodes, and may miss that graphs are equal
     smatch, diff = (Counts(size, size, size), []) if exact else compare_graphs(gold, graph, restarts)
     checked = Checked(derived, exact, smatch=smatch, diff=tuple(diff))
@@ -119,7 +128,7 @@ def _built(system: AmrSystem, words: Sequence[Word], actions: Sequence[Action]) 
         return None
 
 
-def in_parallel(work, items: Iterable, processes: int) -> Iterator:
+def in_parallel(work: Callable[[Item], Result], items: Iterable[Item], processes: int) -> Iterator[Result]:
     """`map(work, items)`, shared by processes; in the order of the items."""
     if processes == 1:
         yield from map(work, items)
@@ -137,11 +146,10 @@ def seen_only(
     state, found = system.initial(words), []
     for action in actions:
         options = [action] if action in vocabulary else _substitutes(action, vocabulary)
-        action = next((a for a in options if system.why_illegal(state, a) is None), None)
-        if action is None:
-            continue
-        state = system.apply(state, action)
-        found.append(action)
+        known = next((option for option in options if system.why_illegal(state, option) is None), None)
+        if known is not None:
+            state = system.apply(state, known)
+            found.append(known)
     return found
 
 
@@ -183,6 +191,7 @@ class AmrCoverage:
         """Counts one entry."""
         derived = item.derived
         if derived.derivation is None:
+            assert derived.error is not None
             self.skipped.append(derived.error)
             return
         self.sentences += 1
@@ -234,7 +243,7 @@ def _badness(item: Checked) -> tuple[float, float]:
     return (item.smatch or Counts()).f1, (item.seen or Counts(1, 1, 1)).f1
 
 
-def _by_kind(actions) -> dict[str, int]:
+def _by_kind(actions: Mapping[Action, int]) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for action, count in actions.items():
         counts[action.kind.value] += count

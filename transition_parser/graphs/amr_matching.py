@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 import smatch
@@ -23,6 +24,8 @@ LARGE = 160_000  # pairs of nodes: with more, one climb that takes any step that
 MOST = 100_000_000  # pairs of nodes: each takes four bytes
 
 Mapping = list[int | None]
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
 
 
 class TooLargeError(InputError):
@@ -48,7 +51,8 @@ def best_mapping(system: Triples, gold: Triples, restarts: int = 4, seed: int = 
         climb = _Climb(task, _start_of_equal_concepts(system, gold))
         climb.sweep()
         return climb.match, climb.result()
-    best, found = 0, [None] * len(system.concepts)
+    best = 0
+    found: Mapping = [None] * len(system.concepts)
     for start in _starts(task, system, gold, restarts, seed):
         climb = _Climb(task, start)
         climb.ascend()
@@ -83,7 +87,8 @@ class _Task:
                     self.alone[source, other] += 1
         self.relations = [relation for relation in system.relations if relation[1] != relation[2]]
         self.in_gold = Counter(relation for relation in gold.relations if relation[1] != relation[2])
-        out, into = defaultdict(Counter), defaultdict(Counter)
+        out: dict[tuple[str, int], Counter[int]] = defaultdict(Counter)
+        into: dict[tuple[str, int], Counter[int]] = defaultdict(Counter)
         for (role, source, target), count in self.in_gold.items():
             out[role, source][target] += count
             into[role, target][source] += count
@@ -100,9 +105,9 @@ class _Task:
         return np.triu(np.ones((n, n), dtype=bool), 1)
 
 
-def _grouped(items) -> dict:
+def _grouped(items: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
     """The second of each item in lists by the first."""
-    groups = defaultdict(list)
+    groups: dict[Key, list[Value]] = defaultdict(list)
     for key, value in items:
         groups[key].append(value)
     return groups
@@ -265,7 +270,7 @@ def _candidates(task: _Task) -> list[set[int]]:
 class _Seeded(random.Random):
     """Random numbers that the package can't seed anew: it does so from the clock, before each start."""
 
-    def seed(self, a=None, version: int = 2) -> None:
+    def seed(self, a: Any = None, version: int = 2) -> None:
         if a is not None:
             super().seed(a, version)
 

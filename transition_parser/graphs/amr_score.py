@@ -85,18 +85,18 @@ def compare_graphs(
     gold: AmrGraph | str, system: AmrGraph | str, restarts: int = RESTARTS, seed: int = 0
 ) -> tuple[Counts, list[str]]:
     """What `smatch_counts` and `triple_diff` return, from one search for the mapping."""
-    gold, system = (
+    theirs, ours = (
         read_triples(graph if isinstance(graph, str) else graph.to_penman(), partial(_of_the, which))
         for graph, which in ((gold, "gold"), (system, "system"))
     )
-    match, mapping = best_mapping(system, gold, restarts, seed)
+    match, mapping = best_mapping(ours, theirs, restarts, seed)
     names = [("system", node) if other is None else ("gold", other) for node, other in enumerate(mapping)]
-    ours = _lines(gold, [("gold", node) for node in range(len(gold.concepts))])
-    theirs = _lines(system, names)
-    in_gold, in_system = dict(ours), dict(theirs)
-    missing = [f"- {line}" for key, line in ours if key not in in_system]
-    extra = [f"+ {line}" for key, line in theirs if key not in in_gold]
-    return Counts(match, len(system), len(gold)), missing + extra
+    wanted = _lines(theirs, [("gold", node) for node in range(len(theirs.concepts))])
+    found = _lines(ours, names)
+    in_gold, in_system = dict(wanted), dict(found)
+    missing = [f"- {line}" for key, line in wanted if key not in in_system]
+    extra = [f"+ {line}" for key, line in found if key not in in_gold]
+    return Counts(match, len(ours), len(theirs)), missing + extra
 
 
 def _lines(triples: Triples, names: list[tuple[str, int]]) -> list[tuple[tuple, str]]:
@@ -145,7 +145,7 @@ def _rewritten_smatch(
 def _part_smatch(
     part: Callable[[AmrGraph], Triples], gold: AmrEntry, system: AmrEntry, restarts: int, seed: int
 ) -> Counts:
-    return _count(part(gold.graph), part(system.graph), restarts, seed)
+    return _count(part(gold.amr), part(system.amr), restarts, seed)
 
 
 def _shared(

@@ -92,7 +92,7 @@ def entry_triples(entry: AmrEntry) -> Triples:
     Raises `InputError` for what the package can't read, or reads as another graph: it knows no escapes (`\\"`) in
     strings.
     """
-    triples = read_triples(entry.graph.to_penman(None, entry.wiki, entry.variables), entry.error)
+    triples = read_triples(entry.amr.to_penman(None, entry.wiki, entry.variables), entry.error)
     if len(triples) != _size(entry):
         problem = f"smatch reads {len(triples)} triples, not {_size(entry)}: are there quotation marks within a string?"
         raise entry.error(problem)
@@ -101,7 +101,7 @@ def entry_triples(entry: AmrEntry) -> Triples:
 
 def _size(entry: AmrEntry) -> int:
     """The triples of an entry: concepts, edges, wikis and TOP, but for constants behind :mod and inverse roles."""
-    graph = entry.graph
+    graph = entry.amr
     dropped = sum(target in graph.constants and (role == "mod" or is_inverse(role)) for _, role, target in graph.edges)
     return len(graph) - len(graph.constants) + len(graph.edges) - dropped + len(entry.wiki) + 1
 
@@ -169,7 +169,7 @@ def _part(graph: AmrGraph, edges: list) -> Triples:
 
 def concepts(entry: AmrEntry) -> set[str]:
     """The concepts of a graph."""
-    return {label for node, label in enumerate(entry.graph.labels) if node not in entry.graph.constants}
+    return {label for node, label in enumerate(entry.amr.labels) if node not in entry.amr.constants}
 
 
 def named_concepts(entry: AmrEntry) -> set[str]:
@@ -183,7 +183,7 @@ def negated_concepts(entry: AmrEntry) -> set[str]:
 
 
 def _concepts_with(entry: AmrEntry, role: str) -> set[str]:
-    return {entry.graph.labels[edge.source] for edge in entry.graph.edges if edge.role == role}
+    return {entry.amr.labels[edge.source] for edge in entry.amr.edges if edge.role == role}
 
 
 def wiki_values(entry: AmrEntry) -> set[str]:

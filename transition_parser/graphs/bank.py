@@ -85,6 +85,13 @@ class AmrEntry:
             raise self.error("the entry has no `# ::tok`")
         return self.tokens
 
+    @property
+    def amr(self) -> AmrGraph:
+        """The graph. Raises `InputError` where there is none."""
+        if self.graph is None:
+            raise self.error("the entry has no graph: write (a / amr-empty) for an empty one")
+        return self.graph
+
     def with_alignments(self, alignments: Iterable[Iterable[int]]) -> AmrEntry:
         """The entry with other alignments; `comments` and `penman` stay as written."""
         return replace(self, alignments=tuple(tuple(tokens) for tokens in alignments))
@@ -155,20 +162,14 @@ def parse_bank(
     for start, block in _blocks(lines, path):
         try:
             entry = parse_entry(block if graphs else [line for line in block if _is_comment(line)], path, start)
+            if entry.graph is None and is_header(entry.metadata):
+                continue
+            _ = graphs and entry.amr  # an error where there is none
         except InputError as error:
             if skip_bad is None:
                 raise
             skip_bad.append(error)
             continue
-        if entry.graph is None:
-            if is_header(entry.metadata):
-                continue
-            if graphs:
-                error = entry.error("the entry has no graph: write (a / amr-empty) for an empty one")
-                if skip_bad is None:
-                    raise error
-                skip_bad.append(error)
-                continue
         yield entry
 
 
@@ -213,7 +214,7 @@ def _aligned(entry: AmrEntry) -> AmrEntry:
     try:
         if "alignments" in entry.metadata and not any(entry.alignments):
             entry = entry.with_alignments(read_alignments(entry.metadata["alignments"], entry.paths, words))
-        check_alignments(entry.alignments, entry.graph.labels, words)
+        check_alignments(entry.alignments, entry.amr.labels, words)
     except AlignmentError as error:
         raise entry.error(str(error)) from None
     return entry
@@ -272,4 +273,4 @@ def _error_at(entry: AmrEntry, problem: str, number: int, line: str, column: int
 
 def jamr_lines(entry: AmrEntry) -> list[str]:
     """The alignments of an entry in JAMR's style: `# ::alignments 0-1|0.0+0.1 …` and a line `# ::node` a node."""
-    return jamr_comments(entry.paths, entry.graph.labels, entry.alignments)
+    return jamr_comments(entry.paths, entry.amr.labels, entry.alignments)
