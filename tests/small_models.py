@@ -45,8 +45,9 @@ def make_folder(system: str, folder: Path) -> Path:
     return folder
 
 
-def make_task(folder: Path, **options) -> TransitionParsingTask:
-    return TransitionParsingTask.setup_task(TransitionParsingConfig(data=str(folder), **options))
+def make_task(folder: Path, train_precision: str = "fp32", **options) -> TransitionParsingTask:
+    config = TransitionParsingConfig(data=str(folder), train_precision=train_precision, **options)
+    return TransitionParsingTask.setup_task(config)
 
 
 def make_model(kind: str, resources: Resources, dropout: float = 0.0) -> TrainingModel:

@@ -35,6 +35,15 @@ def keep_few_kernels() -> None:
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
 
 
+def let_idle_threads_sleep() -> None:
+    """Lets OpenMP's threads sleep while they wait for work; torch's read this when torch is imported, not later.
+
+    By default they spin for some milliseconds. Where other programs, or a second one of ours, use the cores, that takes
+    several times the time of the work itself. Keeps what the user has set.
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+
 def _of_glibc(name: str) -> Callable | None:
     try:
         return getattr(ctypes.CDLL(None), name)

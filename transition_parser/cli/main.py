@@ -16,6 +16,7 @@ from transition_parser.cli.signals import signals_as_exits
 from transition_parser.cli.warned import warnings_as_lines
 from transition_parser.errors import InputError
 from transition_parser.files import NO_ROOM
+from transition_parser.process import let_idle_threads_sleep
 
 # the subcommands, each a module of this folder
 COMMANDS = ("merge", "align", "preprocess", "oracle", "parse", "score", "average", "export", "draw")
@@ -46,6 +47,7 @@ def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a subcommand. Returns its exit status; bad input is one line on standard error and status 2."""
+    let_idle_threads_sleep()
     logging.getLogger("fairseq").setLevel(logging.WARNING)
     argv = sys.argv[1:] if argv is None else argv
     named = next((argument for argument in argv if not argument.startswith("-")), None)

@@ -1,6 +1,7 @@
 """The fairseq task `transition_parsing`: folders that `preprocess` wrote, to models that parse."""
 
 # No `from __future__ import annotations` here: fairseq reads the types of the options at run time.
+import logging
 import os
 from collections.abc import Collection
 from contextlib import nullcontext
@@ -20,7 +21,7 @@ from omegaconf import II
 from torch import Tensor
 
 from transition_parser import criterions, schedulers  # noqa: F401  (registers them)
-from transition_parser.compat import quiet_penman
+from transition_parser.compat import let_idle_threads_sleep_soon, quiet_penman
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.data.resources import SOURCE, TARGET, Resources
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
@@ -28,6 +29,7 @@ from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.modules.contract import Hypothesis
+from transition_parser.modules.packing import has_fast_bf16
 from transition_parser.parses import replay_amr
 from transition_parser.process import keep_freed_memory
 from transition_parser.schedulers.length import LengthConfig, tell_batches, warn_if_short
@@ -40,6 +42,8 @@ from transition_parser.text.pieces import OPEN, Pieces
 from transition_parser.transitions.config import FILE_NAME as CONFIG_FILE
 from transition_parser.transitions.config import ParserConfig
 
+logger = logging.getLogger(__name__)
+
 
 @dataclass
 class TransitionParsingConfig(LengthConfig):
@@ -50,9 +54,9 @@ class TransitionParsingConfig(LengthConfig):
         default=0.0,
         metadata={"help": "BPE-dropout: leave out each merge of pieces with this probability, 0: do not"},
     )
-    train_precision: ChoiceEnum(["fp32", "bf16"]) = field(
-        default="fp32",
-        metadata={"help": "bf16: autocast the training step (faster where the CPU has bf16)"},
+    train_precision: ChoiceEnum(["auto", "fp32", "bf16"]) = field(
+        default="auto",
+        metadata={"help": "of products in training; auto: bf16 where the machine computes in it natively, else fp32"},
     )
     valid_beam: int = field(
         default=1, metadata={"help": "beam of validation, which logs UAS and LAS, or Smatch; 0: no parsing"}
@@ -73,6 +77,7 @@ class TransitionParsingTask(FairseqTask):
         super().__init__(cfg)
         self.resources = resources
         self.table = resources.table
+        self._precision: torch.dtype | None = None  # of training, not known before the first batch
         self.builds_amr = resources.parser.builds_amr
         self.needs: Collection[str] = ()  # of the model, which fairseq makes before it loads data
         self._source = fairseq_dictionary(resources.source_dictionary)
@@ -84,6 +89,7 @@ class TransitionParsingTask(FairseqTask):
     def setup_task(cls, cfg: TransitionParsingConfig, **kwargs) -> "TransitionParsingTask":
         """Reads dictionaries, `spm.model` and `parser.json` of the folder `cfg.data`."""
         keep_freed_memory()
+        let_idle_threads_sleep_soon()
         quiet_penman()
         return cls(cfg, Resources.load(str(cfg.data)))
 
@@ -184,14 +190,24 @@ class TransitionParsingTask(FairseqTask):
     # --- training and validation ------------------------------------------------------------
 
     def train_step(self, sample, model, criterion, optimizer, update_num, ignore_grad=False):
-        """fairseq's step, in bf16 where asked for."""
-        with self._precision(sample):
-            return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
+        """fairseq's step, with the loss in the precision of training."""
 
-    def _precision(self, sample):
-        if str(self.cfg.train_precision) != "bf16" or not sample:
+        def loss(model, sample):  # within what fairseq does, which turns autocasting off on GPUs
+            with self._autocast(sample, model):
+                return criterion(model, sample)
+
+        return super().train_step(sample, model, loss, optimizer, update_num, ignore_grad)
+
+    def _autocast(self, sample, model):
+        if not sample:
             return nullcontext()
-        return torch.autocast(sample["target"].device.type, torch.bfloat16)
+        device, weights = sample["target"].device, next(model.parameters()).dtype
+        if self._precision is None:
+            asked = str(self.cfg.train_precision)
+            in_bf16 = asked == "bf16" or (asked == "auto" and weights == torch.float32 and has_fast_bf16(device))
+            self._precision = torch.bfloat16 if in_bf16 else weights
+            logger.info(f"training in {str(self._precision).removeprefix('torch.')} (--train-precision {asked})")
+        return nullcontext() if self._precision == weights else torch.autocast(device.type, self._precision)
 
     def valid_step(self, sample, model, criterion):
         """Adds what parsing the batch gets right: for trees the counts of words, heads and labelled heads, for AMR
