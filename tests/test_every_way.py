@@ -56,15 +56,16 @@ def move(request) -> Callable:
             yield lambda x: x
     elif request.param == "device":
         with SimulatedDevice():
-            yield lambda x: apply_to_sample(_to_device, x) if isinstance(x, dict) else x.to(DEVICE)
+            yield to_device
     elif search_kernels.library() is None:
         pytest.skip("set up without a compiler for the kernels")
     else:
         yield lambda x: x
 
 
-def _to_device(x: torch.Tensor) -> torch.Tensor:
-    return x.to(DEVICE)
+def to_device(x: TrainingModel | dict) -> TrainingModel | dict:
+    """A model or a batch on the simulated device."""
+    return apply_to_sample(to_device, x) if isinstance(x, dict) else x.to(DEVICE)
 
 
 @dataclass
@@ -93,7 +94,7 @@ def case_of(tmp_path_factory) -> Callable[[str, str], Case]:
         if system not in tasks:
             folder = make_folder(system, tmp_path_factory.mktemp(system) / "data")
             task = make_task(folder)
-            tasks[system] = task, make_batch(task, folder, range(1, 8), 5)
+            tasks[system] = task, make_batch(task, folder, range(1, 7), 4)
         if (system, kind) not in cases:
             task, batch = tasks[system]
             cases[system, kind] = Case(task, make_model(kind, task.resources), batch)
@@ -181,33 +182,47 @@ def test_search(case_of, system, kind, move, beam):
             assert hypothesis[2] == pytest.approx(other[2], abs=CLOSE)
 
 
+def gradients(model: TrainingModel) -> torch.Tensor:
+    """All of them, one after the other."""
+    return torch.cat([parameter.grad.detach().cpu().float().flatten() for parameter in model.parameters()])
+
+
 @pytest.mark.parametrize("system", ["arc-hybrid-swap", "amr"])
 def test_training_in_bf16_on_a_device(case_of, system):
-    """The loss and the direction of the gradients are those of the CPU in bf16."""
+    """With `--train-precision bf16` the loss and the direction of the gradients are about those of the CPU."""
     case = case_of(system, "positions")
     task = make_task(case.task.cfg.data, train_precision="bf16")
-    gradients, losses = [], []
-    for there in (False, True):
-        with SimulatedDevice() if there else nullcontext():
-            model = copy.deepcopy(case.model)
-            model, batch = (model.to(DEVICE), apply_to_sample(_to_device, case.batch)) if there else (model, case.batch)
-            losses.append(float(_update(task, model, batch, 1)))
-            gradients.append(torch.cat([p.grad.detach().cpu().flatten() for p in model.parameters()]))
-    assert losses[1] == pytest.approx(losses[0], rel=0.01)
-    assert torch.cosine_similarity(*gradients, 0) > 0.995
+    here, there = copy.deepcopy(case.model), copy.deepcopy(case.model)
+    wanted = _update(task, here, case.batch, 1)
+    with SimulatedDevice():
+        there = to_device(there)
+        found = _update(task, there, to_device(case.batch), 1)
+        assert float(found) == pytest.approx(float(wanted), rel=0.01)
+        assert torch.cosine_similarity(gradients(there), gradients(here), 0) > 0.99
+
+
+@pytest.mark.parametrize("dtype", [torch.half, torch.bfloat16])
+@pytest.mark.parametrize("system", ["arc-hybrid-swap", "amr"])
+def test_half_precision_on_a_device(case_of, system, dtype):
+    """As with fairseq's `--fp16` and `--bf16`."""
+    case, here = case_of(system, "positions"), copy.deepcopy(case_of(system, "positions").model)
+    make_criterion(case.task)(here, case.batch)[0].backward()
+    with SimulatedDevice():
+        there = to_device(copy.deepcopy(case.model)).to(dtype)
+        make_criterion(case.task)(there, to_device(case.batch))[0].backward()
+        assert torch.cosine_similarity(gradients(there), gradients(here), 0) > 0.99
 
 
 def test_dropout_on_a_device(case_of):
     """Other numbers are dropped than on the CPU: the gradients are finite, and not those without dropout."""
-    case = case_of("arc-eager", "state")
+    case, found = case_of("arc-eager", "state"), []
     with SimulatedDevice():
-        batch, gradients = apply_to_sample(_to_device, case.batch), []
         for dropout in (0.0, 0.5):
-            model = make_model("state", case.task.resources, dropout).to(DEVICE)
-            _update(case.task, model, batch, 1)
-            gradients.append(torch.cat([p.grad.detach().cpu().flatten() for p in model.parameters()]))
-    assert all(gradient.isfinite().all() for gradient in gradients)
-    assert 0 < torch.cosine_similarity(*gradients, 0) < 0.9
+            model = to_device(make_model("state", case.task.resources, dropout))
+            _update(case.task, model, to_device(case.batch), 1)
+            found.append(gradients(model))
+    assert all(gradient.isfinite().all() for gradient in found)
+    assert 0 < torch.cosine_similarity(*found, 0) < 0.9
 
 
 @each_other_way
