@@ -51,18 +51,18 @@ def amr_oracle(
 
     alignments: for each node at least one word. Raises `ValueError` for a node that has none, for a graph that
     is not connected, and for what the machine can't build: an edge from a node to itself, more than four edges
-    between two nodes, and more than a sentence of so many words may have (`AmrSystem`).
+    between two nodes, and more nodes, edges or SWAPs than a sentence of its length may have (`AmrSystem`).
 
     >>> from transition_parser.transitions import make_system
     >>> graph = AmrGraph(("sleep-01", "she"), frozenset(), (Edge(0, "ARG0", 1),))
     >>> words = [Word("She", "she"), Word("sleeps", "sleep")]
-    >>> found = amr_oracle(make_system("amr"), words, graph, [[1], [0]])
-    >>> [str(action) for action in found.actions]
+    >>> done = amr_oracle(make_system("amr"), words, graph, [[1], [0]])
+    >>> [str(action) for action in done.actions]
     ['SHIFT', 'COPY_LEMMA', 'SHIFT', 'COPY_SENSE01', 'ROOT', 'LA(ARG0)', 'REDUCE', 'CLOSE']
     """
     for node, tokens in enumerate(alignments):
         if not tokens:
-            raise ValueError(f"the node {graph.labels[node]} is aligned to no word: run `transition-parser align`")
+            raise ValueError(f"the node {graph.labels[node]} is not aligned to any word: run `transition-parser align`")
     check_graph(graph)
     plan = _Plan(words, graph, alignments)
     try:
@@ -89,7 +89,7 @@ def check_graph(graph: AmrGraph) -> None:
     for (one, other), count in pairs.items():
         if count > ARCS_IN_A_ROW:
             names = f"{graph.labels[one]} and {graph.labels[other]}"
-            raise ValueError(f"{count} edges join {names}: {ARCS_IN_A_ROW} at the most can be built")
+            raise ValueError(f"{count} edges join {names}: at most {ARCS_IN_A_ROW} can be built")
 
 
 def _check_limits(words: int, actions: Sequence[Action]) -> None:
@@ -125,10 +125,10 @@ class _Plan:
             self.parents[edge.target].append(edge)
         self.taken: dict[int, Span] = {}  # word → merged span
         self.entities: dict[int, _Entity] = {}
-        self.place: list[Span | None] = [None] * len(graph)
+        self.span_of: list[Span | None] = [None] * len(graph)
         self._find_entities()
         self._find_merged()
-        self._place_rest()
+        self._span_the_rest()
         self.dependents = self._find_dependents()
         self.nodes_of = self._order()
 
@@ -163,13 +163,13 @@ class _Plan:
             concept = self.graph.labels[node]
             self.entities[node] = _Entity(node, (name, *ops), Action(Kind.ENTITY, joined(concept, *parts)))
             for part in (node, name, *ops):
-                self.place[part] = span
+                self.span_of[part] = span
 
     def _entity_spans(self) -> set[Span]:
-        return {self.place[node] for node in self.entities}  # type: ignore[misc]
+        return {self.span_of[node] for node in self.entities}  # type: ignore[misc]
 
     def _name_span(self, strings: list[str], near: list[int]) -> tuple[Span, tuple[str, ...]]:
-        """The span of a name and the label parts behind the type. near: words that its nodes are aligned to."""
+        """The span of a name and the parts of the label after the type. near: words that its nodes are aligned to."""
         for length, parts in ((len(strings), ()), (3, (JOINED,)), (2, (JOINED,)), (1, ())):
             for first in self._starts(near, length):
                 forms = [word.form for word in self.words[first : first + length]]
@@ -190,57 +190,57 @@ class _Plan:
         """Concepts of several neighbouring words, where nothing else comes from a part of them."""
         for node, tokens in enumerate(self.alignments):
             span = (tokens[0], tokens[-1])
-            if self.place[node] or len(tokens) < 2 or len(tokens) != span[1] - span[0] + 1:
+            if self.span_of[node] or len(tokens) < 2 or len(tokens) != span[1] - span[0] + 1:
                 continue
             inside = range(span[0], span[1] + 1)
             alone = not any(
                 other != node
-                and not self.place[other]
+                and not self.span_of[other]
                 and self.alignments[other] != tokens
                 and set(self.alignments[other]) & set(inside)
                 for other in range(len(self.graph))
             )
             if alone and not any(word in self.taken for word in inside):
                 self._take(span)
-                self.place[node] = span
+                self.span_of[node] = span
             elif self.taken.get(span[0]) == span:
-                self.place[node] = span
+                self.span_of[node] = span
 
-    def _place_rest(self) -> None:
+    def _span_the_rest(self) -> None:
         for node, tokens in enumerate(self.alignments):
-            if self.place[node] is None:
+            if self.span_of[node] is None:
                 word = tokens[0]
-                self.place[node] = self.taken.get(word, (word, word))
+                self.span_of[node] = self.taken.get(word, (word, word))
 
     def _find_dependents(self) -> dict[int, list[tuple[Edge, Action]]]:
         """Constants such as polarity and mode that come from the span of their only head."""
-        found: dict[int, list[tuple[Edge, Action]]] = {}
+        dependents: dict[int, list[tuple[Edge, Action]]] = {}
         hidden = {part for entity in self.entities.values() for part in entity.hidden}
         for node in range(len(self.graph)):
             label = self.graph.labels[node]
             if node in hidden or node == self.graph.top or len(self.parents[node]) != 1 or self.degree[node] != 1:
                 continue
             edge = self.parents[node][0]
-            if self.place[node] != self.place[edge.source] or edge.source in hidden:
+            if self.span_of[node] != self.span_of[edge.source] or edge.source in hidden:
                 continue
             if node in self.graph.constants and is_constant(label) and not _is_copied(label, self._forms(node)):
                 action = Action(Kind.DEPENDENT, joined(edge.role, label))
-                found.setdefault(edge.source, []).append((edge, action))
-        return found
+                dependents.setdefault(edge.source, []).append((edge, action))
+        return dependents
 
     def _forms(self, node: int) -> list[str]:
-        first, last = self.place[node]  # type: ignore[misc]
+        first, last = self.span_of[node]  # type: ignore[misc]
         return [word.form for word in self.words[first : last + 1]]
 
     def _order(self) -> dict[Span, list[int]]:
-        """The nodes that each span makes: an entity first, then in the order of the graph, each constant behind
+        """The nodes that each span makes: an entity first, then in the order of the graph, each constant after
         its head."""
         hidden = {part for entity in self.entities.values() for part in entity.hidden}
         hidden |= {edge.target for edges in self.dependents.values() for edge, _ in edges}
         by_span: dict[Span, list[int]] = {}
         for node in range(len(self.graph)):
             if node not in hidden:
-                by_span.setdefault(self.place[node], []).append(node)  # type: ignore[arg-type]
+                by_span.setdefault(self.span_of[node], []).append(node)  # type: ignore[arg-type]
         for nodes in by_span.values():
             nodes.sort(key=self._rank)
         return by_span
@@ -305,21 +305,21 @@ class _Writer:
 
     def _can_meet(self, node: int) -> bool:
         """Whether the new node reaches all its neighbours on the stack, by actions that are legal at the end."""
-        wanted = [place for place, other in enumerate(self.stack) if other in self.open[node]]
+        wanted = [index for index, other in enumerate(self.stack) if other in self.open[node]]
         if not wanted or node in self.graph.constants:
             return True
         reached = set()
-        for place in range(len(self.stack) - 1, wanted[0], -1):
-            other = self.stack[place]
+        for index in range(len(self.stack) - 1, wanted[0], -1):
+            other = self.stack[index]
             group = self._group(other)
-            if place in wanted:
+            if index in wanted:
                 reached.add(group)
-            elif other not in self.graph.constants and not self._stays(place, group, reached):
+            elif other not in self.graph.constants and not self._stays(index, group, reached):
                 return False
         return True
 
-    def _stays(self, place: int, group: int, reached: set[int]) -> bool:
-        return group in reached or any(self._group(other) == group for other in self.stack[:place])
+    def _stays(self, index: int, group: int, reached: set[int]) -> bool:
+        return group in reached or any(self._group(other) == group for other in self.stack[:index])
 
     def _make(self, node: int, span: Span) -> None:
         entity = self.plan.entities.get(node)
@@ -366,10 +366,10 @@ class _Writer:
     def _meet(self, node: int, span: Span) -> None:
         """The new node goes down the stack as far as its neighbours on it are; what is complete on the way goes."""
         constants, stack = self.graph.constants, self.stack
-        place = len(stack) - 1
+        index = len(stack) - 1
         wanted = sum(other in self.open[node] for other in stack)
-        while place >= 0:
-            other = stack[place]
+        while index >= 0:
+            other = stack[index]
             edges = self.open[node].get(other)
             if edges:
                 wanted -= 1
@@ -379,18 +379,18 @@ class _Writer:
                 if node in constants:
                     return
                 if other in constants:
-                    del stack[place]
-                    place -= 1
+                    del stack[index]
+                    index -= 1
                     continue
-            stays = not self.ended or self._stays(place, self._group(other), {self._group(node)})
+            stays = not self.ended or self._stays(index, self._group(other), {self._group(node)})
             if not self.open[other] and stays:
                 self._say(_REDUCE, span)
-                del stack[place]
+                del stack[index]
             elif wanted:
                 self._say(_SWAP, span)
             else:
                 break
-            place -= 1
+            index -= 1
         stack.append(node)
 
 

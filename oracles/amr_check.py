@@ -143,14 +143,14 @@ def seen_only(
     """The derivation with each action that training does not have replaced by the most similar one that it has: a
     copy of the word for an unseen label, the most frequent role or entity type for an unseen one; an unseen
     DEPENDENT, and what has become illegal, are left out."""
-    state, found = system.initial(words), []
+    state, kept = system.initial(words), []
     for action in actions:
         options = [action] if action in vocabulary else _substitutes(action, vocabulary)
         known = next((option for option in options if system.why_illegal(state, option) is None), None)
         if known is not None:
             state = system.apply(state, known)
-            found.append(known)
-    return found
+            kept.append(known)
+    return kept
 
 
 def _substitutes(action: Action, vocabulary: Counter[Action]) -> Iterator[Action]:

@@ -80,7 +80,7 @@ def run_oracle(
             actions = list(oracle(system, words, tree))
         except NonProjectiveError as error:
             if nonprojective == "error":
-                raise _located(sentence, f"{error}: choose a system with SWAP") from None
+                raise _located(sentence, f"{error}: use a system with SWAP") from None
             coverage.skipped += 1
             yield sentence, None
             continue
@@ -110,11 +110,11 @@ def _check(
     actions: list[Action],
 ) -> None:
     try:
-        found = system.replay(words, actions)
+        replayed = system.replay(words, actions)
     except ValueError:
         coverage.illegal_steps += 1
         return
-    coverage.exact += found == tree
-    _, heads, labelled = attachment_scores([tree], [found])
+    coverage.exact += replayed == tree
+    _, heads, labelled = attachment_scores([tree], [replayed])
     coverage.heads += heads
     coverage.labelled += labelled

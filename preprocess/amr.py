@@ -89,15 +89,15 @@ def _spans(train: list[Derived]) -> dict[str, tuple[Action, ...]]:
 
 def _wiki(train: list[Derived]) -> dict[str, str]:
     """The most frequent `:wiki` of each name."""
-    found: dict[str, list[str]] = {}
+    values_of: dict[str, list[str]] = {}
     for item in train:
         graph = item.entry.graph
         for node, _name, ops in named(graph):
             if node in item.entry.wiki:
                 strings = tuple(graph.labels[op] for op in ops)
                 for name in wiki_keys(graph.labels[node], strings):
-                    found.setdefault(name, []).append(item.entry.wiki[node])
-    return {name: by_frequency(values)[0] for name, values in found.items()}
+                    values_of.setdefault(name, []).append(item.entry.wiki[node])
+    return {name: by_frequency(values)[0] for name, values in values_of.items()}
 
 
 def _write_split(folder: Path, split: str, items: list[Derived], pieces: Pieces) -> None:

@@ -24,8 +24,8 @@ RULE = """AMR entries that merge, align, oracle and preprocess refuse, all four 
   - no sentence (# ::snt or # ::tok)
   - a graph that Smatch can't read (quotation marks within a string)
   - a graph that the transition system can't build: an edge from a node to itself, more than four edges between two
-    nodes, and (not known to merge, since it shows only when nodes are aligned) more than a sentence of so many words
-    may have
+    nodes, and (not known to merge, since it shows only when nodes are aligned) more nodes, edges or
+    SWAPs than a sentence of its length may have
 Such an entry stops the command with exit status 2. With --skip-bad it is left out and named on standard error, and
 does not change the exit status, unless no entry is left. Comments without ::id, ::snt and ::tok are headers, not
 entries. A file that is not UTF-8 text is refused in any case."""

@@ -38,15 +38,15 @@ def merge_banks(paths: Iterable[str | os.PathLike], problems: Problems = None) -
 
     problems: see `banks`. Raises `InputError` for an id that came before, and for a file without entries.
     """
-    places: dict[str, str] = {}
+    seen_at: dict[str, str] = {}
     for path in paths:
         empty, left_out = True, len(problems or ())
         for entry in _usable(path, problems):
             empty = False
             if entry.id is not None:
-                if entry.id in places:
-                    raise entry.error(f"{places[entry.id]} has the same id: leave one of the two out")
-                places[entry.id] = f"{entry.path}:{entry.line}"
+                if entry.id in seen_at:
+                    raise entry.error(f"{seen_at[entry.id]} has the same id: leave one of the two out")
+                seen_at[entry.id] = f"{entry.path}:{entry.line}"
             yield entry
         if empty and len(problems or ()) == left_out:
             raise input_error("the file holds no AMRs", path)

@@ -98,7 +98,7 @@ def _target(path: str | os.PathLike) -> Path:
 @contextmanager
 def _said_of(path: str | os.PathLike, temporary: Path) -> Iterator[None]:
     """Gives errors of the block the name that the user knows: `path`, where they name the temporary file (or one in
-    the temporary folder), and where they name none since there is no room to write."""
+    the temporary folder), and where they name none because there is no room to write."""
     try:
         yield
     except OSError as error:

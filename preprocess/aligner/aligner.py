@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from preprocess.aligner.choose import Choice
 from preprocess.aligner.em import Observation, WordConceptTable
 from preprocess.aligner.forced import complete, is_lexical
 from preprocess.aligner.morphology import without_sense
 from preprocess.aligner.rules import Candidate, Names, candidates
+from preprocess.aligner.selection import Selection
 from preprocess.aligner.words import Span, Words, span
 from transition_parser.errors import InputError
 from transition_parser.graphs.amr import AmrGraph
@@ -100,39 +100,39 @@ def train_table(entries: Sequence[AmrEntry]) -> WordConceptTable:
 
 def _observations(entry: AmrEntry) -> Iterator[Observation]:
     graph, words = entry.graph, Words.of(entry_tokens(entry))
-    found, names = candidates(graph, words)
-    sure = {node: each[0].tokens for node, each in enumerate(found) if each and each[0].score >= _SURE}
+    options, names = candidates(graph, words)
+    sure = {node: each[0].tokens for node, each in enumerate(options) if each and each[0].score >= _SURE}
     taken = {token for tokens in sure.values() for token in tokens}
-    places = [token for token in range(len(words)) if not words.is_punctuation(token)]
+    tokens = [token for token in range(len(words)) if not words.is_punctuation(token)]
     weights = [
         (_TAKEN_WEIGHT if token in taken else 1.0) * (_FUNCTION_WEIGHT if words.function[token] else 1.0)
-        for token in places
+        for token in tokens
     ]
-    lemmas = [words.lemmas[token] for token in places]
+    lemmas = [words.lemmas[token] for token in tokens]
     for node in range(len(graph)):
         if node not in graph.constants and node not in sure and node not in names.strings:
             yield Observation(without_sense(graph.labels[node]), lemmas, weights)
 
 
 def _align(graph: AmrGraph, words: Words, table: WordConceptTable | None, given: dict[int, Span]) -> list[Span]:
-    found, names = candidates(graph, words)
+    options, names = candidates(graph, words)
     if table is not None:
-        found = [_with_table(graph, node, each, words, table) for node, each in enumerate(found)]
-    choice = Choice(graph, found, given, len(words))
-    chosen = choice.run()
-    _place_strings(names, chosen)
-    lexical = [node for node in range(len(graph)) if node not in chosen and is_lexical(graph, node)]
+        options = [_with_table(graph, node, each, words, table) for node, each in enumerate(options)]
+    selection = Selection(graph, options, given, len(words))
+    spans = selection.run()
+    _span_strings(names, spans)
+    lexical = [node for node in range(len(graph)) if node not in spans and is_lexical(graph, node)]
     content = [token for token in range(len(words)) if not words.function[token] and words.forms[token].isalpha()]
-    chosen = choice.spend(lexical, content)
-    return complete(graph, words, chosen)
+    spans = selection.spend(lexical, content)
+    return complete(graph, words, spans)
 
 
-def _with_table(graph, node: int, found: list[Candidate], words: Words, table: WordConceptTable) -> list[Candidate]:
+def _with_table(graph, node: int, options: list[Candidate], words: Words, table: WordConceptTable) -> list[Candidate]:
     """The candidates of a node with those that EM adds or makes likelier."""
-    if node in graph.constants or (found and found[0].score >= _SURE):
-        return found
+    if node in graph.constants or (options and options[0].score >= _SURE):
+        return options
     posterior = table.posterior(without_sense(graph.labels[node]), words.lemmas)
-    best = {candidate.tokens: candidate.score for candidate in found}
+    best = {candidate.tokens: candidate.score for candidate in options}
     for token, value in enumerate(posterior):
         if value > 0:
             likely = _EM_SCORE * value * (_FUNCTION_SCORE if words.function[token] else 1)
@@ -140,12 +140,12 @@ def _with_table(graph, node: int, found: list[Candidate], words: Words, table: W
     return [Candidate(*item) for item in sorted(best.items(), key=lambda item: (-item[1], item[0]))]
 
 
-def _place_strings(names: Names, chosen: dict[int, Span]) -> None:
+def _span_strings(names: Names, spans: dict[int, Span]) -> None:
     """Gives each string of a name its part of the span of the name."""
     for name, strings in names.strings.items():
-        whole = chosen.get(name)
+        whole = spans.get(name)
         if whole is None:
             continue
         parts = names.parts.get((name, whole), [whole] * len(strings))
         for string, tokens in zip(strings, parts, strict=True):
-            chosen.setdefault(string, span(tokens[0], tokens[-1]))
+            spans.setdefault(string, span(tokens[0], tokens[-1]))

@@ -45,9 +45,9 @@ class WordConceptTable:
         strengths = self.strengths.get(concept)
         if not strengths:
             return [0.0] * len(words)
-        found = [strengths.get(word, 0.0) for word in words]
-        total = sum(found) + 0.05
-        return [value / total * min(1.0, 2 * value) ** 0.5 for value in found]
+        values = [strengths.get(word, 0.0) for word in words]
+        total = sum(values) + 0.05
+        return [value / total * min(1.0, 2 * value) ** 0.5 for value in values]
 
 
 class _Pairs:
@@ -85,8 +85,8 @@ class _Pairs:
         of_concept = np.bincount(self.concept_of, expected)[self.concept_of]
         strength = expected / np.sqrt(of_word * of_concept) * expected / (expected + 0.5)
         concepts, words = list(self.concepts), list(self.words)
-        found: dict[str, dict[str, float]] = {}
-        for place in np.flatnonzero((strength >= _LEAST) & (self.word_of > 0)):
-            concept = concepts[self.concept_of[place]]
-            found.setdefault(concept, {})[words[self.word_of[place]]] = float(strength[place])
-        return found
+        of_words: dict[str, dict[str, float]] = {}
+        for pair in np.flatnonzero((strength >= _LEAST) & (self.word_of > 0)):
+            concept = concepts[self.concept_of[pair]]
+            of_words.setdefault(concept, {})[words[self.word_of[pair]]] = float(strength[pair])
+        return of_words

@@ -48,7 +48,7 @@ def read_gold(path: str | os.PathLike, kinds: Iterable[str] = ("subgraph", "dupl
                 for node in item["nodes"] if item["type"] in kinds else ():
                     nodes[node] = nodes.get(node, frozenset()) | frozenset(item["tokens"])
     except (ValueError, KeyError, AttributeError, TypeError) as error:
-        raise input_error(f"is no file of LEAMR's gold alignments ({error!r})", path) from None
+        raise input_error(f"is not a file of LEAMR's gold alignments ({error!r})", path) from None
     return gold
 
 
@@ -58,11 +58,11 @@ def score(entries: Iterable[AmrEntry], gold: Gold) -> AlignmentScore:
     for entry in entries:
         if entry.id not in gold:
             continue
-        places = dict(zip(entry.paths, entry.alignments, strict=True))
+        tokens_of = dict(zip(entry.paths, entry.alignments, strict=True))
         for path, tokens in gold[entry.id].items():
-            if path not in places:
+            if path not in tokens_of:
                 raise entry.error(f"the gold alignments name the node {path}, which the graph doesn't have")
             total += 1
-            exact += set(places[path]) == tokens
-            overlap += not tokens.isdisjoint(places[path])
+            exact += set(tokens_of[path]) == tokens
+            overlap += not tokens.isdisjoint(tokens_of[path])
     return AlignmentScore(total, exact, overlap)

@@ -11,10 +11,10 @@ from preprocess.aligner.words import Span, Words
 from transition_parser.graphs.amr import AmrGraph
 
 
-def complete(graph: AmrGraph, words: Words, chosen: dict[int, Span]) -> list[Span]:
+def complete(graph: AmrGraph, words: Words, given: dict[int, Span]) -> list[Span]:
     """The span of every node, given those of some. The graph need not be connected."""
     around = Around(graph)
-    spans = dict(chosen)
+    spans = dict(given)
     for node in range(len(graph)):
         if node not in spans and graph.labels[node] in _PUNCTUATED:
             tokens = _PUNCTUATED[graph.labels[node]](around, node, words, spans)
@@ -23,11 +23,11 @@ def complete(graph: AmrGraph, words: Words, chosen: dict[int, Span]) -> list[Spa
     open_nodes = [node for node in range(len(graph)) if node not in spans]
     strict = True
     while open_nodes:
-        found = {node: tokens for node in open_nodes if (tokens := _from_neighbours(around, node, spans, strict))}
-        spans |= found
-        if not found and not strict:
+        more = {node: tokens for node in open_nodes if (tokens := _from_neighbours(around, node, spans, strict))}
+        spans |= more
+        if not more and not strict:
             spans[open_nodes[0]] = _last_resort(words, spans)
-        strict = bool(found) and strict
+        strict = bool(more) and strict
         open_nodes = [node for node in open_nodes if node not in spans]
     return [spans[node] for node in range(len(graph))]
 
@@ -88,7 +88,8 @@ _PUNCTUATED = {"multi-sentence": _sentence_end, "and": _between, "or": _between}
 
 
 def _last_resort(words: Words, spans: dict[int, Span]) -> Span:
-    """The first token that is no function word and not taken yet, or else simply the first."""
+    """The first token that is neither a function word nor taken; where there is none, the first content word, or else
+    the first token."""
     taken = {token for tokens in spans.values() for token in tokens}
     free = [token for token in range(len(words)) if not words.function[token] and token not in taken]
     content = [token for token in range(len(words)) if not words.function[token]]

@@ -40,8 +40,8 @@ def marked(block: Sequence[str], entry: AmrEntry, style: str = "isi", relist: bo
         if lacks_tokens and _SNT.match(line):
             lines.append(f"# ::tok {entry.metadata['tok']}")
     if style == "jamr":
-        place = next(number for number, line in enumerate(lines) if not line.lstrip().startswith("#"))
-        lines[place:place] = jamr_lines(entry)
+        index = next(number for number, line in enumerate(lines) if not line.lstrip().startswith("#"))
+        lines[index:index] = jamr_lines(entry)
     return lines
 
 
@@ -53,12 +53,12 @@ def _graph_lines(entry: AmrEntry, style: str, relist: bool) -> list[str]:
 
 
 def _edits(lines: list[str], entry: AmrEntry, style: str, relist: bool) -> Iterator[_Edit]:
-    """What to change in the lines of a graph: a mark behind each node, and the old marks."""
-    places = dict(zip(entry.paths, entry.alignments, strict=True))
+    """What to change in the lines of a graph: a mark after each node, and the old marks."""
+    tokens_of_node = dict(zip(entry.paths, entry.alignments, strict=True))
     for (token, path), (after, _) in pairwise([*_with_paths(tokens_of(lines)), (None, None)]):
         has_mark = after is not None and after.kind == "ALIGNMENT"
-        if path in places:
-            yield token.row, token.end, token.end, _mark(places[path], style)
+        if path in tokens_of_node:
+            yield token.row, token.end, token.end, _mark(tokens_of_node[path], style)
             if has_mark:
                 yield _replaced(after, "")
         elif has_mark and relist:

@@ -41,7 +41,7 @@ def stems(word: str) -> frozenset[str]:
     >>> sorted(stems("gestation") & stems("gestate"))
     ['gest', 'gestat']
     """
-    found = {_bare(word)}
+    bare = {_bare(word)}
     layer = {word}
     for _ in range(2):
         layer = {
@@ -50,8 +50,8 @@ def stems(word: str) -> frozenset[str]:
             for suffix in SUFFIXES
             if stem.endswith(suffix) and len(stem) - len(suffix) >= _SHORTEST_STEM
         }
-        found |= {_bare(stem) for stem in layer}
-    return frozenset(stem for stem in found if len(stem) >= _SHORTEST_STEM)
+        bare |= {_bare(stem) for stem in layer}
+    return frozenset(stem for stem in bare if len(stem) >= _SHORTEST_STEM)
 
 
 def negated(concept: str, form: str) -> bool:

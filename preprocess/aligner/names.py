@@ -18,15 +18,15 @@ def unquoted(label: str) -> str:
 
 
 def name_spans(strings: Sequence[str], words: Words) -> list[tuple[float, list[Span]]]:
-    """(score, the span of each string) of every place where a name may stand, best rule first.
+    """(score, the span of each string) of each way in which a name may be expressed, best rule first.
 
     Rules: the same words; the same letters when joined (`B @-@ Raf`); the initials; a demonym; a common beginning;
     some of the strings; a token that holds the name.
     """
     for rule in (_in_order, _joined, _initials, _demonym, _beginnings, _some_strings, _inside):
-        found = rule([string.lower() for string in strings], words)
-        if found:
-            return found
+        matches = rule([string.lower() for string in strings], words)
+        if matches:
+            return matches
     return []
 
 
@@ -41,7 +41,7 @@ def _in_order(strings: list[str], words: Words) -> list[tuple[float, list[Span]]
 
 def _joined(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
     wanted = _letters("".join(strings))
-    found = []
+    matches = []
     for first in range(len(words) if wanted else 0):
         if not _letters(words.forms[first]):
             continue
@@ -49,10 +49,10 @@ def _joined(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
         for last in range(first, min(first + 2 * len(strings) + 8, len(words))):
             text += "" if words.forms[last].startswith("<") else _letters(words.forms[last])
             if text == wanted:
-                found.append((0.95, _share(strings, words, first, last)))
+                matches.append((0.95, _share(strings, words, first, last)))
             if len(text) >= len(wanted):
                 break
-    return found
+    return matches
 
 
 def _letters(text: str) -> str:
@@ -62,11 +62,11 @@ def _letters(text: str) -> str:
 def _share(strings: list[str], words: Words, first: int, last: int) -> list[Span]:
     """The tokens of a stretch whose letters overlap those of each string."""
     ends: list[tuple[int, int, int]] = []
-    place = 0
+    letter = 0
     for token in range(first, last + 1):
         size = 0 if words.forms[token].startswith("<") else len(_letters(words.forms[token]))
-        ends.append((token, place, place + size))
-        place += size
+        ends.append((token, letter, letter + size))
+        letter += size
     shares, start = [], 0
     for string in strings:
         end = start + len(_letters(string))
@@ -95,12 +95,12 @@ def _demonym(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]
 
 def _beginnings(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
     """Germany – German, Olympics – Olympic: each string shares most of its letters with one of a run of tokens."""
-    size, found = len(strings), []
+    size, matches = len(strings), []
     for first in range(len(words) - size + 1):
         forms = words.forms[first : first + size]
         if all(_alike(string, form) for string, form in zip(strings, forms, strict=True)):
-            found.append((0.8, [(first + i,) for i in range(size)]))
-    return found
+            matches.append((0.8, [(first + i,) for i in range(size)]))
+    return matches
 
 
 def _alike(string: str, form: str) -> bool:
@@ -113,18 +113,18 @@ def _alike(string: str, form: str) -> bool:
 
 
 def _some_strings(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
-    """Places of the longest run of the strings; the others share its tokens."""
+    """Spans of the longest run of the strings; the others share its tokens."""
     for size in range(len(strings) - 1, 0, -1):
-        found = []
+        matches = []
         for start in range(len(strings) - size + 1):
             part = strings[start : start + size]
             if all(len(string) < 3 for string in part):
                 continue
             for score, spans in _in_order(part, words) or _beginnings(part, words):
                 whole = span(spans[0][0], spans[-1][-1])
-                found.append((score * 0.7, [whole] * start + spans + [whole] * (len(strings) - start - size)))
-        if found:
-            return found
+                matches.append((score * 0.7, [whole] * start + spans + [whole] * (len(strings) - start - size)))
+        if matches:
+            return matches
     return []
 
 

@@ -16,19 +16,19 @@ _HALVES = {"a.m.": 0, "am": 0, "a.m": 0, "p.m.": 12, "pm": 12, "p.m": 12, "o'clo
 
 
 def numbers(words: Words) -> list[tuple[float, Span]]:
-    """(value, span) of each number, longer spans first at each place: `six`, `1 million`, `twenty @-@ five`."""
-    found: list[tuple[float, Span]] = []
+    """(value, span) of each number, longer spans first at each token: `six`, `1 million`, `twenty @-@ five`."""
+    values: list[tuple[float, Span]] = []
     for first in range(len(words)):
         runs = list(_runs(words, first))
-        found += reversed(runs)
-    return found
+        values += reversed(runs)
+    return values
 
 
 def _runs(words: Words, first: int) -> Iterator[tuple[float, Span]]:
     """Each number that begins at a token, shorter ones first."""
     total, group, opened = 0.0, None, False
-    for place in range(first, min(first + 8, len(words))):
-        form = words.forms[place]
+    for token in range(first, min(first + 8, len(words))):
+        form = words.forms[token]
         if opened and form in ("and", "-", "@-@"):
             continue
         value, scale = _simple(form)
@@ -41,7 +41,7 @@ def _runs(words: Words, first: int) -> Iterator[tuple[float, Span]]:
         else:
             group = (group or 0.0) + value
         opened = True
-        yield total + group, span(first, place)
+        yield total + group, span(first, token)
     if not opened and words.forms[first] in NUMBER_WORDS:
         yield NUMBER_WORDS[words.forms[first]], (first,)
 
@@ -96,28 +96,28 @@ def date_parts(form: str) -> frozenset[int]:
 
 def times_of_day(words: Words) -> Iterator[tuple[tuple[int, int], Span]]:
     """((hour, minute), span) of each time of day: `four o'clock in the afternoon`, `4:30 pm`, `noon`."""
-    for place, form in enumerate(words.forms):
+    for token, form in enumerate(words.forms):
         if form in ("noon", "midday"):
-            yield (12, 0), (place,)
+            yield (12, 0), (token,)
         elif form == "midnight":
-            yield (0, 0), (place,)
+            yield (0, 0), (token,)
         match = _CLOCK.fullmatch(form)
         hour = int(match[1]) if match else UNITS.get(form)
         if hour is None or hour > 24:
             continue
         minute = int(match[2] or 0) if match else 0
-        last, half = _half(words, place, match[3] if match else None)
+        last, half = _half(words, token, match[3] if match else None)
         for shift in (0, 12) if half is None else (half,):
-            yield (hour % 12 + shift, minute), span(place, last)
+            yield (hour % 12 + shift, minute), span(token, last)
         if half is None:
-            yield (hour, minute), span(place, last)
+            yield (hour, minute), span(token, last)
 
 
-def _half(words: Words, place: int, written: str | None) -> tuple[int, int | None]:
+def _half(words: Words, token: int, written: str | None) -> tuple[int, int | None]:
     """(the last token of a time, 0 for a.m., 12 for p.m., None if open)."""
-    last, half = place, _HALVES.get(written or "")
-    if place + 1 < len(words) and words.forms[place + 1] in _HALVES:
-        last, half = place + 1, _HALVES[words.forms[place + 1]]
+    last, half = token, _HALVES.get(written or "")
+    if token + 1 < len(words) and words.forms[token + 1] in _HALVES:
+        last, half = token + 1, _HALVES[words.forms[token + 1]]
     rest = words.forms[last + 1 : last + 4]
     if rest[:2] == ("in", "the") and rest[2:] in (("morning",), ("afternoon",), ("evening",)):
         return last + 3, 0 if rest[2] == "morning" else 12

@@ -15,8 +15,8 @@ from preprocess.aligner.words import Span, Words, span
 from transition_parser.graphs.amr import AmrGraph, is_number, named
 
 NOMINAL = 0.55  # a verb's noun for what the verb acts on: result – thing :ARG2-of result-01
-STRONG, WEAK = 0.9, 0.45  # words of the tables, before and behind the bar
-_LEAST = 0.3  # what is less alike is no candidate
+STRONG, WEAK = 0.9, 0.45  # words of the tables, before and after the bar
+_LEAST = 0.3  # what is less alike is not a candidate
 _DATE_ROLES = frozenset({"year", "year2", "month", "day", "decade", "century", "quarter"})
 
 
@@ -56,38 +56,39 @@ def candidates(graph: AmrGraph, words: Words) -> tuple[list[list[Candidate]], Na
     """The candidates of each node, best first, and the names. The strings of names have none of their own."""
     around = Around(graph)
     names = Names({}, {}, {})
-    found: list[list[Candidate]] = [[] for _ in graph.labels]
-    _find_names(graph, words, names, found)
+    options: list[list[Candidate]] = [[] for _ in graph.labels]
+    _find_names(graph, words, names, options)
     taken = {string for strings in names.strings.values() for string in strings}
     counts = numbers(words) if any(is_number(graph.labels[node]) for node in graph.constants) else []
     for node in range(len(graph)):
         if node in taken or node in names.strings:
             continue
         if node in graph.constants:
-            found[node] += _constant(around, node, words, counts)
+            options[node] += _constant(around, node, words, counts)
         else:
-            inside = {token for tokens, _ in found[node] for token in tokens}  # of New York City is no city
-            found[node] += (c for c in _concept(around, node, words) if inside.isdisjoint(c.tokens))
-    return [_best(each) for each in found], names
+            # in New York City the word City does not express the node `city`
+            inside = {token for tokens, _ in options[node] for token in tokens}
+            options[node] += (c for c in _concept(around, node, words) if inside.isdisjoint(c.tokens))
+    return [_best(each) for each in options], names
 
 
-def _best(found: list[Candidate]) -> list[Candidate]:
+def _best(options: list[Candidate]) -> list[Candidate]:
     """One candidate for each span, best first."""
     best: dict[Span, float] = {}
-    for tokens, score in found:
+    for tokens, score in options:
         best[tokens] = max(score, best.get(tokens, 0.0))
     return [Candidate(*item) for item in sorted(best.items(), key=lambda item: (-item[1], item[0]))]
 
 
-def _find_names(graph: AmrGraph, words: Words, names: Names, found: list[list[Candidate]]) -> None:
+def _find_names(graph: AmrGraph, words: Words, names: Names, options: list[list[Candidate]]) -> None:
     for entity, name, strings in named(graph):
         names.strings[name] = strings
         names.entity[entity] = name
         for score, spans in name_spans([unquoted(graph.labels[string]) for string in strings], words):
             whole = span(min(s[0] for s in spans), max(s[-1] for s in spans))
             names.parts.setdefault((name, whole), spans)
-            found[name].append(Candidate(whole, score))
-            found[entity].append(Candidate(whole, 0.8 * score))
+            options[name].append(Candidate(whole, score))
+            options[entity].append(Candidate(whole, 0.8 * score))
 
 
 def _constant(around: Around, node: int, words: Words, counts: list[tuple[float, Span]]) -> Iterator[Candidate]:
@@ -191,11 +192,11 @@ def _several_words(lemma: str, words: Words) -> Iterator[Candidate]:
             similarity(part, words.forms[t], words.lemmas[t]) >= DERIVED for part, t in zip(parts, tokens, strict=True)
         ):
             yield Candidate(span(tokens[0], tokens[-1]), 1.0)
-    for place, part in enumerate(parts if size else []):
+    for index, part in enumerate(parts if size else []):
         for token, score in enumerate(_alike(part, words)):
             if score >= DERIVED and not words.function[token]:
                 particle = any(parts[-1] == form for form in words.forms[token + 1 : token + 6])
-                yield Candidate((token,), (0.8 if particle else 0.7) if place == 0 else 0.55)
+                yield Candidate((token,), (0.8 if particle else 0.7) if index == 0 else 0.55)
 
 
 def _question_words(around: Around, node: int, words: Words) -> Iterator[Candidate]:

@@ -1,6 +1,6 @@
 """Closed-class knowledge of English and of the AMR guidelines, as data.
 
-Words are lower case. In `CONCEPT_WORDS` those before `|` nearly always express the concept, those behind it often
+Words are lower case. In `CONCEPT_WORDS` those before `|` nearly always express the concept, those after it often
 express something else.
 Source: Banarescu et al., Abstract Meaning Representation (AMR) Specification 1.2.6.
 """

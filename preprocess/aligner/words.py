@@ -1,4 +1,4 @@
-"""The tokens of one sentence, as the rules look at them."""
+"""The tokens of one sentence, in the forms that the rules compare."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Words:
         return len(self.tokens)
 
     def is_punctuation(self, token: int) -> bool:
-        """True for a token that is no word."""
+        """True for a punctuation mark."""
         return self.forms[token] in PUNCTUATION
 
 

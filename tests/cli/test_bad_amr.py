@@ -11,8 +11,8 @@ GOOD = "# ::id a\n# ::tok The cat sleeps\n(s / sleep-01~2\n      :ARG0 (c / cat~
 HEAD = GOOD + "# ::id b\n# ::tok A dog barks\n"
 SYNTAX = {  # errors of penman: the line, and a caret below the place
     "unbalanced": (HEAD + "(b / bark-01\n      :ARG0 (d / dog)\n", ":9: sentence b: the text ends within the graph"),
-    "text behind": (HEAD + "(b / bark-01))\n", ":8: sentence b: text behind the end of the graph"),
-    "two graphs": (HEAD + "(b / bark-01)\n(d / dog)\n", ":9: sentence b: text behind the end of the graph"),
+    "text behind": (HEAD + "(b / bark-01))\n", ":8: sentence b: text after the end of the graph"),
+    "two graphs": (HEAD + "(b / bark-01)\n(d / dog)\n", ":9: sentence b: text after the end of the graph"),
     "no parenthesis": (HEAD + "bark-01\n", ":8: sentence b: no parenthesis where the graph begins: is the file AMR?"),
 }
 BROKEN = {

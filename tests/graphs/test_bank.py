@@ -288,10 +288,10 @@ def test_with_alignments():
     "graph, said",
     [
         ("(b / bark-01 :ARG0 (d / dog)", "the text ends within the graph"),
-        ("(b / bark-01 :ARG0 (d / dog)))", "text behind the end of the graph: a parenthesis too many"),
-        ("(b / bark-01) :ARG0 x", "text behind the end of the graph"),
-        ("(b / bark-01)(d / dog)", "text behind the end of the graph"),
-        ("(b / bark-01) # a remark", "text behind the end of the graph"),
+        ("(b / bark-01 :ARG0 (d / dog)))", "text after the end of the graph: a parenthesis too many"),
+        ("(b / bark-01) :ARG0 x", "text after the end of the graph"),
+        ("(b / bark-01)(d / dog)", "text after the end of the graph"),
+        ("(b / bark-01) # a remark", "text after the end of the graph"),
         ("b / bark-01)", "no parenthesis where the graph begins: is the file AMR?"),
         ("  A dog barks.", "no parenthesis where the graph begins"),
         ("((b / bark-01))", "a variable is expected here"),
@@ -339,7 +339,7 @@ def test_blank_line_missing_between_entries():
     assert "the entry has two `# ::id`: is a blank line missing" in problem(DOG + CAT)
     assert "two `# ::snt`" in problem("# ::snt a\n# ::snt b\n(a / a)\n")
     assert "two `# ::id`" in problem("# ::id a ::id b\n(a / a)\n")
-    assert "text behind the end of the graph" in problem("(b / bark-01)\n(d / dog)\n")
+    assert "text after the end of the graph" in problem("(b / bark-01)\n(d / dog)\n")
 
 
 def test_blank_line_inside_a_graph():

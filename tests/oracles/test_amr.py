@@ -175,9 +175,9 @@ MANY_EDGES = (
 @pytest.mark.parametrize(
     ("graph", "problem"),
     [
-        ("(s / see-01~0 :ARG0 (d / dog))", "the node dog is aligned to no word: run `transition-parser align`"),
+        ("(s / see-01~0 :ARG0 (d / dog))", "the node dog is not aligned to any word: run `transition-parser align`"),
         ("(s / see-01~0 :ARG1 s)", "the edge :ARG1 goes from see-01 to itself"),
-        (FIVE_EDGES, "5 edges join see-01 and dog: 4 at the most can be built"),
+        (FIVE_EDGES, "5 edges join see-01 and dog: at most 4 can be built"),
         (MANY_NODES, "the graph needs 20 nodes, but a sentence of 2 words may have 12"),
         (MANY_EDGES, "the graph needs 36 further edges, but a sentence of 2 words may have 24"),
     ],

@@ -331,7 +331,7 @@ def test_scores():
 def test_no_gold_file(tmp_path):
     path = tmp_path / "gold.json"
     path.write_text("[1]", encoding="utf-8")
-    with pytest.raises(InputError, match="no file of LEAMR's gold alignments"):
+    with pytest.raises(InputError, match="not a file of LEAMR's gold alignments"):
         read_gold(path)
 
 

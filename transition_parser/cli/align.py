@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--style",
         choices=STYLES,
         default="isi",
-        help="isi: ~e.5 behind each node (default); plain: ~5; jamr: # ::alignments and # ::node lines",
+        help="isi: ~e.5 after each node (default); plain: ~5; jamr: # ::alignments and # ::node lines",
     )
     parser.add_argument(
         "--train",

@@ -54,10 +54,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _kind_of_both(gold: str, system: str) -> str:
     kinds = {path: kind_of(path) for path in (gold, system)}
-    found = {kind for kind in kinds.values() if kind}
-    if len(found) > 1:
+    known = {kind for kind in kinds.values() if kind}
+    if len(known) > 1:
         raise input_error(f"{kinds[system]}, but {gold} is {kinds[gold]}: both must be of one kind", system)
-    return found.pop() if found else "CoNLL-U"
+    return known.pop() if known else "CoNLL-U"
 
 
 def kind_of(path: str) -> str | None:

@@ -22,7 +22,7 @@ class AlignmentError(ValueError):
 
 
 def read_alignments(text: str, paths: Sequence[str], words: int) -> Alignments:
-    """The tokens of each node, from what stands behind `# ::alignments`.
+    """The tokens of each node, from the value of `# ::alignments`.
 
     paths: of the nodes, see `AmrEntry`. words: of the sentence, 0 where it is not given. ISI's style may name roles,
     `:wiki` and further mentions of a node, which are left out. Raises `AlignmentError`.
@@ -32,14 +32,14 @@ def read_alignments(text: str, paths: Sequence[str], words: int) -> Alignments:
     """
     tokens: list[set[int]] = [set() for _ in paths]
     pairs = 0
-    for item, found, more in _items(text, paths, words):
-        pairs += len(found) * len(more)
+    for item, nodes, span in _items(text, paths, words):
+        pairs += len(nodes) * len(span)
         if pairs > MOST_PAIRS:
             raise AlignmentError(
                 f"`# ::alignments` aligns nodes to more than {MOST_PAIRS:,} tokens, at {shortened(item)}"
             )
-        for node in found:
-            tokens[node].update(more)
+        for node in nodes:
+            tokens[node].update(span)
     return tuple(tuple(sorted(each)) for each in tokens)
 
 
@@ -71,7 +71,7 @@ def _size(words: int) -> str:
 
 
 def check_alignments(alignments: Alignments, labels: Sequence[str], words: int) -> None:
-    """Raises `AlignmentError` for a token that a sentence of so many words (0: not given) does not have."""
+    """Raises `AlignmentError` for a token that a sentence of `words` tokens (0: not given) does not have."""
     for label, tokens in zip(labels, alignments, strict=True):
         if tokens and tokens[-1] >= (words or MOST_TOKENS):
             problem = f"is aligned to token {tokens[-1]}, but {_size(words)} (counted from 0)"
@@ -102,12 +102,12 @@ def jamr_comments(paths: Sequence[str], labels: Sequence[str], alignments: Seque
         for run in runs:
             of_span.setdefault(run, []).append(path)
         nodes.append(f"# ::node\t{path}\t{label}\t" + ",".join(f"{first}-{end}" for first, end in runs))
-    items = " ".join(f"{first}-{end}|{'+'.join(found)}" for (first, end), found in sorted(of_span.items()))
+    items = " ".join(f"{first}-{end}|{'+'.join(names)}" for (first, end), names in sorted(of_span.items()))
     return [f"# ::alignments {items}", *nodes]
 
 
 def _runs(tokens: Sequence[int]) -> list[tuple[int, int]]:
-    """The stretches without a gap, each as its first token and the one behind it."""
+    """The stretches without a gap, each as its first token and the one after its last."""
     runs: list[tuple[int, int]] = []
     for token in tokens:
         if runs and runs[-1][1] == token:

@@ -15,7 +15,7 @@ from transition_parser.errors import InputError
 
 MAX_DEPTH = 1000  # levels of nesting in PENMAN: paths of nodes, and text with indentation, grow with the square
 
-# roles that end in -of and are no inverses (as in Smatch, Cai and Knight 2013)
+# roles that end in -of and are not inverses (as in Smatch, Cai and Knight 2013)
 NOT_INVERSE = frozenset({"consist-of", "prep-on-behalf-of", "prep-out-of"})
 
 _OPPOSITE = {"mod": "domain", "domain": "mod"}
@@ -76,12 +76,12 @@ class AmrGraph:
     def renumbered(self, order: Sequence[int]) -> AmrGraph:
         """The same graph with node `order[i]` as node i, its edges sorted: equal for graphs that differ in
         nothing but numbering, given the orders that correspond."""
-        place = {old: new for new, old in enumerate(order)}
+        number = {old: new for new, old in enumerate(order)}
         return AmrGraph(
             tuple(self.labels[old] for old in order),
-            frozenset(place[node] for node in self.constants),
-            tuple(sorted(Edge(place[s], role, place[t]) for s, role, t in self.edges)),
-            place[self.top],
+            frozenset(number[node] for node in self.constants),
+            tuple(sorted(Edge(number[s], role, number[t]) for s, role, t in self.edges)),
+            number[self.top],
         )
 
     def variables(self) -> list[str | None]:
@@ -120,7 +120,7 @@ class _Line(NamedTuple):
     role: str
     symbol: str  # without alignment
     node: int | None  # None for a variable that was defined elsewhere, and for `:wiki`
-    closed: int = 0  # parentheses that close behind it
+    closed: int = 0  # parentheses that close after it
 
 
 class Layout:
@@ -169,25 +169,25 @@ class Layout:
     def _tree(self) -> dict[int, int | None]:
         """For each node that the top reaches the edge below which it is written, None for the top."""
         edges = self.graph.edges
-        found: dict[int, int | None] = {self.graph.top: None}
+        written_by: dict[int, int | None] = {self.graph.top: None}
         reached = [self.graph.top]
         ahead = back = 0
         while back < len(reached):
             while ahead < len(reached):  # in the direction of edges as far as they lead
                 for number in self._around[reached[ahead]]:
                     source, _, target = edges[number]
-                    if source == reached[ahead] and target not in found:
-                        found[target] = number
+                    if source == reached[ahead] and target not in written_by:
+                        written_by[target] = number
                         reached.append(target)
                 ahead += 1
-            against = (number for number in self._around[reached[back]] if edges[number].source not in found)
+            against = (number for number in self._around[reached[back]] if edges[number].source not in written_by)
             inverse_edge = next(against, None)
             if inverse_edge is None:
                 back += 1
             else:
-                found[edges[inverse_edge].source] = inverse_edge
+                written_by[edges[inverse_edge].source] = inverse_edge
                 reached.append(edges[inverse_edge].source)
-        return found
+        return written_by
 
     def _check_names(self) -> None:
         """Raises `InputError` for names that PENMAN can't hold, or would read as something else."""
@@ -294,8 +294,8 @@ def _is_role(text: str) -> bool:
 
 
 def inverse(role: str) -> str:
-    """The inverse of a role that is none, as Smatch understands it: it reads `:domain` as the inverse of `:mod`, but
-    not `:mod-of`.
+    """The inverse of a role that is not inverse itself, as Smatch understands it: `:domain` is the inverse of `:mod`,
+    and `:mod-of` is not.
 
     >>> inverse("ARG0"), inverse("mod")
     ('ARG0-of', 'domain')

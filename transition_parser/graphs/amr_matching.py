@@ -33,7 +33,8 @@ class TooLargeError(InputError):
 
 
 def best_mapping(system: Triples, gold: Triples, restarts: int = 4, seed: int = 0) -> tuple[int, Mapping]:
-    """The most matching triples that were found, and for each node of `system` that of `gold`, or None.
+    """How many triples match under the best mapping that the search finds, and for each node of `system` that of
+    `gold`, or None.
 
     One climb from a start that joins equal concepts, then `restarts` from random ones; the same seed gives the same
     result for the same pair, whatever was scored before. Graphs with more than `LARGE` pairs of nodes (400 nodes each)
@@ -52,13 +53,13 @@ def best_mapping(system: Triples, gold: Triples, restarts: int = 4, seed: int = 
         climb.sweep()
         return climb.match, climb.result()
     best = 0
-    found: Mapping = [None] * len(system.concepts)
+    mapping: Mapping = [None] * len(system.concepts)
     for start in _starts(task, system, gold, restarts, seed):
         climb = _Climb(task, start)
         climb.ascend()
         if climb.match > best:
-            best, found = climb.match, climb.result()
-    return best, found
+            best, mapping = climb.match, climb.result()
+    return best, mapping
 
 
 class _Task:
@@ -183,8 +184,8 @@ class _Climb:
     def _best_move(self) -> tuple[int, tuple[int, int]]:
         """What the best move of a node to a free node of gold gains, and which it is."""
         gains = np.where(self.free, self.worth - self.now[:, None], -1)
-        place = int(gains.argmax())
-        return int(gains.flat[place]), divmod(place, gains.shape[1])
+        index = int(gains.argmax())
+        return int(gains.flat[index]), divmod(index, gains.shape[1])
 
     def _best_swap(self) -> tuple[int, tuple[int, int]]:
         """What the best swap of what two nodes are mapped to gains, and which it is."""
@@ -196,8 +197,8 @@ class _Climb:
                 gains[source, target] += gain
                 gains[target, source] += gain
         gains = np.where(self.task.above_diagonal, gains, -1)
-        place = int(gains.argmax())
-        return int(gains.flat[place]), divmod(place, len(self.to))
+        index = int(gains.argmax())
+        return int(gains.flat[index]), divmod(index, len(self.to))
 
     def _swaps_of(self, node: int) -> np.ndarray:
         """What swapping with each other node gains."""
@@ -217,14 +218,14 @@ class _Climb:
         """Maps a node to a free node of gold, or to none."""
         before, self.to[node] = int(self.to[node]), other
         self.now[node] = self.worth[node, other]
-        for sign, place in ((-1, before), (1, other)):
-            if place == self.none:
+        for sign, end in ((-1, before), (1, other)):
+            if end == self.none:
                 continue
-            self.free[place] = sign < 0
+            self.free[end] = sign < 0
             for table, role, neighbour in self.task.neighbours[node]:
-                found = table.get((role, place))
-                if found is not None:
-                    nodes, counts = found
+                linked = table.get((role, end))
+                if linked is not None:
+                    nodes, counts = linked
                     self.worth[neighbour, nodes] += sign * counts
                     self.now[neighbour] = self.worth[neighbour, self.to[neighbour]]
 

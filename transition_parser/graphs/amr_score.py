@@ -91,11 +91,11 @@ def compare_graphs(
     )
     match, mapping = best_mapping(ours, theirs, restarts, seed)
     names = [("system", node) if other is None else ("gold", other) for node, other in enumerate(mapping)]
-    wanted = _lines(theirs, [("gold", node) for node in range(len(theirs.concepts))])
-    found = _lines(ours, names)
-    in_gold, in_system = dict(wanted), dict(found)
-    missing = [f"- {line}" for key, line in wanted if key not in in_system]
-    extra = [f"+ {line}" for key, line in found if key not in in_gold]
+    gold_lines = _lines(theirs, [("gold", node) for node in range(len(theirs.concepts))])
+    system_lines = _lines(ours, names)
+    in_gold, in_system = dict(gold_lines), dict(system_lines)
+    missing = [f"- {line}" for key, line in gold_lines if key not in in_system]
+    extra = [f"+ {line}" for key, line in system_lines if key not in in_gold]
     return Counts(match, len(ours), len(theirs)), missing + extra
 
 

@@ -61,7 +61,7 @@ class Triples:
 def read_triples(text: str, error: Callable[[str], InputError] = InputError) -> Triples:
     """The triples of PENMAN text (one line or more, alignments ignored) as the package `smatch` reads them.
 
-    It turns inverse roles and :mod (into :domain), adds TOP to the first node, and drops a constant behind an
+    It turns inverse roles and :mod (into :domain), adds TOP to the first node, and drops a constant after an
     inverse role or :mod. error: makes the exception to raise where it can't read the text.
     """
     line = " ".join(without_alignments(text).split())
@@ -100,7 +100,7 @@ def entry_triples(entry: AmrEntry) -> Triples:
 
 
 def _size(entry: AmrEntry) -> int:
-    """The triples of an entry: concepts, edges, wikis and TOP, but for constants behind :mod and inverse roles."""
+    """The triples of an entry: concepts, edges, wikis and TOP, except constants after :mod and inverse roles."""
     graph = entry.amr
     dropped = sum(target in graph.constants and (role == "mod" or is_inverse(role)) for _, role, target in graph.edges)
     return len(graph) - len(graph.constants) + len(graph.edges) - dropped + len(entry.wiki) + 1
@@ -117,7 +117,7 @@ def _log() -> Iterator[io.StringIO]:
 
 
 def without_alignments(text: str) -> str:
-    """PENMAN text without the marks behind symbols and roles.
+    """PENMAN text without the marks after symbols and roles.
 
     >>> without_alignments('(s / see-01~e.1 :ARG0~e.0,2 (n / name :op1 "a~e.1"~e.3))')
     '(s / see-01 :ARG0 (n / name :op1 "a~e.1"))'
@@ -157,13 +157,13 @@ def reentrancy_triples(graph: AmrGraph) -> Triples:
 def _part(graph: AmrGraph, edges: list) -> Triples:
     ends = {node for edge in edges for node in (edge.source, edge.target)}
     nodes = [node for node in sorted(ends) if node not in graph.constants]
-    place = {node: number for number, node in enumerate(nodes)}
+    number = {node: index for index, node in enumerate(nodes)}
     names = graph.variables()
     return Triples(
         tuple(names[node] for node in nodes),
         tuple(graph.labels[node] for node in nodes),
-        tuple((e.role, place[e.source], graph.labels[e.target]) for e in edges if e.target in graph.constants),
-        tuple((e.role, place[e.source], place[e.target]) for e in edges if e.target not in graph.constants),
+        tuple((e.role, number[e.source], graph.labels[e.target]) for e in edges if e.target in graph.constants),
+        tuple((e.role, number[e.source], number[e.target]) for e in edges if e.target not in graph.constants),
     )
 
 

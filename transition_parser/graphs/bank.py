@@ -20,14 +20,14 @@ from transition_parser.graphs.penman_reader import PenmanError, read_penman
 TEXT_KEYS = ("snt", "tok")
 
 _KEY = re.compile(r"(?:^|\s)::([\w-]+)(?:\s+|$)")
-_AROUND = 60  # characters of a line that a message shows on either side of a place
+_AROUND = 60  # characters of a line that a message shows on either side of the error
 
 
 @dataclass(frozen=True)
 class AmrEntry:
     """One entry of a bank.
 
-    metadata: what stands behind `# ::key`, in order. graph: None where the entry has none (only a sentence).
+    metadata: the value of each `# ::key`, in order. graph: None where the entry has none (only a sentence).
     variables: the variable of each node as written, None for constants. alignments: the tokens of each node, ()
     where it has none; marks of roles, of `:wiki` and of further mentions of a variable stay in `penman` alone.
     wiki: node → value of `:wiki` as written. paths: for each node the branches that lead to it from the top,
@@ -110,13 +110,13 @@ class AmrEntry:
         for a graph that PENMAN can't hold, see `AmrGraph.to_penman`.
         """
         layout = Layout(graph, wiki)
-        place = {old: new for new, old in enumerate(layout.order)}
+        number = {old: new for new, old in enumerate(layout.order)}
         return replace(
             self,
             graph=layout.renumbered(),
             variables=tuple(layout.variables[node] for node in layout.order),
             alignments=tuple(tuple(alignments[node]) for node in layout.order),
-            wiki={place[node]: layout.wiki[node] for node in layout.order if node in layout.wiki},
+            wiki={number[node]: layout.wiki[node] for node in layout.order if node in layout.wiki},
             paths=tuple(layout.paths),
             penman=layout.text(alignments if marks else None),
         )
@@ -126,7 +126,7 @@ class AmrEntry:
         return input_error(problem, self.path, self.line, self.id)
 
     def rewritten(self, keys: Iterable[str] = ("id", "snt", "tok"), alignments: bool = True) -> str:
-        """The entry written anew, with the metadata of `keys` that it has, and a blank line behind it."""
+        """The entry written anew, with the metadata of `keys` that it has, and a blank line after it."""
         lines = [f"# ::{key} {self.metadata[key]}" for key in keys if key in self.metadata]
         if self.graph is not None:
             marks = self.alignments if alignments and any(self.alignments) else None
@@ -134,7 +134,7 @@ class AmrEntry:
         return "\n".join(lines) + "\n\n"
 
     def __str__(self) -> str:
-        """The entry as written, with a blank line behind it."""
+        """The entry as written, with a blank line after it."""
         return "\n".join(part for part in (*self.comments, self.penman.rstrip("\n")) if part) + "\n\n"
 
 
@@ -201,11 +201,11 @@ def parse_entry(block: list[str], path: str | None = None, start: int = 1) -> Am
         column = len(first) - len(first.lstrip())
         raise _error_at(entry, "no parenthesis where the graph begins: is the file AMR?", number, first, column)
     try:
-        found = read_penman([line for _, line in graph_lines])
+        text = read_penman([line for _, line in graph_lines])
     except PenmanError as error:
         raise _located(entry, error, graph_lines) from None
     penman = "\n".join(line for _, line in graph_lines)
-    return _aligned(replace(entry, penman=penman, **found._asdict()))
+    return _aligned(replace(entry, penman=penman, **text._asdict()))
 
 
 def _aligned(entry: AmrEntry) -> AmrEntry:
@@ -230,7 +230,7 @@ def is_header(metadata: Mapping[str, str]) -> bool:
 
 
 def metadata_of(comments: Iterable[str], path: str | None = None, start: int | None = None) -> dict[str, str]:
-    """What comments say behind their keys. Raises `InputError` for two ids or sentences."""
+    """The keys and values of comments. Raises `InputError` for two ids or sentences."""
     metadata: dict[str, str] = {}
     for line in comments:
         fields = _fields(line)
@@ -243,14 +243,14 @@ def metadata_of(comments: Iterable[str], path: str | None = None, start: int | N
 
 
 def _fields(comment: str) -> list[tuple[str, str]]:
-    """The keys and values of `# ::id x ::date y`. Behind ::snt and ::tok all is text, `::` too."""
+    """The keys and values of `# ::id x ::date y`. After ::snt and ::tok everything is text, `::` too."""
     text = comment.strip().lstrip("#").strip()
-    found = list(_KEY.finditer(text))
-    if not found or found[0].start() != 0:
+    keys = list(_KEY.finditer(text))
+    if not keys or keys[0].start() != 0:
         return []
-    ends = [match.start() for match in found[1:]] + [len(text)]
+    ends = [match.start() for match in keys[1:]] + [len(text)]
     fields: list[tuple[str, str]] = []
-    for match, end in zip(found, ends, strict=True):
+    for match, end in zip(keys, ends, strict=True):
         if match[1] in TEXT_KEYS:
             return [*fields, (match[1], text[match.end() :].strip())]
         fields.append((match[1], text[match.end() : end].strip()))
@@ -265,7 +265,7 @@ def _located(entry: AmrEntry, error: PenmanError, lines: list[tuple[int, str]]) 
 
 
 def _error_at(entry: AmrEntry, problem: str, number: int, line: str, column: int) -> InputError:
-    """The problem, the line and a caret below the place; of a long line only what is around it."""
+    """The problem, the line and a caret below the error; of a long line only what is around it."""
     start = max(0, column - _AROUND)
     shown = "".join(c if c.isprintable() else " " for c in line[start : column + _AROUND])
     return input_error(f"{problem}\n  {shown}\n  {' ' * (column - start)}^", entry.path, number, entry.id)

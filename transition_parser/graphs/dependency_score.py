@@ -155,7 +155,7 @@ def _words(sentences: Iterable[Sentence], full_labels: bool) -> tuple[str, list[
     """The characters of all tokens without spaces, and the words."""
     text: list[str] = []
     words: list[_Word] = []
-    place = 0
+    length = 0
     for sentence in sentences:
         tree = sentence.tree()
         first, covered = len(words), 0
@@ -166,12 +166,12 @@ def _words(sentences: Iterable[Sentence], full_labels: bool) -> tuple[str, list[
             if not in_range:
                 form = _without_spaces(row.form)
                 text.append(form)
-                start, place = place, place + len(form)
+                start, length = length, length + len(form)
             if row.is_range:
                 covered = row.span[1]
             if row.is_word:
                 relation = row.deprel if full_labels else row.deprel.split(":")[0]
-                words.append(_Word(row.form, start, place, relation, row.xpos, in_range))
+                words.append(_Word(row.form, start, length, relation, row.xpos, in_range))
         for word, head in zip(words[first:], tree.heads, strict=True):
             word.parent = words[first + head - 1] if head else None
             word.length = len(tree)
@@ -186,13 +186,13 @@ def _without_spaces(form: str) -> str:
 def _check_same_text(gold: str, system: str) -> None:
     if gold == system:
         return
-    place = next(
+    first = next(
         (i for i, (a, b) in enumerate(zip(gold, system, strict=False)) if a != b),
         min(len(gold), len(system)),
     )
     raise InputError(
-        f"the texts differ from character {place} on (spaces not counted): gold has "
-        f"{gold[place : place + 20]!r}, the system {system[place : place + 20]!r}"
+        f"the texts differ from character {first} on (spaces not counted): gold has "
+        f"{gold[first : first + 20]!r}, the system {system[first : first + 20]!r}"
     )
 
 

@@ -45,7 +45,7 @@ class Token(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The column behind it."""
+        """The column after its last character."""
         return self.column + len(self.text)
 
 
@@ -87,7 +87,7 @@ def tokens_of(lines: Sequence[str]) -> Iterator[Token]:
 
 
 class _Mention(NamedTuple):
-    """A place of the text where a node is written whole, or a symbol that is a constant or a variable."""
+    """A node that is written whole, or a symbol that is a constant or a variable."""
 
     label: str
     variable: str | None  # None for a symbol
@@ -125,7 +125,7 @@ class _Reader:
             else:
                 self._branch()
         if self.token is not None:
-            self._fail("text behind the end of the graph: a parenthesis too many, or no blank line before an entry")
+            self._fail("text after the end of the graph: a parenthesis too many, or no blank line before an entry")
 
     def _node(self, path: str) -> None:
         """`(variable / concept`"""
@@ -195,14 +195,14 @@ class _Reader:
                 raise PenmanError(f"the variable {label} (:{role} of {self.mentions[source].variable}) is not defined")
             else:
                 edges[Edge(number[source], role, number[target])] = None
-        found = [self.mentions[i] for i in nodes]
-        constants = frozenset(node for node, mention in enumerate(found) if mention.variable is None)
+        kept = [self.mentions[i] for i in nodes]
+        constants = frozenset(node for node, mention in enumerate(kept) if mention.variable is None)
         return PenmanText(
-            AmrGraph(tuple(mention.label for mention in found), constants, tuple(edges)),
-            tuple(mention.variable for mention in found),
-            tuple(mention.tokens for mention in found),
+            AmrGraph(tuple(mention.label for mention in kept), constants, tuple(edges)),
+            tuple(mention.variable for mention in kept),
+            tuple(mention.tokens for mention in kept),
             {number[mention]: value for mention, value in self.wiki.items()},
-            tuple(mention.path for mention in found),
+            tuple(mention.path for mention in kept),
         )
 
     def _is_node(self, mention: _Mention) -> bool:

@@ -1,4 +1,4 @@
-"""The choice among candidates: what fits the node, near its neighbours in the graph, on tokens of its own."""
+"""Selects a candidate for each node: what fits the node, near its neighbours in the graph, on tokens of its own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LEAST = 0.22  # what scores less is left to the neighbours
 _SWEEPS = 6
 
 
-class Choice:
+class Selection:
     """Finds a span for each node that has candidates: greedily, then node by node until nothing changes."""
 
     def __init__(
@@ -28,12 +28,12 @@ class Choice:
         self.size = size
         self.around = [sorted(set(near) - {node}) for node, near in enumerate(graph.neighbours())]
         self.joined = _conjuncts(graph)
-        self.chosen: dict[int, Span] = dict(fixed)
+        self.spans: dict[int, Span] = dict(fixed)
         self.free = [node for node in range(len(graph)) if candidates[node] and node not in fixed]
         self.twins = [
             (one, other)
-            for place, one in enumerate(self.free)
-            for other in self.free[place + 1 :]
+            for index, one in enumerate(self.free)
+            for other in self.free[index + 1 :]
             if graph.labels[one] == graph.labels[other]
             and {c.tokens for c in candidates[one]} == {c.tokens for c in candidates[other]}
         ]
@@ -44,35 +44,35 @@ class Choice:
     def run(self) -> dict[int, Span]:
         """The span of each node that got one."""
         for node in sorted(self.free, key=self._doubt):
-            self._choose(node)
+            self._select(node)
         for _ in range(_SWEEPS):
-            changed = [self._choose(node) for node in self.free]
+            changed = [self._select(node) for node in self.free]
             swapped = [self._swap(one, other) for one, other in self.twins]
             if not any(changed) and not any(swapped):
                 break
-        return self.chosen
+        return self.spans
 
     def spend(self, nodes: Sequence[int], tokens: Sequence[int]) -> dict[int, Span]:
         """Gives tokens that nothing explains to nodes that nothing expresses, where they are near each other."""
         pairs = sorted((self._distance(node, (token,)), token, node) for node in nodes for token in tokens)
-        found: dict[int, Span] = {}
+        given: dict[int, Span] = {}
         for distance, token, node in pairs:
-            if distance <= _NEAR and node not in found and not self.holders.get(token):
-                found[node] = (token,)
+            if distance <= _NEAR and node not in given and not self.holders.get(token):
+                given[node] = (token,)
                 self._hold(node, (token,))
-        self.chosen |= found
-        return self.chosen
+        self.spans |= given
+        return self.spans
 
     def _swap(self, one: int, other: int) -> bool:
         """Swaps the spans of two nodes of one label where that is better."""
-        if one not in self.chosen or other not in self.chosen or self.chosen[one] == self.chosen[other]:
+        if one not in self.spans or other not in self.spans or self.spans[one] == self.spans[other]:
             return False
-        first, second = self.chosen[one], self.chosen[other]
+        first, second = self.spans[one], self.spans[other]
         before = self._distance(one, first) + self._distance(other, second)
-        self.chosen[one], self.chosen[other] = second, first
+        self.spans[one], self.spans[other] = second, first
         if self._distance(one, second) + self._distance(other, first) < before - 1e-9:
             return True
-        self.chosen[one], self.chosen[other] = first, second
+        self.spans[one], self.spans[other] = first, second
         return False
 
     def _doubt(self, node: int) -> tuple[bool, float, int]:
@@ -83,9 +83,9 @@ class Choice:
         is_conjunction = bool(self.joined[node])
         return is_conjunction, -node if is_conjunction else -(scores[0] + margin), node
 
-    def _choose(self, node: int) -> bool:
-        """Chooses anew for one node; True if that changed it."""
-        before = self.chosen.pop(node, None)
+    def _select(self, node: int) -> bool:
+        """Selects again for one node; True if that changed its span."""
+        before = self.spans.pop(node, None)
         if before is not None:
             self._release(node, before)
         worth, _, tokens = max((self._worth(node, c), -c.tokens[0], c.tokens) for c in self.candidates[node])
@@ -93,7 +93,7 @@ class Choice:
         shared = self._competition(node, tokens) * (1 - self._distance(node, tokens))
         if worth + shared < _LEAST:
             return before is not None
-        self.chosen[node] = tokens
+        self.spans[node] = tokens
         self._hold(node, tokens)
         return tokens != before
 
@@ -107,10 +107,10 @@ class Choice:
     def _distance(self, node: int, tokens: Span) -> float:
         """0 … 1: the mean gap between a span and those of the neighbours in the graph."""
         if self.joined[node]:
-            parts = [self.chosen[part] for part in self.joined[node] if part in self.chosen]
+            parts = [self.spans[part] for part in self.joined[node] if part in self.spans]
             if len(parts) > 1 and parts[-2][0] <= tokens[0] <= parts[-1][-1]:
                 return 0.0
-        gaps = [min(_FAR, gap(tokens, self.chosen[near])) for near in self.around[node] if near in self.chosen]
+        gaps = [min(_FAR, gap(tokens, self.spans[near])) for near in self.around[node] if near in self.spans]
         return sum(gaps) / (_FAR * len(gaps)) if gaps else 0.0
 
     def _competition(self, node: int, tokens: Span) -> float:
@@ -135,8 +135,8 @@ class Choice:
 
 def _conjuncts(graph: AmrGraph) -> list[list[int]]:
     """What each conjunction joins, in order."""
-    found: list[list[int]] = [[] for _ in graph.labels]
+    joined: list[list[int]] = [[] for _ in graph.labels]
     for source, role, target in graph.edges:
         if graph.labels[source] in ("and", "or") and role.startswith("op"):
-            found[source].append(target)
-    return found
+            joined[source].append(target)
+    return joined
