@@ -44,8 +44,14 @@ setup(
             extra_link_args=["-pthread"],
             optional=True,
         ),
-        Extension(
-            "transition_parser.kernels._machine_kernels", ["transition_parser/kernels/machine_kernels.c"], optional=True
+        *(
+            Extension(
+                f"transition_parser.kernels._{name}_kernels",
+                [f"transition_parser/kernels/{name}_kernels.c"],
+                extra_compile_args=["-O3"],
+                optional=True,
+            )
+            for name in ("machine", "amr_machine", "legality")
         ),
     ],
     package_data={

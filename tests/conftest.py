@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import settings
@@ -28,6 +29,17 @@ def corpora() -> Path:
     if not folder:
         pytest.skip(f"{DATA_VARIABLE} is not set: no whole corpora here")
     return Path(folder)
+
+
+@contextlib.contextmanager
+def without_kernels():
+    """As where the package was set up without a compiler."""
+    from transition_parser.kernels import amr_machine_kernels, legality_kernels, machine_kernels, search_kernels
+
+    with contextlib.ExitStack() as stack:
+        for kernels in (search_kernels, machine_kernels, amr_machine_kernels, legality_kernels):
+            stack.enter_context(mock.patch.object(kernels, "library", lambda: None))
+        yield
 
 
 def run(*command: str | Path, status: int = 0, stdin: str | None = None, cwd: Path | None = None):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from argparse import Namespace
 from collections.abc import Callable
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import islice
 from unittest import mock
@@ -15,7 +15,7 @@ import torch
 from fairseq.utils import apply_to_sample
 from torch.nn import functional
 
-from tests.conftest import SAMPLE, SAMPLE_AMR
+from tests.conftest import SAMPLE, SAMPLE_AMR, without_kernels
 from tests.simulated_device import DEVICE, SimulatedDevice
 from tests.small_models import (
     MODELS,
@@ -28,7 +28,7 @@ from tests.small_models import (
     make_task,
 )
 from transition_parser import Parser
-from transition_parser.kernels import machine_kernels, search_kernels
+from transition_parser.kernels import search_kernels
 from transition_parser.parses import AmrParse, Parse
 from transition_parser.search import search
 from transition_parser.states.batched import BatchedMachine
@@ -37,15 +37,6 @@ from transition_parser.tasks.wrappers import TrainingModel
 
 WAYS = ("kernels", "torch", "device")
 CLOSE = 1e-5
-
-
-@contextmanager
-def without_kernels():
-    """As where the package was set up without a compiler."""
-    with ExitStack() as stack:
-        for kernels in (search_kernels, machine_kernels):
-            stack.enter_context(mock.patch.object(kernels, "library", lambda: None))
-        yield
 
 
 @pytest.fixture

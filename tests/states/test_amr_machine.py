@@ -1,6 +1,8 @@
 """The batched AMR machine equals the pure-Python one at every step."""
 
 import random
+import sys
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -8,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.amr_walks import ACTIONS, FORMS, LEXICON
+from tests.conftest import without_kernels
 from tests.states.test_machine import SPECIAL
 from transition_parser.graphs.bank import parse_entry
+from transition_parser.kernels import amr_machine_kernels, legality_kernels
 from transition_parser.models.stack_transformer.state_masks import StateHeads
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import machine_class, make_machine, max_search_actions
@@ -18,6 +22,8 @@ from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, MAKE_NODES, SearchLimits
 from transition_parser.transitions.amr_state import AmrState, is_free
 
+WAYS = {"kernels": nullcontext, "torch": without_kernels}
+ways = pytest.mark.parametrize("way", WAYS)
 LIMITS = SearchLimits(1, -2, 3, {Action.parse("PRED"): 2, Action.parse("PRED(x)"): 3, Action.parse("COPY_LEMMA"): 2})
 
 
@@ -89,6 +95,13 @@ def assert_equal(machine, table: ActionTable, states, spans=None) -> None:
         assert bool(machine.closing()[row]) == (final or ends)
 
 
+def test_the_kernels_are_there_on_linux():
+    """Else all that follows would be tested without them."""
+    if sys.platform == "linux":
+        assert amr_machine_kernels.library() is not None and legality_kernels.library() is not None
+
+
+@ways
 @pytest.mark.parametrize("shift_words", [(), ("a", "New")])
 @pytest.mark.parametrize("lexicon", [None, LEXICON])
 @given(
@@ -96,8 +109,12 @@ def assert_equal(machine, table: ActionTable, states, spans=None) -> None:
     seed=st.integers(0, 2**32),
 )
 @settings(max_examples=25)
-def test_random_walks_with_beam_reordering(shift_words, lexicon, sentences, seed):
-    rng = random.Random(seed)
+def test_random_walks_with_beam_reordering(shift_words, lexicon, way, sentences, seed):
+    with WAYS[way]():
+        walk(shift_words, lexicon, sentences, random.Random(seed))
+
+
+def walk(shift_words, lexicon, sentences, rng) -> None:
     table = make_table(shift_words, lexicon)
     machine = machine_of(table, sentences)
     states = [table.system.initial(table.system.read(words)) for words in sentences]
@@ -119,6 +136,7 @@ def test_random_walks_with_beam_reordering(shift_words, lexicon, sentences, seed
             states = [states[i] for i in order]
 
 
+@ways
 @pytest.mark.parametrize("lexicon", [None, LEXICON])
 @pytest.mark.parametrize("limits", [LIMITS, DEFAULT_LIMITS])
 @given(
@@ -126,9 +144,13 @@ def test_random_walks_with_beam_reordering(shift_words, lexicon, sentences, seed
     seed=st.integers(0, 2**32),
 )
 @settings(max_examples=25)
-def test_random_walks_within_the_limits_of_search(lexicon, limits, sentences, seed):
+def test_random_walks_within_the_limits_of_search(lexicon, limits, way, sentences, seed):
+    with WAYS[way]():
+        walk_within_limits(lexicon, limits, sentences, random.Random(seed))
+
+
+def walk_within_limits(lexicon, limits, sentences, rng) -> None:
     """Nodes are preferred, so that walks run into the limits; each ends within the bound."""
-    rng = random.Random(seed)
     table = make_table((), lexicon, limits)
     system = table.system
     machine = machine_of(table, sentences, in_search=True)
@@ -141,8 +163,7 @@ def test_random_walks_within_the_limits_of_search(lexicon, limits, sentences, se
         tokens = []
         for row, state in enumerate(states):
             legal = [i for i, ok in enumerate(expected_legal(table, state, spans[row])) if ok]
-            some = [i for i in legal if table.actions[i] is not None and table.actions[i].kind in MAKE_NODES]
-            token = rng.choice(some if some and rng.random() < 0.7 else legal)
+            token = prefer_nodes(rng, table, legal)
             tokens.append(token)
             if token != table.end:
                 action = table.actions[token]
@@ -169,12 +190,44 @@ def limited(system, state: AmrState) -> AmrState:
     return state._replace(swaps_left=min(state.swaps_left, swaps), nodes_left=min(state.nodes_left, nodes))
 
 
-def test_an_illegal_token_leaves_its_row_as_it_is():
+@ways
+def test_an_illegal_token_leaves_its_row_as_it_is(way):
     table = make_table()
-    machine = machine_of(table, [["a", "b"]])
-    before = machine.legal().clone()
-    machine.advance(torch.tensor([table.tokens.index("CLOSE")]))
-    assert torch.equal(machine.legal(), before) and machine.stack_ranks().sum() == 0
+    with WAYS[way]():
+        machine = machine_of(table, [["a", "b"]])
+        before = machine.legal().clone()
+        machine.advance(torch.tensor([table.tokens.index("CLOSE")]))
+        assert torch.equal(machine.legal(), before) and machine.stack_ranks().sum() == 0
+
+
+def test_long_walks_are_the_same_in_both_ways():
+    """Hundreds of nodes on the stack, and everything that a machine shows."""
+    rng = random.Random(1)
+    table = make_table(("a",), LEXICON, DEFAULT_LIMITS)
+    sentences = [[rng.choice(FORMS) for _ in range(rng.randrange(1, 60))] for _ in range(12)]
+    compiled = machine_of(table, sentences, in_search=True)
+    with without_kernels():
+        plain = machine_of(table, sentences, in_search=True)
+    wide = 0
+    for _ in range(max_search_actions(table.system, 60)):
+        assert torch.equal(compiled.legal(), plain.legal())
+        for name in ("stack_ranks", "buffer_ranks", "legal_columns", "context", "is_final", "closing"):
+            assert torch.equal(getattr(compiled, name)(), getattr(plain, name)()), name
+        if compiled.is_final().all():
+            break
+        wide = max(wide, compiled.nodes.size(1))
+        legal = [row.nonzero()[:, 0].tolist() for row in compiled.legal()]
+        tokens = torch.tensor([prefer_nodes(rng, table, some) for some in legal])
+        rows = torch.tensor([rng.randrange(12) if rng.random() < 0.02 else row for row in range(12)])
+        for machine in (compiled, plain):
+            machine.advance(tokens)
+            machine.reorder(rows)
+    assert compiled.is_final().all() and wide > 40
+
+
+def prefer_nodes(rng: random.Random, table: ActionTable, legal: list[int]) -> int:
+    some = [i for i in legal if table.actions[i] is not None and table.actions[i].kind in MAKE_NODES]
+    return rng.choice(some if some and rng.random() < 0.5 else legal)
 
 
 def test_the_window_of_two_shows_the_current_span_and_the_top_two_nodes():

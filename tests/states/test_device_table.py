@@ -6,7 +6,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.amr_walks import LEXICON
-from tests.states.test_amr_machine import make_table
+from tests.conftest import without_kernels
+from tests.states.test_amr_machine import WAYS, make_table
+from tests.states.test_machine import make_table as make_tree_table
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.table import FIRST_ROW, UNBOUND, UNSEEN, ActionTable, Column
 from transition_parser.transitions.amr_naming import is_listed
@@ -16,10 +18,10 @@ TABLE = make_table(SHIFT_WORDS, LEXICON)
 DEVICE_TABLE = DeviceTable.of(TABLE)
 
 
-def is_legal(table: ActionTable, token: int, columns: list[bool], shift: int, row: int) -> bool:
+def is_legal(table: ActionTable, token: int, columns: list[bool], shift: int, row: int, *spent: int) -> bool:
     """The definition, token by token."""
     action = table.actions[token]
-    if not columns[table.column[token]]:
+    if not columns[table.column[token]] or token in spent:
         return False
     if table.shift_word[token] >= 0 and table.shift_word[token] != shift:
         return False
@@ -30,19 +32,25 @@ def is_legal(table: ActionTable, token: int, columns: list[bool], shift: int, ro
 
 @st.composite
 def situations(draw) -> tuple[torch.Tensor, torch.Tensor]:
-    """Columns (R, C) and contexts (R, 2) of rows that know nothing of each other."""
+    """Columns (R, C) and contexts (R, 2), or more, of rows that know nothing of each other."""
     rows = draw(st.integers(1, 5))
     some = draw(st.lists(st.sets(st.sampled_from(Column), max_size=6), min_size=rows, max_size=rows))
     shifts = st.integers(0, len(SHIFT_WORDS))
     spans = st.sampled_from([UNBOUND, UNSEEN, *range(FIRST_ROW, FIRST_ROW + len(LEXICON))])
-    context = draw(st.lists(st.tuples(shifts, spans), min_size=rows, max_size=rows))
+    spent = draw(st.integers(0, 3)) * [st.integers(-1, len(TABLE.tokens) - 1)]
+    context = draw(st.lists(st.tuples(shifts, spans, *spent), min_size=rows, max_size=rows))
     return torch.tensor([[column in legal for column in Column] for legal in some]), torch.tensor(context)
 
 
+@pytest.mark.parametrize("way", WAYS)
 @given(situations())
-@settings(max_examples=200)
-def test_legality_is_the_definition_and_the_same_for_some_tokens(situation):
-    columns, context = situation
+@settings(max_examples=100)
+def test_legality_is_the_definition_and_the_same_for_some_tokens(way, situation):
+    with WAYS[way]():
+        assert_legality(*situation)
+
+
+def assert_legality(columns: torch.Tensor, context: torch.Tensor) -> None:
     legal = DEVICE_TABLE.legality(columns, context)
     for row, ok in enumerate(legal.tolist()):
         known = (columns[row].tolist(), *context[row].tolist())
@@ -54,19 +62,32 @@ def test_legality_is_the_definition_and_the_same_for_some_tokens(situation):
     assert torch.equal(DEVICE_TABLE.legality(columns, context, tokens=tokens), legal[:, tokens])
 
 
-def test_a_row_without_lexicon_entry_takes_nothing_from_the_others():
+@pytest.mark.parametrize("way", WAYS)
+def test_a_row_without_lexicon_entry_takes_nothing_from_the_others(way):
     """Where every column is open to a row that the lexicon does not bind, the tokens are not all that rows list."""
     columns = torch.zeros(2, len(Column), dtype=torch.bool)
     columns[:, Column.SHIFT] = True
     dog = sorted(LEXICON).index("dog") + FIRST_ROW
     context = torch.tensor([[0, dog], [0, UNBOUND]])
-    tokens = DEVICE_TABLE.legal_anywhere(columns, context)
     shift = TABLE.tokens.index("SHIFT")
-    for legal in (
-        DEVICE_TABLE.legality(columns, context, tokens=tokens),
-        DEVICE_TABLE.legality(columns, context)[:, tokens],
-    ):
-        assert legal[:, tokens == shift].tolist() == [[1.0], [1.0]]
+    with WAYS[way]():
+        tokens = DEVICE_TABLE.legal_anywhere(columns, context)
+        some, every = DEVICE_TABLE.legality(columns, context, tokens=tokens), DEVICE_TABLE.legality(columns, context)
+    assert some[:, tokens == shift].tolist() == every[:, [shift]].tolist() == [[1.0], [1.0]]
+
+
+@pytest.mark.parametrize("system", ["arc-hybrid-swap", "arc-eager"])
+@pytest.mark.parametrize("shift_words", [(), ("a", "b")])
+def test_trees_have_no_lexicon(system, shift_words):
+    table = DeviceTable.of(make_tree_table(system, shift_words))
+    columns = torch.rand(3, 4, len(Column)) < 0.5
+    context = torch.randint(0, 3, (3, 4, 1)) if shift_words else None
+    with without_kernels():
+        wanted = [table.legality(columns, context, any_shift) for any_shift in (False, True)]
+        tokens = table.legal_anywhere(columns[0], None if context is None else context[0])
+    found = [table.legality(columns, context, any_shift) for any_shift in (False, True)]
+    assert all(torch.equal(a, b) for a, b in zip(found, wanted, strict=True))
+    assert torch.equal(table.legal_anywhere(columns[0], None if context is None else context[0]), tokens)
 
 
 @pytest.mark.parametrize("any_shift", [False, True])

@@ -13,7 +13,7 @@ from typing import Any
 from transition_parser.errors import InputError, ParserWarning
 
 VARIABLE = "TRANSITION_PARSER_KERNELS"
-LIBRARIES = ("search", "machine")
+LIBRARIES = ("search", "machine", "amr_machine", "legality")
 
 Signature = tuple[Any, Sequence[Any]]  # what a C function returns, and its arguments, as ctypes has them
 
@@ -55,8 +55,9 @@ def _module(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _warn_of_missing() -> None:
-    names = [name for name in LIBRARIES if find_spec(_module(name)) is None]
-    _warn(f"{' and '.join(names)} kernels are not compiled (gcc 12 or clang was not found at installation)")
+    *names, last = [name.replace("_", " ") for name in LIBRARIES if find_spec(_module(name)) is None]
+    listed = f"{', '.join(names)} and {last}" if names else last
+    _warn(f"{listed} kernels are not compiled (gcc 12 or clang was not found at installation)")
 
 
 @lru_cache

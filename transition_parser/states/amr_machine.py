@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from transition_parser.kernels import amr_machine_kernels
 from transition_parser.states import amr_rules
 from transition_parser.states.amr_rules import Named, Nodes, Rows
 from transition_parser.states.batched import BatchedMachine
@@ -44,7 +45,7 @@ class AmrMachine(BatchedMachine):
         in_search: bool = False,
     ) -> None:
         super().__init__(needs)
-        self.table, self.features = table, features
+        self.table, self.features = table, features.contiguous()
         self.width = int(lengths.max()) + 1
         self.positions = torch.arange(self.width, device=lengths.device)
         self.limits = table.limits if in_search else None
@@ -57,16 +58,32 @@ class AmrMachine(BatchedMachine):
         self.numbers = torch.stack(rows, 1)
         self.nodes = self.numbers.new_zeros(len(lengths), _FEW, len(Nodes._fields))
         self._most_nodes = 0  # no row has more on the stack and aside
-        unfit = torch.stack([features[:, :, LEMMA], features[:, :, PLAIN]], 2) == 0
-        self._unfit_before = F.pad(unfit.long().cumsum(1), (0, 0, 1, 0))  # how many words before each
-        self._read(*self._unbound())
+        self._setting = self._kernel_setting()
+        if self._setting is None:
+            unfit = torch.stack([features[:, :, LEMMA], features[:, :, PLAIN]], 2) == 0
+            self._unfit_before = F.pad(unfit.long().cumsum(1), (0, 0, 1, 0))  # how many words before each
+            self._read(*self._unbound())
+        else:
+            state = (self.numbers, self.nodes, self.named)
+            self._columns, self._context = amr_machine_kernels.take_actions(self._setting, None, *state)
         self.follow()
+
+    def _kernel_setting(self) -> amr_machine_kernels.Setting | None:
+        table = self.table
+        if not amr_machine_kernels.supports(self.features):
+            return None
+        vocabulary = (table.column, table.shift_word, table.most_in_span)
+        return amr_machine_kernels.Setting(
+            self.features, self.width, self.most_in_span, *vocabulary, table.labelled_shift
+        )
 
     # --- what a network sees ----------------------------------------------------------------
 
     def stack_ranks(self) -> Tensor:
         """(R, P): 1 for the words of the current span, k + 1 for the word of the k-th node of the stack from the
         top (the smallest k where it has several), 0 for the others. Nodes that were set aside are left out."""
+        if self._setting is not None:
+            return amr_machine_kernels.stack_ranks(self._setting, self.numbers, self.nodes)
         rows, nodes = self._unbound()
         slots = torch.arange(nodes.word.size(1), device=nodes.word.device)
         below, depth = rows.below[:, None], rows.depth[:, None]
@@ -81,6 +98,8 @@ class AmrMachine(BatchedMachine):
     def buffer_ranks(self) -> Tensor:
         """(R, P): k for the k-th word of the buffer (`</s>` is its last), one more than all of them for the words
         of nodes that were set aside, 0 for the others."""
+        if self._setting is not None:
+            return amr_machine_kernels.buffer_ranks(self._setting, self.numbers, self.nodes)
         rows, nodes = self._unbound()
         slots = torch.arange(nodes.word.size(1), device=nodes.word.device)
         ahead = self.positions - rows.position[:, None] + 1
@@ -109,9 +128,13 @@ class AmrMachine(BatchedMachine):
     # --- taking actions ---------------------------------------------------------------------
 
     def take(self, tokens: Tensor) -> None:
+        self._make_room()
+        if self._setting is not None:
+            state = (self.numbers, self.nodes, self.named, self._columns, self._context)
+            self._columns, self._context = amr_machine_kernels.take_actions(self._setting, tokens.contiguous(), *state)
+            return
         legal = self.table.token_legal(tokens, self._columns, self._context)
         column = torch.where(legal, self.table.column[tokens], Column.NEVER)
-        self._make_room()
         before, nodes = self._unbound()
         rows, nodes = amr_rules.take(before, nodes, column)
         if self.named is not None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from transition_parser.kernels import legality_kernels
+from transition_parser.kernels.legality_kernels import Vocabulary
 from transition_parser.states.table import UNBOUND, ActionTable, Column
 from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_naming import is_listed
@@ -23,7 +25,7 @@ class LexiconTable:
     members: (C + 4, V) float, 1 where the token is of the column: for all columns the tokens that the lexicon does not
     limit, and then for each of `_LISTED` those that it limits. listed: the numbers of these columns. offsets:
     (rows + 1,), where the tokens of each lexicon row begin in `tokens`. places: (K,), 0, 1, … up to the most tokens of
-    a row.
+    a row. limited: (V,) bool, which tokens it limits.
     """
 
     members: Tensor
@@ -31,6 +33,7 @@ class LexiconTable:
     offsets: Tensor
     tokens: Tensor
     places: Tensor
+    limited: Tensor
 
     @classmethod
     def of(cls, table: ActionTable, members: Tensor) -> LexiconTable | None:
@@ -47,6 +50,7 @@ class LexiconTable:
             torch.tensor([0, *map(len, rows)], device=device).cumsum(0),
             torch.tensor([*(token for row in rows for token in row), 0], device=device),  # never empty
             torch.arange(max(map(len, rows)), device=device),
+            limited,
         )
 
     def legality(self, columns: Tensor, rows: Tensor, column: Tensor, tokens: Tensor | None) -> Tensor:
@@ -122,13 +126,18 @@ class DeviceTable:
         the result is that of all tokens at these places.
         A product of matrices, because on large vocabularies it is many times faster than indexing.
         """
+        compare = self.labelled_shift and not any_shift
+        if legality_kernels.supports(columns):
+            rows = columns.flatten(0, -2), None if context is None else context.flatten(0, -2)
+            legal = legality_kernels.legality(self._vocabulary(), *rows, tokens, compare)
+            return legal.view(*columns.shape[:-1], -1)
         flat = columns.flatten(0, -2).float()
         with torch.autocast(flat.device.type, enabled=False):
             if context is None or self.lexicon is None:
                 legal = flat @ _some(self.members, tokens)
             else:
                 legal = self.lexicon.legality(flat, context[..., 1].flatten(), self.column, tokens)
-        if context is not None and self.labelled_shift and not any_shift:
+        if context is not None and compare:
             front = context[..., :1].flatten(0, -2)
             if tokens is None:
                 legal[:, self.shifts] *= self.shift_word[self.shifts] == front
@@ -151,11 +160,18 @@ class DeviceTable:
     def legal_anywhere(self, columns: Tensor, context: Tensor | None) -> Tensor:
         """(U,) tokens: all that are legal in any of the rows of columns (R, C) and context (R, K), and perhaps some
         that are not (labelled SHIFTs are not compared, nor what is not legal any more), in their order."""
+        if legality_kernels.supports(columns):
+            return legality_kernels.legal_anywhere(self._vocabulary(), columns, context)
         if context is None or self.lexicon is None:
             legal = columns.any(0).float() @ self.members
         else:
             legal = self.lexicon.anywhere(columns.float(), context[:, 1], self.column)
         return legal.nonzero()[:, 0]
+
+    def _vocabulary(self) -> Vocabulary:
+        if self.lexicon is None:
+            return Vocabulary(self.column, self.shift_word)
+        return Vocabulary(self.column, self.shift_word, self.lexicon.limited, self.lexicon.offsets, self.lexicon.tokens)
 
     def token_legal(self, tokens: Tensor, columns: Tensor, context: Tensor | None) -> Tensor:
         """(R,) bool: whether each row may take its token (R,), the lexicon aside: gold derivations of validation data

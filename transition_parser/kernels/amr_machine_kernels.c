@@ -1,0 +1,268 @@
+/* What the AMR machine does to its rows on CPUs, one pass each: as amr_rules.py and amr_machine.py. R rows; numbers are
+   int64. Functions return NULL, or what is wrong with their arguments: amr_machine_kernels.py checks types and sizes,
+   and these check what they read, before they read by it. */
+
+#include <stdint.h>
+#include <string.h>
+
+#define OUTSIDE(index, size) ((uint64_t)(index) >= (uint64_t)(size))
+
+/* `Column` in table.py */
+enum {
+    NEVER, END, SHIFT, REDUCE, LEFT_ARC, LEFT_ARC_ROOT, RIGHT_ARC, SWAP, MERGE, PRED, COPY_LEMMA, VALUE, COPY_WORD,
+    ENTITY, COPY_ENTITY, DEPENDENT, LA, RA, ROOT, CLOSE, LEFT_ARC_ANY, COLUMNS
+};
+enum { SHIFT_ID, LEMMA, PLAIN, FIRST_SPAN }; /* of the features of a word */
+enum { UNBOUND, UNSEEN };                    /* rows of the lexicon */
+enum { ARCS_IN_A_ROW = 4 };                  /* in amr.py */
+
+/* `Rows` in amr_rules.py */
+typedef struct {
+    int64_t sentence, length, position, first, named, made, depth, below, has_concept, topped, closed, arcs, arcs_left,
+        swaps_left, nodes_left, in_span;
+} Row;
+
+/* `Nodes` in amr_rules.py */
+typedef struct {
+    int64_t word, group, constant;
+} Node;
+
+/* What all rows share. slots: of the nodes of a row. features: (sentences, width, fields). words: of the longest
+   sentence, and one more; no more than width. span: how many nodes a span may have. labelled: whether SHIFTs have words.
+   column, shift_word, most: (vocabulary), see `DeviceTable`. */
+typedef struct {
+    int64_t slots, sentences, width, fields, words, vocabulary, span, labelled;
+    const int64_t *features, *column, *shift_word, *most;
+} Setting;
+
+static const char *problem_of(const Row *row, const Node *nodes, const Setting *setting) {
+    if (OUTSIDE(row->sentence, setting->sentences)) return "numbers: there is no such sentence";
+    if (OUTSIDE(row->length, setting->words) || OUTSIDE(row->position, row->length + 1) ||
+        OUTSIDE(row->first, row->position + 1))
+        return "numbers: beyond the words that there are";
+    if (OUTSIDE(row->depth, setting->slots + 1) || OUTSIDE(row->below, row->depth + (row->depth == 0)))
+        return "numbers: beyond the nodes that there are";
+    if (row->in_span < 0) return "numbers: a span has less than no nodes";
+    for (int64_t i = 0; i < row->depth; i++)
+        if (OUTSIDE(nodes[i].word, setting->words)) return "nodes: beyond the words that there are";
+    return NULL;
+}
+
+static void drop_second(Row *row, Node *nodes) {
+    memmove(nodes + row->below - 1, nodes + row->below, sizeof *nodes * (row->depth - row->below));
+    row->depth--;
+    row->below--;
+}
+
+static void make_arc(Row *row, Node *nodes, int64_t column) {
+    const Node top = nodes[row->depth - 1], second = nodes[row->below - 1];
+    if (top.group == second.group) row->arcs_left--;
+    for (int64_t i = 0; i < row->depth; i++)
+        if (nodes[i].group == second.group) nodes[i].group = top.group;
+    row->arcs++;
+    if (column == LA && second.constant) {
+        drop_second(row, nodes);
+        row->arcs = 0;
+    } else if (column == RA && top.constant) { /* what was set aside is back */
+        row->depth--;
+        row->below = row->depth ? row->depth - 1 : 0;
+        row->arcs = 0;
+    }
+}
+
+static void make_node(Row *row, Node *nodes, int constant) {
+    nodes[row->depth] = (Node){row->position - 1, row->made, constant};
+    row->below = row->depth++;
+    row->made++;
+    row->named = 1;
+    row->has_concept |= !constant;
+}
+
+/* Notes that the token has made a node of the span. named: (2, span), tokens, and those of them that may make no more. */
+static void count_node(Row *row, int64_t *named, int64_t token, const Setting *setting) {
+    row->nodes_left--;
+    if (named && row->in_span < setting->span) {
+        int64_t times = 1;
+        for (int64_t i = 0; i < setting->span; i++) times += named[i] == token;
+        named[row->in_span] = token;
+        named[setting->span + row->in_span] = times >= setting->most[token] ? token : -1;
+    }
+    row->in_span++;
+}
+
+static void take(Row *row, Node *nodes, int64_t *named, int64_t column, int64_t token, const Setting *setting) {
+    if (column != LA && column != RA) row->arcs = 0;
+    switch (column) {
+    case LA:
+    case RA: make_arc(row, nodes, column); break;
+    case REDUCE: drop_second(row, nodes); break;
+    case SWAP:
+        row->below--;
+        row->swaps_left--;
+        break;
+    case PRED:
+    case COPY_LEMMA:
+    case ENTITY:
+    case COPY_ENTITY:
+    case VALUE:
+    case COPY_WORD:
+        make_node(row, nodes, column == VALUE || column == COPY_WORD);
+        count_node(row, named, token, setting);
+        break;
+    case DEPENDENT: count_node(row, named, token, setting); break;
+    case SHIFT:
+    case MERGE:
+        if (column == SHIFT) {
+            row->first = row->position;
+            row->named = row->in_span = 0;
+            for (int64_t i = 0; named && i < 2 * setting->span; i++) named[i] = -1;
+        }
+        row->position++;
+        row->below = row->depth ? row->depth - 1 : 0;
+        break;
+    case ROOT: row->topped = 1; break;
+    case CLOSE:
+        row->closed = 1;
+        row->depth = row->below = 0;
+        break;
+    }
+}
+
+/* Which columns are legal, 1 and 0. */
+static void read_columns(const Row *row, const Node *nodes, const Setting *setting, int free, uint8_t *columns) {
+    memset(columns, 0, COLUMNS);
+    columns[END] = row->closed;
+    if (row->closed) return;
+    const int64_t *word = setting->features + (row->sentence * setting->width + row->first) * setting->fields;
+    int lemma = 1, plain = 1;
+    for (int64_t i = row->first; i < row->position; i++, word += setting->fields) {
+        lemma &= word[LEMMA] != 0;
+        plain &= word[PLAIN] != 0;
+    }
+    const int more = row->position < row->length, some = row->depth > 0, two = row->below > 0;
+    const Node *top = nodes + (some ? row->depth - 1 : 0), *second = nodes + (two ? row->below - 1 : 0);
+    const int concept_top = some && !top->constant, concept_second = two && !second->constant;
+    const int same = top->group == second->group;
+    int lower = 0, mate = 0, mate_below = 0, connected = 1, concepts = 0;
+    int64_t group = 0;
+    for (int64_t i = 0; i < row->depth; i++) { /* of the concepts on the stack and aside */
+        if (nodes[i].constant) continue;
+        const int below = i < row->below - 1, with = nodes[i].group == second->group && i != row->below - 1;
+        lower |= below;
+        mate |= with;
+        mate_below |= with && below;
+        connected &= !concepts || nodes[i].group == group;
+        group = nodes[i].group;
+        concepts = 1;
+    }
+    const int stays = same || mate_below;
+    const int node_left = row->nodes_left > 0 && (row->in_span < setting->span || free);
+    const int node = row->position > 0 && node_left;
+    const int value = node && (row->has_concept || (more && row->nodes_left > 1));
+    const int arc = two && row->arcs < ARCS_IN_A_ROW && (row->arcs_left > 0 || !same);
+    columns[SHIFT] = more;
+    columns[MERGE] = more && !row->named;
+    columns[PRED] = node;
+    columns[COPY_LEMMA] = node && lemma;
+    columns[VALUE] = value;
+    columns[COPY_WORD] = value && plain;
+    columns[ENTITY] = node && !row->named;
+    columns[COPY_ENTITY] = node && !row->named && plain;
+    columns[DEPENDENT] = concept_top && node_left;
+    columns[LA] = arc && concept_top;
+    columns[RA] = arc && concept_second;
+    columns[REDUCE] = two && (!concept_second || (more ? mate : stays));
+    columns[SWAP] = two && row->swaps_left > 0 &&
+                    (more || !concept_second || (top->constant ? lower : stays));
+    columns[ROOT] = concept_top && !row->topped;
+    columns[CLOSE] = !more && row->topped && concepts && connected;
+}
+
+/* The shift id of the next word, the lexicon row of the current span, and the tokens that may name no more of it. */
+static void read_context(const Row *row, const int64_t *named, const Setting *setting, int free, int64_t *context) {
+    const int64_t *words = setting->features + row->sentence * setting->width * setting->fields;
+    const int64_t last = row->position ? row->position - 1 : 0, length = row->position - row->first;
+    const int64_t spans = setting->fields - FIRST_SPAN, back = length > 1 ? length - 1 : 0;
+    context[0] = words[row->position * setting->fields + SHIFT_ID];
+    context[1] = free ? UNBOUND : length > spans ? UNSEEN : words[last * setting->fields + FIRST_SPAN + back];
+    for (int64_t i = 0; named && i < setting->span; i++) context[2 + i] = free ? -1 : named[setting->span + i];
+}
+
+static int is_legal(int64_t token, int64_t column, const uint8_t *columns, const int64_t *context,
+                    const Setting *setting) {
+    const int64_t wanted = setting->shift_word[token];
+    return columns[column] && (!setting->labelled || wanted < 0 || wanted == context[0]);
+}
+
+/* Whether the row has what an action of the column works on. */
+static int has_what_it_takes(const Row *row, int64_t column) {
+    switch (column) {
+    case LA:
+    case RA:
+    case REDUCE:
+    case SWAP: return row->below > 0;
+    case SHIFT:
+    case MERGE: return row->position < row->length;
+    default: return column < PRED || column > DEPENDENT || row->position > 0;
+    }
+}
+
+/* Takes each row's action, if it is legal but for the lexicon, and reads what is legal next.
+
+   tokens: (R), or NULL: only reads. numbers: (R). nodes: (R, slots), with a free slot in each row. named: (R, 2, span), or
+   NULL without limits: what has made the nodes of the current span, and what of it may make no more. These three change
+   in place, up to the first row with a problem. columns: (R, COLUMNS), context: (R, 2), or with named (R, 2 + span):
+   what is legal after the actions, and before them; before them NULL without tokens. */
+const char *take_amr_actions(int64_t rows, const Setting *setting, const int64_t *tokens, Row *numbers, Node *nodes,
+                             int64_t *named, const uint8_t *columns_before, const int64_t *context_before,
+                             uint8_t *columns, int64_t *context) {
+    const int64_t wide = 2 + (named ? setting->span : 0);
+    for (int64_t r = 0; r < rows; r++) {
+        Row *row = numbers + r;
+        Node *here = nodes + r * setting->slots;
+        int64_t *of_span = named ? named + r * 2 * setting->span : NULL;
+        const char *problem = problem_of(row, here, setting);
+        if (problem) return problem;
+        if (tokens) {
+            const int64_t token = tokens[r];
+            if (OUTSIDE(token, setting->vocabulary)) return "tokens: beyond the vocabulary";
+            if (row->depth == setting->slots) return "nodes: no slot is free";
+            const int64_t column = setting->column[token];
+            if (OUTSIDE(column, COLUMNS)) return "column: there is no such column";
+            if (is_legal(token, column, columns_before + r * COLUMNS, context_before + r * wide, setting)) {
+                if (!has_what_it_takes(row, column)) return "columns: not those of the rows";
+                take(row, here, of_span, column, token, setting);
+            }
+        }
+        const int free = row->position == row->length && !row->has_concept;
+        read_columns(row, here, setting, free, columns + r * COLUMNS);
+        read_context(row, of_span, setting, free, context + r * wide);
+    }
+    return NULL;
+}
+
+/* ranks: (R, words), of those on the stack: 1 for the current span, k + 1 for the word of the k-th node from the top. */
+const char *stack_ranks(int64_t rows, const Setting *setting, const Row *numbers, const Node *nodes, int64_t *ranks) {
+    memset(ranks, 0, sizeof *ranks * rows * setting->words);
+    for (int64_t r = 0; r < rows; r++, numbers++, nodes += setting->slots, ranks += setting->words) {
+        const char *problem = problem_of(numbers, nodes, setting);
+        if (problem) return problem;
+        for (int64_t i = 0; i < numbers->below; i++) ranks[nodes[i].word] = numbers->below - i + 2;
+        if (numbers->depth) ranks[nodes[numbers->depth - 1].word] = 2;
+        for (int64_t word = numbers->first; word < numbers->position; word++) ranks[word] = 1;
+    }
+    return NULL;
+}
+
+/* ranks: (R, words), of those in the buffer: k for the k-th, and one more than all of them for nodes set aside. */
+const char *buffer_ranks(int64_t rows, const Setting *setting, const Row *numbers, const Node *nodes, int64_t *ranks) {
+    memset(ranks, 0, sizeof *ranks * rows * setting->words);
+    for (int64_t r = 0; r < rows; r++, numbers++, nodes += setting->slots, ranks += setting->words) {
+        const char *problem = problem_of(numbers, nodes, setting);
+        if (problem) return problem;
+        const int64_t last = numbers->length - numbers->position + 2;
+        for (int64_t word = numbers->position; word <= numbers->length; word++) ranks[word] = word - numbers->position + 1;
+        for (int64_t i = numbers->below; i < numbers->depth - 1; i++) ranks[nodes[i].word] = last;
+    }
+    return NULL;
+}

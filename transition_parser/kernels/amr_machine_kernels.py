@@ -1,0 +1,130 @@
+"""The compiled part of the AMR machine on CPUs: `amr_machine_kernels.c`.
+
+Every tensor that C reads is checked: its type and shape here, its numbers in C as they are read. What does not fit is a
+`ValueError`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from transition_parser.kernels.guards import raise_problem, require
+from transition_parser.kernels.loader import Signature, load_library
+
+_SIZE, _POINTER, _PROBLEM = ctypes.c_int64, ctypes.c_void_p, ctypes.c_char_p
+_FUNCTIONS: dict[str, Signature] = {
+    "take_amr_actions": (_PROBLEM, (_SIZE, *(_POINTER,) * 9)),
+    "stack_ranks": (_PROBLEM, (_SIZE, *(_POINTER,) * 4)),
+    "buffer_ranks": (_PROBLEM, (_SIZE, *(_POINTER,) * 4)),
+}
+_COLUMNS = 21  # as C has them
+_NUMBERS, _NODE = 16, 3  # of a row, of a node
+_FIRST_SPAN = 3  # features of a word before those of the spans that end there
+_CONTEXT = 2  # what stands in a context before the tokens of the span
+
+
+@lru_cache(maxsize=1)
+def library() -> ctypes.CDLL | None:
+    """The library; None where the package was set up without a compiler, or kernels are switched off."""
+    return load_library("amr_machine", _FUNCTIONS)
+
+
+def supports(like: Tensor) -> bool:
+    """Whether the library is there, and can read such tensors."""
+    return like.is_cpu and library() is not None
+
+
+class Setting(ctypes.Structure):
+    """What all rows of a machine share, as in C.
+
+    features: (B, P, F). words: of the longest sentence, and one more. span: how many nodes a span may have. column,
+    shift_word, most: (V,), see `DeviceTable`. labelled: whether SHIFTs have words. All tensors are int64.
+    """
+
+    _fields_ = (
+        *(
+            (name, _SIZE)
+            for name in ("slots", "sentences", "width", "fields", "words", "vocabulary", "span", "labelled")
+        ),
+        *((name, _POINTER) for name in ("features", "column", "shift_word", "most")),
+    )
+
+    def __init__(
+        self, features: Tensor, words: int, span: int, column: Tensor, shift_word: Tensor, most: Tensor, labelled: bool
+    ) -> None:
+        (sentences, width, fields), (vocabulary,) = features.shape, column.shape
+        if not (0 < words <= width and fields > _FIRST_SPAN and span >= 0):
+            raise ValueError(f"{words} words and spans of {span} nodes, but features of shape {tuple(features.shape)}")
+        tables = {"column": column, "shift_word": shift_word, "most": most}
+        super().__init__(
+            0, sentences, width, fields, words, vocabulary, span, labelled,
+            require("features", features, torch.long, *features.shape),
+            *(require(name, table, torch.long, vocabulary) for name, table in tables.items()),
+        )  # fmt: skip
+        self._kept = (features, *tables.values())  # what C reads
+
+
+def take_actions(
+    setting: Setting,
+    tokens: Tensor | None,
+    numbers: Tensor,
+    nodes: Tensor,
+    named: Tensor | None,
+    columns: Tensor | None = None,
+    context: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Takes each row's action, (R,), in place, where it is legal but for the lexicon; None: takes none. Returns what is
+    legal then: columns (R, C) bool and the context (R, 2), or with named (R, 2 + span).
+
+    numbers: (R, 16), nodes: (R, M, 3), `Rows` and `Nodes` of amr_rules.py, with a free slot in each row. named: (R, 2,
+    span), or None: `Named` there. columns, context: what this returned for the state before.
+    """
+    rows, slots = nodes.shape[0], nodes.shape[1]
+    if not slots or (tokens is None) != (columns is None) or (tokens is None) != (context is None):
+        raise ValueError("nodes must have slots; tokens, columns and context go together")
+    setting.slots = slots
+    wide = _CONTEXT + (0 if named is None else setting.span)
+    found = torch.empty(rows, _COLUMNS, dtype=torch.bool), torch.empty(rows, wide, dtype=torch.long)
+    problem = library().take_amr_actions(
+        rows,
+        ctypes.byref(setting),
+        None if tokens is None else require("tokens", tokens, torch.long, rows),
+        require("numbers", numbers, torch.long, rows, _NUMBERS),
+        require("nodes", nodes, torch.long, rows, slots, _NODE),
+        None if named is None else require("named", named, torch.long, rows, 2, setting.span),
+        None if columns is None else require("columns", columns, torch.bool, rows, _COLUMNS),
+        None if context is None else require("context", context, torch.long, rows, wide),
+        found[0].data_ptr(),
+        found[1].data_ptr(),
+    )
+    raise_problem(problem)
+    return found
+
+
+def stack_ranks(setting: Setting, numbers: Tensor, nodes: Tensor) -> Tensor:
+    """(R, words): see `AmrMachine`."""
+    return _ranks("stack_ranks", setting, numbers, nodes)
+
+
+def buffer_ranks(setting: Setting, numbers: Tensor, nodes: Tensor) -> Tensor:
+    """(R, words): see `AmrMachine`."""
+    return _ranks("buffer_ranks", setting, numbers, nodes)
+
+
+def _ranks(function: str, setting: Setting, numbers: Tensor, nodes: Tensor) -> Tensor:
+    rows, slots = nodes.shape[0], nodes.shape[1]
+    setting.slots = slots
+    ranks = torch.empty(rows, setting.words, dtype=torch.long)
+    problem = getattr(library(), function)(
+        rows,
+        ctypes.byref(setting),
+        require("numbers", numbers, torch.long, rows, _NUMBERS),
+        require("nodes", nodes, torch.long, rows, slots, _NODE),
+        ranks.data_ptr(),
+    )
+    raise_problem(problem)
+    return ranks

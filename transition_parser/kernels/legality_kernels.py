@@ -1,0 +1,108 @@
+"""Which actions are legal, on CPUs: `legality_kernels.c`.
+
+Every tensor that C reads is checked: its type and shape here, its numbers in C as they are read. What does not fit is a
+`ValueError`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from transition_parser.kernels.guards import raise_problem, require
+from transition_parser.kernels.loader import Signature, load_library
+
+_SIZE, _POINTER, _PROBLEM = ctypes.c_int64, ctypes.c_void_p, ctypes.c_char_p
+_FUNCTIONS: dict[str, Signature] = {
+    "legal_anywhere": (_PROBLEM, (_SIZE, _POINTER, _SIZE, *(_POINTER,) * 4)),
+    "legality": (_PROBLEM, (_SIZE, _POINTER, _SIZE, *(_POINTER,) * 2, _SIZE, _SIZE, *(_POINTER,) * 2)),
+}
+_CONTEXT = 2  # what a context must have where there is a lexicon
+
+
+@lru_cache(maxsize=1)
+def library() -> ctypes.CDLL | None:
+    """The library; None where the package was set up without a compiler, or kernels are switched off."""
+    return load_library("legality", _FUNCTIONS)
+
+
+def supports(like: Tensor) -> bool:
+    """Whether the library is there, and can read such tensors."""
+    return like.is_cpu and library() is not None
+
+
+class Vocabulary(NamedTuple):
+    """The action vocabulary: V tokens, int64. column: (V,). shift_word: (V,), −1 for other tokens than SHIFTs.
+
+    limited: (V,) bool, which tokens the lexicon limits; offsets: (rows + 1,), where what each of its rows allows begins
+    in tokens. All three are None without lexicon.
+    """
+
+    column: Tensor
+    shift_word: Tensor
+    limited: Tensor | None = None
+    offsets: Tensor | None = None
+    tokens: Tensor | None = None
+
+
+class _Vocabulary(ctypes.Structure):
+    _fields_ = (
+        *((name, _SIZE) for name in ("size", "columns", "rows", "entries")),
+        *((name, _POINTER) for name in ("column", "shift_word", "offsets", "tokens", "limited")),
+    )
+
+
+def legal_anywhere(vocabulary: Vocabulary, columns: Tensor, context: Tensor | None) -> Tensor:
+    """(U,) tokens, in their order: all that are legal in any row, and perhaps others.
+
+    columns: (R, C) bool, context: (R, K), or None: see `DeviceTable`.
+    """
+    count = ctypes.c_int64()
+    found = torch.empty_like(vocabulary.column)
+    rows = _rows(vocabulary, columns, context)
+    raise_problem(library().legal_anywhere(*rows, found.data_ptr(), ctypes.addressof(count)))
+    return found[: count.value]
+
+
+def legality(
+    vocabulary: Vocabulary, columns: Tensor, context: Tensor | None, tokens: Tensor | None, compare_shifts: bool
+) -> Tensor:
+    """(R, V) float, 1 for legal tokens and 0 for others; (R, U) for tokens (U,), each there once. compare_shifts: a
+    SHIFT must be that of the word in front. Others as for `legal_anywhere`."""
+    size = len(vocabulary.column) if tokens is None else len(tokens)
+    legal = torch.empty(len(columns), size)
+    chosen = None if tokens is None else require("tokens", tokens, torch.long, size)
+    rows = _rows(vocabulary, columns, context)
+    raise_problem(library().legality(*rows, compare_shifts, size, chosen, legal.data_ptr()))
+    return legal
+
+
+def _rows(vocabulary: Vocabulary, columns: Tensor, context: Tensor | None) -> tuple:
+    """The arguments that both functions begin with."""
+    rows, count = columns.shape
+    wide = 0 if context is None else context.shape[1]
+    if vocabulary.limited is not None and wide < _CONTEXT:
+        raise ValueError("with a lexicon there must be a context that names its row")
+    return (
+        rows,
+        ctypes.byref(_as_c(vocabulary, count)),
+        wide,
+        require("columns", columns, torch.bool, rows, count),
+        None if context is None else require("context", context, torch.long, rows, wide),
+    )
+
+
+def _as_c(vocabulary: Vocabulary, columns: int) -> _Vocabulary:
+    column, shift_word, limited, offsets, tokens = vocabulary
+    size = len(column)
+    words = (require("column", column, torch.long, size), require("shift_word", shift_word, torch.long, size))
+    if limited is None or offsets is None or tokens is None:
+        return _Vocabulary(size, columns, 0, 0, *words)
+    return _Vocabulary(
+        size, columns, len(offsets) - 1, len(tokens), *words, require("offsets", offsets, torch.long, len(offsets)),
+        require("tokens", tokens, torch.long, len(tokens)), require("limited", limited, torch.bool, size),
+    )  # fmt: skip
