@@ -152,6 +152,7 @@ INLINE const char *NAME(words)(const Words *words, const Share *share, const Roo
     for (int64_t query = share->first, count; query < share->end; query += count) {
         Keys every = {room->every, 0};
         const char *problem = keys_of_sentence(words, query, 2 * all, &every);
+        if (problem) return problem;
         for (count = 1; count < BLOCK && query + count < share->end && same_sentence(words, query, count); count++) {
         }
         for (int64_t head = share->head, heads; head < words->heads && !problem; head += heads * share->step) {
