@@ -13,7 +13,6 @@ from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from transition_parser.criterions.legal_cross_entropy import LegalCrossEntropyCriterion
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.data.resources import Resources
-from transition_parser.graphs.bank import read_bank
 from transition_parser.models.registry import architecture_of
 from transition_parser.states.states import RANKS
 from transition_parser.tasks.transition_parsing import TransitionParsingConfig, TransitionParsingTask
@@ -61,19 +60,15 @@ def make_model(kind: str, resources: Resources, dropout: float = 0.0) -> Trainin
 
 def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count: int) -> dict:
     """Up to `count` sentences of so many words, with their gold derivations and the states of these."""
-    resources = task.resources
-    sources, targets, references = [], [], []
-    graphs = list(read_bank(folder / "valid.amr")) if task.builds_amr else None
-    lines = ((folder / f"valid.{side}").read_text(encoding="utf-8").splitlines() for side in ("src", "act"))
-    for number, (pieces, actions) in enumerate(zip(*lines, strict=True)):
-        source = resources.encode_pieces(pieces.split())
-        if len(sources) == count or int(resources.opens_word()[source].sum()) not in lengths:
-            continue
-        index = resources.target_dictionary.index
-        sources.append(source)
-        targets.append(torch.tensor([*map(index, actions.split()), resources.table.end]))
-        references.append(graphs and graphs[number])
-    dataset = TransitionDataset(sources, None, targets, None, resources, references=graphs and references, needs=RANKS)
+    resources, opens = task.resources, task.resources.opens_word()
+    pieces, actions = ((folder / f"valid.{side}").read_text(encoding="utf-8").splitlines() for side in ("src", "act"))
+    sources = [resources.encode_pieces(line.split()) for line in pieces]
+    index, end = resources.target_dictionary.index, resources.table.end
+    targets = [torch.tensor([*map(index, line.split()), end]) for line in actions]
+    graphs = task.formalism.gold_graphs(resources, folder, "valid", sources, targets)
+    fit = [number for number, source in enumerate(sources) if int(opens[source].sum()) in lengths][:count]
+    sources, targets, graphs = ([column[number] for number in fit] for column in (sources, targets, graphs))
+    dataset = TransitionDataset(sources, None, targets, None, resources, references=graphs, needs=RANKS)
     return dataset.collater([dataset[i] for i in range(len(sources))])
 
 

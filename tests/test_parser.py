@@ -9,11 +9,14 @@ import torch
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from transition_parser import Parser
+from transition_parser import parser as parser_module
 from transition_parser.checkpoints import load_model
 from transition_parser.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.modules.packing import has_fast_bf16
 from transition_parser.search import search
+from transition_parser.text import pieces as pieces_module
+from transition_parser.text.pieces import normalise
 
 
 @pytest.fixture(scope="module")
@@ -141,8 +144,29 @@ def test_bf16_packs_its_own_copy_and_parses_nearly_alike():
     assert sum(a == b for a, b in zip(*heads, strict=True)) >= 0.97 * len(heads[0])
 
 
-def test_words_of_a_batch_are_split_as_those_of_a_sentence():
-    resources = Parser.load("en-ewt").resources
-    sentences = [["Dogs", "bark"], ["antidisestablishmentarianism"], ["☃", "1 000"]]
-    found = resources.encode_all(sentences)
-    assert [t.tolist() for t in found] == [resources.encode(s).tolist() for s in sentences]
+@pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
+def test_words_and_their_pieces_are_read_alike(model):
+    """Parsing reads words; fairseq's programs read the words that their piece ids spell."""
+    resources = Parser.load(model).resources
+    sentences = [
+        ["Dogs", "bark"],
+        ["antidisestablishmentarianism"],
+        ["☃", "1 000", "a▁b"],
+        ["She", "sleeps", "today", "."],
+    ]
+    normalised = [[normalise(word) for word in words] for words in sentences]
+    found = resources.encode_all(normalised)
+    assert [t.tolist() for t in found] == [resources.encode(words).tolist() for words in sentences]
+    assert [resources.words(t.tolist()) for t in found] == normalised
+    ids = torch.nn.utils.rnn.pad_sequence(found, True, resources.source_dictionary.pad())
+    features = resources.features_of(normalised), resources.features(ids)
+    assert (features[0] is None) == (features[1] is None) == (not resources.table.has_features)
+    assert features[0] is None or torch.equal(*features)
+
+
+def test_words_are_normalised_once(monkeypatch):
+    counted = []
+    monkeypatch.setattr(parser_module, "normalise", lambda word: counted.append(word) or normalise(word))
+    monkeypatch.setattr(pieces_module, "normalise", lambda word: pytest.fail(f"{word} is normalised again"))
+    Parser.load("en-amr").parse([["Dogs", "bark"], ["They", "sleep"]])
+    assert counted == ["Dogs", "bark", "They", "sleep"]

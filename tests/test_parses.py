@@ -12,6 +12,7 @@ from transition_parser.graphs.bank import AmrEntry, parse_entry
 from transition_parser.parses import AmrParse, replay_amr
 from transition_parser.search import Hypothesis
 from transition_parser.states.table import ActionTable
+from transition_parser.text.pieces import normalise
 from transition_parser.transitions import make_system
 
 DERIVATION = "SHIFT COPY_LEMMA SHIFT COPY_SENSE01 ROOT LA(ARG0) REDUCE SHIFT MERGE ENTITY(city) RA(ARG1) REDUCE CLOSE"
@@ -24,7 +25,8 @@ def parse_of(sentence: str, derivation: str, metadata: dict[str, str] | None = N
     tokens = [*SPECIAL, *dict.fromkeys([*actions, *kinds.split()])]
     table = ActionTable(make_system("amr"), tokens)
     hypothesis = Hypothesis([tokens.index(action) for action in actions], [-0.5] * len(actions), -0.25)
-    return replay_amr(table, AmrEntry.from_words(sentence.split(), metadata), hypothesis, wiki)
+    words = [normalise(word) for word in sentence.split()]
+    return replay_amr(table, AmrEntry.from_words(sentence.split(), metadata), words, hypothesis, wiki)
 
 
 def test_a_derivation_becomes_an_entry():

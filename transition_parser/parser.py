@@ -12,32 +12,43 @@ from __future__ import annotations
 import copy
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from functools import partial
+from typing import Any, NamedTuple
 
 import torch
 
 from transition_parser.checkpoints import load_model
 from transition_parser.data.resources import Resources
 from transition_parser.errors import InputError
+from transition_parser.formalisms import Formalism, formalism_of
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.modules.contract import Hypothesis, ParserModel
 from transition_parser.modules.packing import has_fast_bf16, pack, quantised
-from transition_parser.parses import AmrParse, Parse, replay_amr, replay_tree
+from transition_parser.parses import AmrParse, Parse
 from transition_parser.process import Shared, give_back_freed_memory
 from transition_parser.search import search
-from transition_parser.sentences import read_amr_sentences, read_sentences
-from transition_parser.sentences.objects import check_sentence, sentences_from
+from transition_parser.sentences.objects import checked_forms, sentences_from
 from transition_parser.sentences.streams import in_chunks
+from transition_parser.text.pieces import normalise
+
+AnySentence = Sentence | AmrEntry
+AnyParse = Parse | AmrParse
 
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "int8": torch.float32}
 CHUNK = 4096  # sentences that are sorted by length together
 _SIDE_BY_SIDE = 4  # batches, at the most: Python itself runs on one core
 _SWITCH_INTERVAL = 5e-4  # seconds that a batch waits for Python while another runs it; Python's default is 5e-3
 _LEAST_BATCH = 2000  # words times beam: in smaller batches the steps cost more than what they compute
+
+
+class _ToParse(NamedTuple):
+    """A sentence to parse, and its words as the network reads them (`normalise`)."""
+
+    sentence: AnySentence
+    words: list[str]
 
 
 _torch_threads = Shared(torch.get_num_threads, torch.set_num_threads)
@@ -73,13 +84,14 @@ class Parser:
         self.device = _device(device)
         self._options = {"batch_tokens": batch_tokens, "device": device, "precision": precision, "threads": threads}
         precision = _precision(precision, self.device)
-        self._path: str | os.PathLike | None = None  # of a model that is on disk
-        self._full: ParserModel | None = copy.deepcopy(model).eval().float()
-        self.model = _prepared(self._full, self.device, precision)
+        self._path: str | os.PathLike = ""
+        full = copy.deepcopy(model).eval().float()
+        self.model = _prepared(full, self.device, precision)
+        self._full: ParserModel | None = full  # for pickling, but of a model that is on disk
         self.resources = resources
         self.beam, self.batch_tokens = beam, batch_tokens or 8000 * min(beam, 4)
         self.threads = threads or torch.get_num_threads()
-        self.builds_amr = resources.parser.builds_amr
+        self.formalism: Formalism[Any, Any, Any] = formalism_of(resources.parser.system)
 
     @classmethod
     def load(
@@ -102,12 +114,12 @@ class Parser:
     def __reduce__(self) -> tuple:
         """How to make an equal one: the packed weights of a model in bf16 can be neither copied nor written."""
         options = {**self._options, "beam": self.beam}
-        if self._path is None:
-            return partial(type(self), **options), (copy.deepcopy(self._full).cpu(), self.resources)
+        if self._full is not None:
+            return _build_again, (type(self), copy.deepcopy(self._full).cpu(), self.resources, options)
         # the class of the decoder is named, so that unpickling imports what registers its architecture
         return _load_again, (type(self), self._path, options, type(self.model.decoder))
 
-    def parse(self, text: object) -> list[Parse] | list[AmrParse]:
+    def parse(self, text: object) -> list[AnyParse]:
         """Parses what it is given:
 
         - a string: a text (one sentence), tokenised here by spaCy's rules for English
@@ -120,35 +132,36 @@ class Parser:
         """
         if isinstance(text, os.PathLike):
             return list(self.parse_stream(self.read(text)))
-        return list(self.parse_stream(sentences_from(text, AmrEntry if self.builds_amr else Sentence)))
+        return list(self.parse_stream(sentences_from(text, self.formalism.sentence)))
 
-    def read(self, path: str | os.PathLike, tokenised: bool = True) -> Iterator[Sentence] | Iterator[AmrEntry]:
+    def read(self, path: str | os.PathLike, tokenised: bool = True) -> Iterator[AnySentence]:
         """The sentences of a file, as `parse_stream` takes them; see `transition_parser.sentences`."""
-        return (read_amr_sentences if self.builds_amr else read_sentences)(path, tokenised)
+        return self.formalism.read(path, tokenised)
 
-    def parse_stream(
-        self, sentences: Iterable[Sentence] | Iterable[AmrEntry], chunk: int | None = None
-    ) -> Iterator[Parse] | Iterator[AmrParse]:
+    def parse_stream(self, sentences: Iterable[AnySentence], chunk: int | None = None) -> Iterator[AnyParse]:
         """Yields the parses in the order of the sentences, holding few at a time: `chunk`, by default 4096."""
         return self.parse_chunks(in_chunks(sentences, chunk or CHUNK))
 
-    def parse_chunks(self, chunks: Iterable[list[Sentence]] | Iterable[list[AmrEntry]]) -> Iterator[Parse | AmrParse]:
+    def parse_chunks(self, chunks: Iterable[Sequence[AnySentence]]) -> Iterator[AnyParse]:
         """Yields the parses in the order of the sentences, all of a chunk before the next is taken; see
         `transition_parser.sentences.streams`."""
-        kind, done = AmrEntry if self.builds_amr else Sentence, 0
+        done = 0
         with self._workers() as each:
-            for some in chunks:
-                for number, sentence in enumerate(some, done + 1):
-                    check_sentence(sentence, kind, number)
+            for chunk in chunks:
+                some = [self._to_parse(sentence, number) for number, sentence in enumerate(chunk, done + 1)]
                 done += len(some)
-                parses: dict[int, Parse | AmrParse] = {}
+                parses: dict[int, AnyParse] = {}
                 for found in each(lambda batch, some=some: self._parse_batch(some, batch), self._batches(some)):
                     parses |= found
                 yield from (parses.pop(i) for i in range(len(some)))
                 give_back_freed_memory()
 
+    def _to_parse(self, sentence: AnySentence, number: int) -> _ToParse:
+        forms = checked_forms(sentence, self.formalism.sentence, number)
+        return _ToParse(sentence, [normalise(form) for form in forms])
+
     @contextmanager
-    def _workers(self):
+    def _workers(self) -> Iterator[Callable[..., Iterator]]:
         """A `map` over batches: on a CPU several at a time, with their share of torch's threads each."""
         side_by_side = min(self.threads, _SIDE_BY_SIDE) if self.device.type == "cpu" else 1
         with ExitStack() as stack:
@@ -161,18 +174,21 @@ class Parser:
             stack.callback(pool.shutdown, cancel_futures=True)
             yield pool.map
 
-    def _parse_batch(self, sentences: list, batch: list[int]) -> dict[int, Parse | AmrParse]:
+    def _parse_batch(self, sentences: list[_ToParse], batch: list[int]) -> dict[int, AnyParse]:
         some = [sentences[i] for i in batch]
-        found = self._search(some)
-        return {i: self._parse(sentence, best) for i, sentence, best in zip(batch, some, found, strict=True)}
+        found = self._search([one.words for one in some])
+        replay = self.formalism.replay
+        return {
+            i: replay(self.resources, *one, hypothesis) for i, one, hypothesis in zip(batch, some, found, strict=True)
+        }
 
-    def _batches(self, sentences: list) -> Iterator[list[int]]:
+    def _batches(self, sentences: list[_ToParse]) -> Iterator[list[int]]:
         """Indices of sentences of like length, the longest first: so that none of them comes last and alone.
 
         Batches become smaller towards the end, so that several cores are done at the same time; how does not depend on
         their number.
         """
-        lengths = [len(sentence.forms) for sentence in sentences]
+        lengths = [len(one.words) for one in sentences]
         left = sum(lengths)
         limit = self._limit(left)
         batch: list[int] = []
@@ -190,19 +206,18 @@ class Parser:
         """Words times beam of the next batch where so many words are left."""
         return min(self.batch_tokens, max(words * self.beam // _SIDE_BY_SIDE, _LEAST_BATCH * min(self.beam, 3)))
 
-    def _search(self, sentences: list) -> list[Hypothesis]:
-        tokens = self.resources.encode_all([sentence.forms for sentence in sentences])
+    def _search(self, sentences: list[list[str]]) -> list[Hypothesis]:
+        """The best derivation of each sentence of normalised words."""
+        tokens, features = self.resources.encode_all(sentences), self.resources.features_of(sentences)
         padding = self.resources.source_dictionary.pad()
         source = torch.nn.utils.rnn.pad_sequence(tokens, True, padding).to(self.device)
         with torch.inference_mode():
-            encoder_out = self.model.encoder(source, features=self.resources.features(source))
-        found = search(self.model, encoder_out, self.beam)
-        return [hypotheses[0] for hypotheses in found]
+            encoder_out = self.model.encoder(source, features=None if features is None else features.to(self.device))
+        return [hypotheses[0] for hypotheses in search(self.model, encoder_out, self.beam)]
 
-    def _parse(self, sentence: Sentence | AmrEntry, hypothesis: Hypothesis) -> Parse | AmrParse:
-        if self.builds_amr:
-            return replay_amr(self.resources.table, sentence, hypothesis, self.resources.parser.lexicon.wiki)
-        return replay_tree(self.resources.table, sentence, hypothesis)
+
+def _build_again(kind: type[Parser], model: ParserModel, resources: Resources, options: dict) -> Parser:
+    return kind(model, resources, **options)
 
 
 def _load_again(kind: type[Parser], path: str | os.PathLike, options: dict, _decoder: type) -> Parser:

@@ -6,17 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import ne
+from typing import TYPE_CHECKING, Any, cast
 
 from transition_parser.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, named
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.modules.contract import Hypothesis
-from transition_parser.states.table import ActionTable
-from transition_parser.text.pieces import normalise
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.lexicon import wiki_keys
+
+if TYPE_CHECKING:
+    from transition_parser.modules.contract import Hypothesis
+    from transition_parser.states.table import ActionTable
+    from transition_parser.transitions.amr import AmrSystem
 
 SCORE_KEY = "ArcScore"  # in MISC
 # comments that `annotated` writes, or that told of another graph
@@ -88,11 +91,12 @@ class AmrParse:
         return replace(entry, metadata=metadata, comments=tuple(comments))
 
 
-def replay_tree(table: ActionTable, sentence: Sentence, hypothesis: Hypothesis) -> Parse:
-    """Builds the tree once, by replaying the derivation through the pure-Python machine."""
+def replay_tree(table: ActionTable, sentence: Sentence, words: Sequence[str], hypothesis: Hypothesis) -> Parse:
+    """Builds the tree once, by replaying the derivation through the pure-Python machine. words: the normalised forms
+    of the sentence."""
     system, actions = table.system, _actions(table, hypothesis.tokens)
-    state = system.initial([normalise(form) for form in sentence.forms])
-    scores = [0.0] * len(state.words)
+    state = system.initial(system.read(words))
+    scores = [0.0] * len(words)
     for action, log_prob in zip(actions, hypothesis.step_scores, strict=True):
         before, state = state, system.apply(state, action)
         if action.kind in (Kind.LEFT_ARC, Kind.RIGHT_ARC):
@@ -102,11 +106,15 @@ def replay_tree(table: ActionTable, sentence: Sentence, hypothesis: Hypothesis) 
 
 
 def replay_amr(
-    table: ActionTable, sentence: AmrEntry, hypothesis: Hypothesis, wiki: Mapping[str, str] | None = None
+    table: ActionTable,
+    sentence: AmrEntry,
+    words: Sequence[str],
+    hypothesis: Hypothesis,
+    wiki: Mapping[str, str] | None = None,
 ) -> AmrParse:
     """Builds the AMR once, as `replay_tree` does. wiki: what the training data has, see `Lexicon`."""
-    system, actions = table.system, _actions(table, hypothesis.tokens)
-    state = system.initial(system.read([normalise(form) for form in sentence.forms]))
+    system, actions = cast("AmrSystem", table.system), _actions(table, hypothesis.tokens)
+    state = system.initial(system.read(words))
     for action in actions:
         state = system.apply(state, action)
     graph = system.result(state)
@@ -114,9 +122,20 @@ def replay_amr(
     return AmrParse(sentence, graph, alignments, _wiki(graph, wiki), tuple(actions), hypothesis.score)
 
 
+def graph_of(table: ActionTable, words: Sequence[str], tokens: Sequence[int]) -> Any:
+    """The graph that a derivation builds from normalised words, each step checked. Raises `ValueError` for tokens that
+    stand for no action, illegal ones, and a derivation that is not complete."""
+    return table.system.replay(table.system.read(words), _actions(table, tokens))
+
+
 def _actions(table: ActionTable, tokens: Sequence[int]) -> list[Action]:
-    """What legal tokens stand for: each is an action of the system."""
-    return [table.actions[i] for i in tokens]
+    actions = []
+    for token in tokens:
+        action = table.actions[token]
+        if action is None:
+            raise ValueError(f"{table.tokens[token]} is not an action")
+        actions.append(action)
+    return actions
 
 
 def _wiki(graph: AmrGraph, known: Mapping[str, str] | None) -> dict[int, str]:

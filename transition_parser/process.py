@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
+from typing import Any
 
 
 def keep_freed_memory() -> None:
@@ -60,7 +61,7 @@ class Shared:
         self._values: dict = {}  # of each user that is not finished
 
     @contextmanager
-    def at(self, value) -> Iterator[None]:
+    def at(self, value: Any) -> Iterator[None]:
         """Sets the value for the length of the block."""
         mine = object()
         with self._lock:

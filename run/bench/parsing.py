@@ -20,6 +20,7 @@ from common import parser, report
 from peers import Forked, peers
 
 from transition_parser import Parser
+from transition_parser.formalisms import TREES
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.modules.packing import has_fast_bf16
 
@@ -61,7 +62,7 @@ def main() -> None:
     with ExitStack() as stack:
         runs = {}
         if arguments.peers:
-            if ours.builds_amr:
+            if ours.formalism is not TREES:
                 options.error("--peers are parsers of trees, and the model is one of AMRs")
             training = list(islice(read_conllu(arguments.peers), LABELS))
             others, status = peers(training, arguments.device)

@@ -7,17 +7,15 @@ The precisions take turns, round by round; the scores are those of the first rou
 
 from __future__ import annotations
 
+import tempfile
 import time
 from itertools import islice
+from pathlib import Path
 
 import torch
 from common import parser, report
 
 from transition_parser import Parser
-from transition_parser.graphs.amr_score import RESTARTS, Counts, smatch_of
-from transition_parser.graphs.bank import read_bank
-from transition_parser.graphs.conllu import read_conllu
-from transition_parser.graphs.dependency_score import Comparison
 from transition_parser.parser import PRECISIONS
 
 BASE = "fp32"
@@ -25,11 +23,14 @@ BASE = "fp32"
 
 def scores(model: Parser, gold: list, parses: list) -> dict[str, float]:
     """The scores of the parses, in percent."""
-    system = [parse.annotated() for parse in parses]
-    if not model.builds_amr:
-        return {name: score.f1 for name, score in Comparison(gold, system).scores().items() if name in ("uas", "las")}
-    pairs = zip(gold, system, strict=True)
-    return {"smatch": 100 * sum((smatch_of(*pair, RESTARTS, 0) for pair in pairs), Counts()).f1}
+    formalism = model.formalism
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder, f"{side}{formalism.suffix}") for side in ("gold", "system")]
+        for path, sentences in zip(paths, (gold, [parse.annotated() for parse in parses]), strict=True):
+            path.write_text("".join(map(str, sentences)), encoding="utf-8")
+        figures = formalism.score(*map(str, paths)).figures
+    found = {name: figures[name] for name in formalism.figures}
+    return {name: 100 * value["f1"] if isinstance(value, dict) else value for name, value in found.items()}
 
 
 def parse(model: Parser, arguments) -> tuple[list, float]:
@@ -59,7 +60,7 @@ def main() -> None:
         for precision, beam in contenders
     }
     some = models[contenders[0]]
-    gold = list(islice((read_bank if some.builds_amr else read_conllu)(arguments.gold), arguments.sentences))
+    gold = list(islice(some.formalism.read_graphs(arguments.gold), arguments.sentences))
     rates: dict[str, list[float]] = {_name(*contender): [] for contender in contenders}
     result: dict[str, dict[str, float]] = {}
     for model in models.values():

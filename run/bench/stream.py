@@ -25,7 +25,7 @@ from typing import NamedTuple
 from common import parser, report
 
 from transition_parser import Parser
-from transition_parser.sentences import read_amr_sentences, read_sentences
+from transition_parser.formalisms import Formalism
 
 SEED = 1
 MARKS = (0.2, 0.6)  # of the sentences
@@ -40,14 +40,11 @@ class Look(NamedTuple):
     high_water: float
 
 
-def write_input(arguments, builds_amr: bool, folder: Path) -> Path:
-    """A file of this many sentences: CoNLL-U for a model of trees, text for one of AMRs."""
+def write_input(arguments, formalism: Formalism, folder: Path) -> Path:
+    """A file of this many sentences."""
     draw = random.Random(SEED)
-    if builds_amr:
-        some = [" ".join(sentence.forms) + "\n" for sentence in read_amr_sentences(arguments.file)]
-    else:
-        some = [str(sentence) for sentence in read_sentences(arguments.file)]
-    path = folder / ("input.txt" if builds_amr else "input.conllu")
+    some = [str(sentence) for sentence in formalism.read(arguments.file)]
+    path = folder / f"input{formalism.suffix}"
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(draw.choice(some) for _ in range(arguments.sentences))
     return path
@@ -121,11 +118,10 @@ def parse(source: Path, folder: Path, suffix: str, arguments) -> tuple[float, li
     return seconds, looks, result
 
 
-def check(source: Path, result: Path, builds_amr: bool, count: int) -> None:
+def check(source: Path, result: Path, formalism: Formalism, count: int) -> None:
     """Ends the program where the output does not hold the words of the input, sentence by sentence."""
-    read = read_amr_sentences if builds_amr else read_sentences
     checked = 0
-    for wanted, found in zip_longest(read(source), read(result)):
+    for wanted, found in zip_longest(formalism.read(source), formalism.read(result)):
         if wanted is None or found is None or wanted.forms != found.forms:
             raise SystemExit(f"sentence {checked + 1} of the output is not that of the input")
         checked += 1
@@ -160,15 +156,14 @@ def main() -> None:
     options.add_argument("--interval", type=float, default=1.0, help="seconds between two measurements")
     options.set_defaults(rounds=1)
     arguments = options.parse_args()
-    builds_amr = Parser.load(arguments.model).builds_amr
+    formalism = Parser.load(arguments.model).formalism
     rates: list[float] = []
     memories = []
     with tempfile.TemporaryDirectory() as name:
-        source = write_input(arguments, builds_amr, Path(name))
+        source = write_input(arguments, formalism, Path(name))
         for number in range(arguments.rounds):
-            suffix = ".amr" if builds_amr else ".conllu"
-            seconds, looks, result = parse(source, Path(name, str(number)), suffix, arguments)
-            check(source, result, builds_amr, arguments.sentences)
+            seconds, looks, result = parse(source, Path(name, str(number)), formalism.suffix, arguments)
+            check(source, result, formalism, arguments.sentences)
             result.unlink()
             rates.append(arguments.sentences / seconds)
             figures = growth(looks, arguments.sentences)

@@ -63,7 +63,7 @@ def test_bad_usage(bank, tmp_path):
     out = tmp_path / "out.svg"
     for options, problem in (
         (["--id", "nowhere"], "no entry 'nowhere'"),
-        (["--system", "arc-hybrid"], "--system is for CoNLL-U files"),
+        (["--system", "arc-hybrid"], "--system is for trees: "),
     ):
         assert problem in run_here("draw", bank, *options, "-o", out, status=2).stderr
     (tmp_path / "empty.amr").write_text("", encoding="utf-8")

@@ -13,6 +13,7 @@ from tests.fairseq.test_end_to_end import TASK, logged
 from transition_parser import Parser
 from transition_parser.checkpoints import load_model
 from transition_parser.errors import InputError
+from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.parses import AmrParse
 from transition_parser.search import search
@@ -102,6 +103,17 @@ def test_generate_finds_derivations_of_graphs(amr_data_folder, generated):
         words = system.read([normalise(form) for form in entry.forms])
         graph = system.replay(words, [Action.parse(token) for token in found[i]])
         assert graph.is_connected() and graph.top not in graph.constants
+
+
+def test_generate_logs_smatch(amr_data_folder, generated):
+    found = {int(n): line.split() for n, line in re.findall(r"^H-(\d+)\t\S+\t(.*)$", generated, re.M)}
+    system = ParserConfig.load(amr_data_folder).transition_system()
+    total = Counts()
+    for i, entry in enumerate(read(amr_data_folder / "test.amr")):
+        words = system.read([normalise(form) for form in entry.forms])
+        graph = system.replay(words, [Action.parse(token) for token in found[i]])
+        total += smatch_counts(entry.graph.to_penman(), graph.to_penman(), restarts=1)
+    assert generated.rstrip().endswith(f"Generate test with beam=2: SMATCH {round(total.f1, 4)}")
 
 
 def test_generate_and_our_search_agree(amr_data_folder, amr_checkpoint, generated):

@@ -12,6 +12,7 @@ import torch
 from tests.conftest import ROOT, SAMPLE, fairseq_preprocess, run, run_here, train
 from transition_parser.checkpoints import load_checkpoint
 from transition_parser.graphs.conllu import read_conllu
+from transition_parser.graphs.dependency import attachment_scores
 from transition_parser.transitions import Action
 from transition_parser.transitions.config import ParserConfig
 
@@ -89,6 +90,36 @@ def test_generate_finds_complete_legal_derivations(data_folder, generated):
         assert tree.why_invalid() is None
 
 
+def test_generate_logs_attachment_scores(data_folder, generated):
+    found = {int(n): line.split() for n, line in re.findall(r"^H-(\d+)\t\S+\t(.*)$", generated, re.M)}
+    gold = list(read_conllu(SAMPLE))
+    system = ParserConfig.load(data_folder).transition_system()
+    trees = [system.replay(s.forms, [*map(Action.parse, found[i])]) for i, s in enumerate(gold)]
+    words, heads, labelled = attachment_scores([sentence.tree() for sentence in gold], trees)
+    uas, las = round(100 * heads / words, 2), round(100 * labelled / words, 2)
+    assert 0 < las < uas
+    assert generated.rstrip().endswith(f"Generate valid with beam=3: UAS {uas}, LAS {las}")
+
+
+def test_generate_logs_what_it_is_asked_for(data_folder, checkpoint):
+    command = ("fairseq-generate", data_folder, *TASK, "--path", checkpoint, "--gen-subset", "test", "--quiet")
+    as_in_readme = run(*command, "--beam", "2").stdout
+    assert re.search(r"Generate test with beam=2: UAS \d+\.\d+, LAS \d+\.\d+$", as_in_readme, re.M)
+    assert "BLEU" not in as_in_readme
+    assert re.search(r"Generate test with beam=1: BLEU4 = ", run(*command, "--beam", "1", "--scoring", "bleu").stdout)
+    train = run(*command[:-3], "--gen-subset", "train", "--quiet", "--beam", "1").stdout
+    assert "Generate train with beam=1: nothing was scored" in train  # its gold trees are not kept
+
+
+def test_generate_counts_what_forced_actions_build(data_folder, checkpoint):
+    """A prefix of the gold derivation, as long as the shortest derivations: it may force illegal actions."""
+    done = run(
+        "fairseq-generate", data_folder, *TASK, "--path", checkpoint, "--gen-subset", "valid", "--quiet",
+        "--beam", "1", "--prefix-size", "4",
+    )  # fmt: skip
+    assert re.search(r"Generate valid with beam=1: UAS \d+\.\d+, LAS \d+\.\d+$", done.stdout, re.M)
+
+
 def test_generate_and_our_search_agree(data_folder, checkpoint, generated):
     """fairseq's generator and ours find derivations of the same score, in the same model."""
     from transition_parser import Parser
@@ -146,6 +177,7 @@ def test_relations_that_only_validation_has(data_folder, tmp_path):
 
 
 def test_a_sequence_scorer_can_be_had(data_folder, checkpoint):
-    run(
+    done = run(
         "fairseq-generate", data_folder, *TASK, "--path", checkpoint, "--score-reference", "--gen-subset", "valid",
     )  # fmt: skip
+    assert "nothing was scored" in done.stdout

@@ -7,7 +7,7 @@ import pytest
 from transition_parser.errors import InputError
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Row, Sentence
-from transition_parser.sentences.objects import check_sentence, sentences_from
+from transition_parser.sentences.objects import checked_forms, sentences_from
 
 KINDS = pytest.mark.parametrize("kind", [Sentence, AmrEntry])
 DOGS, CATS = ["Dogs", "bark", "."], ["Cats", "sleep", "."]
@@ -102,10 +102,10 @@ def test_sentences_of_the_other_kind(kind, other, said):
 
 
 def test_sentences_in_a_stream():
-    check_sentence(Sentence.from_words(DOGS), Sentence, 1)
+    assert checked_forms(Sentence.from_words(DOGS), Sentence, 1) == DOGS
     with pytest.raises(InputError, match=r"x.conllu:7: sentence 3 has no words"):
-        check_sentence(Sentence((), path="x.conllu", line=7), Sentence, 3)
+        checked_forms(Sentence((), path="x.conllu", line=7), Sentence, 3)
     with pytest.raises(InputError, match=r"sentence 3: word 2 is empty"):
-        check_sentence(Sentence((Row("1", "a"), Row("2", ""))), Sentence, 3)
+        checked_forms(Sentence((Row("1", "a"), Row("2", ""))), Sentence, 3)
     with pytest.raises(InputError, match=r"sentence 2 is 'Dogs bark', not of the class AmrEntry"):
-        check_sentence("Dogs bark", AmrEntry, 2)
+        checked_forms("Dogs bark", AmrEntry, 2)

@@ -7,27 +7,35 @@ import contextlib
 import importlib.util
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
 from transition_parser.errors import InputError, input_error
 from transition_parser.files import replacing
-from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS
-from transition_parser.transitions.amr import AmrSystem
+from transition_parser.formalisms import FORMALISMS, Formalism
 
-_SYSTEMS_OF = {"any": sorted(SYSTEMS), "tree": sorted(TREE_SYSTEMS), "amr": [AmrSystem.name]}
+# options of one formalism alone, with their values where they are not given
+OptionsOf = Mapping[Formalism, Mapping[str, object]]
 
 
-def add_system(parser: argparse.ArgumentParser, required: bool = True, kind: str = "any") -> None:
-    """--system; kind: of what graphs, `tree`, `amr` or `any`."""
+def add_system(parser: argparse.ArgumentParser, required: bool = True, formalism: Formalism | None = None) -> None:
+    """--system; formalism: which graphs it builds, by default any. Its default is None."""
     parser.add_argument(
         "--system",
         required=required,
-        choices=_SYSTEMS_OF[kind],
-        default=None if required else AmrSystem.name if kind == "amr" else "arc-hybrid-swap",
+        choices=sorted(name for one in FORMALISMS if formalism in (one, None) for name in one.systems),
         help="transition system; those with -swap build all trees, other arc-… projective ones, amr AMR graphs",
     )
+
+
+def check_options(arguments: argparse.Namespace, options: OptionsOf, formalism: Formalism, why: str) -> None:
+    """Raises `InputError` for options that are given, and are for another formalism than this one. why: where this one
+    comes from, for the message."""
+    for other, defaults in options.items():
+        for name, default in defaults.items():
+            if other is not formalism and getattr(arguments, name) != default:
+                raise InputError(f"--{name.replace('_', '-')} is for {other.name}: {why}")
 
 
 def add_skip_bad(parser: argparse.ArgumentParser) -> None:

@@ -15,17 +15,20 @@ from oracles.check import Coverage, run_oracle
 from preprocess.aligner import aligned, train_table
 from preprocess.banks import RULE, Problems, derived_alone, nothing_left, read_entries
 from transition_parser.cli.options import (
+    OptionsOf,
     add_json,
     add_nonprojective,
     add_processes,
     add_skip_bad,
     add_system,
+    check_options,
     output,
     positive,
     print_figures,
     report_left_out,
 )
 from transition_parser.errors import InputError, input_error
+from transition_parser.formalisms import AMR, TREES, formalism_of
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.progress import progress
@@ -41,9 +44,10 @@ example:
   transition-parser oracle dev.amr --system amr --check --vocabulary-from train.amr --worst"""
 
 
-# options of one kind of graph, and their values where they are not given
-_TREES_ONLY = {"nonprojective": "skip"}
-_AMR_ONLY = {"vocabulary_from": None, "restarts": 4, "worst": False, "skip_bad": False, "processes": 1}
+OPTIONS: OptionsOf = {
+    TREES: {"nonprojective": "skip"},
+    AMR: {"vocabulary_from": None, "restarts": 4, "worst": False, "skip_bad": False, "processes": 1},
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,13 +74,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the oracle over the file."""
     if arguments.json and arguments.out_actions == "-":
         raise InputError("--json has standard output for itself: give --out-actions a file")
-    amr = arguments.system == AmrSystem.name
-    for name, default in (_TREES_ONLY if amr else _AMR_ONLY).items():
-        if getattr(arguments, name) != default:
-            raise InputError(f"--{name.replace('_', '-')} is for {'trees' if amr else '--system amr'}")
+    formalism = formalism_of(arguments.system)
+    check_options(arguments, OPTIONS, formalism, f"--system {arguments.system} builds {formalism.name}")
     if arguments.worst and not arguments.check:
         raise InputError("--worst needs --check")
-    return (_run_amr if amr else _run_trees)(arguments)
+    return {TREES: _run_trees, AMR: _run_amr}[formalism](arguments)
 
 
 def _run_trees(arguments: argparse.Namespace) -> int:

@@ -13,9 +13,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from transition_parser.cli.options import add_user_dir, import_user_dir, output, positive
+from transition_parser.cli.options import OptionsOf, add_user_dir, check_options, import_user_dir, output, positive
 from transition_parser.errors import InputError, input_error
 from transition_parser.files import growing
+from transition_parser.formalisms import AMR
 from transition_parser.progress import progress
 from transition_parser.sentences.streams import as_they_come, in_chunks, may_pause
 
@@ -25,6 +26,7 @@ EXAMPLE = """example:
   transition-parser parse checkpoints/checkpoint_best.pt dev.conllu -o dev.parsed.conllu --beam 10
   echo 'The dog wants to sleep.' | transition-parser parse en-amr - --tokenize --alignments"""
 
+OPTIONS: OptionsOf = {AMR: {"alignments": False, "no_wiki": False}}
 _SAVED_TOGETHER = 256  # sentences that an interrupted run may lose
 
 
@@ -78,8 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.precision,
         arguments.threads,
     )
-    if not parser.builds_amr and (arguments.alignments or arguments.no_wiki):
-        raise InputError(f"--alignments and --no-wiki are for AMR, and {arguments.model} is a model of trees")
+    check_options(arguments, OPTIONS, parser.formalism, f"{arguments.model} is a model of {parser.formalism.name}")
     sentences = parser.read(arguments.input, not arguments.tokenize)
     if arguments.resume:
         return _resume(arguments, parser, sentences)
@@ -93,9 +94,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _parsed(arguments: argparse.Namespace, parser, sentences: Iterable, size: int) -> Iterator[str]:
     """The parses as text. size: sentences that are held at a time; fewer where the input pauses."""
-    options: dict = {"scores": arguments.scores, "actions": arguments.actions}
-    if parser.builds_amr:
-        options |= {"marks": arguments.alignments, "wiki": not arguments.no_wiki}
+    wanted = {
+        "scores": arguments.scores,
+        "actions": arguments.actions,
+        "marks": arguments.alignments,
+        "wiki": not arguments.no_wiki,
+    }
+    options = {name: wanted[name] for name in parser.formalism.annotations}
     chunks = (as_they_come if may_pause(arguments.input) else in_chunks)(sentences, size)
     for parse in progress(parser.parse_chunks(chunks), "parsing"):
         yield str(parse.annotated(**options))

@@ -19,6 +19,7 @@ from transition_parser.cli.options import (
     print_figures,
     report_left_out,
 )
+from transition_parser.formalisms import AMR, TREES
 
 HELP = "corpora to the files that fairseq-preprocess reads"
 EXAMPLE = f"""{RULE}
@@ -38,14 +39,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     dependency.add_argument("--train", required=True, metavar="CONLLU", help="training trees")
     dependency.add_argument("--valid", required=True, metavar="CONLLU", help="development trees")
     dependency.add_argument("--test", metavar="CONLLU", help="test trees")
-    add_system(dependency, kind="tree")
+    add_system(dependency, formalism=TREES)
     _add_shared(dependency)
     add_nonprojective(dependency)
     dependency.add_argument("--upos", action="store_true", help="also write {train,…}.upos")
     amr = _add_kind(kinds, "amr", "AMR banks", _run_amr)
     for split, what, required in (("train", "training", True), ("valid", "development", True), ("test", "test", False)):
         amr.add_argument(f"--{split}", required=required, nargs="+", metavar="AMR", help=f"{what} graphs")
-    add_system(amr, required=False, kind="amr")
+    add_system(amr, required=False, formalism=AMR)
     _add_shared(amr)
     add_skip_bad(amr)
     add_processes(amr)

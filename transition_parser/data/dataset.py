@@ -12,7 +12,6 @@ from fairseq.data import FairseqDataset, data_utils
 from torch import Tensor
 
 from transition_parser.data.resources import Resources
-from transition_parser.graphs.bank import AmrEntry
 from transition_parser.states.batched import unroll
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
@@ -51,7 +50,7 @@ class TransitionDataset(FairseqDataset):
         alpha: float | None = None,
         seed: int = 1,
         shuffle: bool = True,
-        references: Sequence[AmrEntry] | None = None,
+        references: Sequence[object] | None = None,
         needs: Collection[str] = (),
     ) -> None:
         if targets is not None and len(sources) != len(targets):

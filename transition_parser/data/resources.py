@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -77,8 +77,9 @@ class Resources:
         return self.encode_pieces([piece for word in self.pieces.encode(words, alpha) for piece in word])
 
     def encode_all(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
-        """`encode` of each sentence, by one call of sentencepiece: most of its time goes into the call itself."""
-        words = iter(self.pieces.encode([word for sentence in sentences for word in sentence]))
+        """The piece ids of sentences of normalised words, each with `</s>`, by one call of sentencepiece: most of its
+        time goes into the call itself."""
+        words = iter(self.pieces.split([word for sentence in sentences for word in sentence]))
         return [
             self.encode_pieces([piece for pieces in islice(words, len(sentence)) for piece in pieces])
             for sentence in sentences
@@ -100,13 +101,18 @@ class Resources:
         special = (dictionary.pad(), dictionary.eos())
         return self.pieces.words([dictionary[i] for i in tokens if i not in special])
 
-    def features(self, tokens: Tensor) -> Tensor | None:
-        """(B, P, F): `ActionTable.features` of a batch of piece ids (B, S), 0 at padding; None where the machine
+    def features_of(self, sentences: Iterable[Sequence[str]]) -> Tensor | None:
+        """(B, P, F): `ActionTable.features` of sentences of normalised words, 0 at padding; None where the machine
         needs none."""
         if not self.table.has_features:
             return None
-        rows = [torch.tensor(self.table.features(self.words(row)), device=tokens.device) for row in tokens.tolist()]
+        rows = [torch.tensor(self.table.features(words)) for words in sentences]
         return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+
+    def features(self, tokens: Tensor) -> Tensor | None:
+        """`features_of` the words that a batch of piece ids (B, S) spells, for fairseq's programs."""
+        found = self.features_of(map(self.words, tokens.tolist()))
+        return None if found is None else found.to(tokens.device)
 
     def opens_word(self) -> Tensor:
         """(V,) bool: which piece ids open a word."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Set
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.bank import AmrEntry
@@ -39,8 +39,9 @@ def sentences_from(given: Any, kind: type[T]) -> list[T]:
     return [_sentence(item, kind, number) for number, item in enumerate(items, 1)]
 
 
-def check_sentence(sentence: Any, kind: type[T], number: int) -> None:
-    """Raises `InputError` where the sentence with this number is not a `kind` with words, none of them empty."""
+def checked_forms(sentence: object, kind: type[T], number: int) -> list[str]:
+    """The words of the sentence with this number. Raises `InputError` where it is not a `kind` with words, none of
+    them empty."""
     if not isinstance(sentence, kind):
         raise InputError(f"sentence {number} is {_shown(sentence)}, not of the class {kind.__name__}")
     entry: Sentence | AmrEntry = sentence
@@ -49,6 +50,7 @@ def check_sentence(sentence: Any, kind: type[T], number: int) -> None:
         raise input_error(f"sentence {number} has no words", entry.path, entry.line)
     if not all(forms):
         raise input_error(f"sentence {number}: word {forms.index('') + 1} is empty", entry.path, entry.line)
+    return forms
 
 
 def _sentence(item: Any, kind: type[T], number: int) -> T:
@@ -91,7 +93,7 @@ def _check_characters(text: str, name: str) -> None:
         raise InputError(f"{name} holds a zero byte or half of a surrogate pair: {text!r}")
 
 
-def _is_list(given: object) -> bool:
+def _is_list(given: object) -> TypeGuard[Iterable]:
     return isinstance(given, Iterable) and not isinstance(given, str | bytes | bytearray | Mapping | Set)
 
 

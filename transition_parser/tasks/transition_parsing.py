@@ -5,7 +5,7 @@ import logging
 import os
 from collections.abc import Collection
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Optional
 
@@ -18,7 +18,6 @@ from fairseq.sequence_generator import SequenceGenerator
 from fairseq.tasks import FairseqTask, register_task
 from fairseq.tokenizer import tokenize_line
 from omegaconf import II
-from torch import Tensor
 
 from transition_parser import criterions, schedulers  # noqa: F401  (registers them)
 from transition_parser.compat import let_idle_threads_sleep_soon, quiet_penman
@@ -26,16 +25,14 @@ from transition_parser.data.dataset import TransitionDataset
 from transition_parser.data.resources import SOURCE, TARGET, Resources
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
 from transition_parser.errors import InputError, input_error
-from transition_parser.graphs.amr_score import Counts, smatch_counts
-from transition_parser.graphs.bank import AmrEntry, read_bank
-from transition_parser.modules.contract import Hypothesis
+from transition_parser.formalisms import formalism_of
 from transition_parser.modules.packing import has_fast_bf16
-from transition_parser.parses import replay_amr
+from transition_parser.parses import graph_of
 from transition_parser.process import keep_freed_memory
 from transition_parser.schedulers.length import LengthConfig, tell_batches, warn_if_short
 from transition_parser.search import search
 from transition_parser.states.machine import max_search_actions
-from transition_parser.states.states import TREE
+from transition_parser.tasks.scoring import GENERATED, SCORING
 from transition_parser.tasks.wrappers import GenerationModel
 from transition_parser.text.pieces import FILE_NAME as PIECES_FILE
 from transition_parser.text.pieces import OPEN, Pieces
@@ -78,7 +75,7 @@ class TransitionParsingTask(FairseqTask):
         self.resources = resources
         self.table = resources.table
         self._precision: torch.dtype | None = None  # of training, not known before the first batch
-        self.builds_amr = resources.parser.builds_amr
+        self.formalism = formalism_of(resources.parser.system)
         self.needs: Collection[str] = ()  # of the model, which fairseq makes before it loads data
         self._source = fairseq_dictionary(resources.source_dictionary)
         self._target = fairseq_dictionary(resources.target_dictionary)
@@ -92,6 +89,12 @@ class TransitionParsingTask(FairseqTask):
         let_idle_threads_sleep_soon()
         quiet_penman()
         return cls(cfg, Resources.load(str(cfg.data)))
+
+    @classmethod
+    def add_args(cls, parser) -> None:
+        """The options of the task; `fairseq-generate` logs its scores, not BLEU, unless `--scoring` says otherwise."""
+        super().add_args(parser)
+        parser.set_defaults(scoring=SCORING)
 
     @classmethod
     def build_dictionary(cls, filenames, workers=1, threshold=-1, nwords=-1, padding_factor=8) -> Dictionary:
@@ -139,7 +142,9 @@ class TransitionParsingTask(FairseqTask):
             self.resources,
             alpha=(self.cfg.subword_regularization or None) if training else None,
             seed=self.cfg.seed,
-            references=None if training or not self.builds_amr else self._references(split, len(source)),
+            references=None
+            if training
+            else self.formalism.gold_graphs(self.resources, str(self.cfg.data), split, source, target),
             needs=self.needs,
         )
 
@@ -151,15 +156,6 @@ class TransitionParsingTask(FairseqTask):
             tell_batches(len(iterator))
             warn_if_short(self.cfg, len(iterator))
         return iterator
-
-    def _references(self, split: str, sentences: int) -> list[AmrEntry]:
-        path = Path(self.cfg.data, f"{split}.amr")
-        if not path.is_file():
-            raise input_error("not found: `transition-parser preprocess amr` writes it beside the other files", path)
-        entries = list(read_bank(path))
-        if len(entries) != sentences:
-            raise input_error(f"{len(entries)} graphs, but {sentences} sentences: preprocess again", path)
-        return entries
 
     def build_dataset_for_inference(self, src_tokens, src_lengths, **kwargs) -> TransitionDataset:
         """Sentences without derivations, for `fairseq-interactive`."""
@@ -210,65 +206,46 @@ class TransitionParsingTask(FairseqTask):
         return nullcontext() if self._precision == weights else torch.autocast(device.type, self._precision)
 
     def valid_step(self, sample, model, criterion):
-        """Adds what parsing the batch gets right: for trees the counts of words, heads and labelled heads, for AMR
-        the triples of Smatch."""
+        """Adds what parsing the batch gets right, see `Formalism.sums`."""
         loss, sample_size, logging_output = super().valid_step(sample, model, criterion)
         if self.cfg.valid_beam:
             net_input = sample["net_input"]
             encoder_out = model.encoder(net_input["src_tokens"], features=net_input.get("features"))
-            found = [best[0] for best in search(model.plain, encoder_out, self.cfg.valid_beam)]
-            count = self._triples if self.builds_amr else self._attachments
-            logging_output.update(count(sample, model, encoder_out, found))
+            found = search(model.plain, encoder_out, self.cfg.valid_beam)
+            logging_output.update(self._counts(sample, [best[0].tokens for best in found]))
         return loss, sample_size, logging_output
 
-    def _triples(self, sample, model, encoder_out, found: list[Hypothesis]) -> dict[str, int]:
-        """Triples of Smatch: in both graphs, in the system's, in the gold ones."""
-        total = Counts()
-        for reference, hypothesis in zip(sample["references"], found, strict=True):
-            parse = replay_amr(self.table, reference, hypothesis)
-            gold = reference.graph.to_penman()
-            try:
-                total += smatch_counts(gold, parse.graph.to_penman(), restarts=1)
-            except ValueError:  # a barely trained model may nest hundreds of nodes: nothing of it counts
-                total += replace(smatch_counts(gold, gold, restarts=1), match=0, system=0)
-        return {"_match": total.match, "_system": total.system, "_gold": total.gold}
+    def _counts(self, sample, derivations: list[list[int]], legal: bool = True) -> dict[str, float]:
+        """The sums of `Formalism.count` over a batch. legal: False where derivations may hold illegal actions, which
+        then build nothing."""
+        counts = dict.fromkeys(self.formalism.sums, 0.0)
+        sources = sample["net_input"]["src_tokens"].tolist()
+        for source, gold, tokens in zip(sources, sample["references"], derivations, strict=True):
+            if gold is not None:
+                for name, value in self.formalism.count(gold, self._graph(source, tokens, legal)).items():
+                    counts[name] += value
+        return counts
 
-    def _attachments(self, sample, model, encoder_out, found: list[Hypothesis]) -> dict[str, int]:
-        """Words, right heads and right labelled heads; sentences with relations that the training data does not
-        have are left out, because their actions can't be replayed."""
-        tokens = [torch.tensor(hypothesis.tokens) for hypothesis in found]
-        system = torch.nn.utils.rnn.pad_sequence(tokens, True, self.target_dictionary.pad())
-        gold_heads, gold_labels, known = self._trees(model, encoder_out, sample["target"])
-        heads, labels, _ = self._trees(model, encoder_out, system.to(gold_heads.device))
-        right = (heads == gold_heads) & (gold_heads != 0) & known[:, None]
-        return {
-            "_words": int(encoder_out.lengths[known].sum()),
-            "_heads": int(right.sum()),
-            "_labelled": int((right & (labels == gold_labels)).sum()),
-        }
-
-    @staticmethod
-    def _trees(model, encoder_out, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Heads and relations, (B, P) each, and which trees are complete, (B,): those whose actions were all legal."""
-        machine = model.decoder.machine(encoder_out, needs=TREE)
-        for tokens in actions.unbind(1):
-            machine.advance(tokens)
-        return *machine.tree(), machine.is_final()
+    def _graph(self, source: list[int], tokens: list[int], legal: bool):
+        try:
+            return graph_of(self.table, self.resources.words(source), tokens)
+        except ValueError:
+            if legal:
+                raise
+            return None
 
     def reduce_metrics(self, logging_outputs, criterion) -> None:
         """Logs UAS and LAS (full labels, percent), or Smatch (F1, 0–1), beside the criterion's own figures."""
         super().reduce_metrics(logging_outputs, criterion)
-        names = ("_match", "_system", "_gold") if self.builds_amr else ("_words", "_heads", "_labelled")
-        counts = {key: sum(float(log.get(key, 0)) for log in logging_outputs) for key in names}
-        if not any(counts.values()):
-            return
-        for key, value in counts.items():
-            metrics.log_scalar(key, value, round=0)
-        if self.builds_amr:
-            metrics.log_derived("smatch", _smatch)
-        else:
-            for name, key in (("uas", "_heads"), ("las", "_labelled")):
-                metrics.log_derived(name, _percent_of_words(key))
+        sums = {name: sum(float(log.get(name, 0)) for log in logging_outputs) for name in self.formalism.sums}
+        if any(sums.values()):
+            self._log(sums)
+
+    def _log(self, sums: dict[str, float]) -> None:
+        for name, value in sums.items():
+            metrics.log_scalar(name, value, round=0)
+        for name, figure in self.formalism.figures.items():
+            metrics.log_derived(name, lambda meters, of=figure: of({key: float(meters[key].sum) for key in sums}))
 
     # --- search through fairseq -------------------------------------------------------------
 
@@ -285,6 +262,15 @@ class TransitionParsingTask(FairseqTask):
             generator.bind(self.resources)
         return generator
 
+    def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
+        """fairseq's step, counting what the parses get right for `ParsingScorer`."""
+        found = super().inference_step(generator, models, sample, prefix_tokens, constraints)
+        if sample.get("references") and isinstance(generator, _BoundedGenerator):
+            best = [hypotheses[0]["tokens"].tolist()[:-1] for hypotheses in found]  # without </s>
+            with metrics.aggregate(GENERATED, new_root=True):
+                self._log(self._counts(sample, best, legal=False))  # --prefix-size may force illegal actions
+        return found
+
 
 def fairseq_dictionary(vocabulary: Vocabulary) -> Dictionary:
     """The same symbols with the same ids as fairseq's own class."""
@@ -292,19 +278,6 @@ def fairseq_dictionary(vocabulary: Vocabulary) -> Dictionary:
     for symbol, count in list(zip(vocabulary.symbols, vocabulary.counts))[len(SPECIAL) :]:
         dictionary.add_symbol(symbol, count, overwrite=True)
     return dictionary
-
-
-def _smatch(meters) -> float:
-    match, system, gold = (int(meters[key].sum) for key in ("_match", "_system", "_gold"))
-    return round(Counts(match, system, gold).f1, 4)
-
-
-def _percent_of_words(key: str):
-    def derived(meters) -> float:
-        words = meters["_words"].sum
-        return round(100.0 * float(meters[key].sum) / float(words), 2) if words else 0.0
-
-    return derived
 
 
 class _BoundedGenerator(SequenceGenerator):

@@ -57,14 +57,17 @@ class Pieces:
         return [model.id_to_piece(i) for i in usable]
 
     def encode(self, words: Iterable[str], alpha: float | None = None) -> list[list[str]]:
-        """The pieces of each word, at least one a word.
+        """The pieces of each word, at least one a word; alpha as in `split`."""
+        return self.split([normalise(word) for word in words], alpha)
+
+    def split(self, forms: Sequence[str], alpha: float | None = None) -> list[list[str]]:
+        """The pieces of each normalised word, at least one a word.
 
         alpha: where given, each merge is left out with this probability (BPE-dropout, Provilkov et
         al. 2020), so that a word is split anew every time.
         """
-        forms = [normalise(word) for word in words]
         if alpha is None:
-            found = self.model.encode(forms, out_type=str)
+            found = self.model.encode(list(forms), out_type=str)
         else:  # one by one: for a list sentencepiece starts threads, each with the same random numbers
             encode = partial(self.model.encode, out_type=str, enable_sampling=True, alpha=alpha)
             found = [encode(form) for form in forms]

@@ -117,6 +117,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         Kind.CLOSE,
     )
     projective_only = False
+    has_lexicon = True
 
     def __init__(
         self,

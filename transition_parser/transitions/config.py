@@ -9,8 +9,7 @@ from pathlib import Path
 
 from transition_parser.errors import InputError
 from transition_parser.model_files import TEXT, TEXTS, WHOLE_NUMBER, check_keys, check_version, in_file, read_json
-from transition_parser.transitions import Action, Roots, TransitionSystem, make_system
-from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions import SYSTEMS, Action, Roots, TransitionSystem, make_system
 from transition_parser.transitions.lexicon import Lexicon
 
 FILE_NAME = "parser.json"
@@ -39,11 +38,6 @@ class ParserConfig:
     shared_roots: tuple[str, ...] = ()
     format_version: int = field(default=FORMAT_VERSION)
     lexicon: Lexicon | None = None
-
-    @property
-    def builds_amr(self) -> bool:
-        """True where the graphs are AMRs, False for dependency trees."""
-        return self.system == AmrSystem.name
 
     def transition_system(self) -> TransitionSystem:
         """The state machine itself."""
@@ -75,7 +69,8 @@ class ParserConfig:
             root = values.pop("root")
             values |= {"roots": [root] if root else [], "format_version": FORMAT_VERSION}
         values = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
-        lexicon = Lexicon.load(folder) if values["system"] == AmrSystem.name else None
+        system = SYSTEMS.get(values["system"])
+        lexicon = Lexicon.load(folder) if system is not None and system.has_lexicon else None
         config = cls(**values, lexicon=lexicon)
         try:
             config.transition_system()

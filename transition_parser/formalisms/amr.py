@@ -1,0 +1,110 @@
+"""Abstract Meaning Representations: banks in PENMAN, Smatch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from transition_parser.errors import InputError, input_error
+from transition_parser.formalisms.formalism import Formalism, Report
+from transition_parser.graphs.amr import AmrGraph
+from transition_parser.graphs.bank import AmrEntry, read_bank
+from transition_parser.parses import AmrParse, replay_amr
+from transition_parser.sentences import read_amr_sentences
+from transition_parser.transitions.amr import AmrSystem
+
+if TYPE_CHECKING:
+    from transition_parser.data.resources import Resources
+    from transition_parser.modules.contract import Hypothesis
+
+
+def _smatch(sums: Mapping[str, float]) -> float:
+    from transition_parser.graphs.amr_score import Counts
+
+    return round(Counts(*(int(sums[name]) for name in Amr.sums)).f1, 4)
+
+
+class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
+    """See `Formalism`. Smatch in training is from 0 to 1, by one climb without restarts."""
+
+    name, files, suffix = "AMRs", "AMR", ".amr"
+    systems, default_system = (AmrSystem.name,), AmrSystem.name
+    sentence = AmrEntry
+    annotations = ("scores", "actions", "marks", "wiki")
+    sums = ("_match", "_system", "_gold")
+    figures: ClassVar = {"smatch": _smatch}
+
+    def read(self, path: str | os.PathLike, tokenised: bool = True) -> Iterator[AmrEntry]:
+        return read_amr_sentences(path, tokenised)
+
+    def replay(
+        self, resources: Resources, sentence: AmrEntry, words: Sequence[str], hypothesis: Hypothesis
+    ) -> AmrParse:
+        lexicon = resources.parser.lexicon
+        return replay_amr(resources.table, sentence, words, hypothesis, lexicon.wiki if lexicon else None)
+
+    def opens_with(self, line: bytes) -> bool:
+        return line.startswith(b"(")
+
+    def read_graphs(self, path: str | os.PathLike) -> Iterator[AmrEntry]:
+        return read_bank(path)
+
+    def draw(self, path: str | os.PathLike, wanted: str | None, system: str | None, picture: Path) -> None:
+        from transition_parser.drawing_amr import draw_amr
+
+        entry = next((e for e in read_bank(path) if wanted is None or e.id == wanted), None)
+        if entry is None:
+            raise input_error("the file holds no graphs" if wanted is None else f"no entry {wanted!r}", path)
+        draw_amr(entry, picture)
+
+    def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
+        from transition_parser.graphs.amr_score import RESTARTS, compare_banks
+
+        given = {name: value for name, value in (options or {}).items() if value is not None}
+        restarts, seed = given.get("restarts", RESTARTS), given.get("seed", 0)
+        processes, fine_grained = given.get("processes", 1), given.get("fine_grained", False)
+        scores = compare_banks(gold, system, restarts, seed, processes, fine_grained)
+        figures: dict[str, Any] = {"sentences": len(scores.sentences)}
+        for name, counts in scores.total().items():
+            parts = {part: round(getattr(counts, part), 4) for part in ("precision", "recall", "f1")}
+            figures[name] = parts if counts.system or counts.gold else None  # nothing of the kind in either file
+        return Report(figures, _table(figures))
+
+    def gold_graphs(
+        self, resources: Resources, folder: str | os.PathLike, split: str, sources: Iterable, targets: Iterable
+    ) -> list[AmrGraph | None]:
+        """The graphs of `{split}.amr`: the gold derivations may have actions that the training data lacks."""
+        path = Path(folder, f"{split}{self.suffix}")
+        if not path.is_file():
+            raise input_error("not found: `transition-parser preprocess amr` writes it beside the other files", path)
+        graphs = [entry.graph for entry in read_bank(path)]
+        sentences = sum(1 for _ in sources)
+        if len(graphs) != sentences:
+            raise input_error(f"{len(graphs)} graphs, but {sentences} sentences: preprocess again", path)
+        return graphs
+
+    def count(self, gold: AmrGraph, system: AmrGraph | None) -> Mapping[str, float]:
+        from transition_parser.graphs.amr_score import Counts, smatch_counts
+        from transition_parser.graphs.amr_triples import read_triples
+
+        text = gold.to_penman()
+        found = Counts(0, 0, len(read_triples(text)))
+        if system is not None:
+            with suppress(InputError):  # a barely trained model may nest more nodes than can be written or compared
+                found = smatch_counts(text, system.to_penman(), restarts=1)
+        return dict(zip(self.sums, (found.match, found.system, found.gold), strict=True))
+
+
+def _table(figures: Mapping[str, Any]) -> str:
+    lines = [f"sentences {figures['sentences']:>14}", "", f"{'':<16}{'precision':>11}{'recall':>9}{'F1':>9}"]
+    for name, parts in figures.items():
+        if name != "sentences":
+            precision, recall, f1 = (f"{value:.4f}" for value in parts.values()) if parts else "---"
+            lines.append(f"{name.replace('_', ' '):<16}{precision:>11}{recall:>9}{f1:>9}")
+    return "\n".join(lines)
+
+
+AMR = Amr()

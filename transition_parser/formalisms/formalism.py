@@ -1,0 +1,112 @@
+"""What differs between kinds of graphs, outside the state machines."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from transition_parser.data.resources import Resources
+    from transition_parser.modules.contract import Hypothesis
+
+E = TypeVar("E", bound="ToParse")  # a sentence, as it is read and written
+P = TypeVar("P")  # a parse of one
+G = TypeVar("G")  # a graph
+
+
+class ToParse(Protocol):
+    """A sentence to parse."""
+
+    @property
+    def path(self) -> str | None:
+        """The file that it was read from."""
+
+    @property
+    def line(self) -> int | None:
+        """Where it begins there."""
+
+    @property
+    def id(self) -> str | None:
+        """What the file calls it."""
+
+    @property
+    def forms(self) -> list[str]:
+        """Its words."""
+
+
+class Report(NamedTuple):
+    """Scores of a file. figures: by name, as `--json` prints them. text: the same for people."""
+
+    figures: dict[str, Any]
+    text: str
+
+
+class Formalism(ABC, Generic[E, P, G]):
+    """A kind of graph: how sentences of it are read, replayed, annotated, drawn, scored and validated.
+
+    There is one object of each kind, `TREES` and `AMR`; `formalism_of` selects it by the transition system, once.
+    Nothing here needs torch.
+
+    name: of the graphs, in messages. files: the format of its files. suffix: of their names. systems: the transition
+    systems that build such graphs; default_system: the one that is used where none is named. sentence: the class of its
+    sentences. annotations: the options of `annotated` of its parses. sums: names of what is counted in validation.
+    figures: name → what it is, from these sums.
+    """
+
+    name: ClassVar[str]
+    files: ClassVar[str]
+    suffix: ClassVar[str]
+    systems: ClassVar[tuple[str, ...]]
+    default_system: ClassVar[str]
+    sentence: ClassVar[type]
+    annotations: ClassVar[tuple[str, ...]]
+    sums: ClassVar[tuple[str, ...]]
+    figures: ClassVar[Mapping[str, Callable[[Mapping[str, float]], float]]]
+
+    # --- parsing ----------------------------------------------------------------------------
+
+    @abstractmethod
+    def read(self, path: str | os.PathLike, tokenised: bool = True) -> Iterator[E]:
+        """Yields the sentences to parse of a file, `-` for standard input; see `transition_parser.sentences`."""
+
+    @abstractmethod
+    def replay(self, resources: Resources, sentence: E, words: Sequence[str], hypothesis: Hypothesis) -> P:
+        """The graph that a derivation builds, as a parse of the sentence. words: its normalised forms."""
+
+    # --- files ------------------------------------------------------------------------------
+
+    @abstractmethod
+    def opens_with(self, line: bytes) -> bool:
+        """True where a file whose first line that is neither blank nor a comment is this holds such graphs."""
+
+    @abstractmethod
+    def read_graphs(self, path: str | os.PathLike) -> Iterator[E]:
+        """Yields the sentences of a file with their graphs. Raises `InputError` for a malformed one."""
+
+    @abstractmethod
+    def draw(self, path: str | os.PathLike, wanted: str | None, system: str | None, picture: Path) -> None:
+        """Draws a sentence of a file. wanted: its id, None for the first. system: whose derivation to draw, where the
+        pictures have one. Raises `InputError` where there is no such sentence."""
+
+    @abstractmethod
+    def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
+        """Scores a file against a gold one. options: those of the subcommand `score`, by
+        default none."""
+
+    # --- validation in training -------------------------------------------------------------
+
+    @abstractmethod
+    def gold_graphs(
+        self, resources: Resources, folder: str | os.PathLike, split: str, sources: Iterable, targets: Iterable
+    ) -> list[G | None]:
+        """The gold graph of each sentence of a split of a data folder, None for those that validation leaves out.
+
+        sources, targets: tensors of piece ids and of action ids. Raises `InputError` where a file is missing.
+        """
+
+    @abstractmethod
+    def count(self, gold: G, system: G | None) -> Mapping[str, float]:
+        """What parsing a sentence adds to `sums`. system: None for a derivation that builds no graph."""

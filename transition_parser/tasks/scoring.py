@@ -1,0 +1,41 @@
+"""The scores that `fairseq-generate` logs: UAS and LAS, or Smatch, in place of BLEU."""
+
+# No `from __future__ import annotations` here: fairseq reads the types of the options at run time.
+from dataclasses import dataclass
+
+from fairseq.dataclass import FairseqDataclass
+from fairseq.logging import metrics
+from fairseq.scoring import BaseScorer, register_scorer
+
+SCORING = "transition_parsing"  # the value of --scoring
+GENERATED = "generated"  # where fairseq's metrics collect the counts of what `fairseq-generate` has parsed
+
+
+@dataclass
+class ParsingScoreConfig(FairseqDataclass):
+    """It has no options."""
+
+
+@register_scorer(SCORING, dataclass=ParsingScoreConfig)
+class ParsingScorer(BaseScorer):
+    """Says what the task has counted: fairseq gives scorers strings of actions alone, without words and gold graphs."""
+
+    def __init__(self, cfg: ParsingScoreConfig) -> None:
+        super().__init__(cfg)
+        metrics.reset_meters(GENERATED)
+
+    def add_string(self, ref: str, pred: str) -> None:
+        """Nothing is kept: the task has counted this parse already."""
+
+    def score(self) -> float:
+        """The last of the scores: LAS, or Smatch. 0 where nothing was scored."""
+        return [0.0, *_scores().values()][-1]
+
+    def result_string(self) -> str:
+        """The scores with their names."""
+        return ", ".join(f"{name.upper()} {value}" for name, value in _scores().items()) or "nothing was scored"
+
+
+def _scores() -> dict[str, float]:
+    meters = metrics.get_meters(GENERATED)
+    return {} if meters is None else meters.get_smoothed_values()
