@@ -1,8 +1,47 @@
 """Packaging of transition-parser."""
 
+import tempfile
+import zipfile
 from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
+from setuptools.command.editable_wheel import editable_wheel
+
+PACKAGE = Path(__file__).resolve().with_name("transition_parser")
+STAND_IN = """\
+# fairseq looks here for --user-dir transition_parser. Imported, this becomes the real package.
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+
+spec = spec_from_file_location(__name__, {path!r})
+sys.modules[__name__] = module_from_spec(spec)
+spec.loader.exec_module(sys.modules[__name__])
+"""
+
+
+class EditableWheel(editable_wheel):
+    """What pip installs in editable mode, and a stand-in for the package.
+
+    fairseq takes --user-dir for a folder in the working folder, or else beside its own, and imports what is in `tasks`
+    there. Installed packages are beside fairseq; an editable one would have nothing there.
+    """
+
+    def run(self) -> None:
+        from wheel.wheelfile import WheelFile
+
+        super().run()
+        (path,) = Path(self.dist_dir).glob("transition_parser-*editable*.whl")
+        files = {"__init__.py": STAND_IN.format(path=str(PACKAGE / "__init__.py")), "tasks/transition_parsing.py": ""}
+        with tempfile.TemporaryDirectory() as folder:
+            with zipfile.ZipFile(path) as wheel:
+                wheel.extractall(folder)
+            for name, text in files.items():
+                file = Path(folder, PACKAGE.name, name)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, encoding="utf-8")
+            with WheelFile(path, "w") as wheel:
+                wheel.write_files(folder)
+
 
 setup(
     name="transition-parser",
@@ -59,6 +98,7 @@ setup(
         "oracles": ["py.typed"],
         "preprocess": ["py.typed"],
     },
+    cmdclass={"editable_wheel": EditableWheel},
     install_requires=[
         # fairseq 0.12.2 does not import on Python >= 3.11; this is its main branch with the fixes.
         "fairseq-fixed==0.12.3.1",
