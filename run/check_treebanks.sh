@@ -1,13 +1,8 @@
 #!/usr/bin/env bash
 # Every tree of every treebank through every system and back: bash run/check_treebanks.sh FOLDER (of */*.conllu).
 # One JSON object a file and system; exit status 1 if one tree is lost or one step is illegal.
-set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-if [ $# -ne 1 ] || [ ! -d "$1" ]; then
-    echo "usage: bash run/check_treebanks.sh FOLDER" >&2
-    exit 2
-fi
-[ -x "$root/.venv/bin/transition-parser" ] && PATH="$root/.venv/bin:$PATH"
+. "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
+if [ $# -ne 1 ] || [ ! -d "$1" ]; then usage FOLDER; fi
 lost=0
 for system in arc-standard arc-hybrid arc-eager arc-standard-swap arc-hybrid-swap; do
     for file in "$1"/*/*.conllu; do

@@ -1,18 +1,13 @@
 #!/usr/bin/env bash
 # Parses a treebank or an AMR bank with a model, greedily and with a beam of 10, and scores it:
 # bash run/evaluate.sh MODEL GOLD.conllu|GOLD.amr
-set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-if [ $# -ne 2 ]; then
-    echo "usage: bash run/evaluate.sh MODEL GOLD.conllu|GOLD.amr" >&2
-    exit 2
-fi
+. "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
+if [ $# -ne 2 ] || [ ! -f "$2" ]; then usage "MODEL GOLD.conllu|GOLD.amr"; fi
 model=$1 gold=$2
 case $gold in
 *.amr) suffix=amr variants=("" --fine-grained) ;;
 *) suffix=conllu variants=("" --full-labels) ;;
 esac
-[ -x "$root/.venv/bin/transition-parser" ] && PATH="$root/.venv/bin:$PATH"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for beam in 1 10; do

@@ -3,19 +3,17 @@
 # and scores the best epoch of each on dev, greedily and with a beam of 10. Run it again to resume where it stopped.
 #   bash run/masks.sh ewt|lpp DATA DEV OUT [EPOCHS [SEED ...]]
 # DATA: a folder of run/prepare.sh. DEV: the CoNLL-U or AMR file that it was made from. OUT: a folder for checkpoints and
-# figures.txt. EPOCHS: by default 5 of English-EWT, 20 of The Little Prince. Trained in bf16, scored in fp32.
-set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-if [ $# -lt 4 ]; then
-    sed -n '2,6s/^# //p' "${BASH_SOURCE[0]}" >&2
-    exit 2
-fi
+# figures.txt. EPOCHS: by default 5 of English-EWT, 20 of The Little Prince. Trained in bf16 where the machine has it, scored
+# in fp32.
+. "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
+arguments="ewt|lpp DATA DEV OUT [EPOCHS [SEED ...]]"
+if [ $# -lt 4 ] || [ ! -d "$2" ] || [ ! -f "$3" ]; then usage "$arguments"; fi
 corpus=$1 data=$2 dev=$3 out=$4
 shift 4
 case $corpus in
 ewt) config=$root/configs/ewt-stack-small.flags epochs=${1:-5} ;;
 lpp) config=$root/configs/lpp-stack-small.flags epochs=${1:-20} ;;
-*) echo "masks.sh: ewt or lpp, not $corpus" >&2 && exit 2 ;;
+*) usage "$arguments" ;;
 esac
 shift $(($# > 0))
 [ $# -gt 0 ] || set -- 1 2

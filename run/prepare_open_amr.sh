@@ -3,14 +3,9 @@
 # CORPORA holds the folders lpp-v3.0, bio-union, qald9, wiser-dialogue-amr and scout-standard-amr, each with a train.amr made
 # from the published corpus (see the card of en-amr); development and test data are those of lpp-v3.0. Entries that
 # can't be read are named and left out.
-set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-if [ $# -ne 2 ]; then
-    echo "usage: bash run/prepare_open_amr.sh CORPORA DATA" >&2
-    exit 2
-fi
+. "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
+if [ $# -ne 2 ] || [ ! -d "$1" ]; then usage "CORPORA DATA"; fi
 corpora=$1 data=$2
-[ -x "$root/.venv/bin/transition-parser" ] && PATH="$root/.venv/bin:$PATH"
 train=()
 for corpus in lpp-v3.0 bio-union qald9 wiser-dialogue-amr scout-standard-amr; do
     train+=("$corpora/$corpus/train.amr")

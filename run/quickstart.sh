@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
 # Sets up, parses plain English sentences into trees and AMRs with the models of the package, and scores the models
 # on the sample corpora.
+if [ $# -ne 0 ]; then
+    echo "usage: bash run/quickstart.sh" >&2
+    exit 2
+fi
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 data=$root/tests/data
 work=$(mktemp -d)

@@ -1,7 +1,6 @@
 # Sourced by the scripts beside it: makes .venv once, with pinned dependencies. Setting up again costs
 # milliseconds and needs no network.
-set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+. "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 venv=$root/.venv
 torch=2.13.0
 
@@ -28,13 +27,18 @@ if [ "$(cat "$venv/.complete" 2>/dev/null)" != "$wanted $root" ]; then
         pip install "torch==$torch+cpu" 2>/dev/null ||
         pip install "torch==$torch+cpu" --extra-index-url https://download.pytorch.org/whl/cpu 2>/dev/null ||
         pip install "torch==$torch"
-    pip install -c "$root/run/constraints.txt" numpy cython setuptools wheel
+    # All is in the list, so that pip need not look for what packages ask for: fairseq asks for torchaudio, which has no
+    # version that loads beside this torch, and without which it works. Where torchaudio is, transformers can't be imported.
+    pip uninstall -y torchaudio
+    # smatch comes as source that needs setuptools_scm to know its version: with build isolation
+    grep -v '^fairseq-fixed==' "$root/run/constraints.txt" | pip install --no-deps -r /dev/stdin
+    pip install "setuptools>=77" wheel
     # Without build isolation fairseq is compiled against the torch that is here; an isolated build would
     # fetch another one. CUDA_HOME would make it look for a compiler for GPUs.
-    env -u CUDA_HOME "$venv/bin/python" -m pip --disable-pip-version-check -qq install \
-        -c "$root/run/constraints.txt" --no-build-isolation "fairseq-fixed==0.12.3.1"
-    # the rest with build isolation: smatch comes as source that needs setuptools_scm to know its version
-    pip install -c "$root/run/constraints.txt" -e "$root[test]"
+    env -u CUDA_HOME "$venv/bin/python" -m pip --disable-pip-version-check -qq install --no-deps --no-build-isolation \
+        "$(grep '^fairseq-fixed==' "$root/run/constraints.txt")"
+    pip install --no-deps --no-build-isolation -e "$root"
+    "$venv/bin/python" -c "import fairseq.tasks" 2>/dev/null || { echo "setup: fairseq can't be imported" >&2 && exit 1; }
     echo "$wanted $root" >"$venv/.complete"
 fi
 PATH=$venv/bin:$PATH

@@ -55,7 +55,11 @@ parts=$output.parts
 mkdir -p "$parts"
 if [ -n "$install" ]; then
     echo "all.sh: installing the peers" >&2
-    python -m pip --disable-pip-version-check -qq install -c "$root/run/constraints.txt" -e "$root[bench]" >&2
+    # by themselves: with the package pip would look for what fairseq asks for, see run/setup.sh
+    peers=$(python -c "import importlib.metadata as m; print(*(r.split(';')[0] for r in m.requires('transition-parser')
+        if 'extra == \"bench\"' in r))")
+    # shellcheck disable=SC2086  # several packages
+    python -m pip --disable-pip-version-check -qq install -c "$root/run/constraints.txt" $peers >&2
 fi
 
 rows=()

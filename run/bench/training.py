@@ -11,7 +11,7 @@ import re
 
 from common import FAIRSEQ, OPTIMISER, OURS, SIZE, parser, report, run
 
-LEGAL = ["--criterion", "legal_cross_entropy", "--label-smoothing", "0.01"]
+LEGAL = ["--criterion", "legal_cross_entropy", "--label-smoothing", "0.01", "--train-precision", "fp32"]
 SMOOTHED = ["--criterion", "label_smoothed_cross_entropy", "--label-smoothing", "0.01"]
 CONTENDERS = {
     "fairseq transformer": [*FAIRSEQ, *SMOOTHED],

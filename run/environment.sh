@@ -1,0 +1,14 @@
+# Sourced by the scripts beside it: `root` is the folder of the project; programs are those of the environment that
+# run/setup.sh made there, if it did.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+if [ -x "$root/.venv/bin/transition-parser" ]; then PATH=$root/.venv/bin:$PATH; fi
+# Threads that wait for work sleep, so that other programs, or a second training, have the cores. torch reads this when it
+# is imported.
+export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
+
+# usage ARGUMENTS: says how the script is called
+usage() {
+    echo "usage: bash run/$(basename "$0") $*" >&2
+    exit 2
+}
