@@ -43,3 +43,13 @@ def test_contributing_shows_the_floors_that_are_checked():
     heights = [{shown[room] for room in floor if room in exist} for floor in checked]
     assert all(len(floor) == 1 for floor in heights)
     assert [max(floor) for floor in heights] == sorted((max(floor) for floor in heights), reverse=True)
+
+
+def test_contributing_names_files_that_exist():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:\.?\w+/)+(?:\w+\.\w+)?)`", text))
+    assert {"modules/contract.py", "run/test.sh", "configs/"} <= named
+    missing = [
+        name for name in named if not any((folder / name).exists() for folder in (ROOT, ROOT / "transition_parser"))
+    ]
+    assert sorted(missing) == []
