@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from oracles.static import NonProjectiveError, oracle
 from transition_parser.errors import input_error
-from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
 from transition_parser.transitions import Action, Kind, TransitionSystem
 
@@ -61,17 +60,17 @@ class Coverage:
 
 
 def run_oracle(
-    path: str | os.PathLike,
+    sentences: Iterable[Sentence],
     system: TransitionSystem,
     coverage: Coverage,
     check: bool = False,
     nonprojective: str = "skip",
 ) -> Iterator[tuple[Sentence, list[Action] | None]]:
-    """Yields each sentence of a file with its actions (None: skipped), and counts into `coverage`.
+    """Yields each sentence with its actions (None: skipped), and counts into `coverage`.
 
     nonprojective: `skip` or `error`, for trees that `system` can't build.
     """
-    for sentence in read_conllu(path):
+    for sentence in sentences:
         tree, words = sentence.tree(), sentence.forms
         coverage.sentences += 1
         coverage.nonprojective += not tree.is_projective()

@@ -3,12 +3,13 @@ import pytest
 from oracles.check import Coverage, run_oracle
 from tests.conftest import SAMPLE
 from transition_parser.errors import InputError
+from transition_parser.graphs.conllu import read_conllu
 from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, make_system
 
 
 def cover(path, name: str, **options) -> Coverage:
     coverage = Coverage()
-    for _ in run_oracle(path, make_system(name), coverage, check=True, **options):
+    for _ in run_oracle(read_conllu(path), make_system(name), coverage, check=True, **options):
         pass
     return coverage
 

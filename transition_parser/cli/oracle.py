@@ -82,12 +82,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run_trees(arguments: argparse.Namespace) -> int:
-    roots = Roots.of(sentence.tree() for sentence in read_conllu(arguments.input))
-    if not roots.labels:
+    sentences = list(read_conllu(arguments.input))  # once: the input may be a pipe
+    if not sentences:
         raise input_error("the file holds no sentences", arguments.input)
-    system = make_system(arguments.system, roots=roots)
+    system = make_system(arguments.system, roots=Roots.of(sentence.tree() for sentence in sentences))
     coverage = Coverage()
-    results = run_oracle(arguments.input, system, coverage, arguments.check, arguments.nonprojective)
+    results = run_oracle(sentences, system, coverage, arguments.check, arguments.nonprojective)
     with _lines(arguments.out_actions) as write:
         for _sentence, actions in progress(results, "oracle"):
             write(actions or [])
