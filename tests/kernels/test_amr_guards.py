@@ -22,7 +22,6 @@ pytestmark = pytest.mark.skipif(
     amr_machine_kernels.library() is None or legality_kernels.library() is None, reason="there are no kernels here"
 )
 TABLE = make_table(("a",), LEXICON, DEFAULT_LIMITS)
-SIZE, COLUMNS = len(TABLE.tokens), len(Column)
 
 
 def machine() -> AmrMachine:
@@ -158,6 +157,9 @@ def legality(columns=None, context=None, tokens=None, **change) -> None:
     context = torch.tensor([[0, 2, -1], [1, 0, 5]]) if context is None else context
     legality_kernels.legal_anywhere(vocabulary, columns, context)
     legality_kernels.legality(vocabulary, columns, context, tokens, True)
+
+
+SIZE = len(TABLE.tokens)
 
 
 @pytest.mark.parametrize(
