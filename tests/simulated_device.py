@@ -135,7 +135,7 @@ class SimulatedDevice:
             stack.callback(_swap_parameters, torch.__future__.get_swap_module_params_on_conversion())
             _swap_parameters(True)
             stack.enter_context(self._operators)
-            stack.enter_context(_Functions(self.waits))
+            stack.enter_context(_Functions(self.waits, self._operators))
             self._entered = stack.pop_all()
         return self
 
@@ -155,11 +155,17 @@ _swap_parameters = torch.__future__.set_swap_module_params_on_conversion
 class _Functions(TorchFunctionMode):
     """What torch does with tensors and Python's own objects before any operator is dispatched."""
 
-    def __init__(self, waits: Waits) -> None:
-        self.waits = waits
+    def __init__(self, waits: Waits, operators: _Operators) -> None:
+        self.waits, self.operators = waits, operators
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
+        if func is Tensor.backward:
+            # Casts happen below autograd here, which on real devices records them: going back needs them too, also
+            # where it begins after the block that autocasts.
+            casts, self.operators.cast = self.operators.cast, None
+            with mock.patch.object(self.operators, "autocast", casts):
+                return func(*args, **kwargs)
         if func in _MAKE_FROM_PYTHON and _on_device(kwargs.get("device")):
             made = func(*args, **{**kwargs, "device": None})
             return made if isinstance(made, OnDevice) else made.to(DEVICE)
@@ -194,6 +200,7 @@ class _Operators(TorchDispatchMode):
         super().__init__()
         self.waits = waits
         self.autocast: torch.dtype | None = None
+        self.cast: torch.dtype | None = None  # to what operators have been cast since gradients were last computed
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         operator, kwargs = _operator(func), kwargs or {}
@@ -224,6 +231,7 @@ class _Operators(TorchDispatchMode):
     def _autocasting(self) -> Iterator[None]:
         """Autocasts what the CPU computes: within a mode torch does not."""
         before = torch.get_autocast_dtype("cpu")
+        self.cast = self.autocast
         torch.set_autocast_dtype("cpu", self.autocast)
         with torch._C._SetExcludeDispatchKeyGuard(torch._C.DispatchKey.AutocastCPU, False):
             yield
