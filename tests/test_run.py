@@ -1,0 +1,98 @@
+"""The scripts in run/: how they are called, from where, and what they set up."""
+
+import os
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from tests.conftest import ROOT, SAMPLE
+
+RUN = ROOT / "run"
+SCRIPTS = sorted(path.name for path in RUN.glob("*.sh") if path.name not in ("environment.sh", "setup.sh", "test.sh"))
+
+
+def bash(script: str, *arguments: str | Path, cwd: Path, status: int = 0, **environment: str):
+    """Runs a script with the programs of this environment, which need not be the one that run/setup.sh makes."""
+    clean = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", str(RUN / script), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**clean, "PATH": path, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **environment},
+    )
+    assert done.returncode == status, f"{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
+    return done
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("arguments", [["a"], ["no such", "file at all", "anywhere", "here"]])
+def test_a_script_that_is_called_wrongly_says_how_to_call_it(script, arguments, tmp_path):
+    done = bash(script, *arguments, cwd=tmp_path, status=2)
+    assert done.stderr.startswith(f"usage: bash run/{script}") and done.stderr.count("\n") == 1
+    assert not done.stdout and not list(tmp_path.iterdir())
+
+
+def test_every_script_is_tried():
+    assert len(SCRIPTS) >= 9 and "train.sh" in SCRIPTS
+
+
+def test_folders_are_those_of_the_caller(tmp_path):
+    """Also where the script is called from another folder than the project."""
+    (tmp_path / "banks" / "some").mkdir(parents=True)
+    (tmp_path / "banks" / "some" / "sample.conllu").symlink_to(SAMPLE)
+    done = bash("check_treebanks.sh", "banks", cwd=tmp_path)
+    assert len(re.findall(r'some/sample\.conllu \{"sentences": 64,.*"las": 100\.0', done.stdout)) == 5
+
+
+def test_training_reads_a_config_and_lets_idle_threads_sleep(tmp_path, data_folder):
+    (tmp_path / "data").symlink_to(data_folder)
+    flags = ("--max-update", "1", "--max-tokens", "300", "--valid-beam", "0", "--best-checkpoint-metric", "loss")
+    done = bash(
+        "train.sh", ROOT / "configs" / "ewt-stack-small.flags", "data", "checkpoints", *flags,
+        cwd=tmp_path, OMP_DISPLAY_ENV="true",
+    )  # fmt: skip
+    assert (tmp_path / "checkpoints" / "checkpoint_last.pt").is_file()
+    assert "training ends after 1 updates" in done.stdout + done.stderr
+    policies = set(re.findall("OMP_WAIT_POLICY = '(.*)'", done.stderr))
+    assert policies <= {"PASSIVE"} and (policies or sys.platform != "linux")
+
+
+def listed() -> set[str]:
+    """The packages that run/setup.sh installs, but for torch."""
+    lines = (RUN / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    return {_normal(line.partition("==")[0]) for line in lines if not line.startswith("#")}
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def needed(name: str, extras: tuple[str, ...], seen: set[str]) -> set[str]:
+    """`seen` with all packages that a package needs, and what these need where they are installed."""
+    try:
+        requirements = map(Requirement, metadata.requires(name) or ())
+    except metadata.PackageNotFoundError:
+        return seen
+    for requirement in requirements:
+        package, marker = _normal(requirement.name), requirement.marker
+        applies = marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras))
+        if applies and package not in seen:
+            seen.add(package)
+            needed(package, tuple(requirement.extras), seen)
+    return seen
+
+
+def test_all_that_is_needed_is_listed_but_torchaudio():
+    """run/setup.sh installs the list as it stands. torchaudio does not load beside this torch; nothing imports it."""
+    without = needed("torch", (), {"torch"})
+    packages = needed("transition-parser", ("test",), set()) - without
+    assert {"fairseq-fixed", "spacy", "pytest", "thinc"} <= packages
+    assert packages - listed() <= {"torchaudio", "setuptools", "wheel", "pip"}
+    assert "torchaudio" not in listed() and "torch" not in listed()
