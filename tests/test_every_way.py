@@ -28,6 +28,7 @@ from tests.small_models import (
     make_task,
 )
 from transition_parser import Parser
+from transition_parser.errors import InputError
 from transition_parser.kernels import search_kernels
 from transition_parser.parses import AmrParse, Parse
 from transition_parser.search import search
@@ -255,6 +256,18 @@ def test_parsers_of_the_package(move, name, beam):
     assert len(found) == PRETRAINED[name][1]
     for ours, theirs in zip(found, wanted, strict=True):
         assert ours.actions == theirs.actions and ours.score == pytest.approx(theirs.score, abs=CLOSE)
+
+
+@pytest.mark.parametrize("move", WAYS, indirect=True)
+@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("part", ["encoder", "decoder"])
+def test_finite_weights_with_which_scores_are_not_finite(move, request, part, beam):
+    device = DEVICE.type if request.node.callspec.params["move"] == "device" else "cpu"
+    parser = Parser.load("en-ewt", beam=beam, precision="fp32", device=device)
+    for weights in getattr(parser.model, part).parameters():
+        weights.data.mul_(1e30)
+    with pytest.raises(InputError, match=r"the weights of the model are too large: .*train again"):
+        parser.parse([["Dogs", "bark", "."], ["Stop", "!"]])
 
 
 @pytest.mark.parametrize("name", PRETRAINED)

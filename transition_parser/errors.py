@@ -9,6 +9,10 @@ class InputError(ValueError):
     """Bad input or usage. The command line prints it as one line and exits with status 2."""
 
 
+class NotFiniteError(ValueError):
+    """The scores of a network are NaN or infinite: its weights, although finite, are too large."""
+
+
 class ParserWarning(UserWarning):
     """What a user should know of and can mend. The command line prints it as one line."""
 

@@ -21,7 +21,7 @@ import torch
 
 from transition_parser.checkpoints import load_model
 from transition_parser.data.resources import Resources
-from transition_parser.errors import InputError
+from transition_parser.errors import InputError, NotFiniteError
 from transition_parser.formalisms import Formalism, formalism_of
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
@@ -41,6 +41,7 @@ PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "int8": torch.float
 CHUNK = 4096  # sentences that are sorted by length together
 _SIDE_BY_SIDE = 4  # batches, at the most: Python itself runs on one core
 _SWITCH_INTERVAL = 5e-4  # seconds that a batch waits for Python while another runs it; Python's default is 5e-3
+_TRAIN_AGAIN = "its training has failed: take an earlier checkpoint, or train again with a lower learning rate"
 _LEAST_BATCH = 2000  # words times beam: in smaller batches the steps cost more than what they compute
 
 
@@ -211,9 +212,14 @@ class Parser:
         tokens, features = self.resources.encode_all(sentences), self.resources.features_of(sentences)
         padding = self.resources.source_dictionary.pad()
         source = torch.nn.utils.rnn.pad_sequence(tokens, True, padding).to(self.device)
-        with torch.inference_mode():
-            encoder_out = self.model.encoder(source, features=None if features is None else features.to(self.device))
-        return [hypotheses[0] for hypotheses in search(self.model, encoder_out, self.beam)]
+        try:
+            with torch.inference_mode():
+                encoder_out = self.model.encoder(
+                    source, features=None if features is None else features.to(self.device)
+                )
+            return [hypotheses[0] for hypotheses in search(self.model, encoder_out, self.beam)]
+        except NotFiniteError as error:
+            raise InputError(f"the weights of the model are too large: {error}; {_TRAIN_AGAIN}") from None
 
 
 def _build_again(kind: type[Parser], model: ParserModel, resources: Resources, options: dict) -> Parser:
@@ -247,10 +253,7 @@ def _check_weights(model: ParserModel) -> None:
     """Search would never end where scores are not numbers."""
     for name, weights in model.state_dict().items():
         if weights.is_floating_point() and not bool(weights.isfinite().all()):
-            raise InputError(
-                f"the weights {name} of the model are not all finite numbers: its training has failed; "
-                "take an earlier checkpoint, or train again with a lower learning rate"
-            )
+            raise InputError(f"the weights {name} of the model are not all finite numbers; {_TRAIN_AGAIN}")
 
 
 def _prepared(model: ParserModel, device: torch.device, precision: str) -> ParserModel:

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from transition_parser.errors import NotFiniteError
 from transition_parser.kernels import search_kernels
 from transition_parser.modules.contract import ActionScores, Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
@@ -28,7 +29,7 @@ def search(
     """For each sentence its `nbest` best derivations, best first.
 
     In a final state only `</s>` is legal, with probability 1, so a hypothesis is complete as soon
-    as its state is final, and no network step is spent on `</s>`.
+    as its state is final, and no network step is spent on `</s>`. Raises `NotFiniteError` where scores are not numbers.
     """
     direct = model.search_directly(encoder_out, nbest)
     return _Search(model, encoder_out, beam, nbest, lenpen).run() if direct is None else direct
@@ -137,6 +138,8 @@ class _Search:
                 steps = slice(last[i] + 1)
                 hypothesis = Hypothesis(tokens[i, steps].tolist(), scores[i, steps].tolist(), float(totals[i]))
                 best[sentences[i]].append(hypothesis)
+        if not all(best):
+            raise NotFiniteError("the scores of actions are not finite")
         return best
 
     def _ends(self) -> tuple[np.ndarray, np.ndarray]:
@@ -162,4 +165,6 @@ def _best_continuations(scores: ActionScores, totals: Tensor, beam: int) -> tupl
     # of a row without legal actions (a dead one) the softmax is not a number, which `topk` would prefer
     added = added.masked_fill((totals == float("-inf"))[..., None], float("-inf"))
     best, index = (totals[..., None] + added).flatten(1).topk(beam, 1)
+    if best.device.type == "cpu" and bool(best.isnan().any()):  # elsewhere a look costs a wait: such hypotheses die
+        raise NotFiniteError("the scores of actions are not finite")
     return best, added.flatten(1).gather(1, index), index

@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from transition_parser.errors import NotFiniteError
+
 
 def require(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> int:
     """The address of a tensor of this type and shape, on the CPU and contiguous. Raises `ValueError` for others."""
@@ -20,4 +22,5 @@ def raise_problem(problem: bytes | None) -> None:
     """Raises what a C function says of its arguments: it returns None, or what is wrong."""
     if problem is not None:
         said = problem.decode()
-        raise MemoryError(said) if said.startswith("no memory") else ValueError(said)
+        kinds = {"no memory": MemoryError, "not finite": NotFiniteError}
+        raise next((kind for words, kind in kinds.items() if words in said), ValueError)(said)
