@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from safetensors.torch import save
 
-from transition_parser.compat import allow_fairseq_checkpoints, quiet_penman
+from transition_parser.compat import allow_fairseq_checkpoints
 from transition_parser.data.resources import OPTIONAL_FILES, Resources
 from transition_parser.errors import InputError, input_error
 from transition_parser.exports import CONFIG, WEIGHTS, read_config, write_config
@@ -42,7 +42,6 @@ _CLASS = re.compile(r"(?:GLOBAL |class |type |function )([\w.]+\.[\w.]+)")
 def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
     """A model ready for parsing, from a checkpoint file, an exported folder, or the name of a
     model that comes with the package (`en-ewt`). Raises `InputError` for anything else."""
-    quiet_penman()
     path = Path(path)
     if not os.path.lexists(path) and path.name == str(path) and (PRETRAINED / path.name).is_dir():
         path = PRETRAINED / path.name

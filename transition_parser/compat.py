@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import os
 import sys
 import threading
@@ -43,11 +42,3 @@ def let_idle_threads_sleep_soon() -> None:
 
     threading.Thread(target=hold, name=name, daemon=True).start()
     started.wait()
-
-
-def quiet_penman() -> None:
-    """Keeps penman from printing each token it reads: importing fairseq sets the level of all loggers to DEBUG.
-
-    What penman warns of comes again as our errors.
-    """
-    logging.getLogger("penman").setLevel(logging.ERROR)

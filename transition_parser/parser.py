@@ -152,8 +152,8 @@ class Parser:
                 some = [self._to_parse(sentence, number) for number, sentence in enumerate(chunk, done + 1)]
                 done += len(some)
                 parses: dict[int, AnyParse] = {}
-                for found in each(lambda batch, some=some: self._parse_batch(some, batch), self._batches(some)):
-                    parses |= found
+                for some_parses in each(lambda batch, some=some: self._parse_batch(some, batch), self._batches(some)):
+                    parses |= some_parses
                 yield from (parses.pop(i) for i in range(len(some)))
                 give_back_freed_memory()
 
@@ -177,10 +177,11 @@ class Parser:
 
     def _parse_batch(self, sentences: list[_ToParse], batch: list[int]) -> dict[int, AnyParse]:
         some = [sentences[i] for i in batch]
-        found = self._search([one.words for one in some])
+        hypotheses = self._search([one.words for one in some])
         replay = self.formalism.replay
         return {
-            i: replay(self.resources, *one, hypothesis) for i, one, hypothesis in zip(batch, some, found, strict=True)
+            i: replay(self.resources, *one, hypothesis)
+            for i, one, hypothesis in zip(batch, some, hypotheses, strict=True)
         }
 
     def _batches(self, sentences: list[_ToParse]) -> Iterator[list[int]]:

@@ -143,8 +143,8 @@ def _wiki(graph: AmrGraph, known: Mapping[str, str] | None) -> dict[int, str]:
     has no `:wiki` at all."""
     if not known:
         return {}
-    found = {}
+    names = {}
     for node, _name, ops in named(graph):
         keys = wiki_keys(graph.labels[node], tuple(graph.labels[op] for op in ops))
-        found[node] = next((known[key] for key in keys if key in known), "-")
-    return found
+        names[node] = next((known[key] for key in keys if key in known), "-")
+    return names

@@ -111,8 +111,8 @@ class Resources:
 
     def features(self, tokens: Tensor) -> Tensor | None:
         """`features_of` the words that a batch of piece ids (B, S) spells, for fairseq's programs."""
-        found = self.features_of(map(self.words, tokens.tolist()))
-        return None if found is None else found.to(tokens.device)
+        features = self.features_of(map(self.words, tokens.tolist()))
+        return None if features is None else features.to(tokens.device)
 
     def opens_word(self) -> Tensor:
         """(V,) bool: which piece ids open a word."""

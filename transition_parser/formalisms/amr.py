@@ -91,11 +91,11 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         from transition_parser.graphs.amr_triples import read_triples
 
         text = gold.to_penman()
-        found = Counts(0, 0, len(read_triples(text)))
+        counts = Counts(0, 0, len(read_triples(text)))
         if system is not None:
             with suppress(InputError):  # a barely trained model may nest more nodes than can be written or compared
-                found = smatch_counts(text, system.to_penman(), restarts=1)
-        return dict(zip(self.sums, (found.match, found.system, found.gold), strict=True))
+                counts = smatch_counts(text, system.to_penman(), restarts=1)
+        return dict(zip(self.sums, (counts.match, counts.system, counts.gold), strict=True))
 
 
 def _table(figures: Mapping[str, Any]) -> str:

@@ -55,25 +55,27 @@ class Attention(nn.Module):
         keys, values = self.key_value(memory).chunk(2, -1)
         return self.split(keys), self.split(values)
 
-    def look(self, query: Tensor, keys: Tensor, values: Tensor, mask: HeadMask | None, causal: bool = False) -> Tensor:
-        """(B, T, dim) from queries (B, heads, T, dim / heads) and keys and values (B, heads, S, dim / heads), before
-        the output projection."""
+    def weighted_values(
+        self, query: Tensor, keys: Tensor, values: Tensor, mask: HeadMask | None, causal: bool = False
+    ) -> Tensor:
+        """What the heads read, (B, T, dim), before the output projection: from queries (B, heads, T, dim / heads), and
+        keys and values (B, heads, S, dim / heads)."""
         bias = None if mask is None else mask.bias
         dropout = self.dropout if self.training else 0.0
         if query.device.type == "cpu":
-            found = _attend_on_cpu(query, keys, values, bias, dropout, causal)
+            heads_read = _attend_on_cpu(query, keys, values, bias, dropout, causal)
         else:
             bias = None if bias is None else bias.to(query.dtype)
-            found = F.scaled_dot_product_attention(query, keys, values, bias, dropout, causal)
+            heads_read = F.scaled_dot_product_attention(query, keys, values, bias, dropout, causal)
         if mask is not None and mask.alive is not None:
-            found = found * mask.alive.to(found.dtype)
-        return found.transpose(1, 2).flatten(2)
+            heads_read = heads_read * mask.alive.to(heads_read.dtype)
+        return heads_read.transpose(1, 2).flatten(2)
 
     def attend(
         self, query: Tensor, keys: Tensor, values: Tensor, mask: HeadMask | None, causal: bool = False
     ) -> Tensor:
-        """`look`, and the output projection."""
-        return self.out(self.look(query, keys, values, mask, causal))
+        """`weighted_values`, and the output projection."""
+        return self.out(self.weighted_values(query, keys, values, mask, causal))
 
     def forward(self, x: Tensor, memory: Tensor, mask: HeadMask | None, causal: bool = False) -> Tensor:
         """(B, T, dim) from x (B, T, dim) that attends memory (B, S, dim)."""

@@ -103,10 +103,10 @@ class EncoderLayer(nn.Module):
         attention = self.attention
         memory = attention.key_value(inner)[: shape[0] * shape[1]].unflatten(0, shape)
         every = torch.full((attention.heads,), -1, dtype=torch.int32)
-        found = search_kernels.cross_attention(
+        heads_read = search_kernels.cross_attention(
             attention.query(inner), attention.heads, memory, sentence, lengths, every, (), 0, None, None
         )
-        return self.feed_forward(add_and_normalise(x, attention.out(found), self.norms[1]))
+        return self.feed_forward(add_and_normalise(x, attention.out(heads_read), self.norms[1]))
 
 
 def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:

@@ -182,10 +182,10 @@ def _make_node(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
 
 
 def _any_of(columns: tuple[Column, ...], column: Tensor) -> Tensor:
-    found = column == columns[0]
+    listed = column == columns[0]
     for other in columns[1:]:
-        found = found | (column == other)
-    return found
+        listed = listed | (column == other)
+    return listed
 
 
 def legal_columns(rows: Rows, nodes: Nodes, lemma: Tensor, plain: Tensor, most: int) -> Tensor:

@@ -24,15 +24,15 @@ class LexiconTable:
 
     members: (C + 4, V) float, 1 where the token is of the column: for all columns the tokens that the lexicon does not
     limit, and then for each of `_LISTED` those that it limits. listed: the numbers of these columns. offsets:
-    (rows + 1,), where the tokens of each lexicon row begin in `tokens`. places: (K,), 0, 1, … up to the most tokens of
-    a row. limited: (V,) bool, which tokens it limits.
+    (rows + 1,), where the tokens of each lexicon row begin in `tokens`. numbers: (K,), 0, 1, … up to the most tokens
+    of a row. limited: (V,) bool, which tokens it limits.
     """
 
     members: Tensor
     listed: Tensor
     offsets: Tensor
     tokens: Tensor
-    places: Tensor
+    numbers: Tensor
     limited: Tensor
 
     @classmethod
@@ -58,11 +58,11 @@ class LexiconTable:
         legal = self._columns(columns, rows) @ _some(self.members, tokens)
         token, inside = self._spans(rows)
         if tokens is not None:
-            place = _places(tokens, column)
-            inside &= place[token] >= 0
+            index_of = _index_of(tokens, column)
+            inside &= index_of[token] >= 0
         inside &= columns.gather(1, column[token]) > 0
-        place = token if tokens is None else place[token].clamp_min(0)
-        return legal.scatter_add_(1, place, inside.float())
+        index = token if tokens is None else index_of[token].clamp_min(0)
+        return legal.scatter_add_(1, index, inside.float())
 
     def anywhere(self, columns: Tensor, rows: Tensor, column: Tensor) -> Tensor:
         """(V,) float, above 0 for tokens that are legal in any row; see `legality`."""
@@ -78,9 +78,9 @@ class LexiconTable:
 
     def _spans(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """(N, K) each: the tokens that the lexicon has for its rows (N,), and where there is one."""
-        place = self.offsets[rows][:, None] + self.places
-        inside = place < self.offsets[rows + 1][:, None]
-        return self.tokens[place.clamp_max(len(self.tokens) - 1)], inside
+        index = self.offsets[rows][:, None] + self.numbers
+        inside = index < self.offsets[rows + 1][:, None]
+        return self.tokens[index.clamp_max(len(self.tokens) - 1)], inside
 
 
 @dataclass
@@ -123,7 +123,7 @@ class DeviceTable:
         legal any more (−1 for none).
 
         any_shift: do not compare the words of labelled SHIFTs. tokens: only these, (U,), one at least;
-        the result is that of all tokens at these places.
+        the result is the part of all tokens' that is theirs.
         A product of matrices, because on large vocabularies it is many times faster than indexing.
         """
         compare = self.labelled_shift and not any_shift
@@ -153,7 +153,7 @@ class DeviceTable:
         there = forbidden >= 0
         index = forbidden.clamp_min(0)
         if tokens is not None:
-            index = _places(tokens, self.column)[index]
+            index = _index_of(tokens, self.column)[index]
             there, index = there & (index >= 0), index.clamp_min(0)
         legal.scatter_reduce_(1, index, (~there).float(), "amin")
 
@@ -183,7 +183,7 @@ class DeviceTable:
         return legal
 
 
-def _places(tokens: Tensor, column: Tensor) -> Tensor:
+def _index_of(tokens: Tensor, column: Tensor) -> Tensor:
     """(V,): where each token stands in `tokens` (U,), -1 if it does not; column: (V,), for its shape."""
     return torch.full_like(column, -1).scatter_(0, tokens, torch.arange(len(tokens), device=tokens.device))
 

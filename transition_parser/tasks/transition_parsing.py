@@ -20,7 +20,7 @@ from fairseq.tokenizer import tokenize_line
 from omegaconf import II
 
 from transition_parser import criterions, schedulers  # noqa: F401  (registers them)
-from transition_parser.compat import let_idle_threads_sleep_soon, quiet_penman
+from transition_parser.compat import let_idle_threads_sleep_soon
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.data.resources import SOURCE, TARGET, Resources
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
@@ -87,7 +87,6 @@ class TransitionParsingTask(FairseqTask):
         """Reads dictionaries, `spm.model` and `parser.json` of the folder `cfg.data`."""
         keep_freed_memory()
         let_idle_threads_sleep_soon()
-        quiet_penman()
         return cls(cfg, Resources.load(str(cfg.data)))
 
     @classmethod
@@ -211,8 +210,8 @@ class TransitionParsingTask(FairseqTask):
         if self.cfg.valid_beam:
             net_input = sample["net_input"]
             encoder_out = model.encoder(net_input["src_tokens"], features=net_input.get("features"))
-            found = search(model.plain, encoder_out, self.cfg.valid_beam)
-            logging_output.update(self._counts(sample, [best[0].tokens for best in found]))
+            hypotheses = search(model.plain, encoder_out, self.cfg.valid_beam)
+            logging_output.update(self._counts(sample, [best[0].tokens for best in hypotheses]))
         return loss, sample_size, logging_output
 
     def _counts(self, sample, derivations: list[list[int]], legal: bool = True) -> dict[str, float]:
@@ -264,12 +263,12 @@ class TransitionParsingTask(FairseqTask):
 
     def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
         """fairseq's step, counting what the parses get right for `ParsingScorer`."""
-        found = super().inference_step(generator, models, sample, prefix_tokens, constraints)
+        sentences = super().inference_step(generator, models, sample, prefix_tokens, constraints)
         if sample.get("references") and isinstance(generator, _BoundedGenerator):
-            best = [hypotheses[0]["tokens"].tolist()[:-1] for hypotheses in found]  # without </s>
+            best = [hypotheses[0]["tokens"].tolist()[:-1] for hypotheses in sentences]  # without </s>
             with metrics.aggregate(GENERATED, new_root=True):
                 self._log(self._counts(sample, best, legal=False))  # --prefix-size may force illegal actions
-        return found
+        return sentences
 
 
 def fairseq_dictionary(vocabulary: Vocabulary) -> Dictionary:
@@ -298,8 +297,8 @@ class _BoundedGenerator(SequenceGenerator):
             net_input["features"] = self.resources.features(tokens)
         words = int(self.opens.to(tokens.device)[tokens].sum(1).max())
         self.max_len_a, self.max_len_b = 0, max_search_actions(self.system, words)
-        found = super()._generate(sample, *args, **kwargs)
-        return [[h for h in hypotheses if h["score"] > _FILLER] for hypotheses in found]
+        sentences = super()._generate(sample, *args, **kwargs)
+        return [[h for h in hypotheses if h["score"] > _FILLER] for hypotheses in sentences]
 
 
 _FILLER = -1e3  # per action; no derivation scores so low, and no filler so high

@@ -67,11 +67,11 @@ class Pieces:
         al. 2020), so that a word is split anew every time.
         """
         if alpha is None:
-            found = self.model.encode(list(forms), out_type=str)
+            words = self.model.encode(list(forms), out_type=str)
         else:  # one by one: for a list sentencepiece starts threads, each with the same random numbers
             encode = partial(self.model.encode, out_type=str, enable_sampling=True, alpha=alpha)
-            found = [encode(form) for form in forms]
-        return [pieces or [OPEN] for pieces in found]
+            words = [encode(form) for form in forms]
+        return [pieces or [OPEN] for pieces in words]
 
     def words(self, pieces: Sequence[str]) -> list[str]:
         """The normalised words that a flat list of pieces spells."""

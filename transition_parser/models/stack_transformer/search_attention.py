@@ -164,7 +164,7 @@ class MaskedAttention(SearchAttention):
     def self_attention(self, layer: int, query: Tensor, key_value: Tensor, rows: LayerRows) -> Tensor:
         query, keys, values = (self._beams(layer, x) for x in (query, *key_value.chunk(2, -1)))
         keys, values = self.cache.write(layer, keys, values)
-        return self.attentions[layer].look(query, keys, values, self._past).flatten(0, 1)
+        return self.attentions[layer].weighted_values(query, keys, values, self._past).flatten(0, 1)
 
     def cross_attention(self, layer: int, query: Tensor, rows: LayerRows) -> Tensor:
         attention, mask = self.attentions[layer], self._mask
@@ -172,7 +172,7 @@ class MaskedAttention(SearchAttention):
             mask = self._position_scores(attention.split(query[:, None]), mask, attention)
         alive = None if mask.alive is None else self._as_steps(mask.alive)
         mask = HeadMask(self._as_steps(mask.bias), alive)
-        return attention.look(self._beams(layer, query), *self.memory[layer], mask).flatten(0, 1)
+        return attention.weighted_values(self._beams(layer, query), *self.memory[layer], mask).flatten(0, 1)
 
     def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
         if origin is not None:
