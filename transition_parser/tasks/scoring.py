@@ -33,7 +33,9 @@ class ParsingScorer(BaseScorer):
 
     def result_string(self) -> str:
         """The scores with their names."""
-        return ", ".join(f"{name.upper()} {value}" for name, value in _scores().items()) or "nothing was scored"
+        return ", ".join(f"{name.upper()} {value}" for name, value in _scores().items()) or (
+            "nothing was scored: gold graphs are read beside validation and test data, not beside training data"
+        )
 
 
 def _scores() -> dict[str, float]:
