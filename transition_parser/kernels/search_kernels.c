@@ -50,7 +50,7 @@ typedef struct {
 
 typedef struct {
     int half;
-    int64_t queries, heads, d, width, sentences, known, stride, window, largest;
+    int64_t queries, heads, d, width, sentences, known, stride, largest;
     const int32_t *rows, *sentence, *lengths, *roles;
     const char *query, *memory, *positions;
     const int64_t *const *ranks;
@@ -137,12 +137,11 @@ static int same_sentence(const Words *words, int64_t query, int64_t count) {
 static const char *keys_of_role(const Words *words, int64_t query, int32_t role, const Keys *every, Keys *keys,
                                 Keys *added) {
     const int64_t *ranks = words->ranks[role] + row_of(words, query) * words->stride;
-    const uint64_t limit = words->window ? (uint64_t)words->window : INT64_MAX;
     const int64_t bytes = words->heads * words->d * (words->half ? 2 : 4);
     int64_t sign = 0;
     for (int64_t word = 0; word < every->count; word++) {
         sign |= ranks[word];
-        if ((uint64_t)ranks[word] - 1 >= limit) continue; /* 0 becomes the largest number */
+        if (ranks[word] <= 0) continue;
         if (added) {
             const int64_t rank = ranks[word] < words->largest ? ranks[word] : words->largest;
             added->at[keys->count] = words->positions + (role * (words->largest + 1) + rank) * bytes;
@@ -287,15 +286,15 @@ const char *cached_self_attention(int half, int threads, int64_t queries, int64_
    rows: (N), which row each query is of, or NULL: the first N. query, output: (N, dim). memory: (B, width, 2 dim), keys
    and values of the words. sentence: (R), which of B a row is of; R is `known`. lengths: (B), words. roles: (H), which
    of `kinds` ranks says what a head sees, or -1: all words. ranks[role]: (R, width), each row `stride` after the last,
-   k for the k-th word from the top, 0 for a word that is not to be seen. window: the largest k that is seen, 0 for any.
-   positions: NULL, or (kinds, largest + 1, dim), what is added to the keys of the k-th word. */
+   k for the k-th word from the top, 0 for a word that is not to be seen. positions: NULL, or
+   (kinds, largest + 1, dim), what is added to the keys of the k-th word. */
 const char *cross_attention(int half, int threads, int64_t queries, int64_t heads, int64_t d, int64_t sentences,
-                            int64_t width, int64_t known, int64_t kinds, int64_t stride, int64_t window,
-                            int64_t largest, const int32_t *rows, const char *query, const char *memory,
+                            int64_t width, int64_t known, int64_t kinds, int64_t stride, int64_t largest,
+                            const int32_t *rows, const char *query, const char *memory,
                             const int32_t *sentence, const int32_t *lengths, const int32_t *roles,
                             const int64_t *const *ranks, const char *positions, char *output) {
-    const Words words = {half, queries,  heads,   d,     width, sentences, known,     stride, window, largest,
-                         rows, sentence, lengths, roles, query, memory,    positions, ranks,  output};
+    const Words words = {half,     queries, heads, d,     width,  sentences, known, stride, largest, rows,
+                         sentence, lengths, roles, query, memory, positions, ranks, output};
     for (int64_t head = 0; head < heads; head++)
         if (roles[head] < -1 || roles[head] >= kinds) return "roles: beyond the ranks that there are";
     return in_shares(VARIANT(cross_attention), &words, threads, queries, width, heads, d);

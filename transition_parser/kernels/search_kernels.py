@@ -33,7 +33,7 @@ _DEAD = -1e30  # C computes with finite numbers alone: totals below are of no hy
 _INT, _SIZE, _FLOAT, _POINTER, _PROBLEM = ctypes.c_int, ctypes.c_int64, ctypes.c_float, ctypes.c_void_p, ctypes.c_char_p
 _FUNCTIONS: dict[str, Signature] = {
     "cached_self_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 4, *(_POINTER,) * 9)),
-    "cross_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 10, *(_POINTER,) * 9)),
+    "cross_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 9, *(_POINTER,) * 9)),
     "add_and_normalise": (None, (_INT, _SIZE, _SIZE, *(_POINTER,) * 4, _FLOAT, _POINTER)),
     "best_continuations": (_PROBLEM, (_INT, *(_SIZE,) * 4, *(_POINTER,) * 4, _SIZE, *(_POINTER,) * 3)),
     "copy_rows": (_PROBLEM, (_POINTER, _SIZE, _POINTER, _SIZE, _SIZE, _POINTER)),
@@ -90,7 +90,6 @@ def cross_attention(
     lengths: Tensor,
     roles: Tensor,
     ranks: tuple[Tensor, ...],
-    window: int,
     positions: Tensor | None,
     rows: Tensor | None,
 ) -> Tensor:
@@ -98,20 +97,20 @@ def cross_attention(
 
     memory: (B, P, 2 dim), keys and values of the words. sentence: (R,) int32, which of B each row is of. lengths: (B,)
     int32, words. roles: (heads,) int32, which of `ranks` says what a head sees, or −1: all words. ranks: (R, P) int64
-    each, k for the k-th word from the top, 0 for a word that is not to be seen. window: the largest k that is seen, 0
-    for any. positions: (ranks, largest + 1, dim), what is added to the keys of the k-th word, and of all after the
-    last. rows: (N,) int32, which of R each query is of; None: the first N.
+    each, k for the k-th word from the top, 0 for a word that is not to be seen. positions: (ranks, largest + 1, dim),
+    what is added to the keys of the k-th word, and of all after the last. rows: (N,) int32, which of R each query is
+    of; None: the first N.
     """
     query, d = _query(query, heads)
     (queries, dim), (known, *_), (sentences, width, *_) = query.shape, sentence.shape, memory.shape
     stride = _stride(ranks, known, width)
     largest = -1 if positions is None else positions.size(1) - 1
-    if window < 0 or (positions is not None and largest < 0):
-        raise ValueError("window and positions must not be negative")
+    if positions is not None and largest < 0:
+        raise ValueError("positions must not be empty")
     output = torch.empty_like(query)
     problem = library().cross_attention(
         _HALF[query.dtype], torch.get_num_threads(), queries, heads, d, sentences, width, known, len(ranks), stride,
-        window, largest, _rows(rows, query), query.data_ptr(),
+        largest, _rows(rows, query), query.data_ptr(),
         require("memory", memory, query.dtype, sentences, width, 2 * dim),
         require("sentence", sentence, torch.int32, known), require("lengths", lengths, torch.int32, sentences),
         require("roles", roles, torch.int32, heads), (_POINTER * max(len(ranks), 1))(*(r.data_ptr() for r in ranks)),

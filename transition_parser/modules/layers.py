@@ -104,7 +104,7 @@ class EncoderLayer(nn.Module):
         memory = attention.key_value(inner)[: shape[0] * shape[1]].unflatten(0, shape)
         every = torch.full((attention.heads,), -1, dtype=torch.int32)
         heads_read = search_kernels.cross_attention(
-            attention.query(inner), attention.heads, memory, sentence, lengths, every, (), 0, None, None
+            attention.query(inner), attention.heads, memory, sentence, lengths, every, (), None, None
         )
         return self.feed_forward(add_and_normalise(x, attention.out(heads_read), self.norms[1]))
 

@@ -119,7 +119,6 @@ class KernelAttention(SearchAttention):
             self.lengths,
             self.roles,
             self._ranks,
-            0,  # all that is in the window
             self.positions[layer],
             _ints(rows.queries),
         )
