@@ -47,6 +47,7 @@ def test_what_is_right_is_computed():
     self_attention(cache=[torch.randn(3, 128)] * 2, cache_row=None)
     cross_attention()
     continuations()
+    legal_scores()
     take_actions()
 
 
@@ -208,6 +209,37 @@ def continuations(**changed) -> None:
 def test_best_continuations(changed, problem):
     with pytest.raises(ValueError, match=problem):
         continuations(**changed)
+
+
+def legal_scores(**changed) -> None:
+    """3 rows of 4 hypotheses, 2 actions of a vocabulary of 5."""
+    good = {"x": torch.randn(3, 64), "weight": torch.randn(5, 64), "tokens": longs(4, 1), "legal": torch.ones(4, 2),
+            "rows": longs(0, 3, 1)}  # fmt: skip
+    search_kernels.legal_scores(**{**good, **changed})
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"x": torch.randn(3, 64).double()}, "x must be"),
+        ({"x": torch.randn(3, 48)}, "x must be"),
+        ({"x": torch.randn(64, 3).t()}, "x must be"),
+        ({"weight": torch.randn(5, 32)}, "weight must be"),
+        ({"weight": torch.randn(5, 64).bfloat16()}, "weight must be"),
+        ({"tokens": longs(4, 1, 2)}, "tokens must be"),
+        ({"tokens": ints(4, 1)}, "tokens must be"),
+        ({"tokens": longs(5, 1)}, "tokens: beyond"),
+        ({"tokens": longs(4, -1)}, "tokens: beyond"),
+        ({"legal": torch.ones(4, 2).double()}, "legal must be"),
+        ({"rows": longs(0, 3)}, "rows must be"),
+        ({"rows": longs(0, 4, 1)}, "rows: beyond"),
+        ({"rows": longs(0, -1, 1)}, "rows: beyond"),
+        ({"rows": None, "legal": torch.ones(2, 2)}, "rows: beyond"),
+    ],
+)
+def test_legal_scores(changed, problem):
+    with pytest.raises(ValueError, match=problem):
+        legal_scores(**changed)
 
 
 def take_actions(**changed) -> None:

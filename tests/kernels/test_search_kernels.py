@@ -190,6 +190,19 @@ def test_the_best_continuations(lanes, seed, dtype, beam, width):
     assert not there[-1].any() and there[0].sum() == min(int((totals[0] > float("-inf")).sum()), beam)
 
 
+@pytest.mark.parametrize("dtype", CLOSE)
+@pytest.mark.parametrize("with_rows", [False, True])
+def test_the_scores_of_legal_actions(lanes, dtype, with_rows):
+    torch.manual_seed(1)
+    x, weight, tokens = torch.randn(9, 96).to(dtype), torch.randn(50, 96).to(dtype), torch.randperm(50)[:23]
+    legal = (torch.rand(14, 23) < 0.4).float()
+    legal[2], legal[3] = 0, 1
+    rows = torch.randint(0, 14, (9,)) if with_rows else None
+    scores = search_kernels.legal_scores(x, weight, tokens, legal, rows)
+    allowed = legal[:9] if rows is None else legal[rows]
+    torch.testing.assert_close(scores.float(), x.float() @ weight[tokens].float().t() * allowed, **CLOSE[dtype])
+
+
 def test_of_equal_continuations_the_first_is_the_best(lanes):
     scores, legal = torch.zeros(2, 5), torch.ones(2, 5)
     best, _, index = search_kernels.best_continuations(scores, None, legal, torch.zeros(1, 2), 7)

@@ -1,11 +1,11 @@
 /* Attention of the kind of processor that is compiled for; see search_kernels.c. */
 
-/* Scores of `count` keys of one head, which begins `offset` bytes into each; `scores` has room for three more. Keys are followed by AHEAD pointers that may be read from. near: the values, `all` bytes after
-   their keys, are still in the cache when they are read; else the next keys are fetched. */
-INLINE void NAME(score)(const char *query, const char *const *keys, int64_t count, int64_t offset, int64_t all,
-                        const int near, float *scores, const int64_t d, const int half) {
+/* Products of `count` keys of one head, which begins `offset` bytes into each, with a query; `products` has room for
+   three more. Keys are followed by AHEAD pointers that may be read from. near: the values, `all` bytes after their keys,
+   are still in the cache when they are read; else the next keys are fetched. */
+INLINE void NAME(multiply)(const char *query, const char *const *keys, int64_t count, int64_t offset, int64_t all,
+                           const int near, float *products, const int64_t d, const int half) {
     const int64_t step = 2 * LANES, size = half ? 2 : 4;
-    const float scale = 1.0f / sqrtf((float)d);
     for (int64_t k = 0; k < count; k += 4) {
         const char *four[4], *next[4];
         NAME(Floats) sum[4];
@@ -22,8 +22,15 @@ INLINE void NAME(score)(const char *query, const char *const *keys, int64_t coun
                 sum[i] += q.a * key.a + q.b * key.b;
             }
         }
-        NAME(sums)(sum[0], sum[1], sum[2], sum[3], scores + k);
+        NAME(sums)(sum[0], sum[1], sum[2], sum[3], products + k);
     }
+}
+
+/* Scores of keys: their products, scaled. */
+INLINE void NAME(score)(const char *query, const char *const *keys, int64_t count, int64_t offset, int64_t all,
+                        const int near, float *scores, const int64_t d, const int half) {
+    const float scale = 1.0f / sqrtf((float)d);
+    NAME(multiply)(query, keys, count, offset, all, near, scores, d, half);
     for (int64_t k = 0; k < count; k++) scores[k] *= scale;
 }
 

@@ -1,4 +1,4 @@
-/* Sums of rows with their layer norm, and the best continuations; see search_kernels.c. */
+/* Sums of rows with their layer norm, scores of legal actions, and the best continuations; see search_kernels.c. */
 
 static void NAME(add_and_normalise)(int64_t rows, int64_t dim, char *x, const char *added, const char *weight,
                                     const char *bias, float epsilon, char *normal, const int half) {
@@ -32,6 +32,40 @@ static void NAME(add_and_normalise)(int64_t rows, int64_t dim, char *x, const ch
             NAME(store)(normal + at, one, half);
         }
     }
+}
+
+/* The part of `output` that is of one row: of `legal`, whose weights become `keys`, at these places. */
+INLINE void NAME(score_legal)(const Output *output, int64_t row, const float *legal, const LegalRoom *room,
+                              const int half) {
+    const int64_t size = half ? 2 : 4, bytes = output->dim * size;
+    char *scores = output->scores + row * output->actions * size;
+    Keys keys = {room->weights, 0};
+    for (int64_t i = 0; i < output->actions; i++) {
+        if (legal[i] <= 0.0f) continue;
+        room->places[keys.count] = i;
+        keys.at[keys.count++] = output->weight + output->tokens[i] * bytes;
+    }
+    end_keys(&keys);
+    NAME(multiply)(output->x + row * bytes, keys.at, keys.count, 0, 0, 0, room->products, output->dim, half);
+    memset(scores, 0, output->actions * size);
+    for (int64_t i = 0; i < keys.count; i++) {
+        char *to = scores + room->places[i] * size;
+        uint32_t bits;
+        memcpy(&bits, room->products + i, sizeof bits);
+        if (half) {
+            const uint16_t rounded = (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+            memcpy(to, &rounded, sizeof rounded);
+        } else {
+            memcpy(to, &bits, sizeof bits);
+        }
+    }
+}
+
+static void NAME(legal_scores)(const Output *output, int64_t row, const float *legal, const LegalRoom *room) {
+    if (output->half)
+        NAME(score_legal)(output, row, legal, room, 1);
+    else
+        NAME(score_legal)(output, row, legal, room, 0);
 }
 
 /* Log-probabilities of a row's actions: `logits` (actions); below DEAD where they are not legal. Returns NULL, or what is

@@ -59,6 +59,21 @@ typedef struct {
 
 typedef struct {
     int half;
+    int64_t dim, actions;
+    const char *x, *weight;
+    const int64_t *tokens;
+    char *scores;
+} Output;
+
+/* Where scores of legal actions are computed. */
+typedef struct {
+    const char **weights;
+    int64_t *places;
+    float *products;
+} LegalRoom;
+
+typedef struct {
+    int half;
     int64_t sentences, width, actions, beam;
     const char *scores;
     const int64_t *scores_row;
@@ -304,6 +319,33 @@ const char *cross_attention(int half, int threads, int64_t queries, int64_t head
 void add_and_normalise(int half, int64_t rows, int64_t dim, char *x, const char *added, const char *weight,
                        const char *bias, float epsilon, char *normal) {
     VARIANT(add_and_normalise)(rows, dim, x, added, weight, bias, epsilon, normal, half);
+}
+
+/* scores: (N, actions), of rows x (N, dim): products with the weights of those actions that are legal, 0 for others.
+
+   weight: (vocabulary, dim). tokens: (actions), which of the vocabulary they are. rows: (N), which of `hypotheses` each
+   row is of, or NULL: the first N. legal: (hypotheses, actions), 1 or 0. */
+const char *legal_scores(int half, int64_t count, int64_t dim, int64_t hypotheses, int64_t actions, int64_t vocabulary,
+                         const char *x, const char *weight, const int64_t *tokens, const int64_t *rows,
+                         const float *legal, char *scores) {
+    for (int64_t i = 0; i < actions; i++)
+        if (OUTSIDE(tokens[i], vocabulary)) return "tokens: beyond the vocabulary";
+    const int64_t pointers = actions + AHEAD;
+    const char **weights = malloc(pointers * (sizeof *weights + sizeof(int64_t) + sizeof(float)));
+    if (!weights) return NO_MEMORY;
+    int64_t *places = (int64_t *)(weights + pointers);
+    const LegalRoom room = {weights, places, (float *)(places + pointers)};
+    const Output output = {half, dim, actions, x, weight, tokens, scores};
+    const char *problem = NULL;
+    for (int64_t i = 0; i < count && !problem; i++) {
+        const int64_t row = rows ? rows[i] : i;
+        if (OUTSIDE(row, hypotheses))
+            problem = "rows: beyond the hypotheses that there are";
+        else
+            VARIANT(legal_scores)(&output, i, legal + row * actions, &room);
+    }
+    free(weights);
+    return problem;
 }
 
 /* The best continuations of each sentence's hypotheses, by their total, best first, of equals the first.

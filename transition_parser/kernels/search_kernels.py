@@ -23,6 +23,7 @@ __all__ = [
     "best_continuations",
     "cached_self_attention",
     "cross_attention",
+    "legal_scores",
     "supports",
 ]
 
@@ -35,6 +36,7 @@ _FUNCTIONS: dict[str, Signature] = {
     "cached_self_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 4, *(_POINTER,) * 9)),
     "cross_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 9, *(_POINTER,) * 9)),
     "add_and_normalise": (None, (_INT, _SIZE, _SIZE, *(_POINTER,) * 4, _FLOAT, _POINTER)),
+    "legal_scores": (_PROBLEM, (_INT, *(_SIZE,) * 5, *(_POINTER,) * 6)),
     "best_continuations": (_PROBLEM, (_INT, *(_SIZE,) * 4, *(_POINTER,) * 4, _SIZE, *(_POINTER,) * 3)),
     "copy_rows": (_PROBLEM, (_POINTER, _SIZE, _POINTER, _SIZE, _SIZE, _POINTER)),
     "lanes": (_INT, ()),
@@ -138,6 +140,25 @@ def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
         norm.eps, normal.data_ptr(),
     )  # fmt: skip
     return normal
+
+
+def legal_scores(x: Tensor, weight: Tensor, tokens: Tensor, legal: Tensor, rows: Tensor | None) -> Tensor:
+    """(N, U): the products of x (N, dim) with weight (V, dim) of the tokens (U,) int64, where they are legal; else 0.
+
+    legal: (R, U) float, 1 and 0. rows: (N,) int64, which of R rows those of x are of; None: the first N.
+    """
+    if x.dim() != 2 or not supports(x, x.shape[1]):
+        raise ValueError(f"x must be (N, dim), float or bfloat16, on cpu, its rows of a multiple of {_BLOCK} numbers")
+    (count, dim), (vocabulary, *_), (hypotheses, actions) = x.shape, weight.shape, legal.shape
+    scores = x.new_empty(count, actions)
+    problem = library().legal_scores(
+        _HALF[x.dtype], count, dim, hypotheses, actions, vocabulary, require("x", x, x.dtype, count, dim),
+        require("weight", weight, x.dtype, vocabulary, dim), require("tokens", tokens, torch.long, actions),
+        None if rows is None else require("rows", rows, torch.long, count),
+        require("legal", legal, torch.float, hypotheses, actions), scores.data_ptr(),
+    )  # fmt: skip
+    raise_problem(problem)
+    return scores
 
 
 def best_continuations(

@@ -37,9 +37,9 @@ class Hypothesis:
 class ActionScores(NamedTuple):
     """Scores of the next action of R hypotheses.
 
-    scores: (N, U), before the softmax. rows: (N,), which of R rows they are of (perhaps some twice); None: all. The
-    others have one legal action, or do not matter. legal: (R, U), 1 and 0. tokens: (U,), those that are legal in any
-    row; None: all.
+    scores: (N, U), before the softmax; those of illegal actions may be any finite numbers. rows: (N,), which of R rows
+    they are of (perhaps some twice); None: all. The others have one legal action, or do not matter. legal: (R, U), 1
+    and 0. tokens: (U,), those that are legal in any row; None: all.
     """
 
     scores: Tensor

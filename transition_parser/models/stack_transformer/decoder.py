@@ -10,6 +10,7 @@ import math
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transition_parser.kernels import search_kernels
 from transition_parser.models.stack_transformer.layer import DecoderLayer
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
 from transition_parser.models.stack_transformer.search_attention import SearchAttention, search_attention
@@ -113,15 +114,18 @@ class StackTransformerDecoder(StateDecoder):
             x, added = layer.step(x, normed, number, attention, step.layers[number])
             normed = add_and_normalise(x, added, norm)
         search.steps += 1
-        scores = self.pooled_shifts(self._output(normed, some), some)
-        return ActionScores(scores, step.layers[-1].queries, legal, some)
+        queries = step.layers[-1].queries
+        return ActionScores(self._output(normed, some, legal, queries), queries, legal, some)
 
-    def _output(self, x: Tensor, tokens: Tensor | None) -> Tensor:
-        """(N, V) of x (N, dim), or (N, U) of the actions `tokens` (U,)."""
+    def _output(self, x: Tensor, tokens: Tensor | None, legal: Tensor, rows: Tensor | None) -> Tensor:
+        """(N, V) of x (N, dim), or (N, U) of the actions `tokens` (U,): right where they are legal, (R, U). rows: (N,),
+        which of R those of x are, or None."""
         if tokens is None:
-            return self.output(x)
+            return self.pooled_shifts(self.output(x))
+        if search_kernels.supports(x, x.size(1)) and not self.shifts_compete:
+            return search_kernels.legal_scores(x, self.output.weight, tokens, legal, rows)
         weight = self.output.weight.index_select(0, padded(tokens, _ACTIONS_STEP))
-        return F.linear(x, weight)[:, : len(tokens)]
+        return self.pooled_shifts(F.linear(x, weight)[:, : len(tokens)], tokens)
 
     def _embed(self, tokens: Tensor, first: int) -> Tensor:
         x = self.action_dropout(self.embed(tokens) * self.scale)
