@@ -161,17 +161,21 @@ class Parser:
         forms = checked_forms(sentence, self.formalism.sentence, number)
         return _ToParse(sentence, [normalise(form) for form in forms])
 
+    @property
+    def _side_by_side(self) -> int:
+        """How many batches are parsed at a time."""
+        return min(self.threads, _SIDE_BY_SIDE) if self.device.type == "cpu" else 1
+
     @contextmanager
     def _workers(self) -> Iterator[Callable[..., Iterator]]:
         """A `map` over batches: on a CPU several at a time, with their share of torch's threads each."""
-        side_by_side = min(self.threads, _SIDE_BY_SIDE) if self.device.type == "cpu" else 1
         with ExitStack() as stack:
-            stack.enter_context(_torch_threads.at(max(self.threads // side_by_side, 1)))
-            if side_by_side == 1:
+            stack.enter_context(_torch_threads.at(max(self.threads // self._side_by_side, 1)))
+            if self._side_by_side == 1:
                 yield map
                 return
             stack.enter_context(_switch_interval.at(_SWITCH_INTERVAL))
-            pool = ThreadPoolExecutor(side_by_side)
+            pool = ThreadPoolExecutor(self._side_by_side)
             stack.callback(pool.shutdown, cancel_futures=True)
             yield pool.map
 
@@ -187,8 +191,8 @@ class Parser:
     def _batches(self, sentences: list[_ToParse]) -> Iterator[list[int]]:
         """Indices of sentences of like length, the longest first: so that none of them comes last and alone.
 
-        Batches become smaller towards the end, so that several cores are done at the same time; how does not depend on
-        their number.
+        Where several are parsed side by side they become smaller towards the end, so that all cores are done at the
+        same time; how does not depend on the number of cores.
         """
         lengths = [len(one.words) for one in sentences]
         left = sum(lengths)
@@ -206,6 +210,8 @@ class Parser:
 
     def _limit(self, words: int) -> int:
         """Words times beam of the next batch where so many words are left."""
+        if self._side_by_side == 1:
+            return self.batch_tokens
         return min(self.batch_tokens, max(words * self.beam // _SIDE_BY_SIDE, _LEAST_BATCH * min(self.beam, 3)))
 
     def _search(self, sentences: list[list[str]]) -> list[Hypothesis]:
