@@ -108,9 +108,9 @@ class StackTransformerDecoder(StateDecoder):
         legal = machine.legality(some)
         step = attention.open(tokens, machine.observe(), legal, machine.closing(), alive)
         x = self._embed(step.tokens[:, None], search.steps)[:, 0]
-        normed = self.layers[0].norms[0](x)
-        norms = [*(layer.norms[0] for layer in self.layers[1:]), self.norm]
-        for number, (layer, norm) in enumerate(zip(self.layers, norms, strict=True)):
+        first, *others = (layer.norms[0] for layer in self.layers)
+        normed = first(x)
+        for number, (layer, norm) in enumerate(zip(self.layers, [*others, self.norm], strict=True)):
             x, added = layer.step(x, normed, number, attention, step.layers[number])
             normed = add_and_normalise(x, added, norm)
         search.steps += 1

@@ -59,14 +59,14 @@ class DecoderLayer(nn.Module):
 
         normed: `norms[0]` of x. rows: which of M rows to compute.
         """
-        block = self.self_attention
+        block, (_, cross_norm, inner_norm) = self.self_attention, self.norms
         key_value = block.key_value(normed)
         fewer = rows.inputs is not None and len(rows.inputs) < len(normed)
         query = block.query(rows.select(normed)) if fewer else rows.select(block.query(normed))
         x = rows.select(x)
         added = block.out(attention.self_attention(layer, query, key_value, rows))
-        normed = add_and_normalise(x, added, self.norms[1])
+        normed = add_and_normalise(x, added, cross_norm)
         block = self.cross_attention
         added = block.out(attention.cross_attention(layer, block.query(normed), rows))
-        normed = add_and_normalise(x, added, self.norms[2])
+        normed = add_and_normalise(x, added, inner_norm)
         return x, self.feed_forward(normed)
