@@ -189,7 +189,7 @@ def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
 def _build(name: str, options: Any, resources: Resources, shapes: Mapping, path: Path, folder: Path) -> ParserModel:
     """The model of checked options, with weights that are drawn at random; `shapes` are those of the weights in `path`
     that it is going to have. Raises `InputError` where they do not fit."""
-    elements = sum(torch.Size(shape).numel() for shape in shapes.values())
+    elements = sum(torch.Size(shape).numel() for shape in shapes.values()) + options.weights_elsewhere()
     with no_larger_than(elements, path):
         model = architecture_of(name).build(options, resources)
     check_shapes(model, shapes, path, folder)

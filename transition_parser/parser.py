@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
@@ -218,12 +218,12 @@ class Parser:
         """The best derivation of each sentence of normalised words."""
         tokens, features = self.resources.encode_all(sentences), self.resources.features_of(sentences)
         padding = self.resources.source_dictionary.pad()
-        source = torch.nn.utils.rnn.pad_sequence(tokens, True, padding).to(self.device)
+        source = torch.nn.utils.rnn.pad_sequence(tokens, True, padding)
+        words = None if self.model.inputs is None else self.model.inputs.read(sentences)
+        net_input = {"src_tokens": source, "features": features, "words": words}
         try:
             with torch.inference_mode():
-                encoder_out = self.model.encoder(
-                    source, features=None if features is None else features.to(self.device)
-                )
+                encoder_out = self.model.encode(_to(self.device, net_input))
             return [hypotheses[0] for hypotheses in search(self.model, encoder_out, self.beam)]
         except NotFiniteError as error:
             raise InputError(f"the weights of the model are too large: {error}; {_TRAIN_AGAIN}") from None
@@ -235,6 +235,13 @@ def _build_again(kind: type[Parser], model: ParserModel, resources: Resources, o
 
 def _load_again(kind: type[Parser], path: str | os.PathLike, options: dict, _decoder: type) -> Parser:
     return kind.load(path, **options)
+
+
+def _to(device: torch.device, value: Any) -> Any:
+    """The tensors of nested dictionaries on the device."""
+    if isinstance(value, Mapping):
+        return {name: _to(device, inner) for name, inner in value.items()}
+    return value.to(device) if isinstance(value, torch.Tensor) else value
 
 
 def _device(name: str) -> torch.device:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
 
 CACHE_BYTES = 1 << 30
+ReadWords = Callable[[Sequence[int], Sequence[Sequence[str]]], Mapping[str, Mapping[str, Tensor]]]
 
 
 class _Known(NamedTuple):
@@ -37,7 +38,8 @@ class TransitionDataset(FairseqDataset):
 
     sources, targets: indexable, 1-D id tensors that end in `</s>`. alpha: where given, the pieces of
     each word are drawn anew each epoch (BPE-dropout, Provilkov et al. 2020). references: gold graphs, which
-    go into the batches as they are. needs: the fields of `States` that the model reads.
+    go into the batches as they are. needs: the fields of `States` that the model reads. read_words: makes what it reads
+    of words beside their pieces, from the numbers and the normalised words of some sentences.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class TransitionDataset(FairseqDataset):
         shuffle: bool = True,
         references: Sequence[object] | None = None,
         needs: Collection[str] = (),
+        read_words: ReadWords | None = None,
     ) -> None:
         if targets is not None and len(sources) != len(targets):
             raise ValueError(f"{len(sources)} sentences, but {len(targets)} derivations")
@@ -62,7 +65,7 @@ class TransitionDataset(FairseqDataset):
         self.opens = resources.opens_word()
         self.device_table = DeviceTable.of(resources.table)
         self.alpha, self.seed, self.shuffle, self.references = alpha, seed, shuffle, references
-        self.needs = needs
+        self.needs, self.read_words = needs, read_words
         self._cache: dict[tuple[int, ...], _Known] = {}
         self._cached_bytes = 0
         self.words = [resources.words(source.tolist()) for source in sources] if alpha else None
@@ -100,6 +103,9 @@ class TransitionDataset(FairseqDataset):
         known = self._known(batch["id"].tolist(), source, target)
         if known.features is not None:
             net_input["features"] = known.features
+        if self.read_words is not None:
+            words = [self.resources.words(tokens) for tokens in source.tolist()]
+            net_input["words"] = self.read_words(batch["id"].tolist(), words)
         if self.references is not None:
             batch["references"] = [self.references[s["id"]] for s in samples]
         if target is not None:

@@ -6,14 +6,15 @@ A model is an encoder, called once a sentence, and a `StateDecoder`, which score
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.words import WordInputs, WordTensors
 from transition_parser.states.batched import unroll
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import Machine, make_machine
@@ -204,12 +205,24 @@ class MemorylessDecoder(StateDecoder):
 class ParserModel(nn.Module):
     """An encoder and a decoder, as plain modules; `state_dict` names their parameters `encoder.…` and `decoder.…`.
 
-    encoder: called as `encoder(src_tokens, features=…)`, returns `EncoderOut`.
+    encoder: called as `encoder(src_tokens, features=…, words=…)`, returns `EncoderOut`; it may have an attribute
+    `inputs`, the `WordInputs` by which it reads words.
     """
 
     def __init__(self, encoder: nn.Module, decoder: StateDecoder) -> None:
         super().__init__()
         self.encoder, self.decoder = encoder, decoder
+
+    @property
+    def inputs(self) -> WordInputs | None:
+        """What words are read by beside their pieces."""
+        return getattr(self.encoder, "inputs", None)
+
+    def encode(self, net_input: Mapping[str, Any]) -> EncoderOut:
+        """The encoder over a batch: `src_tokens` (B, S) piece ids; `features`, see `ActionTable.features`; `words`, see
+        `WordInputs.read`. Other keys do not matter."""
+        given = {name: net_input[name] for name in ("features", "words") if net_input.get(name) is not None}
+        return self.encoder(net_input["src_tokens"], **given)
 
     def forward(
         self,
@@ -217,13 +230,14 @@ class ParserModel(nn.Module):
         prev_output_tokens: Tensor,
         states: States | None = None,
         features: Tensor | None = None,
+        words: WordTensors | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Scores (B, T, V) before the softmax, and which actions compete, (B, T, V), 1 and 0.
 
         src_tokens: (B, S) piece ids. prev_output_tokens: (B, T) actions, `</s>` first. states: those before each
-        action, by default made here. features: see `ActionTable.features`.
+        action, by default made here. features, words: as in `encode`.
         """
-        encoder_out = self.encoder(src_tokens, features=features)
+        encoder_out = self.encode({"src_tokens": src_tokens, "features": features, "words": words})
         if states is None or not states.has(self.decoder.needs):
             states = self.decoder.states(prev_output_tokens, encoder_out)
         return self.decoder.scores(prev_output_tokens, encoder_out, states), self.decoder.legality(states)

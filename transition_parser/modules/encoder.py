@@ -14,6 +14,7 @@ from transition_parser.modules.attention import HeadMask
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.layers import EncoderLayer, LocalLayer, add_and_normalise, sinusoids
 from transition_parser.modules.linear import padded
+from transition_parser.modules.words import WordInputs, WordTensors
 
 
 class EncoderOut(NamedTuple):
@@ -33,6 +34,7 @@ class WordEncoder(nn.Module):
 
     opens: (V,) bool, True for the pieces that open a word, and for `</s>`. padding: the id of `<pad>`. dim: width.
     inner: width inside feed-forward. layers: attention layers. local_layers: convolutions over three words before them.
+    inputs: what words are read by beside their pieces.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class WordEncoder(nn.Module):
         attention_dropout: float = 0.0,
         activation_dropout: float = 0.0,
         word_dropout: float = 0.0,
+        inputs: WordInputs | None = None,
     ) -> None:
         super().__init__()
         self.padding = padding
@@ -65,10 +68,15 @@ class WordEncoder(nn.Module):
             EncoderLayer(dim, heads, inner, dropout, attention_dropout, activation_dropout) for _ in range(layers)
         )
         self.norm = nn.LayerNorm(dim)
+        self.inputs = inputs
 
-    def forward(self, src_tokens: Tensor, features: Tensor | None = None) -> EncoderOut:
-        """src_tokens: (B, S) piece ids, padded on either side."""
+    def forward(
+        self, src_tokens: Tensor, features: Tensor | None = None, words: WordTensors | None = None
+    ) -> EncoderOut:
+        """src_tokens: (B, S) piece ids, padded on either side. words: what the further inputs read of the words."""
         x, mask = self._pool(src_tokens)
+        if self.inputs is not None:
+            x = self.inputs(x, words)
         x = self.dropout(self.word_dropout(x) + sinusoids(1, x.size(1), x.size(2), x.device).to(x.dtype))
         lengths = mask.sum(1)
         training = self.training or torch.is_grad_enabled()

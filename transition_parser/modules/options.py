@@ -19,9 +19,11 @@ def option(
     most: float | None = None,
     below: float | None = None,
     choices: Sequence[str] = (),
+    since_later: bool = False,
 ) -> Any:
-    """A field of `ModelOptions`. least ≤ value ≤ most, value < below; choices: the strings that are allowed."""
-    limits = {"least": least, "most": most, "below": below, "choices": tuple(choices)}
+    """A field of `ModelOptions`. least ≤ value ≤ most, value < below; choices: the strings that are allowed.
+    since_later: a `config.json` may lack it, and means the default."""
+    limits = {"least": least, "most": most, "below": below, "choices": tuple(choices), "since_later": since_later}
     return field(default=default, metadata={"help": help, **limits})
 
 
@@ -84,11 +86,21 @@ class ModelOptions:
                 raise InputError(f"unknown option {name!r}")
         for item in fields(cls):
             if item.name not in values:
+                if item.metadata["since_later"]:
+                    continue
                 raise InputError(f"the option {item.name!r} is missing")
             problem = _problem(values[item.name], kinds[item.name], item.metadata)
             if problem:
                 raise InputError(f"the option {item.name!r} {problem}")
         return cls(**{name: kinds[name](value) for name, value in values.items()}).check()
+
+    def completed(self) -> ModelOptions:
+        """With what is not given but found out when a model is made for training."""
+        return self
+
+    def weights_elsewhere(self) -> int:
+        """How many weights, at most, a model of these options has that are not stored with it."""
+        return 0
 
     def as_config(self) -> dict[str, Any]:
         """The values for `config.json`, which `of_config` reads."""

