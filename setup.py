@@ -117,6 +117,8 @@ setup(
         "matplotlib>=3.8",
     ],
     extras_require={
+        # encoders that read words, see --pretrained
+        "pretrained": ["transformers>=5.0,<6", "peft>=0.17"],
         "test": [
             "pytest>=8",
             "penman>=1.3.0",

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The open AMR corpora that the model en-amr was trained on, to binarised data: bash run/prepare_open_amr.sh CORPORA DATA
-# CORPORA holds the folders lpp-v3.0, bio-union, qald9, wiser-dialogue-amr and scout-standard-amr, each with a train.amr made
-# from the published corpus (see the card of en-amr); development and test data are those of lpp-v3.0. Entries that
+# The open AMR corpora and the examples of the AMR guidelines, to binarised data: bash run/prepare_open_amr.sh CORPORA DATA
+# CORPORA holds the folders lpp-v3.0, bio-union, qald9, wiser-dialogue-amr, scout-standard-amr and guidelines, each with a
+# train.amr made from what is published (see the card of en-amr); development and test data are those of lpp-v3.0. Entries that
 # can't be read are named and left out.
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 if [ $# -ne 2 ] || [ ! -d "$1" ]; then usage "CORPORA DATA"; fi
 corpora=$1 data=$2
 train=()
-for corpus in lpp-v3.0 bio-union qald9 wiser-dialogue-amr scout-standard-amr; do
+for corpus in lpp-v3.0 bio-union qald9 wiser-dialogue-amr scout-standard-amr guidelines; do
     train+=("$corpora/$corpus/train.amr")
 done
 transition-parser preprocess amr --train "${train[@]}" --valid "$corpora/lpp-v3.0/dev.amr" \

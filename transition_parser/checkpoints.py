@@ -36,18 +36,35 @@ from transition_parser.weights import (
 )
 
 PRETRAINED = Path(__file__).with_name("pretrained")
+# what comes with the package, the best first; the first needs a pretrained encoder that may not be here
+BEST = {"en": ("en-ewt-minilm", "en-ewt"), "amr": ("en-amr-minilm", "en-amr")}
 _CLASS = re.compile(r"(?:GLOBAL |class |type |function )([\w.]+\.[\w.]+)")
 
 
 def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
     """A model ready for parsing, from a checkpoint file, an exported folder, or the name of a
-    model that comes with the package (`en-ewt`). Raises `InputError` for anything else."""
+    model that comes with the package (`en-ewt`), or of the best of those (`BEST`). Raises `InputError` for anything
+    else."""
     path = Path(path)
-    if not os.path.lexists(path) and path.name == str(path) and (PRETRAINED / path.name).is_dir():
-        path = PRETRAINED / path.name
+    if not os.path.lexists(path) and path.name == str(path):
+        name = next(filter(_can_be_loaded, BEST.get(path.name, ())), path.name)
+        if (PRETRAINED / name).is_dir():
+            path = PRETRAINED / name
     if os.path.isdir(path):
         return _load_exported(path)
     return _from_state(load_checkpoint(path), path)[:2]
+
+
+def _can_be_loaded(name: str) -> bool:
+    """True for a model of the package whose pretrained encoder, if it has one, is on this machine."""
+    if not (PRETRAINED / name).is_dir():
+        return False
+    architecture, values = read_config(PRETRAINED / name)
+    try:
+        architecture_of(architecture).options.of_config(values).weights_elsewhere()
+    except InputError:
+        return False
+    return True
 
 
 def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from transition_parser.formalisms import Formalism, formalism_of
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.modules.contract import Hypothesis, ParserModel
-from transition_parser.modules.packing import has_fast_bf16, pack, quantised
+from transition_parser.modules.packing import has_fast_bf16, merge_adapters, pack, quantised
 from transition_parser.parses import AmrParse, Parse
 from transition_parser.process import Shared, give_back_freed_memory
 from transition_parser.search import search
@@ -87,6 +87,7 @@ class Parser:
         precision = _precision(precision, self.device)
         self._path: str | os.PathLike = ""
         full = copy.deepcopy(model).eval().float()
+        merge_adapters(full)
         self.model = _prepared(full, self.device, precision)
         self._full: ParserModel | None = full  # for pickling, but of a model that is on disk
         self.resources = resources

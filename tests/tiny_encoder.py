@@ -1,0 +1,28 @@
+"""A pretrained encoder that is none: a BERT with random weights and the letters as its pieces, in a folder."""
+
+from __future__ import annotations
+
+import string
+from pathlib import Path
+
+import torch
+from transformers import BertConfig, BertModel, BertTokenizer
+
+LAYERS, WIDTH, LONGEST = 3, 16, 24
+_LETTERS = [*string.ascii_lowercase, *string.digits, *string.punctuation]
+
+
+def make_encoder(folder: Path, seed: int = 1) -> Path:
+    """Writes it; another seed gives other weights."""
+    folder.mkdir(parents=True)
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *_LETTERS, *(f"##{letter}" for letter in _LETTERS)]
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+    BertTokenizer(vocab=str(folder / "vocab.txt"), model_max_length=LONGEST).save_pretrained(folder)
+    torch.manual_seed(seed)
+    config = BertConfig(
+        vocab_size=len(vocabulary), hidden_size=WIDTH, num_hidden_layers=LAYERS, num_attention_heads=2,
+        intermediate_size=32, max_position_embeddings=LONGEST,
+        hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+    )  # fmt: skip
+    BertModel(config).save_pretrained(folder)
+    return folder
