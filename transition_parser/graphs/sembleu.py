@@ -9,7 +9,8 @@ Where the paper is silent:
 - Constants are nodes, so is the value of `:wiki`; letter case and quotation marks make no difference.
 - `:domain` is the inverse of `:mod`, as Smatch has it. An inverse role is the role itself; the authors' program turns
   the edge but keeps `-of` in its label, so that there it matters from which end an edge was written.
-- Nodes to which only circles lead begin n-grams too; no edge comes twice in one.
+- Nodes to which only circles lead begin n-grams too (the program starts from nodes without incoming edges and misses
+  them); no edge comes twice in one.
 - The three orders weigh the same (the program: 0.34, 0.33, 0.34). An order of which the system has no n-gram in the
   whole file is left out, as in the program.
 - The top has no mark: what is in focus makes no difference.
