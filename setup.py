@@ -110,7 +110,7 @@ setup(
         # spaCy's tables of English lemmas
         "spacy-lookups-data>=1.0.5",
         "smatch>=1.0.4",
-        # for fairseq alone, which does not import without it; nothing here uses BLEU
+        # the arithmetic of SemBLEU (graphs/sembleu.py); fairseq does not import without it either
         "sacrebleu>=2.4",
         "safetensors>=0.4",
         "tqdm>=4.60",

@@ -40,18 +40,21 @@ def test_json(files):
 
 def test_fine_grained(files):
     found = json.loads(run_here("score", *files, "--json", "--fine-grained").stdout)
-    names = "unlabeled no_wsd concepts named_entities negation wiki reentrancies srl".split()
+    names = "unlabeled no_wsd concepts named_entities negation wiki reentrancies srl sembleu".split()
     assert list(found) == ["sentences", "smatch", *names]
     assert found["no_wsd"]["precision"] == 0.75  # go-02 is right now
     assert found["concepts"] == {"precision": 0.3333, "recall": 0.3333, "f1": 0.3333}
     assert found["wiki"] is None and found["named_entities"] is None
     assert found["negation"] == {"precision": 0.0, "recall": 0.0, "f1": 0.0}
+    assert found["sembleu"] == 0.1575  # 1 of 4 nodes, 0 of 4 edges, 0 of 2 paths: (1/4 · 1/8 · 1/8) ** (1/3)
 
 
 def test_table(files):
     rows = [line.split() for line in run_here("score", *files, "--fine-grained").stdout.splitlines()]
     assert rows[0] == ["sentences", "1"]
     assert ["smatch", "0.6250", "0.7143", "0.6667"] in rows and ["wiki", "-", "-", "-"] in rows
+    assert rows[-1] == ["sembleu", "0.1575"]
+    assert "sembleu" not in run_here("score", *files).stdout
 
 
 def test_the_kind_is_seen_without_the_suffix(files, tmp_path):

@@ -1,8 +1,9 @@
 """Scores parses against gold. Trees (CoNLL-U): UAS, LAS, CLAS and label accuracy as the CoNLL 2018 shared task
 defines them (words aligned by their characters, subtypes of relations ignored). AMRs (.amr, PENMAN): Smatch, as
-`smatch.py -f SYSTEM GOLD` counts it but with a fixed seed, and the fine-grained scores of Damonte et al. 2017. Graphs
-of more than about 400 nodes each get one climb of Smatch's search instead of several, from equal concepts, which takes
-the best step of one node after the other; graphs of more than about 10,000 nodes each are refused."""
+`smatch.py -f SYSTEM GOLD` counts it but with a fixed seed, the fine-grained scores of Damonte et al. 2017, and SemBLEU
+of the whole file (Song and Gildea 2019). Graphs of more than about 400 nodes each get one climb of Smatch's search
+instead of several, from equal concepts, which takes the best step of one node after the other; graphs of more than
+about 10,000 nodes each are refused."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     trees.add_argument("--by-relation", action="store_true", help="LAS of each gold relation")
     trees.add_argument("--by-length", action="store_true", help="LAS by words of the sentence")
     amrs = parser.add_argument_group("AMRs")
-    amrs.add_argument("--fine-grained", action="store_true", help="unlabeled, concepts, named entities and others too")
+    amrs.add_argument(
+        "--fine-grained", action="store_true", help="unlabeled, concepts, named entities and others, SemBLEU"
+    )
     amrs.add_argument("--restarts", type=not_negative, metavar="N", help="of Smatch's climbing (default: 4)")
     amrs.add_argument("--seed", type=int, metavar="N", help="of its random starts (default: 0)")
     amrs.add_argument("--processes", type=positive, metavar="N", help="at once (default: 1); the result is the same")

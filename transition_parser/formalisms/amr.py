@@ -71,6 +71,9 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         for name, counts in scores.total().items():
             parts = {part: round(getattr(counts, part), 4) for part in ("precision", "recall", "f1")}
             figures[name] = parts if counts.system or counts.gold else None  # nothing of the kind in either file
+        sembleu = scores.sembleu()
+        if sembleu is not None:
+            figures["sembleu"] = round(sembleu, 4)
         return Report(figures, _table(figures))
 
     def gold_graphs(
@@ -101,9 +104,11 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
 def _table(figures: Mapping[str, Any]) -> str:
     lines = [f"sentences {figures['sentences']:>14}", "", f"{'':<16}{'precision':>11}{'recall':>9}{'F1':>9}"]
     for name, parts in figures.items():
-        if name != "sentences":
+        if name not in ("sentences", "sembleu"):
             precision, recall, f1 = (f"{value:.4f}" for value in parts.values()) if parts else "---"
             lines.append(f"{name.replace('_', ' '):<16}{precision:>11}{recall:>9}{f1:>9}")
+    if "sembleu" in figures:
+        lines += ["", f"sembleu {figures['sembleu']:>16.4f}"]
     return "\n".join(lines)
 
 

@@ -18,6 +18,7 @@ from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.amr_matching import TooLargeError, best_mapping
 from transition_parser.graphs.amr_triples import Triples, read_triples
 from transition_parser.graphs.bank import AmrEntry, read_bank
+from transition_parser.graphs.sembleu import NgramCounts, ngram_counts
 from transition_parser.progress import progress
 
 RESTARTS = 4  # those of the program smatch.py
@@ -171,10 +172,11 @@ FINE_GRAINED: dict[str, Callable[[AmrEntry, AmrEntry, int, int], Counts]] = {
 
 @dataclass(frozen=True)
 class SentenceScore:
-    """The counts of one sentence: `smatch`, and the names of FINE_GRAINED if wanted."""
+    """The counts of one sentence: `smatch`, and the names of FINE_GRAINED and the n-grams of SemBLEU if wanted."""
 
     id: str | None
     counts: dict[str, Counts]
+    ngrams: NgramCounts | None = None
 
 
 @dataclass(frozen=True)
@@ -190,6 +192,11 @@ class BankScore:
             for name, counts in sentence.counts.items():
                 totals[name] = totals.get(name, Counts()) + counts
         return totals
+
+    def sembleu(self) -> float | None:
+        """SemBLEU of all sentences together, from 0 to 1; None where n-grams were not counted."""
+        counted = [sentence.ngrams for sentence in self.sentences if sentence.ngrams is not None]
+        return sum(counted, NgramCounts()).sembleu if counted else None
 
 
 def compare_banks(
@@ -217,9 +224,10 @@ def _score(pair: tuple[AmrEntry, AmrEntry], restarts: int, seed: int, fine_grain
     gold, system = pair
     scores = {"smatch": smatch_of, **(FINE_GRAINED if fine_grained else {})}
     try:
-        return SentenceScore(gold.id, {name: of(gold, system, restarts, seed) for name, of in scores.items()})
+        counts = {name: of(gold, system, restarts, seed) for name, of in scores.items()}
     except TooLargeError as error:
         raise system.error(str(error)) from None
+    return SentenceScore(gold.id, counts, ngram_counts(gold, system) if fine_grained else None)
 
 
 def _paired(gold_path: str | os.PathLike, system_path: str | os.PathLike) -> Iterator[tuple[AmrEntry, AmrEntry]]:

@@ -1,0 +1,120 @@
+"""The yardstick: well-formed, the same sentences in both files, and never trained on."""
+
+import json
+import re
+from collections import Counter
+
+import penman
+import pytest
+from penman.models.amr import model
+
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
+from transition_parser.graphs.amr_triples import entry_triples
+from transition_parser.graphs.bank import read_bank
+from transition_parser.graphs.conllu import read_conllu
+
+TREES, AMRS = (SAMPLE.with_name(f"yardstick{suffix}") for suffix in (".conllu", ".amr"))
+UPOS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB".split()
+RELATIONS = (  # those of UD_English-EWT that came up
+    "root nsubj nsubj:pass obj iobj obl obl:agent obl:unmarked nmod nmod:poss nmod:desc nmod:unmarked nummod amod "
+    "appos acl:relcl advcl advmod ccomp xcomp parataxis conj cc cc:preconj case mark aux aux:pass cop det discourse "
+    "compound compound:prt fixed flat punct"
+).split()
+
+
+@pytest.fixture(scope="module")
+def sentences():
+    return list(read_conllu(TREES))
+
+
+@pytest.fixture(scope="module")
+def entries():
+    return list(read_bank(AMRS))
+
+
+def text_of(sentence) -> str:
+    (text,) = (c.partition("=")[2].strip() for c in sentence.comments if c.startswith("# text ="))
+    return text
+
+
+def test_both_files_hold_the_same_sentences(sentences, entries):
+    ids = [f"yardstick-{number:03}" for number in range(1, 101)]
+    assert [sentence.id for sentence in sentences] == [entry.id for entry in entries] == ids
+    assert [text_of(sentence) for sentence in sentences] == [entry.metadata["snt"] for entry in entries]
+    assert [sentence.forms for sentence in sentences] == [entry.tokens for entry in entries]
+    assert len({entry.text for entry in entries}) == 100
+
+
+def test_the_words_are_those_of_the_text(sentences):
+    for sentence in sentences:
+        text, covered = "", 0
+        for row in sentence.rows:
+            if row.is_range:
+                covered = row.span[1]
+            elif int(row.id) <= covered:
+                continue
+            text += row.form + ("" if row.misc == "SpaceAfter=No" else " ")
+        assert text.strip() == text_of(sentence), sentence.id
+
+
+def test_trees(sentences):
+    for sentence in sentences:
+        tree, rows = sentence.tree(), sentence.words
+        assert tree.why_invalid() is None and tree.is_projective(), sentence.id
+        assert Counter(tree.heads)[0] == 1, sentence.id
+        assert all(row.lemma != "_" and row.upos in UPOS and row.deprel in RELATIONS for row in rows), sentence.id
+        assert all((row.upos == "PUNCT") == (row.deprel == "punct") for row in rows), sentence.id
+        assert rows[-1].form in ".?!" and rows[-1].head == str(tree.root), sentence.id
+
+
+def test_function_words_have_no_words_below_them(sentences):
+    """But for fixed expressions (`more than`, `up to`)."""
+    for sentence in sentences:
+        for row in sentence.words:
+            above = sentence.words[int(row.head) - 1]
+            if int(row.head) and above.deprel in ("case", "mark", "cc", "aux", "aux:pass", "cop", "punct"):
+                assert row.deprel == "fixed", (sentence.id, row.form)
+
+
+def test_amrs(entries):
+    for entry in entries:
+        assert entry.amr.is_connected() and entry_triples(entry), entry.id
+        assert model.errors(penman.decode(entry.penman)) == {}, entry.id  # roles that AMR does not have
+        assert ":wiki" not in entry.penman, entry.id
+        imperative, question = ":mode imperative" in entry.penman, "amr-unknown" in entry.penman
+        assert question <= entry.text.endswith("?") <= (question or imperative), entry.id
+
+
+@pytest.mark.parametrize(("path", "system"), [(TREES, "arc-hybrid-swap"), (TREES, "arc-standard"), (AMRS, "amr")])
+def test_the_oracle_loses_nothing(path, system):
+    found = json.loads(run_here("oracle", path, "--system", system, "--check", "--json").stdout)
+    assert (found["sentences"], found["exact"], found["illegal_steps"]) == (100, 100, 0)
+    assert found.get("skipped", 0) == 0
+
+
+def test_nothing_is_trained_on_them(entries):
+    texts = {entry.text for entry in entries}
+    samples = {*(entry.text for entry in read_bank(SAMPLE_AMR)), *map(text_of, read_conllu(SAMPLE))}
+    assert texts & samples == {"Dogs bark."}
+    recipes = [path for folder in ("run", "configs") for path in (ROOT / folder).rglob("*") if path.is_file()]
+    assert recipes
+    for path in recipes:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            assert not ("yardstick" in line and "train" in line), path
+    for path in (TREES, AMRS):
+        assert "Nothing is ever trained on them" in path.read_text(encoding="utf-8").partition("yardstick-001")[0]
+
+
+def test_no_corpus_holds_them(corpora, entries):
+    """No treebank and no bank in which a model could have seen them: compared without white space and letter case."""
+    texts = {_plain(entry.text) for entry in entries}
+    files = [path for path in corpora.rglob("*") if path.suffix in (".amr", ".conllu")]
+    assert files
+    for path in files:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            text = re.fullmatch(r"# (?:text =|::snt) *(.*)", line)
+            assert text is None or _plain(text[1]) not in texts, (path, line)
+
+
+def _plain(text: str) -> str:
+    return "".join(text.split()).casefold()
