@@ -35,8 +35,8 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     sums = ("_words", "_heads", "_labelled")
     figures: ClassVar = {"uas": _percent_of_words("_heads"), "las": _percent_of_words("_labelled")}
 
-    def read(self, path: str | os.PathLike, tokenised: bool = True) -> Iterator[Sentence]:
-        return read_sentences(path, tokenised)
+    def read(self, path: str | os.PathLike, tokenised: bool = True, raw: bool = False) -> Iterator[Sentence]:
+        return read_sentences(path, tokenised, raw)
 
     def replay(self, resources: Resources, sentence: Sentence, words: Sequence[str], hypothesis: Hypothesis) -> Parse:
         return replay_tree(resources.table, sentence, words, hypothesis)
