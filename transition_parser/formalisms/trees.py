@@ -69,7 +69,8 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         full_labels, skip_punctuation = bool(given.get("full_labels")), given.get("punct") == "skip"
         comparison = compare_files(gold, system, full_labels, skip_punctuation)
         scores = comparison.scores()
-        figures: dict[str, Any] = {name: round(score.f1, 2) for name, score in scores.items()}
+        segmentation = {} if comparison.same_segmentation else comparison.segmentation()
+        figures: dict[str, Any] = {name: round(score.f1, 2) for name, score in {**segmentation, **scores}.items()}
         figures["words"] = scores["uas"].gold
         width = max(map(len, figures))
         text = "\n".join(f"{name:<{width}}  {value}" for name, value in figures.items())
