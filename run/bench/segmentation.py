@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -22,12 +23,14 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.graphs.dependency_score import Comparison
 from transition_parser.sentences.objects import sentences_from
 
+OPENS = re.compile(r"#\s*new(doc|par)\b")
+
 
 def raw_text(sentences: Iterable[Sentence]) -> str:
     """The text of the sentences of a treebank."""
     parts: list[str] = []
     for sentence in sentences:
-        if parts and any(comment.split()[1] in ("newdoc", "newpar") for comment in sentence.comments):
+        if parts and any(OPENS.match(comment) for comment in sentence.comments):
             parts.append("\n\n")
         covered = 0
         for row in sentence.rows:
