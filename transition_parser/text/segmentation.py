@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from transition_parser.text.tokens import Token, tokens
+from transition_parser.text.tokens import EMOTICON, Token, tokens
 
 
 class TextSentence(NamedTuple):
@@ -69,7 +69,7 @@ def _paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
 _FINAL = re.compile(r"[.!?]+|…")
 _ELLIPSIS = re.compile(r"\.\.+|…")
 _CLOSING = re.compile(r"[)\]}\"”’»']|''|’’")
-_EMOTICON = re.compile(r"[<>]?[:;=][-o']?[)(\]\[DPpOo/\\|*]+|<3|[xX]D")
+_EMOTICON = re.compile(EMOTICON)
 _DRAWN_LINE = re.compile(r"([-=*_~#])\1{4,}")
 _ADDRESS = re.compile(r"(https?://|www\.).*|\S+@\S+\.\w+")
 _DATE = re.compile(r"\d{1,2}/\d{1,2}/\d{2,4}")

@@ -49,6 +49,7 @@ ABBREVIATIONS = (
     "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Thu Thur Thurs Fri Inc Co Corp Ltd Bros "
     "Ave Blvd Rd Dept Univ Assn Attn Fig Vol Vols Sec Ext ext Esq vs eg ie al cf approx est Ph Sc"
 )
+EMOTICON = r"[<>]?[:;=][-o']?[)(\]\[DPpOo/\\|*]{1,9}+|<3|[xX]D"
 SHORTENED = "w/out w/o w/ b/c b/t l/c i/c"
 SUFFIXES = "com net org edu gov mil info biz uk ca au de nz doc docx xls xlsx ppt pdf txt zip htm html jpg jpeg gif png"
 # the length of the first word of two that are written as one
@@ -74,7 +75,7 @@ _PATTERNS = {
     "host or file": r"\w[\w-]{0,63}+(?:\.\w[\w-]{0,63}+){0,8}?"
     rf"\.(?i:{_any(SUFFIXES)})\b(?:/[\w./-]{{0,200}}(?<=[\w/]))?",
     "news group": r"\w{2,64}+(?:\.\w{2,64}+){2,9}",
-    "emoticon": r"(?:[<>]?[:;=][-o']?[)(\]\[DPpOo/\\|*]{1,9}+|<3|[xX]D)(?!\w)",
+    "emoticon": rf"(?:{EMOTICON})(?!\w)",
     "U.S.": rf"(?:{_LETTER}\.){{2,10}}+",
     "Mr.": rf"(?:{_any(ABBREVIATIONS)})\.(?!\w)|No\.(?=\s?\d)|etc\.(?=\s[a-z]|[,;)])",
     "initial": r"[A-Z]\.(?=\s[A-Z])",
