@@ -1,5 +1,6 @@
 """The scripts in run/: how they are called, from where, and what they set up."""
 
+import json
 import os
 import re
 import subprocess
@@ -49,6 +50,15 @@ def test_folders_are_those_of_the_caller(tmp_path):
     (tmp_path / "banks" / "some" / "sample.conllu").symlink_to(SAMPLE)
     done = bash("check_treebanks.sh", "banks", cwd=tmp_path)
     assert len(re.findall(r'some/sample\.conllu \{"sentences": 64,.*"las": 100\.0', done.stdout)) == 5
+
+
+def test_raw_text_is_divided_better_than_by_spacy(tmp_path):
+    report = tmp_path / "report.json"
+    subprocess.run([sys.executable, RUN / "bench" / "segmentation.py", SAMPLE, "-o", report], check=True)
+    figures = json.loads(report.read_text())
+    assert all(
+        figures["rules"][name] >= figures["spacy"][name] > 0 for name in ("sentences_f1", "tokens_f1", "words_f1")
+    )
 
 
 def test_training_reads_a_config_and_lets_idle_threads_sleep(tmp_path, data_folder):

@@ -22,6 +22,7 @@ ROOMS = (
         "transition_parser.graphs.dependency_score",
     ),
     *("transition_parser.text.lemmas", "transition_parser.text.pieces", "transition_parser.text.tokens"),
+    "transition_parser.text.segmentation",
 )
 
 HELP = """

@@ -124,7 +124,8 @@ class Parser:
     def parse(self, text: object) -> list[AnyParse]:
         """Parses what it is given:
 
-        - a string: a text (one sentence), tokenised here by spaCy's rules for English
+        - a string: a text, divided into sentences and tokens here by rules for English; it gives one parse a sentence,
+          and `parse.sentence.spans` says where the words were in it
         - a list of strings: a list of texts where any of them holds white space, else the words of one sentence
         - a list of lists of strings: sentences, each the list of its words
         - a list of `Sentence`, for a model of AMRs of `AmrEntry`
@@ -136,9 +137,9 @@ class Parser:
             return list(self.parse_stream(self.read(text)))
         return list(self.parse_stream(sentences_from(text, self.formalism.sentence)))
 
-    def read(self, path: str | os.PathLike, tokenised: bool = True) -> Iterator[AnySentence]:
+    def read(self, path: str | os.PathLike, tokenised: bool = True, raw: bool = False) -> Iterator[AnySentence]:
         """The sentences of a file, as `parse_stream` takes them; see `transition_parser.sentences`."""
-        return self.formalism.read(path, tokenised)
+        return self.formalism.read(path, tokenised, raw)
 
     def parse_stream(self, sentences: Iterable[AnySentence], chunk: int | None = None) -> Iterator[AnyParse]:
         """Yields the parses in the order of the sentences, holding few at a time: `chunk`, by default 4096."""

@@ -30,7 +30,8 @@ _REPLACED = ("parse_score", "actions", "alignments", "node", "root", "edge")
 class Parse:
     """One sentence parsed into a tree.
 
-    sentence: the input; `annotated` fills in the tree. arc_scores: for each word the probability that the
+    sentence: the input; `annotated` fills in the tree; `sentence.spans` says where its words were in a text.
+    arc_scores: for each word the probability that the
     model gave to the action that built the arc into it. actions: the derivation. score: the
     log-probability of the derivation divided by its length, as search ranks them.
     """
@@ -51,8 +52,7 @@ class Parse:
             misc = [f"{SCORE_KEY}={score:.4f}" for score in self.arc_scores]
         if actions:
             comments.append("# actions = " + " ".join(map(str, self.actions)))
-        sentence = before.with_tree(self.tree, misc)
-        return Sentence(sentence.rows, tuple(comments), sentence.path, sentence.line)
+        return replace(before.with_tree(self.tree, misc), comments=tuple(comments))
 
 
 @dataclass(frozen=True)

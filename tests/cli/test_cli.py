@@ -74,6 +74,20 @@ def test_score_of_itself():
     assert found["by_relation"]["nsubj"]["f1"] == 100.0 and "1-10" in found["by_length"]
 
 
+def test_score_of_raw_text(tmp_path):
+    gold, system = tmp_path / "gold.conllu", tmp_path / "system.conllu"
+    gold.write_text("1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n\n1\tStop\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    system.write_text("1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n2\tStop\t_\t_\t_\t_\t1\tdep\t_\t_\n\n")
+    assert figures("score", gold, system) == {
+        "tokens_f1": 100.0, "sentences_f1": 0.0, "words_f1": 100.0, "upos_f1": 100.0,
+        "uas": 50.0, "las": 50.0, "clas": 50.0, "label_accuracy": 50.0, "words": 2,
+    }  # fmt: skip
+    assert "sentences_f1" not in figures("score", gold, gold)
+    system.write_text("1\tGone\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    done = run_here("score", gold, system, status=2)
+    assert f"{system}:1: the texts differ from character 2 on" in done.stderr and done.stderr.count("\n") == 1
+
+
 def test_parse_keeps_everything_but_the_tree(checkpoint, tmp_path):
     out = tmp_path / "parsed.conllu"
     done = run_here("parse", checkpoint, SAMPLE, "-o", out, "--beam", "2", "--batch-tokens", "50")

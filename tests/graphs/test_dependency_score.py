@@ -97,3 +97,67 @@ def test_tables():
     assert comparison.by_relation()["nsubj"].f1 == 0.0
     assert comparison.by_relation()["punct"].f1 == 100.0
     assert comparison.by_length() == {"1-10": comparison.scores()["las"]}
+
+
+def segmentation_f1(gold, system) -> dict[str, float]:
+    comparison = Comparison(sentences(*gold), sentences(*system))
+    assert not comparison.same_segmentation
+    return {name: round(score.f1, 2) for name, score in comparison.segmentation().items()}
+
+
+def test_the_same_segmentation():
+    gold = ["1-2 don't / 1 do 2 aux / 2 n't 0 root", *GOLD]
+    assert Comparison(sentences(*gold), sentences(*gold)).same_segmentation
+
+
+def test_sentences_and_tokens_are_compared_by_their_characters():
+    """gold: a b. | c d.; the system: a b. c | d. : of 2 sentences each none is the same, all tokens are."""
+    gold = ["1 a 0 root / 2 b 1 obj / 3 . 1 punct", "1 c 0 root / 2 d 1 obj / 3 . 1 punct"]
+    system = ["1 a 0 root / 2 b 1 obj / 3 . 1 punct / 4 c 1 dep", "1 d 0 root / 2 . 1 punct"]
+    assert segmentation_f1(gold, system) == {
+        "tokens_f1": 100.0, "sentences_f1": 0.0, "words_f1": 100.0, "upos_f1": 100.0,
+    }  # fmt: skip
+    # a, b, the first full stop have the right heads; c is no root; d is the root where gold has c as head
+    assert f1(gold, system)["uas"] == 50.0
+
+
+def test_a_sentence_too_many():
+    """Gold has 1 sentence of 4 words; the system 2, and the words are the same: P 0/2, R 0/1."""
+    system = ["1 She 2 nsubj / 2 ran 0 root", "1 home 0 root / 2 . 1 punct"]
+    assert segmentation_f1(GOLD, system)["sentences_f1"] == 0.0
+    three = ["1 b 0 root", *GOLD], ["1 b 0 root", *system]
+    assert segmentation_f1(*three)["sentences_f1"] == 40.0  # 1 of 2 and 1 of 3
+
+
+def test_a_range_is_one_token_and_its_words_are_aligned_by_their_forms():
+    """gold: don't = do + n't, go; the system: do | n't | go. Tokens: go alone, of 2 and 3. Words: all three."""
+    gold = ["1-2 don't / 1 do 3 aux / 2 n't 3 advmod / 3 go 0 root"]
+    system = ["1 do 3 aux / 2 n't 3 advmod / 3 go 0 root"]
+    assert segmentation_f1(gold, system) == {
+        "tokens_f1": 40.0, "sentences_f1": 100.0, "words_f1": 100.0, "upos_f1": 100.0,
+    }  # fmt: skip
+    assert f1(gold, system)["las"] == 100.0
+
+
+def test_forms_in_a_range_need_not_be_those_of_its_characters():
+    """gold: zum = zu + dem; the system: zum. No word of the system is aligned: P 0/1, R 0/2."""
+    found = segmentation_f1(["1-2 zum / 1 zu 2 case / 2 dem 0 root"], ["1 zum 0 root"])
+    assert found == {"tokens_f1": 100.0, "sentences_f1": 100.0, "words_f1": 0.0, "upos_f1": 0.0}
+
+
+def test_other_characters_are_refused_with_their_place():
+    gold = "# sent_id = g\n1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tbc\t_\t_\t_\t_\t1\tobj\t_\t_\n\n"
+    system = "# sent_id = s\n1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n# sent_id = t\n1\tbd\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+
+    def read(text, path):
+        return list(parse_conllu((line.encode() for line in text.split("\n")), path))
+
+    with pytest.raises(InputError) as caught:
+        Comparison(read(gold, "g.conllu"), read(system, "s.conllu"))
+    assert str(caught.value) == (
+        "s.conllu:5: sentence t: the texts differ from character 2 on (spaces not counted): gold "
+        "(g.conllu:3, sentence g) has 'c', the system 'd'"
+    )
+    shorter = read(system.split("# sent_id = t")[0], "s.conllu")
+    with pytest.raises(InputError, match=r"^s.conllu:2: sentence s: .* has 'bc', the system ''"):
+        Comparison(read(gold, "g.conllu"), shorter)

@@ -3,7 +3,8 @@
 MODEL is a checkpoint of fairseq-train, a folder that `export` wrote, or the name of a model that comes
 with the package (en-ewt, en-amr). IN is text with one tokenised sentence a line, or - for standard input; for a model
 of trees also CoNLL-U (its comments and columns are kept; HEAD and DEPREL are replaced), for a model of AMRs
-also an AMR bank (its # ::key comments are kept; its graphs are replaced without being read). Standard input and
+also an AMR bank (its # ::key comments are kept; its graphs are replaced without being read). With --raw IN is text of
+any number of English sentences, whose paragraphs end at blank lines. Standard input and
 pipes are parsed as they come: whenever the input pauses, the parses of all complete sentences are written."""
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from transition_parser.sentences.streams import as_they_come, in_chunks, may_pau
 HELP = "sentences to trees or AMRs"
 EXAMPLE = """example:
   echo 'She sells sea shells .' | transition-parser parse en-ewt -
+  transition-parser parse en-ewt letter.txt --raw -o letter.conllu
   transition-parser parse checkpoints/checkpoint_best.pt dev.conllu -o dev.parsed.conllu --beam 10
   echo 'The dog wants to sleep.' | transition-parser parse en-amr - --tokenize --alignments"""
 
@@ -57,7 +59,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_user_dir(parser)
     parser.add_argument("--threads", type=positive, metavar="N", help="cores to use (default: all, or OMP_NUM_THREADS)")
-    parser.add_argument("--tokenize", action="store_true", help="text is not tokenised: use spaCy's English rules")
+    text = parser.add_mutually_exclusive_group()
+    text.add_argument(
+        "--tokenize", action="store_true", help="text with one sentence a line is not tokenised: use rules for English"
+    )
+    text.add_argument(
+        "--raw", action="store_true", help="text is divided into neither sentences nor words: use rules for English"
+    )
     parser.add_argument("--scores", action="store_true", help="write parse_score as a comment, and ArcScore into MISC")
     parser.add_argument("--actions", action="store_true", help="write the actions as a comment")
     parser.add_argument("--alignments", action="store_true", help="AMR: write ~e.N after each node")
@@ -81,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.threads,
     )
     check_options(arguments, OPTIONS, parser.formalism, f"{arguments.model} is a model of {parser.formalism.name}")
-    sentences = parser.read(arguments.input, not arguments.tokenize)
+    sentences = parser.read(arguments.input, not arguments.tokenize, arguments.raw)
     if arguments.resume:
         return _resume(arguments, parser, sentences)
     with output(arguments.output) as file:

@@ -1,5 +1,6 @@
 """Scores parses against gold. Trees (CoNLL-U): UAS, LAS, CLAS and label accuracy as the CoNLL 2018 shared task
-defines them (words aligned by their characters, subtypes of relations ignored). AMRs (.amr, PENMAN): Smatch, as
+defines them (words aligned by their characters, subtypes of relations ignored), and where the files divide their
+text differently also the F1 of tokens, sentences, words and UPOS. AMRs (.amr, PENMAN): Smatch, as
 `smatch.py -f SYSTEM GOLD` counts it but with a fixed seed, the fine-grained scores of Damonte et al. 2017, and SemBLEU
 of the whole file (Song and Gildea 2019). Graphs of more than about 400 nodes each get one climb of Smatch's search
 instead of several, from equal concepts, which takes the best step of one node after the other; graphs of more than

@@ -37,8 +37,8 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     sums = ("_match", "_system", "_gold")
     figures: ClassVar = {"smatch": _smatch}
 
-    def read(self, path: str | os.PathLike, tokenised: bool = True) -> Iterator[AmrEntry]:
-        return read_amr_sentences(path, tokenised)
+    def read(self, path: str | os.PathLike, tokenised: bool = True, raw: bool = False) -> Iterator[AmrEntry]:
+        return read_amr_sentences(path, tokenised, raw)
 
     def replay(
         self, resources: Resources, sentence: AmrEntry, words: Sequence[str], hypothesis: Hypothesis

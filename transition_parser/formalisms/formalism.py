@@ -69,7 +69,7 @@ class Formalism(ABC, Generic[E, P, G]):
     # --- parsing ----------------------------------------------------------------------------
 
     @abstractmethod
-    def read(self, path: str | os.PathLike, tokenised: bool = True) -> Iterator[E]:
+    def read(self, path: str | os.PathLike, tokenised: bool = True, raw: bool = False) -> Iterator[E]:
         """Yields the sentences to parse of a file, `-` for standard input; see `transition_parser.sentences`."""
 
     @abstractmethod

@@ -35,8 +35,8 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     sums = ("_words", "_heads", "_labelled")
     figures: ClassVar = {"uas": _percent_of_words("_heads"), "las": _percent_of_words("_labelled")}
 
-    def read(self, path: str | os.PathLike, tokenised: bool = True) -> Iterator[Sentence]:
-        return read_sentences(path, tokenised)
+    def read(self, path: str | os.PathLike, tokenised: bool = True, raw: bool = False) -> Iterator[Sentence]:
+        return read_sentences(path, tokenised, raw)
 
     def replay(self, resources: Resources, sentence: Sentence, words: Sequence[str], hypothesis: Hypothesis) -> Parse:
         return replay_tree(resources.table, sentence, words, hypothesis)
@@ -69,7 +69,8 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         full_labels, skip_punctuation = bool(given.get("full_labels")), given.get("punct") == "skip"
         comparison = compare_files(gold, system, full_labels, skip_punctuation)
         scores = comparison.scores()
-        figures: dict[str, Any] = {name: round(score.f1, 2) for name, score in scores.items()}
+        segmentation = {} if comparison.same_segmentation else comparison.segmentation()
+        figures: dict[str, Any] = {name: round(score.f1, 2) for name, score in {**segmentation, **scores}.items()}
         figures["words"] = scores["uas"].gold
         width = max(map(len, figures))
         text = "\n".join(f"{name:<{width}}  {value}" for name, value in figures.items())

@@ -32,7 +32,7 @@ class AmrEntry:
     where it has none; marks of roles, of `:wiki` and of further mentions of a variable stay in `penman` alone.
     wiki: node → value of `:wiki` as written. paths: for each node the branches that lead to it from the top,
     counted from 1, concept not counted (`1.2.1`). comments, penman: the text as written. path, line: where the
-    entry begins, for messages.
+    entry begins, for messages. spans: see `Sentence`.
     """
 
     metadata: dict[str, str]
@@ -45,6 +45,7 @@ class AmrEntry:
     penman: str = ""
     path: str | None = None
     line: int | None = None
+    spans: tuple[tuple[int, int], ...] = ()
 
     @classmethod
     def from_words(cls, words: Iterable[str], metadata: Mapping[str, str] | None = None) -> AmrEntry:

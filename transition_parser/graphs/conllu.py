@@ -58,12 +58,17 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence of a CoNLL-U file; `path` and `line` say where it began, for messages."""
+    """One sentence of a CoNLL-U file; `path` and `line` say where it began, for messages.
+
+    spans: where each word was in the text that was parsed (its first character, and the one behind its last); () for
+    words that were not found in a text.
+    """
 
     rows: tuple[Row, ...]
     comments: tuple[str, ...] = ()
     path: str | None = None
     line: int | None = None
+    spans: tuple[tuple[int, int], ...] = ()
 
     @classmethod
     def from_words(cls, words: Iterable[str], comments: tuple[str, ...] = ()) -> Sentence:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import unicodedata
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
-from transition_parser.errors import InputError, input_error
+from transition_parser.errors import input_error
 from transition_parser.graphs.conllu import Sentence, read_conllu
 
 CONTENT_RELATIONS = frozenset(
@@ -44,6 +46,7 @@ class _Word:
     start: int
     end: int
     relation: str
+    upos: str
     xpos: str
     in_range: bool
     parent: _Word | None = None
@@ -51,6 +54,52 @@ class _Word:
 
 
 Pair = tuple[_Word, _Word]
+
+
+class _File:
+    """The characters of all tokens without spaces; where each token and each sentence begins and ends in them; the
+    words; for each token its sentence and its row there.
+    """
+
+    def __init__(self, sentences: Iterable[Sentence], full_labels: bool) -> None:
+        self.words: list[_Word] = []
+        self.tokens: list[tuple[int, int]] = []
+        self.sentences: list[tuple[int, int]] = []
+        self._rows: list[tuple[Sentence, int]] = []
+        self._full_labels = full_labels
+        forms: list[str] = []
+        for sentence in sentences:
+            self._add(sentence, forms)
+        self.text = "".join(forms)
+
+    def _add(self, sentence: Sentence, forms: list[str]) -> None:
+        tree = sentence.tree()
+        first_word, first_token, covered = len(self.words), len(self.tokens), 0
+        for number, row in enumerate(sentence.rows):
+            if not (row.is_word or row.is_range):
+                continue
+            in_range = row.is_word and int(row.id) <= covered
+            if not in_range:
+                forms.append(_without_spaces(row.form))
+                start = self.tokens[-1][1] if self.tokens else 0
+                self.tokens.append((start, start + len(forms[-1])))
+                self._rows.append((sentence, number))
+            if row.is_range:
+                covered = row.span[1]
+            if row.is_word:
+                relation = row.deprel if self._full_labels else row.deprel.split(":")[0]
+                self.words.append(_Word(row.form, *self.tokens[-1], relation, row.upos, row.xpos, in_range))
+        self.sentences.append((self.tokens[first_token][0], self.tokens[-1][1]))
+        for word, head in zip(self.words[first_word:], tree.heads, strict=True):
+            word.parent = self.words[first_word + head - 1] if head else None
+            word.length = len(tree)
+
+    def place(self, character: int) -> tuple[str | None, int | None, str | None]:
+        """File, line and sentence id of a character, or of the last token for the end of the text."""
+        token = min(bisect_right(self.tokens, character, key=itemgetter(0)), len(self.tokens)) - 1
+        sentence, row = self._rows[token]
+        line = None if sentence.line is None else sentence.line + len(sentence.comments) + row
+        return sentence.path, line, sentence.id
 
 
 class Comparison:
@@ -67,11 +116,10 @@ class Comparison:
         full_labels: bool = False,
         skip_punctuation: bool = False,
     ) -> None:
-        gold_text, gold_words = _words(gold, full_labels)
-        system_text, system_words = _words(system, full_labels)
-        _check_same_text(gold_text, system_text)
-        self.gold, self.system = gold_words, system_words
-        self.pairs = _align(gold_words, system_words)
+        self._files = _File(gold, full_labels), _File(system, full_labels)
+        _check_same_text(*self._files)
+        self.gold, self.system = (file.words for file in self._files)
+        self.pairs = _align(self.gold, self.system)
         self._gold_of = {id(system): gold for gold, system in self.pairs}
         self._counted: Callable[[_Word], bool] = lambda word: True
         if skip_punctuation:
@@ -102,6 +150,27 @@ class Comparison:
             "las": self._score(self.arc_right),
             "clas": self._score(self.arc_right, content),
             "label_accuracy": self._score(label),
+        }
+
+    @property
+    def same_segmentation(self) -> bool:
+        """True if the two files have the same sentences, tokens and words."""
+        gold, system = self._files
+        same = gold.sentences == system.sentences and gold.tokens == system.tokens
+        return same and len(self.pairs) == len(self.gold) == len(self.system)
+
+    def segmentation(self) -> dict[str, Score]:
+        """Tokens and sentences that cover the same characters, words that are aligned, and those with the same UPOS."""
+
+        def same(gold: Sequence[tuple[int, int]], system: Sequence[tuple[int, int]]) -> Score:
+            return Score(len(gold), len(system), len({*gold} & {*system}))
+
+        gold, system = self._files
+        return {
+            "tokens_f1": same(gold.tokens, system.tokens),
+            "sentences_f1": same(gold.sentences, system.sentences),
+            "words_f1": self._score(lambda pair: True),
+            "upos_f1": self._score(lambda pair: pair[0].upos == pair[1].upos),
         }
 
     def by_relation(self) -> dict[str, Score]:
@@ -137,11 +206,7 @@ def compare_files(
     gold: str | os.PathLike, system: str | os.PathLike, full_labels: bool, skip_punctuation: bool
 ) -> Comparison:
     """The comparison of two CoNLL-U files. Raises `InputError` where one is malformed or their texts differ."""
-    gold_sentences, system_sentences = _read(gold), _read(system)
-    try:
-        return Comparison(gold_sentences, system_sentences, full_labels, skip_punctuation)
-    except InputError as error:
-        raise input_error(f"{error} (compared with {gold})", system) from None
+    return Comparison(_read(gold), _read(system), full_labels, skip_punctuation)
 
 
 def _read(path: str | os.PathLike) -> list[Sentence]:
@@ -151,49 +216,25 @@ def _read(path: str | os.PathLike) -> list[Sentence]:
     return sentences
 
 
-def _words(sentences: Iterable[Sentence], full_labels: bool) -> tuple[str, list[_Word]]:
-    """The characters of all tokens without spaces, and the words."""
-    text: list[str] = []
-    words: list[_Word] = []
-    length = 0
-    for sentence in sentences:
-        tree = sentence.tree()
-        first, covered = len(words), 0
-        for row in sentence.rows:
-            if not (row.is_word or row.is_range):
-                continue
-            in_range = row.is_word and int(row.id) <= covered
-            if not in_range:
-                form = _without_spaces(row.form)
-                text.append(form)
-                start, length = length, length + len(form)
-            if row.is_range:
-                covered = row.span[1]
-            if row.is_word:
-                relation = row.deprel if full_labels else row.deprel.split(":")[0]
-                words.append(_Word(row.form, start, length, relation, row.xpos, in_range))
-        for word, head in zip(words[first:], tree.heads, strict=True):
-            word.parent = words[first + head - 1] if head else None
-            word.length = len(tree)
-    return "".join(text), words
-
-
 def _without_spaces(form: str) -> str:
     kept = "".join(c for c in form if unicodedata.category(c) != "Zs")
     return kept or form
 
 
-def _check_same_text(gold: str, system: str) -> None:
-    if gold == system:
+def _check_same_text(gold: _File, system: _File) -> None:
+    if gold.text == system.text:
         return
     first = next(
-        (i for i, (a, b) in enumerate(zip(gold, system, strict=False)) if a != b),
-        min(len(gold), len(system)),
+        (i for i, (a, b) in enumerate(zip(gold.text, system.text, strict=False)) if a != b),
+        min(len(gold.text), len(system.text)),
     )
-    raise InputError(
-        f"the texts differ from character {first} on (spaces not counted): gold has "
-        f"{gold[first : first + 20]!r}, the system {system[first : first + 20]!r}"
+    path, line, name = gold.place(first)
+    where = f" ({path}:{line}{f', sentence {name}' if name else ''})" if path else ""
+    problem = (
+        f"the texts differ from character {first} on (spaces not counted): gold{where} has "
+        f"{gold.text[first : first + 20]!r}, the system {system.text[first : first + 20]!r}"
     )
+    raise input_error(problem, *system.place(first))
 
 
 def _align(gold: Sequence[_Word], system: Sequence[_Word]) -> list[Pair]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from typing import TypeVar
@@ -12,35 +13,54 @@ from transition_parser.errors import input_error
 from transition_parser.graphs.bank import AmrEntry, parse_bank
 from transition_parser.graphs.conllu import Sentence, decode_line, parse_conllu
 from transition_parser.sentences.streams import standard_input
-from transition_parser.text.tokens import tokenise
+from transition_parser.sentences.texts import OF_TEXT, on_one_line, rows_of
+from transition_parser.text.segmentation import segmented_lines
+from transition_parser.text.tokens import tokenise, tokens
 
-T = TypeVar("T")
+T = TypeVar("T", Sentence, AmrEntry)
 
 _BANK_COMMENT = b"# ::"
 
 
-def read_sentences(path: str | os.PathLike, tokenised: bool = True) -> Iterator[Sentence]:
+def read_sentences(path: str | os.PathLike, tokenised: bool = True, raw: bool = False) -> Iterator[Sentence]:
     """Yields the sentences of a file, `-` for standard input, as they are read.
 
     A file whose first line that is no comment holds a tab, or whose name ends in `.conllu`, is CoNLL-U; in
     any other each line that is not blank is one sentence. tokenised: its words are divided by white
-    space; if False they are found by spaCy's rules for English.
+    space; if False they are found by the rules of `text.tokens`. raw: the file is text of any number of sentences,
+    whose paragraphs end at blank lines, whatever it looks like.
     """
-    yield from _opened(path, lambda rest, head, name: _trees(rest, head, name, tokenised))
+    if raw:
+        return _raw(path, Sentence)
+    return _opened(path, lambda rest, head, name: _trees(rest, head, name, tokenised))
+
+
+def _raw(path: str | os.PathLike, kind: type[T]) -> Iterator[T]:
+    with _bytes(path) as (lines, name):
+        decoded = (decode_line(raw, name, number) for number, raw in enumerate(lines, 1))
+        sentences: Iterator[T] = OF_TEXT[kind](segmented_lines(decoded))
+        yield from _some((replace(sentence, path=name) for sentence in sentences), name)
 
 
 def _opened(path: str | os.PathLike, read: Callable[[Iterator[bytes], list[bytes], str], Iterator[T]]) -> Iterator[T]:
     """What `read` yields from the lines of a file or of standard input, which must be something. read: takes the
     lines, those up to the first that is neither blank nor a comment, and a name for messages."""
+    with _bytes(path) as (lines, name):
+        head = _head(lines)
+        yield from _some(read(chain(head, lines), head, name), name)
+
+
+@contextmanager
+def _bytes(path: str | os.PathLike) -> Iterator[tuple[Iterator[bytes], str]]:
+    """The lines of a file, or of standard input, and a name for messages."""
     if str(path) == "-":
-        yield from _some(standard_input(), "standard input", read)
+        yield iter(standard_input()), "standard input"
         return
     with open(path, "rb") as file:
-        yield from _some(file, str(path), read)
+        yield file, str(path)
 
 
-def _some(lines: Iterable[bytes], name: str, read: Callable) -> Iterator:
-    lines = iter(lines)
+def _head(lines: Iterator[bytes]) -> list[bytes]:
     head: list[bytes] = []
     of_bank = False
     for line in lines:
@@ -52,8 +72,12 @@ def _some(lines: Iterable[bytes], name: str, read: Callable) -> Iterator:
                 break
         elif not line.startswith(b"#"):
             break
+    return head
+
+
+def _some(sentences: Iterable[T], name: str) -> Iterator[T]:
     empty = True
-    for sentence in read(chain(head, lines), head, name):
+    for sentence in sentences:
         empty = False
         yield sentence
     if empty:
@@ -75,26 +99,30 @@ def _trees(lines: Iterator[bytes], head: list[bytes], name: str, tokenised: bool
 
 
 def _text(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator[Sentence]:
-    for _number, text, words in _lines(lines, path, tokenised):
-        yield Sentence.from_words(words, (f"# text = {text}",))
+    for _number, line in _lines(lines, path):
+        comments = (f"# text = {on_one_line(line)}",)
+        yield Sentence.from_words(line.split(), comments) if tokenised else Sentence(rows_of([*tokens(line)]), comments)
 
 
-def _lines(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator[tuple[int, str, list[str]]]:
+def _lines(lines: Iterable[bytes], path: str) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, with their numbers."""
     for number, raw in enumerate(lines, 1):
         line = decode_line(raw, path, number)
-        words = line.split() if tokenised else tokenise(line)
-        if words:
-            yield number, " ".join(line.split()), words
+        if line.strip():
+            yield number, line
 
 
-def read_amr_sentences(path: str | os.PathLike, tokenised: bool = True) -> Iterator[AmrEntry]:
+def read_amr_sentences(path: str | os.PathLike, tokenised: bool = True, raw: bool = False) -> Iterator[AmrEntry]:
     """Yields the sentences of a file, `-` for standard input, each as an entry with `# ::tok` and `# ::id`.
 
     A file that opens with a comment `# ::…`, or whose name ends in `.amr`, is an AMR bank
     (its graphs are not looked at; `# ::tok` is used where given, else spaCy's rules for English); in any other
-    each line that is not blank is one sentence, and its number its id.
+    each line that is not blank is one sentence, and its number its id. raw: see `read_sentences`; tokens are those of
+    spaCy's rules for English, as in AMR text that is not tokenised.
     """
-    yield from _opened(path, lambda rest, head, name: _amrs(rest, head, name, tokenised))
+    if raw:
+        return _raw(path, AmrEntry)
+    return _opened(path, lambda rest, head, name: _amrs(rest, head, name, tokenised))
 
 
 def _amrs(lines: Iterator[bytes], head: list[bytes], name: str, tokenised: bool) -> Iterator[AmrEntry]:
@@ -104,8 +132,9 @@ def _amrs(lines: Iterator[bytes], head: list[bytes], name: str, tokenised: bool)
 
 
 def _amr_text(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator[AmrEntry]:
-    for count, (number, text, words) in enumerate(_lines(lines, path, tokenised), 1):
-        entry = AmrEntry.from_words(words, {"id": str(count), "snt": text})
+    for count, (number, line) in enumerate(_lines(lines, path), 1):
+        words = line.split() if tokenised else tokenise(line)
+        entry = AmrEntry.from_words(words, {"id": str(count), "snt": on_one_line(line)})
         yield replace(entry, path=path, line=number)
 
 

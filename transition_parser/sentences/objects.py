@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Set
+from itertools import chain
 from typing import Any, TypeGuard, TypeVar
 
 from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.text.tokens import tokenise
+from transition_parser.sentences.texts import OF_TEXT
+from transition_parser.text.segmentation import TextSentence, segmented
 
 T = TypeVar("T", Sentence, AmrEntry)
 
@@ -19,7 +21,7 @@ _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 def sentences_from(given: Any, kind: type[T]) -> list[T]:
     """The sentences that an object stands for, each a `kind`.
 
-    - a string is a text, one sentence, which is tokenised here
+    - a string is a text, which is divided into sentences and tokens here
     - a list of strings is a list of texts where any of them holds white space, else the words of one sentence
     - a list of lists of strings is a list of sentences, each the list of its words
     - a list of `kind` is taken as it is; it may be mixed with lists of words
@@ -28,13 +30,14 @@ def sentences_from(given: Any, kind: type[T]) -> list[T]:
     for anything else, and for a sentence without words or with a word that is empty.
     """
     if isinstance(given, str):
-        return [_tokenised(given, kind, "the text")]
+        return list(OF_TEXT[kind](_divided(given, "the text")))
     if not _is_list(given):
         raise InputError(f"{_shown(given)} can't be parsed: {_accepted(kind)}")
     items = list(given)
     if items and all(isinstance(item, str) for item in items):
         if any(len(item.split()) > 1 or item != item.strip() for item in items):
-            return [_tokenised(text, kind, f"text {number}") for number, text in enumerate(items, 1)]
+            texts = [_divided(text, f"text {number}") for number, text in enumerate(items, 1)]
+            return list(OF_TEXT[kind](chain.from_iterable(texts)))
         return [_one(items, kind, "")]
     return [_sentence(item, kind, number) for number, item in enumerate(items, 1)]
 
@@ -64,12 +67,12 @@ def _sentence(item: Any, kind: type[T], number: int) -> T:
     return _one(list(item), kind, f"sentence {number}: ")
 
 
-def _tokenised(text: str, kind: type[T], name: str) -> T:
+def _divided(text: str, name: str) -> list[TextSentence]:
     _check_characters(text, name)
-    words = tokenise(text)
-    if not words:
+    sentences = list(segmented(text))
+    if not sentences:
         raise InputError(f"{name} has no words")
-    return kind.from_words(words)
+    return sentences
 
 
 def _one(words: list, kind: type[T], where: str) -> T:
@@ -90,7 +93,7 @@ def _one(words: list, kind: type[T], where: str) -> T:
 def _check_characters(text: str, name: str) -> None:
     """Raises `InputError` for what no UTF-8 file of text holds: zero bytes and halves of surrogate pairs."""
     if _NO_TEXT.search(text):
-        raise InputError(f"{name} holds a zero byte or half of a surrogate pair: {text!r}")
+        raise InputError(f"{name} holds a zero byte or half of a surrogate pair: {_shown(text)}")
 
 
 def _is_list(given: object) -> TypeGuard[Iterable]:

@@ -1,1 +1,1 @@
-"""Floor 1: sentences as words, words as pieces and lemmas."""
+"""Floor 1: texts as sentences and tokens, words as pieces and lemmas."""

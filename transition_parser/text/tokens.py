@@ -1,25 +1,143 @@
-"""The words of plain English text."""
+"""The tokens of English text, with their places in it.
+
+`tokens` divides text as UD English does: `don't` is one token of two syntactic words, `follow-up` is three tokens.
+Models of trees are trained on such words. `tokens_of_spacy` keeps to spaCy's rules, as the AMRs do that have no tokens.
+Source: https://universaldependencies.org/u/overview/tokenization.html
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from spacy.language import Language
+    from spacy.tokenizer import Tokenizer
+
+Span = tuple[int, int]  # of characters: the first, and the one behind the last
+
+
+class Token(NamedTuple):
+    """start: its place in the text. words: the syntactic words that spell it."""
+
+    start: int
+    words: tuple[str, ...]
+
+    @property
+    def form(self) -> str:
+        """Its characters."""
+        return "".join(self.words)
+
+    @property
+    def end(self) -> int:
+        """The place behind its last character."""
+        return self.start + sum(map(len, self.words))
+
+    @property
+    def spans(self) -> list[Span]:
+        """The places of its words."""
+        ends = [self.start + sum(map(len, self.words[: i + 1])) for i in range(len(self.words))]
+        return list(zip([self.start, *ends], ends))
+
+
+# what opens a word that a hyphen does not divide
+PREFIXES = "e non pre anti mid re post co over pro multi ex sub semi neo socio counter intra un ultra inter mis micro"
+# what a period belongs to
+ABBREVIATIONS = (
+    "Mr Mrs Ms Dr Prof Rev Hon Sr Jr St Mt Ft Gen Col Lt Capt Cpl Sgt Maj Cmdr Adm Gov Sen Rep Reps Pres Supt "
+    "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Thu Thur Thurs Fri Inc Co Corp Ltd Bros "
+    "Ave Blvd Rd Dept Univ Assn Attn Fig Vol Vols Sec Ext ext Esq vs eg ie al cf approx est Ph Sc"
+)
+EMOTICON = r"[<>]?[:;=][-o']?[)(\]\[DPpOo/\\|*]{1,9}+|<3|[xX]D"
+SHORTENED = "w/out w/o w/ b/c b/t l/c i/c"
+SUFFIXES = "com net org edu gov mil info biz uk ca au de nz doc docx xls xlsx ppt pdf txt zip htm html jpg jpeg gif png"
+# the length of the first word of two that are written as one
+CONTRACTIONS = {
+    "cannot": 3, "gonna": 3, "wanna": 3, "gotta": 3, "outta": 3, "lemme": 3, "gimme": 3, "dont": 2, "doesnt": 4,
+    "didnt": 3, "cant": 2, "wont": 2, "isnt": 2, "wasnt": 3, "wouldnt": 5, "couldnt": 5, "shouldnt": 6, "havent": 4,
+    "hasnt": 3, "hadnt": 3, "arent": 3, "werent": 4, "im": 1, "ive": 1, "thats": 4, "whats": 4, "youre": 3, "theyre": 4,
+}  # fmt: skip
+
+
+def _any(words: str) -> str:
+    return "|".join(map(re.escape, words.split()))
+
+
+_LETTER = r"[^\W\d_]"
+# belong to the character before them: accents, joiners, and what changes emoji
+_MARKS = r"[\u0300-\u036f\u200d\u20e3\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
+# What a token is, the first that fits; the last fits always. Repetitions are bounded or keep what they took (`++`), so
+# that the time is linear.
+_PATTERNS = {
+    "URL": r"""(?:https?://|ftp://|www\.)(?:\.\.\.|[^\s<>"(),;!?.:'’\]]++|[(),;!?.:'’](?=[^\s<>"(),;!?.:'’\]]))++""",
+    "e-mail address": r"[\w.+-]{1,64}+@\w[\w-]{0,63}+(?:\.\w[\w-]{0,63}+){1,8}",
+    "host or file": r"\w[\w-]{0,63}+(?:\.\w[\w-]{0,63}+){0,8}?"
+    rf"\.(?i:{_any(SUFFIXES)})\b(?:/[\w./-]{{0,200}}(?<=[\w/]))?",
+    "news group": r"\w{2,64}+(?:\.\w{2,64}+){2,9}",
+    "emoticon": rf"(?:{EMOTICON})(?!\w)",
+    "U.S.": rf"(?:{_LETTER}\.){{2,10}}+",
+    "Mr.": rf"(?:{_any(ABBREVIATIONS)})\.(?!\w)|No\.(?=\s?\d)|etc\.(?=\s[a-z]|[,;)])",
+    "initial": r"[A-Z]\.(?=\s[A-Z])",
+    "w/o": rf"(?i:{_any(SHORTENED)})(?!\w)",
+    "telephone number": r"(?:(?:\d{1,2}-)?\d{3}-\d{3}|\d{3,5})-\d{4}(?![\w-])",
+    "date": r"\d{1,2}/\d{1,2}/\d{2,4}(?!\w)|\d{1,2}/\d\d(?![\w/])|'\d0s\b|'\d\d\b",
+    "number": r"\d++(?:[.,:]\d++)*+(?:(?i:st|nd|rd|th|s)\b)?",
+    "e-mail": rf"(?i:{_any(PREFIXES)})-{_LETTER}++",
+    "R&D": r"[A-Z]{1,3}&[A-Z]{1,3}\b",
+    "word": rf"{_LETTER}(?:[^\W_]|{_MARKS}|_(?=[^\W_]))*+"
+    rf"(?:['’`]{_LETTER}++|(?<=s)['’](?!\w))?(?:['’](?i:ve|re|s|d)\b)?",
+    "marks": r"[!?.]++|''|’’|‘’|``|([*=_~#<>$+^-])\1*+",
+    "other character": rf"\S(?:{_MARKS}|(?<=\u200d)\S)*+",
+}
+_TOKEN = re.compile("|".join(_PATTERNS.values()))
+_CLITIC = re.compile(r"(?i:n['’]t|['’`](?:s|re|ve|ll|d|m)|(?<=s)['’])$")
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """Yields the tokens of a text in order. What is not in a token is white space.
+
+    >>> [token.words for token in tokens("Don't follow-up...")]
+    [('Do', "n't"), ('follow',), ('-',), ('up',), ('...',)]
+    """
+    for match in _TOKEN.finditer(text):
+        yield Token(match.start(), tuple(_words(match[0])))
+
+
+def _words(form: str) -> list[str]:
+    """The syntactic words of a token."""
+    divided = CONTRACTIONS.get(form.lower())
+    if divided:
+        return [form[:divided], form[divided:]]
+    words: list[str] = []
+    while len(form) > 1 and (clitic := _CLITIC.search(form)) and clitic.start():
+        words.insert(0, clitic[0])
+        form = form[: clitic.start()]
+    return [form, *words]
+
+
+def tokens_of_spacy(text: str) -> Iterator[Token]:
+    """Yields the tokens of a text by spaCy's rules for English (no model, no download), each of one word.
+
+    >>> [token.form for token in tokens_of_spacy("She didn't go.")]
+    ['She', 'did', "n't", 'go', '.']
+    """
+    divide = _spacy_tokenizer()
+    for part in _PART.finditer(text):
+        for token in divide(part[0]):
+            yield Token(part.start() + token.idx, (token.text,))
 
 
 def tokenise(text: str) -> list[str]:
-    """The words of an English sentence by spaCy's rules (no model, no download).
+    """The words of a text by spaCy's rules for English."""
+    return [token.form for token in tokens_of_spacy(text)]
 
-    >>> tokenise("She didn't go.")
-    ['She', 'did', "n't", 'go', '.']
-    """
-    return [token.text for token in _english()(text) if not token.is_space]
+
+_PART = re.compile(r"\S{1,500}")  # spaCy's time grows with the square of what has no white space in it
 
 
 @lru_cache(maxsize=1)
-def _english() -> Language:
-    import spacy  # slow to import, and needed for text that is not tokenised only
+def _spacy_tokenizer() -> Tokenizer:
+    import spacy  # slow to import, and needed for AMRs of text only
 
-    return spacy.blank("en")
+    return spacy.blank("en").tokenizer

@@ -1,0 +1,75 @@
+"""`parse --raw`: text as it comes."""
+
+import re
+
+import pytest
+
+from tests.cli.test_parse_stream import block, parsing, write
+from tests.conftest import run_here
+from transition_parser import Parser
+from transition_parser.graphs.conllu import parse_conllu
+
+TEXT = "Dr. Hale didn't\nsleep. Was she ill?\n\nNobody knows."
+
+
+def test_paragraphs_are_parsed_as_they_come():
+    with parsing("en-ewt", "-", "--raw") as running:
+        for number in (1, 3, 5):
+            write(running, "Go now.\nStop that!\n\n")
+            assert f"# sent_id = {number}\n# text = Go now.\n" in block(running.stdout)
+            assert f"# sent_id = {number + 1}\n# text = Stop that!\n" in block(running.stdout)
+
+
+def test_what_is_written():
+    done = run_here("parse", "en-ewt", "-", "--raw", "--scores", stdin=TEXT)
+    first, second, third = parse_conllu(done.stdout.encode().splitlines())
+    assert first.comments[:3] == ("# newpar", "# sent_id = 1", "# text = Dr. Hale didn't sleep.")
+    assert (first.rows[2].id, first.rows[2].form) == ("3-4", "didn't")
+    assert second.comments[0] == "# sent_id = 2" and third.comments[0] == "# newpar"
+    assert re.fullmatch(r"SpaceAfter=No\|ArcScore=[\d.]+", third.rows[1].misc)
+    for sentence in (first, second, third):
+        sentence.tree()
+
+
+def test_amrs_of_a_text():
+    done = run_here("parse", "en-amr", "-", "--raw", stdin=TEXT)
+    heads = re.findall(r"# ::id (\d)\n# ::snt (.*)\n# ::tok (.*)\n", done.stdout)
+    assert heads == [
+        ("1", "Dr. Hale didn't sleep.", "Dr. Hale did n't sleep ."),
+        ("2", "Was she ill?", "Was she ill ?"),
+        ("3", "Nobody knows.", "Nobody knows ."),
+    ]
+
+
+def test_an_interrupted_run_continues(tmp_path):
+    text, out = tmp_path / "text", tmp_path / "out.conllu"
+    text.write_text(TEXT)
+    arguments = ("parse", "en-ewt", text, "--raw", "--precision", "fp32", "-o", out)
+    run_here(*arguments)
+    expected = out.read_text()
+    out.unlink()
+    (tmp_path / "out.conllu.partial").write_text(expected[: len(expected) // 2])
+    run_here(*arguments, "--resume")
+    assert out.read_text() == expected
+
+
+@pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
+def test_parses_of_texts(model):
+    parses = Parser.load(model).parse([TEXT, "Go now."])
+    assert [parse.sentence.id for parse in parses] == ["1", "2", "3", "4"]
+    for parse, text in zip(parses, [TEXT, TEXT, TEXT, "Go now."], strict=True):
+        assert [text[start:end] for start, end in parse.sentence.spans] == parse.sentence.forms
+        assert parse.annotated(scores=True).spans == parse.sentence.spans
+
+
+@pytest.mark.parametrize(
+    ("options", "stdin", "said"),
+    [
+        (["--raw", "--tokenize"], "Go.\n", "not allowed with argument"),
+        (["--raw"], " \n", "standard input: the file holds no sentences"),
+        (["--raw"], "Go.\n\0", "standard input:2: the line holds a zero byte"),
+    ],
+)
+def test_bad_input(options, stdin, said):
+    done = run_here("parse", "en-ewt", "-", *options, stdin=stdin, status=2)
+    assert said in done.stderr.splitlines()[-1]

@@ -1,0 +1,76 @@
+"""Sentences with their places: nothing of a text is lost or comes twice."""
+
+import pytest
+from hypothesis import given
+
+from tests.text.test_tokens import TEXTS
+from transition_parser.text.segmentation import segmented, segmented_lines
+
+
+def sentences(text: str) -> list[str]:
+    return [sentence.text for sentence in segmented(text)]
+
+
+@given(text=TEXTS)
+def test_sentences_and_what_is_between_them_make_the_text(text):
+    end = 0
+    for sentence in segmented(text):
+        first, last = sentence.tokens[0], sentence.tokens[-1]
+        assert not text[end : sentence.start].strip()
+        end = last.end
+        assert sentence.start == first.start and text[first.start : end] == sentence.text
+        assert all(text[token.start : token.end] == token.form for token in sentence.tokens)
+        assert sentence.space_after or text[end : end + 1].strip()
+    assert not text[end:].strip()
+
+
+@given(text=TEXTS)
+def test_paragraphs_are_divided_by_blank_lines_alone(text):
+    opened = [sentence.start for sentence in segmented(text) if sentence.opens_paragraph]
+    lines = [line.strip() for line in text.split("\n")]
+    assert len(opened) == sum(bool(line) and (i == 0 or not lines[i - 1]) for i, line in enumerate(lines))
+
+
+def test_a_paragraph_is_divided_before_the_next_is_read():
+    read = []
+    found = segmented_lines(read.append(line) or line for line in ["Go. Stop.", "", "Wait."])
+    assert next(found).text == "Go." and read == ["Go. Stop.", ""]
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        ["Dogs bark.", "Cats sleep!", "Why?", "Because."],
+        ["Mr. Hale met Dr. J. Smith of the U.S. Army at 5 p.m.", "He was ill."],
+        ['He said "Go."', "She went (slowly.)", "(It rained.)", "So what?!"],
+        ["i slept.", "it was fine.", "Wow...", "It was... not"],
+        ["Great place! :)", "We'll be back."],
+        ["See http://a.b/c", "Then mail x@y.com", "Thanks"],
+        ["Above", "-----", "below"],
+        ["It costs 3.50 or $1,000, by now.", "Fine."],
+        ["1. We came."],
+        ["John Smith", "03/01/2001 01:35 PM", "Hello."],
+    ],
+)
+def test_where_sentences_end(expected):
+    assert sentences(" ".join(expected)) == expected
+
+
+def test_sentences_without_white_space_between_them():
+    first, second = segmented("Go.Stop.")
+    assert (first.text, first.space_after, second.text, second.space_after) == ("Go.", False, "Stop.", True)
+
+
+def test_line_breaks():
+    assert sentences("One sentence\nin two lines. Another\n\none") == ["One sentence\nin two lines.", "Another", "one"]
+    assert sentences("Bring\n- bread\n* salt\n1. tea\nb) milk") == ["Bring", "- bread", "* salt", "1. tea", "b) milk"]
+    assert sentences("One.\r\n\r\nTwo") == ["One.", "Two"]
+
+
+@pytest.mark.parametrize(
+    "unit", ["a)", "a. ", '" ', ":) ", '."', "?", "\n", "\n ", ")", "Hi. ", "( ", "\0", "👩\u200d"]
+)
+def test_the_time_is_linear(unit):
+    text = "x." + unit * (100_000 // len(unit))
+    found = list(segmented(text))
+    assert "".join("".join(sentence.text.split()) for sentence in found) == "".join(text.split())

@@ -1,0 +1,83 @@
+"""Tokens with their places: nothing of a text is lost, and the words are those of UD English."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transition_parser.text.tokens import Token, tokenise, tokens, tokens_of_spacy
+
+DIVISIONS = pytest.mark.parametrize("divide", [tokens, tokens_of_spacy])
+# whatever UTF-8 can hold, and what the rules are about more often than chance has it
+TEXTS = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"])),
+    st.text("ab1 .,'’\"-_@:/)(!?\0\t\n\r\x1c\x85\u200d\u2028\u0301\ufe0f👩🏽é"),
+    st.lists(
+        st.sampled_from("don't e-mail U.S. Mr. http://a.b ... :) 5/12 a@b.com gonna dogs' \n !! '' x".split(" "))
+    ).map("".join),
+)
+
+
+def rejoined(text: str, found: list[Token]) -> str:
+    """The text, made of the tokens and of the white space between them."""
+    parts, end = [], 0
+    for token in found:
+        assert not text[end : token.start].strip()
+        parts += [text[end : token.start], token.form]
+        end = token.end
+    return "".join([*parts, text[end:]])
+
+
+@DIVISIONS
+@given(text=TEXTS)
+def test_tokens_and_what_is_between_them_make_the_text(divide, text):
+    found = list(divide(text))
+    assert rejoined(text, found) == text
+    assert "".join(token.form for token in found) == "".join(text.split())
+    for token in found:
+        assert all(token.words)
+        assert [text[start:end] for start, end in token.spans] == list(token.words)
+
+
+@DIVISIONS
+@pytest.mark.parametrize("text", ["", " ", "\n\t \u3000", "\x1c\x1f\x85"])
+def test_white_space_has_no_tokens(divide, text):
+    assert not list(divide(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("She didn't go.", ["She", "did+n't", "go", "."]),
+        ("Can’t I? I'd've cannot gonna", ["Ca+n’t", "I", "?", "I+'d+'ve", "can+not", "gon+na"]),
+        ("the dogs' and Anna's", ["the", "dogs+'", "and", "Anna+'s"]),
+        ("O'Neill Shi'ite", ["O'Neill", "Shi'ite"]),
+        ("a follow-up e-mail, non-human", ["a", "follow", "-", "up", "e-mail", ",", "non-human"]),
+        ("Well... no!! Really?!", ["Well", "...", "no", "!!", "Really", "?!"]),
+        ("Mr. Hale of the U.S. Army, etc.", ["Mr.", "Hale", "of", "the", "U.S.", "Army", ",", "etc", "."]),
+        ("J. Smith, Inc.", ["J.", "Smith", ",", "Inc."]),
+        ("Ask a.b@c.com (http://c.com/d?e=1).", ["Ask", "a.b@c.com", "(", "http://c.com/d?e=1", ")", "."]),
+        ("5/12 12/5/2001 9:30am 1,000.50 3rd 1990s", ["5/12", "12/5/2001", "9:30", "am", "1,000.50", "3rd", "1990s"]),
+        ("713-664-7478 5-10 $5 10%", ["713-664-7478", "5", "-", "10", "$", "5", "10", "%"]),
+        ("nice:) :-( <3 and/or w/ me", ["nice", ":)", ":-(", "<3", "and", "/", "or", "w/", "me"]),
+        ("-----****", ["-----", "****"]),
+        ("cafe\u0301 👍🏽 👩\u200d👧", ["cafe\u0301", "👍🏽", "👩\u200d👧"]),
+        ("''so'' ``it''", ["''", "so", "''", "``", "it", "''"]),
+    ],
+)
+def test_words_of_ud_english(text, expected):
+    assert ["+".join(token.words) for token in tokens(text)] == expected
+
+
+def test_spacy_divides_as_the_amr_models_were_trained():
+    assert tokenise("She didn't read the follow-up.") == ["She", "did", "n't", "read", "the", "follow", "-", "up", "."]
+
+
+UNITS = "a a. aa. ! http:// a@ - 1/ 1- 's a's e- .com \u0301 http://. ( a- _a www. :) a_ ' a've a,"
+
+
+@DIVISIONS
+@pytest.mark.parametrize("unit", [*UNITS.split(" "), "A. ", " "])
+def test_the_time_is_linear(divide, unit):
+    """100,000 characters without a line break: were the time quadratic, they would take minutes."""
+    text = unit * (100_000 // len(unit))
+    assert "".join(token.form for token in divide(text)) == "".join(text.split())
