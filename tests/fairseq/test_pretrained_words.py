@@ -6,7 +6,7 @@ import shutil
 import pytest
 from safetensors import safe_open
 
-from tests.conftest import SAMPLE, run, train
+from tests.conftest import SAMPLE, run, run_here, train
 from tests.tiny_encoder import make_encoder
 from transition_parser import Parser
 from transition_parser.errors import InputError
@@ -19,7 +19,7 @@ def encoder(tmp_path_factory):
     return make_encoder(tmp_path_factory.mktemp("encoder") / "tiny")
 
 
-@pytest.fixture(scope="module", params=["frozen", "adapters", "whole"])
+@pytest.fixture(scope="module", params=["frozen", "adapters"])
 def trained(request, data_folder, encoder, tmp_path_factory):
     """How the encoder was trained, the checkpoint and the export of a few updates."""
     folder = tmp_path_factory.mktemp(request.param)
@@ -33,12 +33,12 @@ def trained(request, data_folder, encoder, tmp_path_factory):
         "--pretrained-cache",
         str(folder / "kept"),
     )
-    run("transition-parser", "export", folder / "checkpoint_last.pt", "-o", folder / "exported")
+    run_here("export", folder / "checkpoint_last.pt", "-o", folder / "exported")
     return request.param, folder / "checkpoint_last.pt", folder / "exported"
 
 
 def parsed(model) -> str:
-    return run("transition-parser", "parse", model, "-", "--scores", "--precision", "fp32", stdin=TEXT).stdout
+    return run_here("parse", model, "-", "--scores", "--precision", "fp32", stdin=TEXT).stdout
 
 
 def test_the_export_has_what_was_learned_and_names_the_encoder(trained, encoder):
@@ -68,7 +68,7 @@ def test_fairseq_generates_and_validates(trained, data_folder):
 
 def test_an_average_and_what_resumes(trained, data_folder, encoder, tmp_path):
     how, checkpoint, _ = trained
-    run("transition-parser", "average", checkpoint, checkpoint, "-o", tmp_path / "mean.pt")
+    run_here("average", checkpoint, checkpoint, "-o", tmp_path / "mean.pt")
     assert parsed(tmp_path / "mean.pt") == parsed(checkpoint)
     shutil.copy(checkpoint, tmp_path)
     options = ("--pretrained", encoder, "--pretrained-training", how, "--pretrained-rank", "4")
@@ -81,10 +81,10 @@ def test_another_encoder_or_none(trained, encoder, tmp_path):
     _, _, exported = trained
     aside = encoder.rename(encoder.with_name("aside"))
     try:
-        done = run("transition-parser", "parse", exported, "-", stdin=TEXT, status=2)
+        done = run_here("parse", exported, "-", stdin=TEXT, status=2)
         assert "is not on this machine: give the folder" in done.stderr and len(done.stderr.splitlines()) == 1
         make_encoder(encoder, seed=2)
-        done = run("transition-parser", "parse", exported, "-", stdin=TEXT, status=2)
+        done = run_here("parse", exported, "-", stdin=TEXT, status=2)
         assert "is not the one that the model was trained with" in done.stderr and len(done.stderr.splitlines()) == 1
     finally:
         shutil.rmtree(encoder, ignore_errors=True)
