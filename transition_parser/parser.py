@@ -2,7 +2,7 @@
 
 from transition_parser import Parser
 
-parser = Parser.load("en-ewt")
+parser = Parser.load("en")
 for parse in parser.parse("She sells sea shells."):
     print(parse.tree.heads, parse.arc_scores)
 """

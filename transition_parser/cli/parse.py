@@ -1,7 +1,8 @@
 """Parses sentences with a trained model and writes CoNLL-U or AMRs, in the order of the input.
 
-MODEL is a checkpoint of fairseq-train, a folder that `export` wrote, or the name of a model that comes
-with the package (en-ewt, en-amr). IN is text with one tokenised sentence a line, or - for standard input; for a model
+MODEL is a checkpoint of fairseq-train, a folder that `export` wrote, or the name of a model that comes with the
+package: en-ewt, en-amr, en-ewt-minilm, en-amr-minilm, or en (trees) and amr, the best of these that runs here. IN is
+text with one tokenised sentence a line, or - for standard input; for a model
 of trees also CoNLL-U (its comments and columns are kept; HEAD and DEPREL are replaced), for a model of AMRs
 also an AMR bank (its # ::key comments are kept; its graphs are replaced without being read). With --raw IN is text of
 any number of English sentences, whose paragraphs end at blank lines. Standard input and
@@ -23,10 +24,10 @@ from transition_parser.sentences.streams import as_they_come, in_chunks, may_pau
 
 HELP = "sentences to trees or AMRs"
 EXAMPLE = """example:
-  echo 'She sells sea shells .' | transition-parser parse en-ewt -
-  transition-parser parse en-ewt letter.txt --raw -o letter.conllu
+  echo 'She sells sea shells .' | transition-parser parse en -
+  transition-parser parse en letter.txt --raw -o letter.conllu
   transition-parser parse checkpoints/checkpoint_best.pt dev.conllu -o dev.parsed.conllu --beam 10
-  echo 'The dog wants to sleep.' | transition-parser parse en-amr - --tokenize --alignments"""
+  echo 'The dog wants to sleep.' | transition-parser parse amr - --tokenize --alignments"""
 
 OPTIONS: OptionsOf = {AMR: {"alignments": False, "no_wiki": False}}
 _SAVED_TOGETHER = 256  # sentences that an interrupted run may lose
