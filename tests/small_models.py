@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 from argparse import Namespace
+from functools import cache
 from pathlib import Path
 
 import torch
@@ -10,6 +14,7 @@ from fairseq.optim.adam import FairseqAdam
 
 import tests.toy_plugin  # noqa: F401  (registers its model)
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
+from tests.tiny_encoder import make_encoder
 from transition_parser.criterions.legal_cross_entropy import LegalCrossEntropyCriterion
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.data.resources import Resources
@@ -28,6 +33,7 @@ MODELS = {
     "top2": ("stack_transformer_small", {"state_window": "top2", "stack_heads": 2, "buffer_heads": 0}),
     "shift words": ("stack_transformer_small", {"predict_shift_words": True, "state_positions": True}),
     "no memory": ("toy_top_two", {}),
+    "pretrained": ("stack_transformer_small", {"pretrained_layers": "last3", "pretrained_training": "adapters"}),
 }
 _SIZES = {"encoder_embed_dim": 64, "encoder_ffn_embed_dim": 64, "encoder_attention_heads": 2}
 _SIZES |= {name.replace("encoder", "decoder"): size for name, size in _SIZES.items()} | {"toy_width": 64}
@@ -54,8 +60,26 @@ def make_model(kind: str, resources: Resources, dropout: float = 0.0) -> Trainin
     name, options = MODELS[kind]
     architecture = architecture_of(name)
     torch.manual_seed(1)
+    if kind == "pretrained":
+        options = {**options, "pretrained": _encoder()}
     args = Namespace(**_SIZES, **options, dropout=dropout)
     return TrainingModel(architecture.build(architecture.options.of_namespace(args, architecture.defaults), resources))
+
+
+@cache
+def _encoder() -> str:
+    """The folder of an encoder for as long as the tests run."""
+    parent = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, parent)
+    return str(make_encoder(parent / "encoder"))
+
+
+def with_words(model: TrainingModel, task: TransitionParsingTask, batch: dict) -> dict:
+    """The batch with what the model reads of words beside their pieces."""
+    net_input = batch["net_input"]
+    words = [task.resources.words(tokens) for tokens in net_input["src_tokens"].tolist()]
+    inputs = model.plain.inputs
+    return {**batch, "net_input": {**net_input, "words": inputs.read(words)}} if inputs else batch
 
 
 def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count: int) -> dict:

@@ -26,6 +26,7 @@ from tests.small_models import (
     make_model,
     make_optimizer,
     make_task,
+    with_words,
 )
 from transition_parser import Parser
 from transition_parser.errors import InputError
@@ -89,8 +90,9 @@ def case_of(tmp_path_factory) -> Callable[[str, str], Case]:
             tasks[system] = task, make_batch(task, folder, range(1, 7), 4)
         if (system, kind) not in cases:
             task, batch = tasks[system]
-            cases[system, kind] = Case(task, make_model(kind, task.resources), batch)
-            _update(task, cases[system, kind].model, batch, 15)
+            model = make_model(kind, task.resources)
+            cases[system, kind] = Case(task, model, with_words(model, task, batch))
+            _update(task, model, cases[system, kind].batch, 15)
         return cases[system, kind]
 
     return case
@@ -115,7 +117,8 @@ def trained(case: Case, move: Callable) -> dict[str, torch.Tensor]:
     with mock.patch.object(functional, "relu", functional.silu):
         found = {"loss": _update(case.task, model, move(case.batch), 2)}
     for name, parameter in model.named_parameters():
-        found |= {name: parameter, f"gradient of {name}": parameter.grad}
+        if parameter.requires_grad:
+            found |= {name: parameter, f"gradient of {name}": parameter.grad}
     return {name: value.detach().cpu() for name, value in found.items()}
 
 
@@ -130,7 +133,7 @@ def searched(case: Case, move: Callable, beam: int) -> list[list[tuple[list[int]
     """All hypotheses of each sentence: tokens, their scores, the score of all."""
     model, net_input = move(copy.deepcopy(case.model)).eval(), move(case.batch)["net_input"]
     with torch.no_grad():
-        encoder_out = model.encoder(net_input["src_tokens"], features=net_input.get("features"))
+        encoder_out = model.plain.encode(net_input)
     found = search(model.plain, encoder_out, beam, nbest=beam)
     return [[(h.tokens, h.step_scores, h.score) for h in hypotheses] for hypotheses in found]
 
