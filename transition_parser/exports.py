@@ -13,7 +13,16 @@ from typing import Any
 
 from transition_parser.data.resources import Resources
 from transition_parser.errors import input_error
-from transition_parser.model_files import OBJECT, TEXT, WHOLE_NUMBER, Key, check_keys, check_version, read_json
+from transition_parser.model_files import (
+    OBJECT,
+    TEXT,
+    WHOLE_NUMBER,
+    Key,
+    check_keys,
+    check_version,
+    read_json,
+    sha256_of,
+)
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FORMAT_VERSION = 1
@@ -38,9 +47,9 @@ def write_config(folder: str | os.PathLike, architecture: str, options: Mapping[
         "format_version": FORMAT_VERSION,
         "architecture": architecture,
         "model": dict(options),
-        "files": {path.name: _sha256(path) for path in _files(Path(folder))},
+        "files": {path.name: sha256_of(path) for path in _files(Path(folder))},
     }
-    text = json.dumps({**values, "sha256": _sha256_of(values)}, indent=1)
+    text = json.dumps({**values, "sha256": _sha256_of_json(values)}, indent=1)
     Path(folder, CONFIG).write_text(text + "\n", encoding="utf-8")
 
 
@@ -58,7 +67,7 @@ def read_config(folder: str | os.PathLike) -> tuple[str, dict[str, Any]]:
     if ("files" in values) != ("sha256" in values):
         raise input_error("only one of the keys 'files' and 'sha256' is there: both or none", path)
     if "files" in values:
-        if values.pop("sha256") != _sha256_of(values):
+        if values.pop("sha256") != _sha256_of_json(values):
             raise input_error("has been changed after the export: its SHA-256 is another than it says", path)
         _check_files(folder, values["files"])
     return values.get("architecture", FIRST_ARCHITECTURE), values["model"]
@@ -72,7 +81,7 @@ def _check_files(folder: Path, sums: Mapping[str, object]) -> None:
     for name, path in paths.items():
         if not path.is_file():
             raise input_error("is not there, or not a regular file: export the model again", path)
-        if _sha256(path) != sums[name]:
+        if sha256_of(path) != sums[name]:
             raise input_error(f"its SHA-256 is not the one in {CONFIG}: it is damaged, or of another model", path)
 
 
@@ -80,15 +89,7 @@ def _files(folder: Path) -> list[Path]:
     return [*Resources.files(folder), folder / WEIGHTS]
 
 
-def _sha256(path: Path) -> str:
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise input_error(error.strerror or type(error).__name__, path) from None
-
-
-def _sha256_of(values: Mapping[str, Any]) -> str:
+def _sha256_of_json(values: Mapping[str, Any]) -> str:
     """Of a JSON object, however it is laid out."""
     text = json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8")).hexdigest()

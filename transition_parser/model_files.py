@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -167,6 +168,18 @@ def _int(text: str) -> int:
     if len(text) > _MOST_DIGITS:
         raise ValueError(f"the number {shown(text)} is too large")
     return int(text)
+
+
+def sha256_of(*paths: str | os.PathLike) -> str:
+    """Of the contents of files, one after the other. Raises `InputError` where one can't be read."""
+    digest = hashlib.sha256()
+    for path in paths:
+        try:
+            with open(path, "rb") as file:
+                hashlib.file_digest(file, lambda: digest)
+        except OSError as error:
+            raise input_error(error.strerror or type(error).__name__, path) from None
+    return digest.hexdigest()
 
 
 def in_file(path: str | os.PathLike, error: InputError) -> InputError:

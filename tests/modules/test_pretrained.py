@@ -127,8 +127,8 @@ def test_folders_that_hold_none(folder, tmp_path):
 
 def test_other_weights_have_another_fingerprint(folder, tmp_path):
     other, same = make_encoder(tmp_path / "a", seed=2), shutil.copytree(folder, tmp_path / "b")
-    known = EncoderFiles(str(folder)).sha256()
-    assert EncoderFiles(str(same)).sha256() == known != EncoderFiles(str(other)).sha256()
+    known = EncoderFiles(str(folder)).sha256
+    assert EncoderFiles(str(same)).sha256 == known != EncoderFiles(str(other)).sha256
 
 
 # --- vectors that are kept --------------------------------------------------------------------

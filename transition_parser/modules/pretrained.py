@@ -7,12 +7,12 @@ of it is.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.errors import InputError, input_error
+from transition_parser.model_files import sha256_of
 from transition_parser.modules.linear import linear
 from transition_parser.text.windows import windows
 
@@ -32,7 +33,6 @@ HOW_TO_GET = (
 )
 _LAYERS = re.compile(r"(\d{1,4})-(\d{1,4})|last(\d{1,4})")
 _ADAPTER = ".lora_"  # what peft calls the weights of adapters
-_BLOCK = 1 << 20
 
 
 def layers_of(wanted: str, count: int) -> range:
@@ -60,7 +60,6 @@ class EncoderFiles:
     """
 
     def __init__(self, name: str) -> None:
-        self.name = name
         if importlib.util.find_spec("transformers") is None:
             raise _missing_extra("transformers is not installed")
         self.folder = _folder(name)
@@ -72,17 +71,10 @@ class EncoderFiles:
         """The size of the weights."""
         return sum(path.stat().st_size for path in self.weights)
 
+    @cached_property
     def sha256(self) -> str:
         """Of the weights."""
-        digest = hashlib.sha256()
-        for path in self.weights:
-            try:
-                with open(path, "rb") as file:
-                    while block := file.read(_BLOCK):
-                        digest.update(block)
-            except OSError as error:
-                raise input_error(error.strerror or type(error).__name__, path) from None
-        return digest.hexdigest()
+        return sha256_of(*self.weights)
 
     def load(self) -> tuple[nn.Module, Any]:
         """The encoder, in single precision and without what training it needed beside its layers, and its tokenizer."""
@@ -186,7 +178,7 @@ class PretrainedWords(nn.Module):
         self, dim: int, files: EncoderFiles, layers: str, mix: bool = False, training: str = FROZEN, rank: int = 16
     ) -> None:
         super().__init__()
-        self.training_of_encoder, self.sha256 = training, files.sha256()
+        self.training_of_encoder, self.sha256 = training, files.sha256
         self.network, self.tokenizer = files.load()
         if training == ADAPTERS:
             _add_adapters(self.network, rank)

@@ -62,7 +62,7 @@ class WordOptions(ModelOptions):
         """With the fingerprint of the encoder, for a model that is made anew."""
         if not self.pretrained or self.pretrained_sha256:
             return self
-        return replace(self, pretrained_sha256=EncoderFiles(self.pretrained).sha256())
+        return replace(self, pretrained_sha256=EncoderFiles(self.pretrained).sha256)
 
     def weights_elsewhere(self) -> int:
         return EncoderFiles(self.pretrained).bytes() // 2 if self.pretrained else 0  # of two bytes each, at least
@@ -104,7 +104,7 @@ class WordInputs(nn.ModuleDict):
 def _pretrained(options: WordOptions, dim: int) -> PretrainedWords:
     files = EncoderFiles(options.pretrained)
     known = options.pretrained_sha256
-    if known and files.sha256() != known:
+    if known and files.sha256 != known:
         raise InputError(
             f"the pretrained encoder {options.pretrained!r} is not the one that the model was trained with: its "
             f"weights have another SHA-256 than {known[:12]}…; {HOW_TO_GET}"
