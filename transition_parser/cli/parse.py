@@ -2,11 +2,11 @@
 
 MODEL is a checkpoint of fairseq-train, a folder that `export` wrote, or the name of a model that comes with the
 package: en-ewt, en-amr, en-ewt-minilm, en-amr-minilm, or en (trees) and amr, the best of these that runs here. IN is
-text with one tokenised sentence a line, or - for standard input; for a model
-of trees also CoNLL-U (its comments and columns are kept; HEAD and DEPREL are replaced), for a model of AMRs
-also an AMR bank (its # ::key comments are kept; its graphs are replaced without being read). With --raw IN is text of
-any number of English sentences, whose paragraphs end at blank lines. Standard input and
-pipes are parsed as they come: whenever the input pauses, the parses of all complete sentences are written."""
+text with one tokenised sentence a line, or - for standard input; for a model of trees also CoNLL-U (its comments and
+columns are kept; HEAD and DEPREL are replaced), for a model of AMRs also an AMR bank (its # ::key comments are kept;
+its graphs are replaced without being read). With --raw IN is text of any number of English sentences, whose paragraphs
+end at blank lines. Standard input and pipes are parsed as they come: whenever the input pauses, the parses of all
+complete sentences are written."""
 
 from __future__ import annotations
 
