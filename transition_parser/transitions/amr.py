@@ -21,12 +21,8 @@ from transition_parser.transitions.amr_state import (
     is_free,
     kept,
     limits_of,
-    returned,
     stays_connected,
-    with_arc,
-    with_edges,
-    with_new_node,
-    with_nodes,
+    with_action,
 )
 from transition_parser.transitions.system import TransitionSystem
 
@@ -136,8 +132,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         """The configuration before the first action. `sentence`: at least one word."""
         if not sentence:
             raise ValueError("a sentence needs at least one word")
-        limits = limits_of(len(sentence))
-        return AmrState(tuple(sentence), 0, 0, True, (), (), (), (), (), None, False, 0, *limits)
+        return AmrState.initial(sentence)
 
     def why_illegal(self, state: AmrState, action: Action) -> str | None:
         if action.kind not in self._rules:
@@ -147,31 +142,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         return self._rules[action.kind](self, state, action) or self._why_unseen(state, action)
 
     def apply(self, state: AmrState, action: Action) -> AmrState:
-        kind = action.kind
-        if kind is Kind.LA or kind is Kind.RA:
-            return with_arc(state, action)
-        state = state._replace(arcs=0)
-        if kind is Kind.SHIFT:
-            position = state.position
-            return returned(state)._replace(first=position, position=position + 1, named=False)
-        if kind is Kind.MERGE:
-            return returned(state)._replace(position=state.position + 1)
-        if kind is Kind.REDUCE:
-            return state._replace(stack=(*state.stack[:-2], state.stack[-1]))
-        if kind is Kind.SWAP:
-            stack = (*state.stack[:-2], state.stack[-1])
-            return state._replace(
-                stack=stack, aside=(state.stack[-2], *state.aside), swaps_left=max(state.swaps_left - 1, 0)
-            )
-        if kind is Kind.ROOT:
-            return state._replace(top=state.stack[-1])
-        if kind is Kind.CLOSE:
-            return state._replace(stack=(), aside=(), closed=True)
-        if kind is Kind.DEPENDENT:
-            role, label = action.parts
-            state = with_nodes(state, [label])
-            return with_edges(state, [Edge(state.stack[-1], role, len(state.nodes) - 1)])
-        return with_new_node(state, action)
+        return with_action(state, action)
 
     def is_final(self, state: AmrState) -> bool:
         return state.closed

@@ -51,6 +51,11 @@ class AmrState(NamedTuple):
     swaps_left: int
     nodes_left: int
 
+    @classmethod
+    def initial(cls, words: Sequence[Word]) -> AmrState:
+        """Before the first action."""
+        return cls(tuple(words), 0, 0, True, (), (), (), (), (), None, False, 0, *limits_of(len(words)))
+
     @property
     def span(self) -> tuple[Word, ...]:
         """The words of the current span."""
@@ -115,6 +120,35 @@ def with_edges(state: AmrState, edges: Sequence[Edge]) -> AmrState:
             groups = tuple(new if group == old else group for group in groups)
     new_edges = tuple(edge for edge in edges if edge not in state.edges)
     return state._replace(edges=(*state.edges, *new_edges), groups=groups)
+
+
+def with_action(state: AmrState, action: Action) -> AmrState:
+    """After an action that is legal, see `AmrSystem`."""
+    kind = action.kind
+    if kind is Kind.LA or kind is Kind.RA:
+        return with_arc(state, action)
+    state = state._replace(arcs=0)
+    if kind is Kind.SHIFT:
+        position = state.position
+        return returned(state)._replace(first=position, position=position + 1, named=False)
+    if kind is Kind.MERGE:
+        return returned(state)._replace(position=state.position + 1)
+    if kind is Kind.REDUCE:
+        return state._replace(stack=(*state.stack[:-2], state.stack[-1]))
+    if kind is Kind.SWAP:
+        stack = (*state.stack[:-2], state.stack[-1])
+        return state._replace(
+            stack=stack, aside=(state.stack[-2], *state.aside), swaps_left=max(state.swaps_left - 1, 0)
+        )
+    if kind is Kind.ROOT:
+        return state._replace(top=state.stack[-1])
+    if kind is Kind.CLOSE:
+        return state._replace(stack=(), aside=(), closed=True)
+    if kind is Kind.DEPENDENT:
+        role, label = action.parts
+        state = with_nodes(state, [label])
+        return with_edges(state, [Edge(state.stack[-1], role, len(state.nodes) - 1)])
+    return with_new_node(state, action)
 
 
 def with_new_node(state: AmrState, action: Action) -> AmrState:
