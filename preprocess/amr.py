@@ -73,7 +73,7 @@ def preprocess_amr(
 def _config(train: list[Derived], shift_words: Sequence[str]) -> ParserConfig:
     actions = [action for item in train for action in item.derivation.actions]
     roles = by_frequency(str(a.label) for a in actions if a.kind in (Kind.LA, Kind.RA))
-    limits = learned(item.derivation.actions for item in train)
+    limits = learned((item.derivation.actions for item in train), (item.entry.graph for item in train))
     lexicon = Lexicon(_spans(train), _wiki(train), limits)
     return ParserConfig(AmrSystem.name, roles, tuple(shift_words), lexicon=lexicon)
 

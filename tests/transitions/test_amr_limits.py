@@ -1,15 +1,24 @@
 """How far search may go: learned from derivations, and never below what they need."""
 
+from dataclasses import replace
+
+import pytest
+
 from oracles.amr_check import derive
 from preprocess.aligner import aligned, train_table
 from tests.conftest import SAMPLE_AMR
-from transition_parser.graphs.bank import read_bank
+from transition_parser.graphs.amr import AmrGraph
+from transition_parser.graphs.bank import parse_entry, read_bank
 from transition_parser.transitions import Action, make_system
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits, learned
 
 
 def actions(text: str) -> list[Action]:
     return [Action.parse(token) for token in text.split()]
+
+
+def graph(penman: str) -> AmrGraph:
+    return parse_entry([penman]).graph
 
 
 TWO = actions(
@@ -42,6 +51,34 @@ def test_what_goes_beyond():
     )
 
 
+def test_a_role_twice_is_beyond():
+    """Inverse or not, of an arc, a dependent or an entity."""
+    limits = learned([TWO], [graph("(a / a :ARG0 (b / b) :mod 1 :mod 2)")] * 200)
+    assert limits.once == {"ARG0"}
+    limits = replace(limits, once=frozenset({"ARG0", "name"}), span=9)
+    two = "SHIFT PRED(a) PRED(b)"
+    for within in ("LA(ARG0) RA(ARG0)", "LA(mod) LA(mod)", "LA(ARG0-of) DEPENDENT(ARG0,c)", "DEPENDENT(name,c)"):
+        assert limits.why_beyond(actions(f"{two} {within} CLOSE")) is None
+    for beyond in (
+        "LA(ARG0) LA(ARG0)",
+        "LA(ARG0) RA(ARG0-of)",
+        "LA(ARG0) DEPENDENT(ARG0,c)",
+        "LA(ARG0) SWAP SHIFT RA(ARG0-of)",
+    ):
+        last = beyond.split()[-1]
+        why = limits.why_beyond(actions(f"{two} {beyond} CLOSE"))
+        assert why == f"{last} gives a node a role that it has"
+    assert "DEPENDENT(name,c)" in str(limits.why_beyond(actions("SHIFT ENTITY(city) DEPENDENT(name,c) CLOSE")))
+
+
+def test_roles_that_come_once_are_few_and_not_inverse():
+    with pytest.raises(ValueError, match="64 roles that come once, at most 63"):
+        SearchLimits(0, 0, 1, once=frozenset(map(str, range(64))))
+    for role in ("ARG0-of", "domain"):
+        with pytest.raises(ValueError, match=f"{role} comes once, but it is the inverse"):
+            SearchLimits(0, 0, 1, once=frozenset({role, "ARG0", "consist-of"}))
+
+
 def test_nothing_learned_is_nothing_forbidden_that_a_derivation_needs():
     limits = learned([actions("SHIFT SHIFT SHIFT COPY_LEMMA ROOT CLOSE")])
     assert (limits.nodes, limits.swaps, limits.span) == (0, 0, 1)
@@ -53,11 +90,12 @@ def test_the_derivations_of_the_sample_bank_are_within_the_defaults_and_within_w
     derived = derive(aligned(entries, train_table(entries)), make_system("amr"))
     derivations = [item.derivation.actions for item in derived if item.derivation]
     assert len(derivations) == len(entries)
-    for limits in (DEFAULT_LIMITS, learned(derivations)):
+    for limits in (DEFAULT_LIMITS, learned(derivations, (entry.graph for entry in entries))):
         assert [limits.why_beyond(derivation) for derivation in derivations] == [None] * len(entries)
 
 
 def test_as_json_and_back():
-    limits = learned([TWO])
+    limits = replace(learned([TWO]), once=frozenset({"ARG0", "op1"}))
     assert SearchLimits.from_json(limits.to_json()) == limits
+    assert limits.to_json()["once"] == ["ARG0", "op1"]
     assert limits.to_json()["repeats"]["PRED(figure)"] == 3

@@ -7,14 +7,18 @@ import pytest
 from transition_parser.errors import InputError
 from transition_parser.transitions import Action
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
+from transition_parser.transitions.amr_roles import ONCE
 from transition_parser.transitions.config import ParserConfig
 from transition_parser.transitions.lexicon import Lexicon
 
 LEXICON = Lexicon(
     {"new york": (Action.parse("PRED(city)"),), "ü": (Action.parse('ENTITY(country,"A%252CB")'),)},
     {'"Ann"': "-"},
-    SearchLimits(1, 2, 3, {Action.parse("PRED"): 2, Action.parse("PRED(a%20b)"): 4}),
+    SearchLimits(1, 2, 3, {Action.parse("PRED"): 2, Action.parse("PRED(a%20b)"): 4}, frozenset({"op1", "ARG0"})),
 )
+
+
+LIMITS = {"nodes": 1, "swaps": 1, "span": 1, "repeats": {}}
 
 
 def test_round_trip(tmp_path):
@@ -40,6 +44,13 @@ def test_a_parser_of_amrs_has_a_lexicon(tmp_path):
 def test_a_lexicon_that_was_written_before_there_were_limits_has_the_default_ones(tmp_path):
     (tmp_path / "lexicon.json").write_text(lexicon())
     assert Lexicon.load(tmp_path).limits == DEFAULT_LIMITS
+
+
+def test_a_lexicon_that_was_written_before_roles_were_learned_has_the_default_ones(tmp_path):
+    (tmp_path / "lexicon.json").write_text(lexicon(limits=LIMITS))
+    assert Lexicon.load(tmp_path).limits == SearchLimits(1, 1, 1, once=ONCE)
+    (tmp_path / "lexicon.json").write_text(lexicon(limits=LIMITS | {"once": []}))
+    assert Lexicon.load(tmp_path).limits == SearchLimits(1, 1, 1)
 
 
 def lexicon(**values) -> str:
@@ -79,6 +90,10 @@ def lexicon(**values) -> str:
         ),
         (lexicon(limits={"nodes": 1, "swaps": 1, "span": 1, "repeats": {"JUMP": 2}}), "limits: .*JUMP"),
         (lexicon(limits={"nodes": 1, "swaps": 1, "span": 1, "repeats": {"ROOT": 2}}), "limits: ROOT makes no node"),
+        (lexicon(limits=LIMITS | {"once": "ARG0"}), "'once' must be a list of strings"),
+        (lexicon(limits=LIMITS | {"once": ["ARG0", "ARG0"]}), "'once' must be .* each there once"),
+        (lexicon(limits=LIMITS | {"once": ["ARG0-of"]}), "limits: ARG0-of comes once, but it is the inverse"),
+        (lexicon(limits=LIMITS | {"once": [f"op{i}" for i in range(64)]}), "limits: 64 roles"),
     ],
 )
 def test_files_that_are_none(tmp_path, text, problem):

@@ -37,7 +37,13 @@ _KEYS = {
 _COUNTS = Key(
     "an object of whole numbers", lambda value: isinstance(value, dict) and all(map(is_whole, value.values()))
 )
-_LIMITS = {"nodes": WHOLE_NUMBER, "swaps": WHOLE_NUMBER, "span": WHOLE_NUMBER, "repeats": _COUNTS}
+_LIMITS = {
+    "nodes": WHOLE_NUMBER,
+    "swaps": WHOLE_NUMBER,
+    "span": WHOLE_NUMBER,
+    "repeats": _COUNTS,
+    "once": TEXTS._replace(required=False),
+}
 _WIKI = re.compile(r'"(?:[^"\\\n]|\\.)*"|[^\s()"\\]+')  # as it stands in an AMR
 
 
