@@ -2,7 +2,9 @@
 
 import random
 import sys
+from collections import Counter
 from contextlib import nullcontext
+from dataclasses import replace
 
 import pytest
 import torch
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from tests.amr_walks import ACTIONS, FORMS, LEXICON
 from tests.conftest import without_kernels
 from tests.states.test_machine import SPECIAL
+from transition_parser.graphs.amr import AmrGraph, edge_of
 from transition_parser.graphs.bank import parse_entry
 from transition_parser.kernels import amr_machine_kernels, legality_kernels
 from transition_parser.models.stack_transformer.state_masks import StateHeads
@@ -24,13 +27,19 @@ from transition_parser.transitions.amr_state import AmrState, is_free
 
 WAYS = {"kernels": nullcontext, "torch": without_kernels}
 ways = pytest.mark.parametrize("way", WAYS)
-LIMITS = SearchLimits(1, -2, 3, {Action.parse("PRED"): 2, Action.parse("PRED(x)"): 3, Action.parse("COPY_LEMMA"): 2})
+ONCE = frozenset({"ARG0", "name", "op1", "polarity"})
+LIMITS = SearchLimits(
+    1, -2, 3, {Action.parse("PRED"): 2, Action.parse("PRED(x)"): 3, Action.parse("COPY_LEMMA"): 2}, ONCE
+)
 
 
-def make_table(shift_words=(), lexicon=None, limits=None) -> ActionTable:
+INVERSE = ("LA(ARG0-of)", "RA(ARG0-of)", "LA(domain)", "DEPENDENT(ARG0,x)", "DEPENDENT(ARG0-of,x)")
+
+
+def make_table(shift_words=(), lexicon=None, limits=None, more=()) -> ActionTable:
     system = make_system("amr", shift_words=shift_words, lexicon=lexicon, limits=limits)
     shifts = [f"SHIFT({word})" for word in shift_words]
-    return ActionTable(system, [*SPECIAL, *map(str, ACTIONS), *shifts, "madeupword0000"])
+    return ActionTable(system, [*SPECIAL, *map(str, ACTIONS), *more, *shifts, "madeupword0000"])
 
 
 def machine_of(table: ActionTable, sentences, in_search=False):
@@ -73,6 +82,8 @@ def expected_legal(table: ActionTable, state: AmrState, span: list[Action] | Non
 
 
 def within_limits(system, state: AmrState, span: list[Action], action: Action) -> bool:
+    if system.limits.doubles(state, action):
+        return False
     if action.kind not in MAKE_NODES or is_free(state):
         return True
     return len(span) < system.limits.span and span.count(action) < system.limits.most(action)
@@ -151,7 +162,7 @@ def test_random_walks_within_the_limits_of_search(lexicon, limits, way, sentence
 
 def walk_within_limits(lexicon, limits, sentences, rng) -> None:
     """Nodes are preferred, so that walks run into the limits; each ends within the bound."""
-    table = make_table((), lexicon, limits)
+    table = make_table((), lexicon, limits, INVERSE)
     system = table.system
     machine = machine_of(table, sentences, in_search=True)
     states = [limited(system, system.initial(system.read(words))) for words in sentences]
@@ -183,6 +194,65 @@ def walk_within_limits(lexicon, limits, sentences, rng) -> None:
         assert len(actions) <= max_search_actions(system, len(state.words))
         beyond = limits.why_beyond(actions)  # without limits the first concept may come when no word is left
         assert beyond is None or "from one span" in beyond
+        assert not doubled(system.result(state)) & table.once
+
+
+def doubled(graph: AmrGraph) -> set[str]:
+    """The roles that a node has twice."""
+    borne = Counter(edge_of(*edge)[:2] for edge in graph.edges)
+    return {role for (_node, role), count in borne.items() if count > 1}
+
+
+def legal_tokens(machine, table: ActionTable) -> set[str]:
+    return {token for token, ok in zip(table.tokens, machine.legal()[0].tolist(), strict=True) if ok}
+
+
+@ways
+@pytest.mark.parametrize("in_search", [False, True])
+def test_in_search_a_node_gets_a_role_once(way, in_search):
+    """Whichever action gives it, of whichever neighbour; in training nothing is forbidden."""
+    table = make_table((), None, replace(LIMITS, nodes=9), INVERSE)
+    of_top = {"LA(ARG0)", "RA(ARG0-of)", "DEPENDENT(ARG0,x)"}
+    of_second = {"RA(ARG0)", "LA(ARG0-of)"}
+    others = {"LA(mod)", "LA(domain)", "RA(mod)", "DEPENDENT(ARG0-of,x)", "DEPENDENT(mod,x)"}
+    with WAYS[way]():
+        machine = machine_of(table, [["a", "b"]], in_search)
+
+        def legal_after(*tokens: str) -> set[str]:
+            for token in tokens:
+                machine.advance(torch.tensor([table.tokens.index(token)]))
+            return legal_tokens(machine, table) & (of_top | of_second | others)
+
+        def everything_but(gone: set[str]) -> set[str]:
+            return (of_top | of_second | others) - (gone if in_search else set())
+
+        assert legal_after("SHIFT", "PRED(x)", "PRED(dog)") == everything_but(set())
+        assert legal_after("LA(ARG0)") == everything_but(of_top)
+        assert legal_after("LA(ARG0-of)") == everything_but(of_top | of_second)
+        assert legal_after("SWAP", "SHIFT", "PRED(x)") == everything_but(of_second)  # which was the top
+        assert legal_after("SWAP") == everything_but(of_second)  # which was aside
+        assert legal_after("LA(ARG0)") == everything_but(of_top | of_second)
+
+
+@ways
+def test_an_entity_has_its_name(way):
+    table = make_table((), None, LIMITS, ("RA(name)", "LA(name)"))
+    with WAYS[way]():
+        for make, names in (("ENTITY(city)", set()), ("PRED(x)", {"LA(name)"})):
+            machine = machine_of(table, [["a", "b"]], in_search=True)
+            for token in ("SHIFT", "PRED(x)", "SHIFT", make):
+                machine.advance(torch.tensor([table.tokens.index(token)]))
+            assert legal_tokens(machine, table) & {"LA(name)"} == names and "RA(name)" in legal_tokens(machine, table)
+
+
+def test_where_all_roles_come_once_none_does():
+    """Else the last two nodes of a sentence could not be connected."""
+    system = make_system("amr", limits=LIMITS)
+    arcs = map(str, system.actions(["ARG0", "op1"]))
+    tokens = [*SPECIAL, *arcs, "PRED(x)", "DEPENDENT(mod,x)", "LA(mod)", "RA(ARG0-of)"]
+    assert ActionTable(system, [*tokens, "RA(mod)"]).once == ONCE
+    table = ActionTable(system, tokens)
+    assert table.once == frozenset() and not table.top_roles.any() and not table.second_roles.any()
 
 
 def limited(system, state: AmrState) -> AmrState:
@@ -203,7 +273,7 @@ def test_an_illegal_token_leaves_its_row_as_it_is(way):
 def test_long_walks_are_the_same_in_both_ways():
     """Hundreds of nodes on the stack, and everything that a machine shows."""
     rng = random.Random(1)
-    table = make_table(("a",), LEXICON, DEFAULT_LIMITS)
+    table = make_table(("a",), LEXICON, DEFAULT_LIMITS, INVERSE)
     sentences = [[rng.choice(FORMS) for _ in range(rng.randrange(1, 60))] for _ in range(12)]
     compiled = machine_of(table, sentences, in_search=True)
     with without_kernels():

@@ -7,21 +7,34 @@ from hypothesis import strategies as st
 
 from tests.amr_walks import LEXICON
 from tests.conftest import without_kernels
-from tests.states.test_amr_machine import WAYS, make_table
+from tests.states.test_amr_machine import INVERSE, LIMITS, ONCE, WAYS, make_table
 from tests.states.test_machine import make_table as make_tree_table
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.table import FIRST_ROW, UNBOUND, UNSEEN, ActionTable, Column
 from transition_parser.transitions.amr_naming import is_listed
+from transition_parser.transitions.amr_roles import TOP, role_given
 
 SHIFT_WORDS = ("a", "New")
-TABLE = make_table(SHIFT_WORDS, LEXICON)
+TABLE = make_table(SHIFT_WORDS, LEXICON, LIMITS, INVERSE)
 DEVICE_TABLE = DeviceTable.of(TABLE)
 
 
-def is_legal(table: ActionTable, token: int, columns: list[bool], shift: int, row: int, *spent: int) -> bool:
+def is_legal(
+    table: ActionTable,
+    token: int,
+    columns: list[bool],
+    shift: int,
+    row: int,
+    top: int = 0,
+    second: int = 0,
+    *spent: int,
+) -> bool:
     """The definition, token by token."""
     action = table.actions[token]
     if not columns[table.column[token]] or token in spent:
+        return False
+    place, role = (action and role_given(action)) or (TOP, "")
+    if role in ONCE and (top if place == TOP else second) >> sorted(ONCE).index(role) & 1:
         return False
     if table.shift_word[token] >= 0 and table.shift_word[token] != shift:
         return False
@@ -32,13 +45,15 @@ def is_legal(table: ActionTable, token: int, columns: list[bool], shift: int, ro
 
 @st.composite
 def situations(draw) -> tuple[torch.Tensor, torch.Tensor]:
-    """Columns (R, C) and contexts (R, 2), or more, of rows that know nothing of each other."""
+    """Columns (R, C) and contexts (R, 2), or (R, 4) or more, of rows that know nothing of each other."""
     rows = draw(st.integers(1, 5))
     some = draw(st.lists(st.sets(st.sampled_from(Column), max_size=6), min_size=rows, max_size=rows))
     shifts = st.integers(0, len(SHIFT_WORDS))
     spans = st.sampled_from([UNBOUND, UNSEEN, *range(FIRST_ROW, FIRST_ROW + len(LEXICON))])
+    roles = [st.integers(0, 2 ** len(ONCE) - 1)] * 2
     spent = draw(st.integers(0, 3)) * [st.integers(-1, len(TABLE.tokens) - 1)]
-    context = draw(st.lists(st.tuples(shifts, spans, *spent), min_size=rows, max_size=rows))
+    limited = (*roles, *spent) if draw(st.booleans()) else ()
+    context = draw(st.lists(st.tuples(shifts, spans, *limited), min_size=rows, max_size=rows))
     return torch.tensor([[column in legal for column in Column] for legal in some]), torch.tensor(context)
 
 

@@ -24,15 +24,15 @@ typedef struct {
 
 /* `Nodes` in amr_rules.py */
 typedef struct {
-    int64_t word, group, constant;
+    int64_t word, group, constant, roles;
 } Node;
 
 /* What all rows share. slots: of the nodes of a row. features: (sentences, width, fields). words: of the longest
    sentence, and one more; no more than width. span: how many nodes a span may have. labelled: whether SHIFTs have words.
-   column, shift_word, most: (vocabulary), see `DeviceTable`. */
+   column, shift_word, most, top_roles, second_roles: (vocabulary), and name_role: see `DeviceTable`. */
 typedef struct {
-    int64_t slots, sentences, width, fields, words, vocabulary, span, labelled;
-    const int64_t *features, *column, *shift_word, *most;
+    int64_t slots, sentences, width, fields, words, vocabulary, span, name_role, labelled;
+    const int64_t *features, *column, *shift_word, *most, *top_roles, *second_roles;
 } Setting;
 
 static const char *problem_of(const Row *row, const Node *nodes, const Setting *setting) {
@@ -70,8 +70,14 @@ static void make_arc(Row *row, Node *nodes, int64_t column) {
     }
 }
 
-static void make_node(Row *row, Node *nodes, int constant) {
-    nodes[row->depth] = (Node){row->position - 1, row->made, constant};
+/* In search: the roles that the token gives the two nodes on top. */
+static void give_roles(const Row *row, Node *nodes, int64_t token, const Setting *setting) {
+    if (row->depth) nodes[row->depth - 1].roles |= setting->top_roles[token];
+    if (row->below) nodes[row->below - 1].roles |= setting->second_roles[token];
+}
+
+static void make_node(Row *row, Node *nodes, int constant, int64_t roles) {
+    nodes[row->depth] = (Node){row->position - 1, row->made, constant, roles};
     row->below = row->depth++;
     row->made++;
     row->named = 1;
@@ -91,6 +97,8 @@ static void count_node(Row *row, int64_t *named, int64_t token, const Setting *s
 }
 
 static void take(Row *row, Node *nodes, int64_t *named, int64_t column, int64_t token, const Setting *setting) {
+    const int64_t name = named && (column == ENTITY || column == COPY_ENTITY) ? setting->name_role : 0;
+    if (named) give_roles(row, nodes, token, setting);
     if (column != LA && column != RA) row->arcs = 0;
     switch (column) {
     case LA:
@@ -106,7 +114,7 @@ static void take(Row *row, Node *nodes, int64_t *named, int64_t column, int64_t 
     case COPY_ENTITY:
     case VALUE:
     case COPY_WORD:
-        make_node(row, nodes, column == VALUE || column == COPY_WORD);
+        make_node(row, nodes, column == VALUE || column == COPY_WORD, name);
         count_node(row, named, token, setting);
         break;
     case DEPENDENT: count_node(row, named, token, setting); break;
@@ -178,14 +186,18 @@ static void read_columns(const Row *row, const Node *nodes, const Setting *setti
     columns[CLOSE] = !more && row->topped && concepts && connected;
 }
 
-/* The shift id of the next word, the lexicon row of the current span, and the tokens that may name no more of it. */
-static void read_context(const Row *row, const int64_t *named, const Setting *setting, int free, int64_t *context) {
+/* The shift id of the next word, the lexicon row of the current span; in search also the roles of the node on top and of
+   the second, and the tokens that may name no more of the span. */
+static void read_context(const Row *row, const Node *nodes, const int64_t *named, const Setting *setting, int free, int64_t *context) {
     const int64_t *words = setting->features + row->sentence * setting->width * setting->fields;
     const int64_t last = row->position ? row->position - 1 : 0, length = row->position - row->first;
     const int64_t spans = setting->fields - FIRST_SPAN, back = length > 1 ? length - 1 : 0;
     context[0] = words[row->position * setting->fields + SHIFT_ID];
     context[1] = free ? UNBOUND : length > spans ? UNSEEN : words[last * setting->fields + FIRST_SPAN + back];
-    for (int64_t i = 0; named && i < setting->span; i++) context[2 + i] = free ? -1 : named[setting->span + i];
+    if (!named) return;
+    context[2] = row->depth ? nodes[row->depth - 1].roles : 0;
+    context[3] = row->below ? nodes[row->below - 1].roles : 0;
+    for (int64_t i = 0; i < setting->span; i++) context[4 + i] = free ? -1 : named[setting->span + i];
 }
 
 static int is_legal(int64_t token, int64_t column, const uint8_t *columns, const int64_t *context,
@@ -211,12 +223,12 @@ static int has_what_it_takes(const Row *row, int64_t column) {
 
    tokens: (R), or NULL: only reads. numbers: (R). nodes: (R, slots), with a free slot in each row. named: (R, 2, span), or
    NULL without limits: what has made the nodes of the current span, and what of it may make no more. These three change
-   in place, up to the first row with a problem. columns: (R, COLUMNS), context: (R, 2), or with named (R, 2 + span):
+   in place, up to the first row with a problem. columns: (R, COLUMNS), context: (R, 2), or with named (R, 4 + span):
    what is legal after the actions, and before them; before them NULL without tokens. */
 const char *take_amr_actions(int64_t rows, const Setting *setting, const int64_t *tokens, Row *numbers, Node *nodes,
                              int64_t *named, const uint8_t *columns_before, const int64_t *context_before,
                              uint8_t *columns, int64_t *context) {
-    const int64_t wide = 2 + (named ? setting->span : 0);
+    const int64_t wide = named ? 4 + setting->span : 2;
     for (int64_t r = 0; r < rows; r++) {
         Row *row = numbers + r;
         Node *here = nodes + r * setting->slots;
@@ -236,7 +248,7 @@ const char *take_amr_actions(int64_t rows, const Setting *setting, const int64_t
         }
         const int free = row->position == row->length && !row->has_concept;
         read_columns(row, here, setting, free, columns + r * COLUMNS);
-        read_context(row, of_span, setting, free, context + r * wide);
+        read_context(row, here, of_span, setting, free, context + r * wide);
     }
     return NULL;
 }

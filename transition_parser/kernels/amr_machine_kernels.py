@@ -22,9 +22,9 @@ _FUNCTIONS: dict[str, Signature] = {
     "buffer_ranks": (_PROBLEM, (_SIZE, *(_POINTER,) * 4)),
 }
 _COLUMNS = 21  # as C has them
-_NUMBERS, _NODE = 16, 3  # of a row, of a node
+_NUMBERS, _NODE = 16, 4  # of a row, of a node
 _FIRST_SPAN = 3  # features of a word before those of the spans that end there
-_CONTEXT = 2  # what stands in a context before the tokens of the span
+_CONTEXT, _ROLES = 2, 2  # what stands in a context, and what in search before the tokens of the span
 
 
 @lru_cache(maxsize=1)
@@ -42,26 +42,48 @@ class Setting(ctypes.Structure):
     """What all rows of a machine share, as in C.
 
     features: (B, P, F). words: of the longest sentence, and one more. span: how many nodes a span may have. column,
-    shift_word, most: (V,), see `DeviceTable`. labelled: whether SHIFTs have words. All tensors are int64.
+    shift_word, most, top_roles, second_roles: (V,), and name_role: see `DeviceTable`. labelled: whether SHIFTs have
+    words. All tensors are int64.
     """
 
     _fields_ = (
         *(
             (name, _SIZE)
-            for name in ("slots", "sentences", "width", "fields", "words", "vocabulary", "span", "labelled")
+            for name in (
+                "slots",
+                "sentences",
+                "width",
+                "fields",
+                "words",
+                "vocabulary",
+                "span",
+                "name_role",
+                "labelled",
+            )
         ),
-        *((name, _POINTER) for name in ("features", "column", "shift_word", "most")),
+        *((name, _POINTER) for name in ("features", "column", "shift_word", "most", "top_roles", "second_roles")),
     )
 
     def __init__(
-        self, features: Tensor, words: int, span: int, column: Tensor, shift_word: Tensor, most: Tensor, labelled: bool
+        self,
+        features: Tensor,
+        words: int,
+        span: int,
+        column: Tensor,
+        shift_word: Tensor,
+        most: Tensor,
+        top_roles: Tensor,
+        second_roles: Tensor,
+        name_role: int,
+        labelled: bool,
     ) -> None:
         (sentences, width, fields), (vocabulary,) = features.shape, column.shape
         if not (0 < words <= width and fields > _FIRST_SPAN and span >= 0):
             raise ValueError(f"{words} words and spans of {span} nodes, but features of shape {tuple(features.shape)}")
         tables = {"column": column, "shift_word": shift_word, "most": most}
+        tables |= {"top_roles": top_roles, "second_roles": second_roles}
         super().__init__(
-            0, sentences, width, fields, words, vocabulary, span, labelled,
+            0, sentences, width, fields, words, vocabulary, span, name_role, labelled,
             require("features", features, torch.long, *features.shape),
             *(require(name, table, torch.long, vocabulary) for name, table in tables.items()),
         )  # fmt: skip
@@ -78,16 +100,16 @@ def take_actions(
     context: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Takes each row's action, (R,), in place, where it is legal but for the lexicon; None: takes none. Returns what is
-    legal then: columns (R, C) bool and the context (R, 2), or with named (R, 2 + span).
+    legal then: columns (R, C) bool and the context (R, 2), or with named (R, 4 + span).
 
-    numbers: (R, 16), nodes: (R, M, 3), `Rows` and `Nodes` of amr_rules.py, with a free slot in each row. named: (R, 2,
+    numbers: (R, 16), nodes: (R, M, 4), `Rows` and `Nodes` of amr_rules.py, with a free slot in each row. named: (R, 2,
     span), or None: `Named` there. columns, context: what this returned for the state before.
     """
     rows, slots = nodes.shape[0], nodes.shape[1]
     if not slots or (tokens is None) != (columns is None) or (tokens is None) != (context is None):
         raise ValueError("nodes must have slots; tokens, columns and context go together")
     setting.slots = slots
-    wide = _CONTEXT + (0 if named is None else setting.span)
+    wide = _CONTEXT + (0 if named is None else _ROLES + setting.span)
     found = torch.empty(rows, _COLUMNS, dtype=torch.bool), torch.empty(rows, wide, dtype=torch.long)
     problem = library().take_amr_actions(
         rows,

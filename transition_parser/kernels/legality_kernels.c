@@ -11,28 +11,36 @@
 enum { UNBOUND }; /* the row of the lexicon that does not bind */
 
 /* The action vocabulary. column: (size), which of `columns` a token is of. shift_word: (size), the word that a SHIFT is
-   for, below 0 for other tokens. limited: (size), whether the lexicon limits the token; row r of it has
+   for, below 0 for other tokens. top_roles, second_roles: (size), the roles that a token gives the two nodes on top, as
+   bits. limited: (size), whether the lexicon limits the token; row r of it has
    tokens[offsets[r]] up to tokens[offsets[r + 1]], of `entries`. These are NULL without lexicon. */
 typedef struct {
     int64_t size, columns, rows, entries;
-    const int64_t *column, *shift_word, *offsets, *tokens;
+    const int64_t *column, *shift_word, *top_roles, *second_roles, *offsets, *tokens;
     const uint8_t *limited;
 } Vocabulary;
 
 /* A row. columns: (columns), which are legal. context: NULL, or the shift id of the word in front, the row of the lexicon,
-   and `more` tokens that are not legal any more, below 0 for none. listed: what its row of the lexicon has. */
+   and in search the roles that the node on top and the second have, and tokens that are not legal any more, below 0 for
+   none. top, second: these roles; gone: these tokens, (more). listed: what its row of the lexicon has. */
 typedef struct {
     const uint8_t *columns;
-    const int64_t *context, *listed, *listed_end;
-    int64_t more;
+    const int64_t *context, *listed, *listed_end, *gone;
+    int64_t top, second, more;
     int unbound;
 } Row;
 
 static const char *read_row(Row *row, const uint8_t *columns, const int64_t *context, int64_t wide,
                             const Vocabulary *all) {
-    *row = (Row){.columns = columns, .context = context, .more = wide > 2 ? wide - 2 : 0, .unbound = 1};
+    *row = (Row){.columns = columns, .context = context, .unbound = 1};
+    if (wide >= 4) {
+        row->top = context[2];
+        row->second = context[3];
+        row->gone = context + 4;
+        row->more = wide - 4;
+    }
     for (int64_t i = 0; i < row->more; i++)
-        if (context[2 + i] >= all->size) return "context: beyond the vocabulary";
+        if (row->gone[i] >= all->size) return "context: beyond the vocabulary";
     if (!all->limited) return NULL;
     if (OUTSIDE(context[1], all->rows)) return "context: beyond the lexicon";
     const int64_t begin = all->offsets[context[1]], end = all->offsets[context[1] + 1];
@@ -83,12 +91,12 @@ const char *legal_anywhere(int64_t rows, const Vocabulary *all, int64_t wide, co
 
 /* Some tokens by column, and behind all of these by column those that the lexicon limits. begin: (2 × columns + 1),
    where each such group begins in order, and where the last ends; order: (count), places among the tokens. place: (size),
-   where each token is among them, or -1. */
+   where each token is among them, or -1. bearing: (bearers), the places of those that give a node a role. */
 typedef struct {
-    int64_t count;
+    int64_t count, bearers;
     const int64_t *tokens; /* NULL: all */
     int64_t *begin;
-    int32_t *order, *place;
+    int32_t *order, *place, *bearing;
 } Groups;
 
 static int64_t token_at(const Groups *groups, int64_t place) { return groups->tokens ? groups->tokens[place] : place; }
@@ -105,6 +113,7 @@ static const char *sort(Groups *groups, const Vocabulary *all) {
         if (OUTSIDE(token, all->size)) return "tokens: beyond the vocabulary";
         groups->place[token] = (int32_t)i;
         begin[group_of(token, all)]++;
+        if (all->top_roles[token] | all->second_roles[token]) groups->bearing[groups->bearers++] = (int32_t)i;
     }
     for (int64_t i = 0; i < 2 * all->columns; i++) begin[i + 1] += begin[i]; /* where each ends */
     for (int64_t i = groups->count - 1; i >= 0; i--)
@@ -122,8 +131,13 @@ static void write(float *legal, const Row *row, const Groups *groups, const Voca
     }
     for (const int64_t *token = row->listed; token < row->listed_end && !row->unbound; token++)
         if (groups->place[*token] >= 0) legal[groups->place[*token]] = row->columns[all->column[*token]];
+    for (int64_t i = 0; i < groups->bearers && (row->top | row->second); i++) {
+        const int64_t token = token_at(groups, groups->bearing[i]);
+        if ((row->top & all->top_roles[token]) | (row->second & all->second_roles[token]))
+            legal[groups->bearing[i]] = 0.0f;
+    }
     for (int64_t i = 0; i < row->more; i++) {
-        const int64_t token = row->context[2 + i];
+        const int64_t token = row->gone[i];
         if (token >= 0 && groups->place[token] >= 0) legal[groups->place[token]] = 0.0f;
     }
 }
@@ -135,10 +149,10 @@ const char *legality(int64_t rows, const Vocabulary *all, int64_t wide, const ui
     const char *problem = problem_of(all);
     if (problem) return problem;
     const int64_t groups_size = 2 * all->columns + 1;
-    int64_t *room = calloc(sizeof *room * groups_size + sizeof(int32_t) * (count + all->size), 1);
+    int64_t *room = calloc(sizeof *room * groups_size + sizeof(int32_t) * (2 * count + all->size), 1);
     if (!room) return "no memory for legality";
     int32_t *order = (int32_t *)(room + groups_size);
-    Groups groups = {count, tokens, room, order, order + count};
+    Groups groups = {count, 0, tokens, room, order, order + count, order + count + all->size};
     problem = sort(&groups, all);
     memset(legal, 0, sizeof *legal * rows * count);
     for (int64_t r = 0; r < rows && !problem; r++, columns += all->columns, legal += count) {

@@ -22,6 +22,8 @@ _FUNCTIONS: dict[str, Signature] = {
     "legality": (_PROBLEM, (_SIZE, _POINTER, _SIZE, *(_POINTER,) * 2, _SIZE, _SIZE, *(_POINTER,) * 2)),
 }
 _CONTEXT = 2  # what a context must have where there is a lexicon
+_OF_TOKENS = ("column", "shift_word", "top_roles", "second_roles")
+_ROLES = 2  # what it has next in search, together
 
 
 @lru_cache(maxsize=1)
@@ -37,6 +39,7 @@ def supports(like: Tensor) -> bool:
 
 class Vocabulary(NamedTuple):
     """The action vocabulary: V tokens, int64. column: (V,). shift_word: (V,), −1 for other tokens than SHIFTs.
+    top_roles, second_roles: (V,), see `DeviceTable`.
 
     limited: (V,) bool, which tokens the lexicon limits; offsets: (rows + 1,), where what each of its rows allows begins
     in tokens. All three are None without lexicon.
@@ -44,6 +47,8 @@ class Vocabulary(NamedTuple):
 
     column: Tensor
     shift_word: Tensor
+    top_roles: Tensor
+    second_roles: Tensor
     limited: Tensor | None = None
     offsets: Tensor | None = None
     tokens: Tensor | None = None
@@ -52,7 +57,8 @@ class Vocabulary(NamedTuple):
 class _Vocabulary(ctypes.Structure):
     _fields_ = (
         *((name, _SIZE) for name in ("size", "columns", "rows", "entries")),
-        *((name, _POINTER) for name in ("column", "shift_word", "offsets", "tokens", "limited")),
+        *((name, _POINTER) for name in _OF_TOKENS),
+        *((name, _POINTER) for name in ("offsets", "tokens", "limited")),
     )
 
 
@@ -87,6 +93,8 @@ def _rows(vocabulary: Vocabulary, columns: Tensor, context: Tensor | None) -> tu
     wide = 0 if context is None else context.shape[1]
     if vocabulary.limited is not None and wide < _CONTEXT:
         raise ValueError("with a lexicon there must be a context that names its row")
+    if _CONTEXT < wide < _CONTEXT + _ROLES:
+        raise ValueError("a context has the roles of two nodes, or of none")
     return (
         rows,
         ctypes.byref(_as_c(vocabulary, count)),
@@ -97,9 +105,9 @@ def _rows(vocabulary: Vocabulary, columns: Tensor, context: Tensor | None) -> tu
 
 
 def _as_c(vocabulary: Vocabulary, columns: int) -> _Vocabulary:
-    column, shift_word, limited, offsets, tokens = vocabulary
-    size = len(column)
-    words = (require("column", column, torch.long, size), require("shift_word", shift_word, torch.long, size))
+    *_, limited, offsets, tokens = vocabulary
+    size = len(vocabulary.column)
+    words = [require(name, getattr(vocabulary, name), torch.long, size) for name in _OF_TOKENS]
     if limited is None or offsets is None or tokens is None:
         return _Vocabulary(size, columns, 0, 0, *words)
     return _Vocabulary(

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from transition_parser.kernels import amr_machine_kernels
 from transition_parser.states import amr_rules
-from transition_parser.states.amr_rules import Named, Nodes, Rows
+from transition_parser.states.amr_rules import Given, Named, Nodes, Rows
 from transition_parser.states.batched import BatchedMachine
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.table import FIRST_SPAN, LEMMA, PLAIN, SHIFT_ID, UNBOUND, UNSEEN, Column
@@ -72,9 +72,9 @@ class AmrMachine(BatchedMachine):
         table = self.table
         if not amr_machine_kernels.supports(self.features):
             return None
-        vocabulary = (table.column, table.shift_word, table.most_in_span)
+        vocabulary = (table.column, table.shift_word, table.most_in_span, table.top_roles, table.second_roles)
         return amr_machine_kernels.Setting(
-            self.features, self.width, self.most_in_span, *vocabulary, table.labelled_shift
+            self.features, self.width, self.most_in_span, *vocabulary, table.name_role, table.labelled_shift
         )
 
     # --- what a network sees ----------------------------------------------------------------
@@ -113,8 +113,9 @@ class AmrMachine(BatchedMachine):
         return self._columns
 
     def context(self) -> Tensor:
-        """(R, 2 + N): the shift id of the next word, the lexicon row of the current span, and in search the tokens that
-        may name no more nodes of it; −1 for none."""
+        """(R, 2), or in search (R, 4 + N): the shift id of the next word, the lexicon row of the current span; the
+        roles that the node on top and the second have, as bits, and the tokens that may name no more nodes of the
+        span, −1 for none."""
         return self._context
 
     def is_final(self) -> Tensor:
@@ -133,12 +134,16 @@ class AmrMachine(BatchedMachine):
             state = (self.numbers, self.nodes, self.named, self._columns, self._context)
             self._columns, self._context = amr_machine_kernels.take_actions(self._setting, tokens.contiguous(), *state)
             return
-        legal = self.table.token_legal(tokens, self._columns, self._context)
-        column = torch.where(legal, self.table.column[tokens], Column.NEVER)
+        table = self.table
+        legal = table.token_legal(tokens, self._columns, self._context)
+        column = torch.where(legal, table.column[tokens], Column.NEVER)
         before, nodes = self._unbound()
-        rows, nodes = amr_rules.take(before, nodes, column)
+        given = (
+            None if self.named is None else Given(table.top_roles[tokens], table.second_roles[tokens], table.name_role)
+        )
+        rows, nodes = amr_rules.take(before, nodes, column, given)
         if self.named is not None:
-            named = Named(*self.named.unbind(1)).taken(before, tokens, column, self.table.most_in_span)
+            named = Named(*self.named.unbind(1)).taken(before, tokens, column, table.most_in_span)
             self.named = torch.stack(named, 1)
         self.numbers, self.nodes = torch.stack(rows, 1), torch.stack(nodes, 2)
         self._read(rows, nodes)
@@ -162,9 +167,9 @@ class AmrMachine(BatchedMachine):
         unfit = self._unfit_before[rows.sentence, rows.position] != self._unfit_before[rows.sentence, rows.first]
         lemma, plain = (~unfit).unbind(1)
         self._columns = amr_rules.legal_columns(rows, nodes, lemma, plain, self.most_in_span)
-        self._context = self._read_context(rows)
+        self._context = self._read_context(rows, nodes)
 
-    def _read_context(self, rows: Rows) -> Tensor:
+    def _read_context(self, rows: Rows, nodes: Nodes) -> Tensor:
         front = rows.position.clamp_max(self.features.size(1) - 1)
         shift = self.features[rows.sentence, front, SHIFT_ID]
         spans = self.features.size(2) - FIRST_SPAN
@@ -176,5 +181,6 @@ class AmrMachine(BatchedMachine):
         context = torch.stack([shift, torch.where(free, UNBOUND, seen)], 1)
         if self.named is None:
             return context
+        roles = torch.stack(amr_rules.roles_on_top(rows, nodes), 1)
         spent = Named(*self.named.unbind(1)).spent
-        return torch.cat([context, torch.where(free[:, None], -1, spent)], 1)
+        return torch.cat([context, roles, torch.where(free[:, None], -1, spent)], 1)

@@ -18,6 +18,7 @@ from transition_parser.transitions.amr_state import limits_of
 
 _CONCEPTS = (Column.PRED, Column.COPY_LEMMA, Column.ENTITY, Column.COPY_ENTITY)
 _CONSTANTS = (Column.VALUE, Column.COPY_WORD)
+_ENTITIES = (Column.ENTITY, Column.COPY_ENTITY)
 
 
 class Rows(NamedTuple):
@@ -68,12 +69,14 @@ class Nodes(NamedTuple):
     """The nodes that are on the stack or aside, (R, M) each, in the order in which they were made: those on the stack
     below the newest, those aside, the newest; then free slots.
 
-    word: the last of their span. group: their connected component; constant: 0 and 1.
+    word: the last of their span. group: their connected component; constant: 0 and 1. roles: those that they have, as
+    bits, see `ActionTable.once`; 0 but in search.
     """
 
     word: Tensor
     group: Tensor
     constant: Tensor
+    roles: Tensor
 
     def at(self, slot: Tensor) -> Nodes:
         """Those in one slot of each row, (R,) each; what there is in slot 0 for slots below."""
@@ -105,11 +108,23 @@ class Named(NamedTuple):
         )
 
 
-def take(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
-    """The configurations after each row took an action of its column, (R,). There must be a free slot."""
+class Given(NamedTuple):
+    """The roles, as bits, that each row's action gives: to the node on top and to the second, (R,); the one that ENTITY
+    gives the new node."""
+
+    top: Tensor
+    second: Tensor
+    name: int
+
+
+def take(rows: Rows, nodes: Nodes, column: Tensor, given: Given | None = None) -> tuple[Rows, Nodes]:
+    """The configurations after each row took an action of its column, (R,). There must be a free slot. given: in
+    search, the roles that these actions give where they are taken."""
+    if given is not None:
+        nodes = _give_roles(rows, nodes, column, given)
     rows, nodes = _take_arc(rows, nodes, column)
     rows, nodes = _pass_second(rows, nodes, column)
-    rows, nodes = _make_node(rows, nodes, column)
+    rows, nodes = _make_node(rows, nodes, column, 0 if given is None else given.name)
     shift, close = column == Column.SHIFT, column == Column.CLOSE
     read = shift | (column == Column.MERGE)
     below = torch.where(read, (rows.depth - 1).clamp_min(0), rows.below)
@@ -124,6 +139,20 @@ def take(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
         closed=rows.closed | close,
     )
     return rows, nodes
+
+
+def _give_roles(rows: Rows, nodes: Nodes, column: Tensor, given: Given) -> Nodes:
+    slots = torch.arange(nodes.word.size(1), device=column.device)
+    roles = nodes.roles
+    for place, more in ((rows.depth, given.top), (rows.below, given.second)):
+        here = (column != Column.NEVER)[:, None] & (slots == place[:, None] - 1)
+        roles = torch.where(here, roles | more[:, None], roles)
+    return nodes._replace(roles=roles)
+
+
+def roles_on_top(rows: Rows, nodes: Nodes) -> tuple[Tensor, Tensor]:
+    """(R,) each: the roles of the node on top and of the second; 0 where there is none."""
+    return tuple(torch.where(place > 0, nodes.at(place - 1).roles, 0) for place in (rows.depth, rows.below))
 
 
 def _take_arc(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
@@ -160,14 +189,15 @@ def _drop_second(rows: Rows, nodes: Nodes, dropped: Tensor) -> tuple[Rows, Nodes
     return rows._replace(depth=rows.depth - dropped.long(), below=rows.below - dropped.long()), nodes
 
 
-def _make_node(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
-    """A new node on top of the stack; what was set aside returns. DEPENDENT's node is not kept."""
+def _make_node(rows: Rows, nodes: Nodes, column: Tensor, name: int) -> tuple[Rows, Nodes]:
+    """A new node on top of the stack; what was set aside returns. DEPENDENT's node is not kept. name: the role that an
+    entity has."""
     concept, constant = _any_of(_CONCEPTS, column), _any_of(_CONSTANTS, column)
     new = concept | constant
     counted = (new | (column == Column.DEPENDENT)).long()
     slots = torch.arange(nodes.word.size(1), device=column.device)
     here = new[:, None] & (slots == rows.depth[:, None])
-    values = Nodes(rows.position - 1, rows.made, constant.long())
+    values = Nodes(rows.position - 1, rows.made, constant.long(), _any_of(_ENTITIES, column) * name)
     nodes = Nodes(*(torch.where(here, value[:, None], old) for value, old in zip(values, nodes, strict=True)))
     rows = rows._replace(
         nodes_left=rows.nodes_left - counted,

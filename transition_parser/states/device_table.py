@@ -13,7 +13,8 @@ from transition_parser.states.table import UNBOUND, ActionTable, Column
 from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_naming import is_listed
 
-_CONTEXT = 2  # what stands in a context before the tokens that are not legal any more
+_CONTEXT = 2  # what stands in a context before the roles that the two nodes on top have
+_ROLES = _CONTEXT + 2  # what stands there before the tokens that are not legal any more
 _LISTED = (Column.PRED, Column.VALUE, Column.ENTITY, Column.DEPENDENT)  # the columns that the lexicon limits
 
 
@@ -98,6 +99,10 @@ class DeviceTable:
     lexicon: LexiconTable | None
     limits: SearchLimits | None  # of search, for AMR
     most_in_span: Tensor  # (V,): how often the token may make a node of one span
+    top_roles: Tensor  # (V,), as `ActionTable` has them
+    second_roles: Tensor  # (V,)
+    name_role: int
+    bearing: Tensor  # the tokens that give a node such a role
 
     @classmethod
     def of(cls, table: ActionTable, device: torch.device | str = "cpu") -> DeviceTable:
@@ -112,15 +117,22 @@ class DeviceTable:
         most = torch.tensor(
             [0 if limits is None or a is None else limits.most(a) for a in table.actions], device=device
         )
+        top_roles, second_roles = (
+            torch.from_numpy(roles).to(device) for roles in (table.top_roles, table.second_roles)
+        )
+        bearing = (top_roles | second_roles).nonzero()[:, 0]
         named = (table.system.name, table.end, table.labelled_shift)
-        return cls(*named, column, shift_word, relation, members, shifts, lexicon, limits, most)
+        return cls(
+            *(*named, column, shift_word, relation, members, shifts, lexicon, limits, most),
+            *(top_roles, second_roles, table.name_role, bearing),
+        )
 
     def legality(
         self, columns: Tensor, context: Tensor | None, any_shift: bool = False, tokens: Tensor | None = None
     ) -> Tensor:
         """(..., V) float, 1 for legal tokens and 0 for others, from the legal columns (..., C) and the context that
-        a machine gives (..., K): the shift id of the front word, and for AMR the lexicon row and tokens that are not
-        legal any more (−1 for none).
+        a machine gives (..., K): the shift id of the front word, and for AMR the lexicon row; in search, too, the roles
+        that the node on top and the second have, and tokens that are not legal any more (−1 for none).
 
         any_shift: do not compare the words of labelled SHIFTs. tokens: only these, (U,), one at least;
         the result is the part of all tokens' that is theirs.
@@ -145,8 +157,21 @@ class DeviceTable:
                 words = self.shift_word[tokens]
                 legal *= (words < 0) | (words == front)
         if context is not None and context.size(-1) > _CONTEXT:
-            self._forbid(legal, context[..., _CONTEXT:].flatten(0, -2), tokens)
+            rows = context.flatten(0, -2)
+            self._forbid_roles(legal, rows[:, _CONTEXT:_ROLES], tokens)
+            self._forbid(legal, rows[:, _ROLES:], tokens)
         return legal.view(*columns.shape[:-1], -1)
+
+    def _forbid_roles(self, legal: Tensor, borne: Tensor, tokens: Tensor | None) -> None:
+        """Makes the tokens illegal that would give a role to a node that has it. borne: (N, 2), the roles that the node
+        on top and the second have."""
+        some = self.bearing if tokens is None else tokens
+        top, second = borne[:, :1], borne[:, 1:]
+        doubled = (top & self.top_roles[some]) | (second & self.second_roles[some])
+        if tokens is None:
+            legal[:, some] *= doubled == 0
+        else:
+            legal *= doubled == 0
 
     def _forbid(self, legal: Tensor, forbidden: Tensor, tokens: Tensor | None) -> None:
         """Makes what stands in the rows of `forbidden` (N, K), −1 for nothing, illegal."""
@@ -169,9 +194,10 @@ class DeviceTable:
         return legal.nonzero()[:, 0]
 
     def _vocabulary(self) -> Vocabulary:
+        tokens = (self.column, self.shift_word, self.top_roles, self.second_roles)
         if self.lexicon is None:
-            return Vocabulary(self.column, self.shift_word)
-        return Vocabulary(self.column, self.shift_word, self.lexicon.limited, self.lexicon.offsets, self.lexicon.tokens)
+            return Vocabulary(*tokens)
+        return Vocabulary(*tokens, self.lexicon.limited, self.lexicon.offsets, self.lexicon.tokens)
 
     def token_legal(self, tokens: Tensor, columns: Tensor, context: Tensor | None) -> Tensor:
         """(R,) bool: whether each row may take its token (R,), the lexicon aside: gold derivations of validation data

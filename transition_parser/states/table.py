@@ -11,6 +11,7 @@ from transition_parser.errors import InputError
 from transition_parser.transitions import Action, Kind, Roots, TransitionSystem, TreeSystem
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_naming import is_listed, key
+from transition_parser.transitions.amr_roles import SECOND, TOP, role_given
 
 # the columns of the features of a word, see `ActionTable.features`
 SHIFT_ID, LEMMA, PLAIN, FIRST_SPAN = range(4)
@@ -60,6 +61,10 @@ class ActionTable:
     sorted labelled-SHIFT words; −1 for all other tokens. relation: id of the label of a dependency arc
     (1, 2, … in sorted order), 0 for none. lexicon: for each span that the system's lexicon has, in sorted order,
     the tokens it allows; None without lexicon.
+
+    once: the roles that search gives a node once, see `SearchLimits`; none where no RA of the vocabulary has another
+    role, which must be left to connect the last two nodes. top_roles, second_roles: which of them each token gives the
+    node on top and the second, as bits; name_role: which one ENTITY gives its node.
     """
 
     def __init__(self, system: TransitionSystem, tokens: Sequence[str], end: str = "</s>") -> None:
@@ -77,6 +82,7 @@ class ActionTable:
         self.relation = np.array([relation_ids[a.label] if a and _is_arc(a) else 0 for a in self.actions], np.int64)
         self._check_columns()
         self._read_lexicon()
+        self._read_roles()
 
     @property
     def labelled_shift(self) -> bool:
@@ -142,6 +148,20 @@ class ActionTable:
         self._rows = {span: row for row, span in enumerate(spans, FIRST_ROW)}
         self.lexicon = [sorted(ids[a] for a in lexicon[span] if a in ids) for span in spans]
         self.span_lengths = range(1, 2 + max((span.count(" ") for span in spans), default=0))
+
+    def _read_roles(self) -> None:
+        given = [role_given(a) if a else None for a in self.actions]
+        limits = getattr(self.system, "limits", None)
+        once = frozenset() if limits is None else limits.once
+        may_repeat = (role is not None and role[1] not in once for role in given)
+        arcs = self.column == Column.RA
+        self.once = once if any(free and arc for free, arc in zip(may_repeat, arcs, strict=True)) else frozenset()
+        bits = {role: 1 << bit for bit, role in enumerate(sorted(self.once))}
+        self.top_roles, self.second_roles = (
+            np.array([bits.get(role[1], 0) if role and role[0] == place else 0 for role in given], np.int64)
+            for place in (TOP, SECOND)
+        )
+        self.name_role = bits.get("name", 0)
 
 
 def _arc_column(action: Action, roots: Roots) -> Column:
