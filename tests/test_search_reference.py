@@ -15,6 +15,10 @@ from transition_parser.models.stack_transformer import decoder as decoder_module
 from transition_parser.modules.contract import Hypothesis, only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.search import search
+from transition_parser.states.table import ActionTable
+from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions.amr_naming import Word
+from transition_parser.transitions.amr_roles import role_given
 
 CLOSE = 1e-3
 KINDS = {"en-ewt": (SAMPLE, 8, 12), "en-amr": (SAMPLE_AMR, 3, 9)}  # model: sentences, how many, of how many words
@@ -65,7 +69,21 @@ def following(decoder, encoder_out: EncoderOut, tokens: list[int]) -> Tensor:
     actions = torch.tensor([[decoder.table.end, *tokens]])
     states = decoder.states(actions, encoder_out)
     scores = only_legal(decoder.scores(actions, encoder_out, states), decoder.legality(states))
-    return torch.log_softmax(scores[0, -1], -1)
+    doubling = doubling_tokens(decoder.table, int(encoder_out.lengths[0]), tokens)
+    return torch.log_softmax(scores[0, -1], -1).index_fill(0, torch.tensor(doubling).long(), float("-inf"))
+
+
+def doubling_tokens(table: ActionTable, words: int, taken: list[int]) -> list[int]:
+    """Those that may follow but for the roles that the nodes of an AMR have: search does without them."""
+    if not isinstance(table.system, AmrSystem):
+        return []
+    system = AmrSystem(limits=table.system.limits)  # whatever the lexicon has of the words
+    state = system.initial([Word("x", "x")] * words)
+    for token in taken:
+        state = system.apply(state, table.actions[token])
+    arcs = [token for token, action in enumerate(table.actions) if action and role_given(action)]
+    legal = [token for token in arcs if system.why_illegal(state, table.actions[token]) is None]
+    return [token for token in legal if system.limits.doubles(state, table.actions[token])]
 
 
 def reference(decoder, encoder_out: EncoderOut, beam: int, lenpen: float = 1.0) -> list[Hypothesis]:

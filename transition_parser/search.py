@@ -163,6 +163,7 @@ def _best_continuations(scores: ActionScores, totals: Tensor, beam: int) -> tupl
         return search_kernels.best_continuations(scores.scores, scores.rows, scores.legal, totals, beam)
     added = torch.log_softmax(scores.masked(), -1).view(*totals.shape, -1)
     # of a row without legal actions (a dead one) the softmax is not a number, which `topk` would prefer
+    added = added.masked_fill((scores.legal < 0).view_as(added), float("-inf"))
     added = added.masked_fill((totals == float("-inf"))[..., None], float("-inf"))
     best, index = (totals[..., None] + added).flatten(1).topk(beam, 1)
     if best.device.type == "cpu" and bool(best.isnan().any()):  # elsewhere a look costs a wait: such hypotheses die

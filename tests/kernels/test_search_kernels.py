@@ -165,21 +165,24 @@ def test_the_norm_of_a_sum(lanes, dtype):
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**31), dtype=st.sampled_from(list(CLOSE)), beam=st.integers(1, 6), width=st.integers(1, 4))
 def test_the_best_continuations(lanes, seed, dtype, beam, width):
-    """Against log-softmax and topk; with dead hypotheses, certain actions without scores, and nothing that is legal."""
+    """Against log-softmax and topk; with dead hypotheses, certain actions without scores, nothing that is legal, and
+    actions whose probability counts but that may not be taken."""
     torch.manual_seed(seed)
     sentences, actions = 6, 21
     rows = sentences * width
     legal = (torch.rand(rows, actions) < 0.3).float()
+    legal[(torch.rand(rows, actions) < 0.2) & (legal > 0)] = -1
     legal[:width, 1:], legal[:width, 0] = 0, 1  # certain, and often fewer than the beam
     legal[-width:] = 0
     totals = -torch.rand(sentences, width)
     totals[torch.rand(sentences, width) < 0.2] = float("-inf")
-    computed = (legal.sum(1) > 1).nonzero()[:, 0]
+    computed = ((legal != 0).sum(1) > 1).nonzero()[:, 0]
     of_computed = torch.randn(len(computed), actions).to(dtype)
     best, added, index = search_kernels.best_continuations(of_computed, computed, legal, totals, beam)
     scores = torch.zeros(rows, actions)
     scores[computed] = of_computed.float()
     each = scores.masked_fill(legal == 0, float("-inf")).log_softmax(-1).nan_to_num(float("-inf"), neginf=float("-inf"))
+    each = each.masked_fill(legal < 0, float("-inf"))
     every = (totals[..., None] + each.view(sentences, width, -1)).flatten(1)
     wanted = every.topk(beam, 1).values  # of equal ones it takes any
     there = best > float("-inf")
@@ -196,11 +199,11 @@ def test_the_scores_of_legal_actions(lanes, dtype, with_rows):
     torch.manual_seed(1)
     x, weight, tokens = torch.randn(9, 96).to(dtype), torch.randn(50, 96).to(dtype), torch.randperm(50)[:23]
     legal = (torch.rand(14, 23) < 0.4).float()
-    legal[2], legal[3] = 0, 1
+    legal[2], legal[3], legal[4] = 0, 1, -1
     rows = torch.randint(0, 14, (9,)) if with_rows else None
     scores = search_kernels.legal_scores(x, weight, tokens, legal, rows)
     allowed = legal[:9] if rows is None else legal[rows]
-    torch.testing.assert_close(scores.float(), x.float() @ weight[tokens].float().t() * allowed, **CLOSE[dtype])
+    torch.testing.assert_close(scores.float(), x.float() @ weight[tokens].float().t() * allowed.abs(), **CLOSE[dtype])
 
 
 def test_of_equal_continuations_the_first_is_the_best(lanes):

@@ -91,11 +91,13 @@ def within_limits(system, state: AmrState, span: list[Action], action: Action) -
 
 def assert_equal(machine, table: ActionTable, states, spans=None) -> None:
     stack, buffer, legal = machine.stack_ranks(), machine.buffer_ranks(), machine.legal()
-    tokens = machine.legal_anywhere()
-    assert torch.equal(machine.legality(tokens), machine.legality()[:, tokens])
+    tokens, legality = machine.legal_anywhere(), machine.legality()
+    assert torch.equal(machine.legality(tokens), legality[:, tokens])
     assert set(legal.any(0).nonzero()[:, 0].tolist()) <= set(tokens.tolist())
     for row, state in enumerate(states):
         assert legal[row].tolist() == expected_legal(table, state, spans and spans[row]), state
+        counted = {table.actions[token] for token in (legality[row] < 0).nonzero()[:, 0].tolist()}
+        assert all(table.system.limits.doubles(state, action) for action in counted)
         if not state.closed:
             assert stack[row].tolist() == stack_places(state, machine.width), state
             assert buffer[row].tolist() == buffer_places(state, machine.width), state

@@ -19,7 +19,7 @@ TABLE = make_table(SHIFT_WORDS, LEXICON, LIMITS, INVERSE)
 DEVICE_TABLE = DeviceTable.of(TABLE)
 
 
-def is_legal(
+def legality(
     table: ActionTable,
     token: int,
     columns: list[bool],
@@ -28,19 +28,19 @@ def is_legal(
     top: int = 0,
     second: int = 0,
     *spent: int,
-) -> bool:
-    """The definition, token by token."""
+) -> int:
+    """The definition, token by token: 1, 0, or −1 for a role that the node has."""
     action = table.actions[token]
     if not columns[table.column[token]] or token in spent:
-        return False
-    place, role = (action and role_given(action)) or (TOP, "")
-    if role in ONCE and (top if place == TOP else second) >> sorted(ONCE).index(role) & 1:
-        return False
+        return 0
     if table.shift_word[token] >= 0 and table.shift_word[token] != shift:
-        return False
-    if row == UNBOUND or action is None or not is_listed(action):
-        return True
-    return row != UNSEEN and token in table.lexicon[row - FIRST_ROW]
+        return 0
+    bound = row != UNBOUND and action is not None and is_listed(action)
+    if bound and (row == UNSEEN or token not in table.lexicon[row - FIRST_ROW]):
+        return 0
+    place, role = (action and role_given(action)) or (TOP, "")
+    borne = role in ONCE and (top if place == TOP else second) >> sorted(ONCE).index(role) & 1
+    return -1 if borne else 1
 
 
 @st.composite
@@ -69,11 +69,11 @@ def assert_legality(columns: torch.Tensor, context: torch.Tensor) -> None:
     legal = DEVICE_TABLE.legality(columns, context)
     for row, ok in enumerate(legal.tolist()):
         known = (columns[row].tolist(), *context[row].tolist())
-        assert ok == [is_legal(TABLE, token, *known) for token in range(len(TABLE.tokens))]
-    assume(legal.any())
+        assert ok == [legality(TABLE, token, *known) for token in range(len(TABLE.tokens))]
+    assume((legal > 0).any())
     tokens = DEVICE_TABLE.legal_anywhere(columns, context)
     assert tokens.tolist() == sorted(set(tokens.tolist()))
-    assert set(legal.any(0).nonzero()[:, 0].tolist()) <= set(tokens.tolist())
+    assert set((legal > 0).any(0).nonzero()[:, 0].tolist()) <= set(tokens.tolist())
     assert torch.equal(DEVICE_TABLE.legality(columns, context, tokens=tokens), legal[:, tokens])
 
 

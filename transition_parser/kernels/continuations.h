@@ -41,7 +41,7 @@ INLINE void NAME(score_legal)(const Output *output, int64_t row, const float *le
     char *scores = output->scores + row * output->actions * size;
     Keys keys = {room->weights, 0};
     for (int64_t i = 0; i < output->actions; i++) {
-        if (legal[i] <= 0.0f) continue;
+        if (legal[i] == 0.0f) continue;
         room->places[keys.count] = i;
         keys.at[keys.count++] = output->weight + output->tokens[i] * bytes;
     }
@@ -68,8 +68,8 @@ static void NAME(legal_scores)(const Output *output, int64_t row, const float *l
         NAME(score_legal)(output, row, legal, room, 0);
 }
 
-/* Log-probabilities of a row's actions: `logits` (actions); below DEAD where they are not legal. Returns NULL, or what is
-   wrong. */
+/* Log-probabilities of a row's actions: `logits` (actions); below DEAD where they are not legal, or may not be taken (-1).
+   Returns NULL, or what is wrong. */
 INLINE const char *NAME(log_probabilities)(const Continuations *c, int64_t row, float *logits, const int half) {
     const int64_t actions = c->actions, scored = c->scores_row[row];
     const uint16_t *halves = (const uint16_t *)c->scores + scored * actions;
@@ -86,15 +86,15 @@ INLINE const char *NAME(log_probabilities)(const Continuations *c, int64_t row, 
         memcpy(logits, (const float *)c->scores + scored * actions, sizeof *logits * actions);
     }
     if (!NAME(finite)(logits, actions)) return "scores are not finite";
-    if (!NAME(zero_or_one)(legal, actions)) return "legal is neither 0 nor 1";
+    if (!NAME(is_legality)(legal, actions)) return "legal is neither 0 nor 1 nor -1";
     for (int64_t i = 0; i < actions; i++) {
-        logits[i] = legal[i] > 0.0f ? logits[i] : 2.0f * DEAD;
+        logits[i] = legal[i] != 0.0f ? logits[i] : 2.0f * DEAD;
         most = fmaxf(most, logits[i]);
     }
     if (most <= DEAD) return NULL; /* nothing is legal */
-    for (int64_t i = 0; i < actions; i++) sum += NAME(exp_of)(logits[i] - most) * legal[i];
+    for (int64_t i = 0; i < actions; i++) sum += NAME(exp_of)(logits[i] - most) * fabsf(legal[i]);
     const float all = most + logf(sum);
-    for (int64_t i = 0; i < actions; i++) logits[i] = logits[i] < DEAD ? logits[i] : logits[i] - all;
+    for (int64_t i = 0; i < actions; i++) logits[i] = legal[i] > 0.0f ? logits[i] - all : 2.0f * DEAD;
     return NULL;
 }
 

@@ -133,8 +133,8 @@ static void write(float *legal, const Row *row, const Groups *groups, const Voca
         if (groups->place[*token] >= 0) legal[groups->place[*token]] = row->columns[all->column[*token]];
     for (int64_t i = 0; i < groups->bearers && (row->top | row->second); i++) {
         const int64_t token = token_at(groups, groups->bearing[i]);
-        if ((row->top & all->top_roles[token]) | (row->second & all->second_roles[token]))
-            legal[groups->bearing[i]] = 0.0f;
+        float *here = legal + groups->bearing[i];
+        if (*here > 0.0f && ((row->top & all->top_roles[token]) | (row->second & all->second_roles[token]))) *here = -1.0f;
     }
     for (int64_t i = 0; i < row->more; i++) {
         const int64_t token = row->gone[i];
@@ -142,7 +142,8 @@ static void write(float *legal, const Row *row, const Groups *groups, const Voca
     }
 }
 
-/* legal: (R, count), 1 and 0, of tokens (count), each there once; NULL: all. compare: whether a SHIFT must be that of the
+/* legal: (R, count), 1 and 0, and -1 for what is legal but would give a node a role that it has, of tokens (count), each
+   there once; NULL: all. compare: whether a SHIFT must be that of the
    word in front. Others as above. */
 const char *legality(int64_t rows, const Vocabulary *all, int64_t wide, const uint8_t *columns, const int64_t *context,
                      int64_t compare, int64_t count, const int64_t *tokens, float *legal) {

@@ -77,7 +77,7 @@ def legal_anywhere(vocabulary: Vocabulary, columns: Tensor, context: Tensor | No
 def legality(
     vocabulary: Vocabulary, columns: Tensor, context: Tensor | None, tokens: Tensor | None, compare_shifts: bool
 ) -> Tensor:
-    """(R, V) float, 1 for legal tokens and 0 for others; (R, U) for tokens (U,), each there once. compare_shifts: a
+    """(R, V) float, see `DeviceTable.legality`; (R, U) for tokens (U,), each there once. compare_shifts: a
     SHIFT must be that of the word in front. Others as for `legal_anywhere`."""
     size = len(vocabulary.column) if tokens is None else len(tokens)
     legal = torch.empty(len(columns), size)

@@ -324,7 +324,7 @@ void add_and_normalise(int half, int64_t rows, int64_t dim, char *x, const char 
 /* scores: (N, actions), of rows x (N, dim): products with the weights of those actions that are legal, 0 for others.
 
    weight: (vocabulary, dim). tokens: (actions), which of the vocabulary they are. rows: (N), which of `hypotheses` each
-   row is of, or NULL: the first N. legal: (hypotheses, actions), 1 or 0. */
+   row is of, or NULL: the first N. legal: (hypotheses, actions), 1, 0 or -1. */
 const char *legal_scores(int half, int64_t count, int64_t dim, int64_t hypotheses, int64_t actions, int64_t vocabulary,
                          const char *x, const char *weight, const int64_t *tokens, const int64_t *rows,
                          const float *legal, char *scores) {

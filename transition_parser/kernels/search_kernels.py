@@ -143,9 +143,9 @@ def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
 
 
 def legal_scores(x: Tensor, weight: Tensor, tokens: Tensor, legal: Tensor, rows: Tensor | None) -> Tensor:
-    """(N, U): the products of x (N, dim) with weight (V, dim) of the tokens (U,) int64, where they are legal; else 0.
+    """(N, U): the products of x (N, dim) with weight (V, dim) of the tokens (U,) int64, where they count; else 0.
 
-    legal: (R, U) float, 1 and 0. rows: (N,) int64, which of R rows those of x are of; None: the first N.
+    legal: (R, U) float, see `ActionScores`. rows: (N,) int64, which of R rows those of x are of; None: the first N.
     """
     if x.dim() != 2 or not supports(x, x.shape[1]):
         raise ValueError(f"x must be (N, dim), float or bfloat16, on cpu, its rows of a multiple of {_BLOCK} numbers")

@@ -40,7 +40,8 @@ class ActionScores(NamedTuple):
 
     scores: (N, U), before the softmax; those of illegal actions may be any finite numbers. rows: (N,), which of R rows
     they are of (perhaps some twice); None: all. The others have one legal action, or do not matter. legal: (R, U), 1
-    and 0. tokens: (U,), those that are legal in any row; None: all.
+    and 0, and −1 for what may not be taken though its probability counts, see `DeviceTable.legality`. tokens: (U,),
+    those that are legal in any row; None: all.
     """
 
     scores: Tensor
@@ -49,7 +50,7 @@ class ActionScores(NamedTuple):
     tokens: Tensor | None = None
 
     def masked(self) -> Tensor:
-        """(R, U) in fp32, −inf for actions that are not legal."""
+        """(R, U) in fp32, −inf for actions that do not count."""
         scores = self.scores
         if self.rows is not None:
             scores = scores.new_zeros(self.legal.shape).index_copy_(0, self.rows, scores)

@@ -83,7 +83,8 @@ class BatchedMachine(ABC):
         return self.legality() > 0
 
     def legality(self, tokens: Tensor | None = None) -> Tensor:
-        """(R, V) float: `legal` as 1 and 0; (R, U) for `tokens` (U,) that `legal_anywhere` gave."""
+        """(R, V) float: `legal` as 1 and 0, or −1, see `DeviceTable.legality`; (R, U) for `tokens` (U,) that
+        `legal_anywhere` gave."""
         return self.table.legality(self.legal_columns(), self.context(), tokens=tokens)
 
     def legal_anywhere(self) -> Tensor:

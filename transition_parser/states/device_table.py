@@ -134,6 +134,10 @@ class DeviceTable:
         a machine gives (..., K): the shift id of the front word, and for AMR the lexicon row; in search, too, the roles
         that the node on top and the second have, and tokens that are not legal any more (−1 for none).
 
+        −1 stands for an action that would give a node a role that it has: search may not take it, but its probability
+        counts. Were it shared out among the other actions, as that of illegal ones, a hypothesis that had given the
+        role to the wrong neighbour would pay nothing for it.
+
         any_shift: do not compare the words of labelled SHIFTs. tokens: only these, (U,), one at least;
         the result is the part of all tokens' that is theirs.
         A product of matrices, because on large vocabularies it is many times faster than indexing.
@@ -158,20 +162,20 @@ class DeviceTable:
                 legal *= (words < 0) | (words == front)
         if context is not None and context.size(-1) > _CONTEXT:
             rows = context.flatten(0, -2)
-            self._forbid_roles(legal, rows[:, _CONTEXT:_ROLES], tokens)
             self._forbid(legal, rows[:, _ROLES:], tokens)
+            self._forbid_roles(legal, rows[:, _CONTEXT:_ROLES], tokens)
         return legal.view(*columns.shape[:-1], -1)
 
     def _forbid_roles(self, legal: Tensor, borne: Tensor, tokens: Tensor | None) -> None:
-        """Makes the tokens illegal that would give a role to a node that has it. borne: (N, 2), the roles that the node
-        on top and the second have."""
+        """Makes −1 of 1 for the tokens that would give a role to a node that has it. borne: (N, 2), the roles that the
+        node on top and the second have."""
         some = self.bearing if tokens is None else tokens
         top, second = borne[:, :1], borne[:, 1:]
         doubled = (top & self.top_roles[some]) | (second & self.second_roles[some])
         if tokens is None:
-            legal[:, some] *= doubled == 0
+            legal[:, some] -= 2 * legal[:, some] * (doubled != 0)
         else:
-            legal *= doubled == 0
+            legal -= 2 * legal * (doubled != 0)
 
     def _forbid(self, legal: Tensor, forbidden: Tensor, tokens: Tensor | None) -> None:
         """Makes what stands in the rows of `forbidden` (N, K), −1 for nothing, illegal."""

@@ -43,13 +43,13 @@ def all_rows(tokens: Tensor, layers: int) -> StepRows:
 def needed_rows(tokens: Tensor, layers: int, legal: Tensor, closing: Tensor, alive: Tensor | None) -> StepRows:
     """The rows that must be computed. What the first layer projects depends on the action and the step alone, so each
     action is embedded once. The dead are left out, and those whose only action ends the derivation: no later action
-    attends to it; the last layer computes those alone that have more than one legal action.
+    attends to it; the last layer computes those alone that have more than one action whose probability counts.
 
     tokens: (R,), the actions just taken. legal: (R, U). closing: (R,), see the machine. alive: (R,) bool or None.
     """
     if len(tokens) <= FEW_ROWS:
         return StepRows(tokens, [LayerRows(torch.arange(len(tokens)))] * layers)
-    several = legal.sum(1) > 1
+    several = (legal != 0).sum(1) > 1
     needed = several | ~closing
     if alive is not None:
         needed, several = needed & alive, several & alive

@@ -31,7 +31,7 @@ class SearchAttention(ABC):
     ) -> StepRows:
         """A step begins. Returns which rows its layers are to compute.
 
-        tokens: (R,), the actions just taken. states: (R, …). legal: (R, U), 1 and 0. closing: (R,), see the machine.
+        tokens: (R,), the actions just taken. states: (R, …). legal: (R, U), closing: (R,), see the machine.
         alive: (R,) bool, the rows whose scores matter; None: all.
         """
 
