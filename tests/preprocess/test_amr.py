@@ -118,8 +118,13 @@ def test_lexicon(tmp_path):
             "swaps": 0,
             "span": 1,
             "repeats": {"PRED": 2, "VALUE": 2, "DEPENDENT": 2, "COPY_LEMMA": 1, "COPY_SENSE01": 1},
+            "once": [],  # none was seen often enough
         },
     }
+    train = bank(tmp_path / "train.amr", CATS, *(ROME.replace("id rome", f"id {i}") for i in range(10)))
+    preprocess_amr({"train": [train], "valid": [train]}, tmp_path / "data", SMALL)
+    values = json.loads((tmp_path / "data" / "lexicon.json").read_text(encoding="utf-8"))
+    assert {"name", "op1"} <= set(values["limits"]["once"])
     german = "# ::id g\n# ::tok Germans do n't sleep\n(s / sleep-01~3 :polarity -~2 :ARG0 (p / person~0 :mod "
     german += '(c / country~0 :name (n / name~0 :op1 "Germany"~0))))\n'
     train = bank(tmp_path / "train.amr", CATS, german)
