@@ -11,7 +11,8 @@ from pathlib import Path
 from oracles.amr_check import Derived, derive
 from preprocess.aligner import aligned, train_table
 from preprocess.banks import derived_alone, nothing_left, read_entries
-from preprocess.splits import by_frequency, data_folder, source_line
+from preprocess.splits import SPLITS, by_frequency, data_folder, source_line
+from transition_parser.data.columns import DOMAIN, Columns
 from transition_parser.errors import InputError
 from transition_parser.graphs.amr import named
 from transition_parser.progress import progress
@@ -30,13 +31,15 @@ class AmrOptions:
 
     pieces: size of the subword vocabulary. labeled_shift: how many of the most frequent words decorate
     their SHIFT. skip_bad: leave out entries that can't be used and count them, instead of stopping. processes:
-    how many share the work; the result is the same.
+    how many share the work; the result is the same. domains: also write `{train,valid,test}.domain`, the corpus of
+    each sentence, for models that read it.
     """
 
     pieces: int = 4000
     labeled_shift: int = 0
     skip_bad: bool = False
     processes: int = 1
+    domains: bool = False
 
 
 def preprocess_amr(
@@ -64,10 +67,22 @@ def preprocess_amr(
     with data_folder(dest, (path for paths in splits.values() for path in paths)) as folder:
         pieces = train_pieces(forms, folder, options.pieces)
         _config(derived["train"], shift_words).save(folder)
+        if options.domains:
+            Columns({DOMAIN: by_frequency(map(_domain, derived["train"]))}).save(folder)
         for split, items in derived.items():
             _write_split(folder, split, items, pieces)
+            if options.domains:
+                lines = "".join(f"{_domain(item)}\n" for item in items)
+                (folder / f"{split}.{DOMAIN}").write_text(lines, encoding="utf-8")
     counts = {s: {"sentences": len(items), "skipped": len(problems[s])} for s, items in derived.items()}
     return counts, [problem for split in problems.values() for problem in split]
+
+
+def _domain(item: Derived) -> str:
+    """The name of the file that a sentence is from; where that only says which split it is, that of its folder."""
+    path = Path(item.entry.path or "").absolute()
+    name = path.parent.name if path.stem in (*SPLITS, "dev") else path.stem
+    return "-".join(name.split()) or DOMAIN
 
 
 def _config(train: list[Derived], shift_words: Sequence[str]) -> ParserConfig:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -10,12 +11,16 @@ from pathlib import Path
 
 from oracles.static import NonProjectiveError, oracle
 from preprocess.splits import by_frequency, data_folder, source_line
+from transition_parser.data.columns import LEMMA, OF_WORDS, UNKNOWN, UPOS, Columns
 from transition_parser.errors import input_error
-from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.graphs.conllu import Row, Sentence, read_conllu
 from transition_parser.progress import progress
+from transition_parser.text.lemma_rules import rule_of
 from transition_parser.text.pieces import Pieces, normalise, train_pieces
 from transition_parser.transitions import Roots, make_system
 from transition_parser.transitions.config import ParserConfig
+
+_LEAST = {UPOS: 1, LEMMA: 2}  # occurrences of a value in training; a rule of one word is an exception, or a mistake
 
 
 @dataclass(frozen=True)
@@ -24,7 +29,8 @@ class DependencyOptions:
 
     pieces: size of the subword vocabulary. labeled_shift: how many of the most frequent words decorate
     their SHIFT. nonprojective: what to do with a tree that a projective system can't build, `skip` or
-    `error`. upos: also write `{train,valid,test}.upos`, one tag a word.
+    `error`. upos, lemmas: also write `{train,valid,test}.upos`, `.lemma`, one tag and one rule of
+    `text.lemma_rules` a word, for models that predict or read them.
     """
 
     system: str
@@ -32,6 +38,7 @@ class DependencyOptions:
     labeled_shift: int = 0
     nonprojective: str = "skip"
     upos: bool = False
+    lemmas: bool = False
 
 
 def preprocess_dependency(
@@ -50,8 +57,11 @@ def preprocess_dependency(
         pieces = train_pieces((sentence.forms for sentence in train), folder, options.pieces)
         config = _config(train, words, options)
         config.save(folder)
+        columns = _columns(train, options, splits["train"])
+        if columns.values:
+            columns.save(folder)
         return {
-            split: _write_split(folder, split, sentences, pieces, config, options)
+            split: _write_split(folder, split, sentences, pieces, config, columns, options)
             for split, sentences in treebanks.items()
         }
 
@@ -74,16 +84,34 @@ def _config(train: list[Sentence], words: list[str], options: DependencyOptions)
     )
 
 
+def _columns(train: list[Sentence], options: DependencyOptions, path: str | os.PathLike) -> Columns:
+    asked = {UPOS: options.upos, LEMMA: options.lemmas}
+    values = {}
+    for column in OF_WORDS:
+        if asked[column]:
+            counts = Counter(_value(row, column) for sentence in train for row in sentence.words)
+            del counts[UNKNOWN]
+            if not counts:
+                raise input_error(f"the column {column.upper()} is empty: there is nothing to learn from", path)
+            values[column] = by_frequency(value for value, n in counts.items() if n >= _LEAST[column] for _ in range(n))
+    return Columns(values)
+
+
+def _value(row: Row, column: str) -> str:
+    return row.upos if column == UPOS else rule_of(row.form, row.lemma)
+
+
 def _write_split(
     folder: Path,
     split: str,
     sentences: list[Sentence],
     pieces: Pieces,
     config: ParserConfig,
+    columns: Columns,
     options: DependencyOptions,
 ) -> dict[str, int]:
     counts = {"sentences": 0, "skipped": 0}
-    names = ["src", "act", *(["upos"] if options.upos else [])]
+    names = ["src", "act", *columns.values]
     with ExitStack() as stack:
         files = {n: stack.enter_context(open(folder / f"{split}.{n}", "w", encoding="utf-8")) for n in names}
         for sentence, actions in _derivations(sentences, config, options, split):
@@ -93,8 +121,8 @@ def _write_split(
             counts["sentences"] += 1
             print(source_line(pieces, sentence.forms), file=files["src"])
             print(" ".join(actions), file=files["act"])
-            if options.upos:
-                print(" ".join(row.upos for row in sentence.words), file=files["upos"])
+            for column in columns.values:
+                print(*(_value(row, column) for row in sentence.words), file=files[column])
     return counts
 
 

@@ -15,8 +15,8 @@ from transition_parser.text.pieces import Pieces
 SPLITS = ("train", "valid", "test")
 # what an earlier run, and fairseq-preprocess after it, left: of another system or other splits, perhaps
 STALE = (
-    *(f"{split}.{suffix}" for split in SPLITS for suffix in ("src", "act", "upos", "amr")),
-    *("lexicon.json", "dict.*.txt", "*.src-act.*"),
+    *(f"{split}.{suffix}" for split in SPLITS for suffix in ("src", "act", "upos", "lemma", "domain", "amr")),
+    *("lexicon.json", "columns.json", "dict.*.txt", "*.src-act.*"),
 )
 
 

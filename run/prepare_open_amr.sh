@@ -12,5 +12,5 @@ for corpus in lpp-v3.0 bio-union qald9 wiser-dialogue-amr scout-standard-amr gui
     train+=("$corpora/$corpus/train.amr")
 done
 transition-parser preprocess amr --train "${train[@]}" --valid "$corpora/lpp-v3.0/dev.amr" \
-    --test "$corpora/lpp-v3.0/test.amr" --dest "$data" --skip-bad
+    --test "$corpora/lpp-v3.0/test.amr" --dest "$data" --skip-bad --domains
 bash "$root/run/binarise.sh" "$data"

@@ -1,5 +1,6 @@
 """Turns corpora into the files that fairseq-preprocess reads: {train,valid,test}.{src,act}, spm.model and
-parser.json (for AMR also lexicon.json and {train,valid,test}.amr), all in one folder."""
+parser.json (for AMR also lexicon.json and {train,valid,test}.amr; on request columns that models predict or read),
+all in one folder."""
 
 from __future__ import annotations
 
@@ -42,7 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_system(dependency, formalism=TREES)
     _add_shared(dependency)
     add_nonprojective(dependency)
-    dependency.add_argument("--upos", action="store_true", help="also write {train,…}.upos")
+    dependency.add_argument(
+        "--upos", action="store_true", help="also write {train,…}.upos, for --tag-loss, --read-tags"
+    )
+    dependency.add_argument("--lemmas", action="store_true", help="also write {train,…}.lemma, to predict")
     amr = _add_kind(kinds, "amr", "AMR banks", _run_amr)
     for split, what, required in (("train", "training", True), ("valid", "development", True), ("test", "test", False)):
         amr.add_argument(f"--{split}", required=required, nargs="+", metavar="AMR", help=f"{what} graphs")
@@ -50,6 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_shared(amr)
     add_skip_bad(amr)
     add_processes(amr)
+    amr.add_argument(
+        "--domains",
+        action="store_true",
+        help="also write {train,…}.domain, for --read-domain: the name of each sentence's file, or, if that is train, "
+        "valid, dev or test, of its folder",
+    )
 
 
 def _add_kind(kinds, name: str, help_text: str, run_kind) -> argparse.ArgumentParser:
@@ -99,12 +109,15 @@ def _run_dependency(splits: dict, arguments: argparse.Namespace) -> dict[str, di
         arguments.labeled_shift,
         arguments.nonprojective,
         arguments.upos,
+        arguments.lemmas,
     )
     return preprocess_dependency(splits, arguments.dest, options)
 
 
 def _run_amr(splits: dict, arguments: argparse.Namespace) -> dict[str, dict[str, int]]:
-    options = AmrOptions(arguments.pieces, arguments.labeled_shift, arguments.skip_bad, arguments.processes)
+    options = AmrOptions(
+        arguments.pieces, arguments.labeled_shift, arguments.skip_bad, arguments.processes, arguments.domains
+    )
     counts, problems = preprocess_amr(splits, arguments.dest, options)
     report_left_out(problems)
     return counts

@@ -11,9 +11,12 @@ from fairseq.criterions.label_smoothed_cross_entropy import (
     LabelSmoothedCrossEntropyCriterionConfig,
 )
 from fairseq.dataclass import ChoiceEnum
+from fairseq.logging import metrics
 from torch import Tensor
 
+from transition_parser.data.columns import OF_WORDS
 from transition_parser.errors import InputError
+from transition_parser.modules.tagging import TagLoss
 
 
 @dataclass
@@ -35,7 +38,7 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
 
     Validation data may have actions that the training data does not have (relations never seen): they and what
     follows them in the sentence have no loss, but count in the denominators. In training an illegal target
-    is an error.
+    is an error. Where the model predicts tags, their loss is added (`TagHeads.loss`).
     """
 
     def __init__(
@@ -50,6 +53,9 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         """(loss, sample size, what to log), as fairseq's criteria return them."""
         logits, extra = model(**sample["net_input"], mask_illegal=False)
         loss, nll = self.compute_loss(model, (logits, extra), sample, reduce)
+        tagged = self._tag_loss(model, extra, sample)
+        if tagged is not None:
+            loss = loss + tagged.loss
         sample_size = sample["target"].size(0) if self.sentence_avg else sample["ntokens"]
         logged = {
             "loss": utils.item(loss.data) if reduce else loss.data,
@@ -58,7 +64,26 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
             "nsentences": sample["target"].size(0),
             "sample_size": sample_size,
         }
+        if tagged is not None:
+            logged["tag_loss"] = utils.item(tagged.loss.data)
+            logged |= {f"{name}_right": utils.item(right) for name, right in tagged.right.items()}
+            logged |= {f"{name}_words": utils.item(words) for name, words in tagged.words.items()}
         return loss, sample_size, logged
+
+    @staticmethod
+    def _tag_loss(model, extra, sample) -> TagLoss | None:
+        heads = getattr(model, "tags", None)
+        return heads.loss(extra["words"], sample["tags"]) if heads is not None and "tags" in sample else None
+
+    @classmethod
+    def reduce_metrics(cls, logging_outputs) -> None:
+        """fairseq's figures, and the accuracy of tags and lemmas in percent, of those that training has seen."""
+        super().reduce_metrics(logging_outputs)
+        for name in OF_WORDS:
+            words = sum(log.get(f"{name}_words", 0) for log in logging_outputs)
+            if words:
+                right = sum(log.get(f"{name}_right", 0) for log in logging_outputs)
+                metrics.log_scalar(name, 100.0 * right / words, words, round=2)
 
     def compute_loss(self, model, net_output, sample, reduce=True):
         """(loss, negative log-likelihood), summed over the batch, both in nats."""

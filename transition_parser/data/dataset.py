@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -11,13 +12,15 @@ import torch
 from fairseq.data import FairseqDataset, data_utils
 from torch import Tensor
 
+from transition_parser.data.columns import UNKNOWN, Marks
 from transition_parser.data.resources import Resources
 from transition_parser.states.batched import unroll
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
 
 CACHE_BYTES = 1 << 30
-ReadWords = Callable[[Sequence[int], Sequence[Sequence[str]]], Mapping[str, Mapping[str, Tensor]]]
+ReadWords = Callable[[Sequence[int], Sequence[Sequence[str]], Marks], Mapping[str, Mapping[str, Tensor]]]
+TagTargets = Callable[[Marks, int], dict[str, Tensor]]
 
 
 class _Known(NamedTuple):
@@ -39,7 +42,9 @@ class TransitionDataset(FairseqDataset):
     sources, targets: indexable, 1-D id tensors that end in `</s>`. alpha: where given, the pieces of
     each word are drawn anew each epoch (BPE-dropout, Provilkov et al. 2020). references: gold graphs, which
     go into the batches as they are. needs: the fields of `States` that the model reads. read_words: makes what it reads
-    of words beside their pieces, from the numbers and the normalised words of some sentences.
+    of words beside their pieces, from the numbers, the normalised words and the marks of some sentences. marks: columns
+    of the sentences. tag_targets: makes what the model predicts of them. hidden: column that the model reads → share
+    of sentences where it can't, drawn anew each epoch. What it reads, it need not predict.
     """
 
     def __init__(
@@ -55,6 +60,9 @@ class TransitionDataset(FairseqDataset):
         references: Sequence[object] | None = None,
         needs: Collection[str] = (),
         read_words: ReadWords | None = None,
+        marks: Marks = MappingProxyType({}),
+        tag_targets: TagTargets | None = None,
+        hidden: Mapping[str, float] = MappingProxyType({}),
     ) -> None:
         if targets is not None and len(sources) != len(targets):
             raise ValueError(f"{len(sources)} sentences, but {len(targets)} derivations")
@@ -66,6 +74,7 @@ class TransitionDataset(FairseqDataset):
         self.device_table = DeviceTable.of(resources.table)
         self.alpha, self.seed, self.shuffle, self.references = alpha, seed, shuffle, references
         self.needs, self.read_words = needs, read_words
+        self.marks, self.tag_targets, self.hidden, self.epoch = marks, tag_targets, hidden, 1
         self._cache: dict[tuple[int, ...], _Known] = {}
         self._cached_bytes = 0
         self.words = [resources.words(source.tolist()) for source in sources] if alpha else None
@@ -103,9 +112,14 @@ class TransitionDataset(FairseqDataset):
         known = self._known(batch["id"].tolist(), source, target)
         if known.features is not None:
             net_input["features"] = known.features
+        marks = {name: [column[s["id"]] for s in samples] for name, column in self.marks.items()}
+        read, rest = self._hide(marks, [s["id"] for s in samples])
         if self.read_words is not None:
             words = [self.resources.words(tokens) for tokens in source.tolist()]
-            net_input["words"] = self.read_words(batch["id"].tolist(), words)
+            net_input["words"] = self.read_words(batch["id"].tolist(), words, read)
+        if self.tag_targets is not None:
+            wide = int(self.opens[source].sum(1).max()) + 1  # the root
+            batch["tags"] = self.tag_targets(rest, wide)
         if self.references is not None:
             batch["references"] = [self.references[s["id"]] for s in samples]
         if target is not None:
@@ -114,6 +128,16 @@ class TransitionDataset(FairseqDataset):
             batch["target"] = target
             batch["ntokens"] = int((target != self.dictionary.pad()).sum())
         return batch
+
+    def _hide(self, marks: Marks, ids: Sequence[int]) -> tuple[Marks, Marks]:
+        """What the model can read of the marks of some sentences, and what it has to predict."""
+        draws = [np.random.default_rng([self.seed, self.epoch, index]).random() for index in ids if self.hidden]
+        read, rest = dict(marks), dict(marks)
+        for name, share in self.hidden.items():
+            hide = [draw < share for draw in draws]
+            read[name] = [_unknown(v) if h else v for v, h in zip(marks[name], hide, strict=True)]
+            rest[name] = [v if h else _unknown(v) for v, h in zip(marks[name], hide, strict=True)]
+        return read, rest
 
     def _known(self, ids: list[int], source: Tensor, target: Tensor | None) -> _Known:
         """What is the same in all epochs, however the words are split into pieces: made once where memory allows.
@@ -188,6 +212,11 @@ class TransitionDataset(FairseqDataset):
         return True
 
     def set_epoch(self, epoch: int) -> None:
-        """Sampled segmentations differ from epoch to epoch, and are the same for the same seed."""
+        """Sampled segmentations and hidden tags differ from epoch to epoch, and are the same for the same seed."""
+        self.epoch = epoch
         if self.alpha:
             sentencepiece.set_random_generator_seed((self.seed * 100003 + epoch) % 2**31)
+
+
+def _unknown(values: Sequence[str]) -> list[str]:
+    return [UNKNOWN] * len(values)

@@ -7,13 +7,15 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from transition_parser.data.columns import FILE_NAME as COLUMNS
+from transition_parser.data.columns import Columns
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
 from transition_parser.errors import InputError, input_error
 from transition_parser.model_files import in_file, shown
@@ -26,7 +28,7 @@ from transition_parser.transitions.lexicon import FILE_NAME as LEXICON
 
 SOURCE, TARGET = "src", "act"
 FILES = (f"dict.{SOURCE}.txt", f"dict.{TARGET}.txt", PIECES, PARSER)
-OPTIONAL_FILES = (LEXICON,)  # of AMR
+OPTIONAL_FILES = (LEXICON, COLUMNS)  # of AMR; of models that predict or read columns
 _FILLER = re.compile(r"madeupword\d{4}")  # what fairseq-preprocess fills dictionaries with
 
 
@@ -43,6 +45,7 @@ class Resources:
     pieces: Pieces
     table: ActionTable
     fingerprint: str  # of the files, to know them again
+    columns: Columns = field(default_factory=Columns)
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Resources:
@@ -58,7 +61,8 @@ class Resources:
             raise in_file(target_path, error) from None
         _check_actions(target, parser, table, target_path)
         contents = b"".join(path.read_bytes() for path in cls.files(folder))
-        return cls(source, target, parser, pieces, table, hashlib.sha256(contents).hexdigest())
+        fingerprint = hashlib.sha256(contents).hexdigest()
+        return cls(source, target, parser, pieces, table, fingerprint, Columns.load(folder))
 
     @staticmethod
     def files(folder: str | os.PathLike) -> list[Path]:

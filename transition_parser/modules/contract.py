@@ -8,13 +8,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
 
+from transition_parser.data.columns import UPOS
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.words import WordInputs, WordTensors
+from transition_parser.modules.tagging import TagHeads
+from transition_parser.modules.words import TAGS, WordInputs, WordTensors
 from transition_parser.states.batched import unroll
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import Machine, make_machine
@@ -207,23 +209,43 @@ class ParserModel(nn.Module):
     """An encoder and a decoder, as plain modules; `state_dict` names their parameters `encoder.…` and `decoder.…`.
 
     encoder: called as `encoder(src_tokens, features=…, words=…)`, returns `EncoderOut`; it may have an attribute
-    `inputs`, the `WordInputs` by which it reads words.
+    `inputs`, the `WordInputs` by which it reads words. tags: what predicts tags and lemmas, where anything does.
     """
 
-    def __init__(self, encoder: nn.Module, decoder: StateDecoder) -> None:
+    def __init__(self, encoder: nn.Module, decoder: StateDecoder, tags: TagHeads | None = None) -> None:
         super().__init__()
         self.encoder, self.decoder = encoder, decoder
+        if tags is not None:
+            self.tags = tags
 
     @property
     def inputs(self) -> WordInputs | None:
         """What words are read by beside their pieces."""
         return getattr(self.encoder, "inputs", None)
 
+    @property
+    def tag_heads(self) -> TagHeads | None:
+        """What predicts tags and lemmas."""
+        return getattr(self, "tags", None)
+
     def encode(self, net_input: Mapping[str, Any]) -> EncoderOut:
         """The encoder over a batch: `src_tokens` (B, S) piece ids; `features`, see `ActionTable.features`; `words`, see
-        `WordInputs.read`. Other keys do not matter."""
+        `WordInputs.read`. Other keys do not matter.
+
+        Tags that the model reads and that are not known are, but in training, those that it predicts itself.
+        """
         given = {name: net_input[name] for name in ("features", "words") if net_input.get(name) is not None}
-        return self.encoder(net_input["src_tokens"], **given)
+        encoder_out = self.encoder(net_input["src_tokens"], **given)
+        if self.training or self.tag_heads is None or self.inputs is None or TAGS not in self.inputs:
+            return encoder_out
+        words = {**given["words"], TAGS: {"ids": self._tags(given["words"][TAGS]["ids"], encoder_out)}}
+        return self.encoder(net_input["src_tokens"], **{**given, "words": words})
+
+    def _tags(self, known: Tensor, encoder_out: EncoderOut) -> Tensor:
+        """(B, P) ids, those that are predicted where they are 0."""
+        predicted = cast(TagHeads, self.tag_heads).best(encoder_out.words)[UPOS]
+        is_word = torch.arange(known.size(1), device=known.device) < encoder_out.lengths[:, None]
+        return torch.where((known == 0) & is_word, predicted, known)
 
     def forward(
         self,
@@ -232,8 +254,8 @@ class ParserModel(nn.Module):
         states: States | None = None,
         features: Tensor | None = None,
         words: WordTensors | None = None,
-    ) -> tuple[Tensor, Tensor]:
-        """Scores (B, T, V) before the softmax, and which actions compete, (B, T, V), 1 and 0.
+    ) -> tuple[Tensor, Tensor, EncoderOut]:
+        """Scores (B, T, V) before the softmax; which actions compete, (B, T, V), 1 and 0; what the encoder returned.
 
         src_tokens: (B, S) piece ids. prev_output_tokens: (B, T) actions, `</s>` first. states: those before each
         action, by default made here. features, words: as in `encode`.
@@ -241,7 +263,8 @@ class ParserModel(nn.Module):
         encoder_out = self.encode({"src_tokens": src_tokens, "features": features, "words": words})
         if states is None or not states.has(self.decoder.needs):
             states = self.decoder.states(prev_output_tokens, encoder_out)
-        return self.decoder.scores(prev_output_tokens, encoder_out, states), self.decoder.legality(states)
+        scores = self.decoder.scores(prev_output_tokens, encoder_out, states)
+        return scores, self.decoder.legality(states), encoder_out
 
     def search_directly(self, encoder_out: EncoderOut, nbest: int) -> list[list[Hypothesis]] | None:
         """For models that do not search action by action: for each sentence its best derivations, best first, as

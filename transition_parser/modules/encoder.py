@@ -34,7 +34,7 @@ class WordEncoder(nn.Module):
 
     opens: (V,) bool, True for the pieces that open a word, and for `</s>`. padding: the id of `<pad>`. dim: width.
     inner: width inside feed-forward. layers: attention layers. local_layers: convolutions over three words before them.
-    inputs: what words are read by beside their pieces.
+    inputs: what words are read by beside their pieces. read_pieces: False leaves the pieces out.
     """
 
     def __init__(
@@ -52,6 +52,7 @@ class WordEncoder(nn.Module):
         activation_dropout: float = 0.0,
         word_dropout: float = 0.0,
         inputs: WordInputs | None = None,
+        read_pieces: bool = True,
     ) -> None:
         super().__init__()
         self.padding = padding
@@ -68,7 +69,7 @@ class WordEncoder(nn.Module):
             EncoderLayer(dim, heads, inner, dropout, attention_dropout, activation_dropout) for _ in range(layers)
         )
         self.norm = nn.LayerNorm(dim)
-        self.inputs = inputs
+        self.inputs, self.read_pieces = inputs, read_pieces
 
     def forward(
         self, src_tokens: Tensor, features: Tensor | None = None, words: WordTensors | None = None
@@ -116,4 +117,7 @@ class WordEncoder(nn.Module):
         sizes = (first + word - 1)[real].bincount(minlength=len(tokens) * width)
         means = F.embedding_bag(tokens[real], self.embed.weight, sizes.cumsum(0) - sizes, mode="mean")
         mask = torch.arange(width, device=tokens.device) < count[:, None]
+        if not self.read_pieces:  # but the root's, which no other input reads
+            root = torch.arange(width, device=tokens.device) == count[:, None] - 1
+            means = means * root.flatten()[:, None].to(means.dtype)
         return (means * self.scale).unflatten(0, mask.shape), mask

@@ -207,7 +207,7 @@ class PretrainedWords(nn.Module):
             self.network.eval()
         return self
 
-    def read(self, sentences: Sequence[Sequence[str]]) -> dict[str, Tensor]:
+    def read(self, sentences: Sequence[Sequence[str]], _marks: object = None) -> dict[str, Tensor]:
         """`PieceIds` of sentences of words, as a dictionary."""
         encoded = self.tokenizer(
             [word for words in sentences for word in words] or [""], add_special_tokens=False, verbose=False

@@ -1,14 +1,16 @@
-"""What a word looks like to a network, beside its pieces: inputs that are switched on by flags, for every model."""
+"""What a word looks like to a network: its pieces, and inputs that are switched on by flags, for every model."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import ClassVar
 
 from torch import Tensor, nn
 
+from transition_parser.data.columns import DOMAIN, UPOS, Columns, Marks
 from transition_parser.errors import InputError
 from transition_parser.modules.options import ModelOptions, option
 from transition_parser.modules.pretrained import (
@@ -20,9 +22,11 @@ from transition_parser.modules.pretrained import (
     PretrainedWords,
     layers_of,
 )
+from transition_parser.modules.word_inputs import CharacterInput, DomainInput, TagInput
 
-PRETRAINED = "pretrained"
+CHARACTERS, PRETRAINED, TAGS = "characters", "pretrained", "tags"
 WordTensors = Mapping[str, Mapping[str, Tensor]]  # input → name → tensor
+NO_MARKS: Marks = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,38 @@ class WordOptions(ModelOptions):
     pretrained_rank: int = option(16, "rank of the adapters", least=1, most=1024, since_later=True)
     pretrained_sha256: str = option("", "which pretrained encoder it is", since_later=True)
 
+    read_tags: bool = option(
+        False,
+        "words have embeddings of their UPOS tags (the column `upos` of the data), too; in plain text those that the "
+        "model predicts, see --tag-loss",
+        since_later=True,
+    )
+    tag_dropout: float = option(
+        0.5, "share of training sentences whose tags are not read but predicted", least=0.0, most=1.0, since_later=True
+    )
+    read_domain: bool = option(
+        False,
+        "words have an embedding of the corpus that their sentence is from (the column `domain` of the data), too",
+        since_later=True,
+    )
+    domain_dropout: float = option(
+        0.2, "share of training sentences whose corpus is not told", least=0.0, most=1.0, since_later=True
+    )
+    character_width: int = option(
+        0, "width of the letters that a character CNN reads words by", least=0, most=1024, since_later=True
+    )
+    no_pieces: bool = option(False, "words are not read by their pieces, only by other inputs", since_later=True)
+    tag_loss: float = option(
+        0.0,
+        "weight of the loss of predicting the columns `upos` and `lemma` of the data from the encoder; 0: they are not "
+        "predicted",
+        least=0.0,
+        since_later=True,
+    )
+
     def contradictions(self) -> str | None:
+        if self.no_pieces and not (self.pretrained or self.character_width):
+            return "--no-pieces leaves nothing to read words by: give --pretrained or --character-width"
         try:
             layers_of(self.pretrained_layers, 1000)
         except InputError as error:
@@ -69,12 +104,30 @@ class WordOptions(ModelOptions):
 
 
 class WordInputs(nn.ModuleDict):
-    """The inputs that `options` ask for; what they make of words is added up."""
+    """The inputs that `options` ask for; what they make of words is added up.
 
-    def __init__(self, options: WordOptions, dim: int) -> None:
+    dim: width of words. columns: of the data. Raises `InputError` where the data lacks a column that is asked for.
+    """
+
+    def __init__(self, options: WordOptions, dim: int, columns: Columns) -> None:
         super().__init__()
+        if options.read_tags:
+            self[TAGS] = TagInput(dim, columns, options.tag_dropout)
+        if options.read_domain:
+            self[DOMAIN] = DomainInput(dim, columns, options.domain_dropout)
+        if options.character_width:
+            self[CHARACTERS] = CharacterInput(dim, options.character_width)
         if options.pretrained:
             self[PRETRAINED] = _pretrained(options, dim)
+
+    def hidden(self, training: bool) -> dict[str, float]:
+        """Column that is read → the share of sentences where it is hidden: tags are always, but in training."""
+        shares = {}
+        if TAGS in self:
+            shares[UPOS] = self[TAGS].dropout if training else 1.0
+        if DOMAIN in self:
+            shares[DOMAIN] = self[DOMAIN].dropout if training else 0.0
+        return shares
 
     @property
     def pretrained_words(self) -> PretrainedWords | None:
@@ -87,9 +140,9 @@ class WordInputs(nn.ModuleDict):
         others._modules = {other: module for other, module in self.items() if other != name}
         return others
 
-    def read(self, sentences: Sequence[Sequence[str]]) -> WordTensors:
-        """What the inputs read of sentences of normalised words, on the CPU."""
-        return {name: module.read(sentences) for name, module in self.items()}
+    def read(self, sentences: Sequence[Sequence[str]], marks: Marks = NO_MARKS) -> WordTensors:
+        """What the inputs read of sentences of normalised words and what marks these, on the CPU."""
+        return {name: module.read(sentences, marks) for name, module in self.items()}
 
     def forward(self, x: Tensor, words: WordTensors | None) -> Tensor:
         """Adds to x (B, P, dim) what the inputs make of `words`, as `read` gives them. Raises `ValueError` where one is

@@ -22,6 +22,7 @@ from omegaconf import II
 
 from transition_parser import criterions, schedulers  # noqa: F401  (registers them)
 from transition_parser.compat import let_idle_threads_sleep_soon
+from transition_parser.data.columns import Marks, read_marks
 from transition_parser.data.dataset import ReadWords, TransitionDataset
 from transition_parser.data.resources import SOURCE, TARGET, Resources
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
@@ -29,6 +30,7 @@ from transition_parser.errors import InputError, input_error
 from transition_parser.formalisms import formalism_of
 from transition_parser.modules.kept_vectors import keep_vectors
 from transition_parser.modules.packing import has_fast_bf16
+from transition_parser.modules.tagging import TagHeads
 from transition_parser.modules.words import PRETRAINED, WordInputs
 from transition_parser.parses import graph_of
 from transition_parser.process import keep_freed_memory
@@ -88,6 +90,7 @@ class TransitionParsingTask(FairseqTask):
         self.formalism = formalism_of(resources.parser.system)
         self.needs: Collection[str] = ()  # of the model, which fairseq makes before it loads data
         self._inputs: WordInputs | None = None  # of the model, too
+        self._tag_heads: TagHeads | None = None
         self._source = fairseq_dictionary(resources.source_dictionary)
         self._target = fairseq_dictionary(resources.target_dictionary)
         # goes into checkpoints, so that a model is never used with the files of another one
@@ -124,7 +127,7 @@ class TransitionParsingTask(FairseqTask):
     def build_model(self, cfg, from_checkpoint=False):
         """fairseq's way, remembering what the model needs to see of the state."""
         model = super().build_model(cfg, from_checkpoint)
-        self.needs, self._inputs = model.decoder.needs, model.plain.inputs
+        self.needs, self._inputs, self._tag_heads = model.decoder.needs, model.plain.inputs, model.plain.tag_heads
         return model
 
     # --- data -------------------------------------------------------------------------------
@@ -144,6 +147,7 @@ class TransitionParsingTask(FairseqTask):
             sides.append(side)
         source, target = sides
         training = split == "train"
+        sentences = [self.resources.words(tokens.tolist()) for tokens in source]
         self.datasets[split] = TransitionDataset(
             source,
             source.sizes,
@@ -156,8 +160,16 @@ class TransitionParsingTask(FairseqTask):
             if training
             else self.formalism.gold_graphs(self.resources, str(self.cfg.data), split, source, target),
             needs=self.needs,
-            read_words=self._read_words([self.resources.words(tokens.tolist()) for tokens in source], split),
+            read_words=self._read_words(sentences, split),
+            marks=self._marks(split, sentences),
+            tag_targets=None if self._tag_heads is None else self._tag_heads.targets,
+            hidden=self._inputs.hidden(training) if self._inputs else {},
         )
+
+    def _marks(self, split: str, sentences: Sequence[Sequence[str]]) -> Marks:
+        """The columns of a split that the model reads or predicts."""
+        wanted = {*(self._tag_heads or ()), *(self._inputs.hidden(False) if self._inputs else ())}
+        return read_marks(self.cfg.data, split, wanted, [len(words) for words in sentences])
 
     def get_batch_iterator(self, dataset, *args, **kwargs):
         """fairseq's iterator over batches; schedulers come to know how many there are for training."""
@@ -181,11 +193,11 @@ class TransitionParsingTask(FairseqTask):
         if not inputs:
             return None
         if not sentences or inputs.pretrained_words is None or not inputs.pretrained_words.is_frozen:
-            return lambda _ids, words: inputs.read(words)
+            return lambda _ids, words, marks: inputs.read(words, marks)
         folder = Path(self.cfg.pretrained_cache or self.cfg.data)
         kept = keep_vectors(inputs.pretrained_words, sentences, folder, split)
         others = inputs.without(PRETRAINED)
-        return lambda ids, words: {**others.read(words), PRETRAINED: {"vectors": kept.batch(ids)}}
+        return lambda ids, words, marks: {**others.read(words, marks), PRETRAINED: {"vectors": kept.batch(ids)}}
 
     def get_interactive_tokens_and_lengths(self, lines, encode_fn):
         """Each line one tokenised sentence, or its pieces."""

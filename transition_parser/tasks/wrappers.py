@@ -58,13 +58,15 @@ class TrainingModel(BaseFairseqModel):
         mask_illegal: bool = True,
     ) -> tuple[Tensor, dict[str, Any]]:
         """(B, T, V) scores before the softmax, −inf for illegal actions, and fairseq's dictionary of extras, with which
-        actions are legal, 1 and 0, under `legal`. mask_illegal: False leaves the scores as they come.
+        actions are legal, 1 and 0, under `legal`, and the encoder's words under `words`. mask_illegal: False leaves the
+        scores as they come.
 
         states: those before each action, by field, from the data loader; without them the machine runs here.
         """
         given = None if states is None else States(**states)
-        scores, legal = self.plain(src_tokens, prev_output_tokens, given, features, words)
-        return only_legal(scores, legal) if mask_illegal else scores, {"attn": None, "legal": legal}
+        scores, legal, encoder_out = self.plain(src_tokens, prev_output_tokens, given, features, words)
+        extra = {"attn": None, "legal": legal, "words": encoder_out.words}
+        return only_legal(scores, legal) if mask_illegal else scores, extra
 
     def get_normalized_probs(self, net_output, log_probs: bool, sample=None) -> Tensor:
         """Probabilities, or their logarithms, of scores."""

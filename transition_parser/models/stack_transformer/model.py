@@ -7,6 +7,7 @@ from transition_parser.models.stack_transformer.decoder import StackTransformerD
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.encoder import WordEncoder
+from transition_parser.modules.tagging import tag_heads
 from transition_parser.modules.words import WordInputs
 
 
@@ -26,6 +27,8 @@ def build(options: StackTransformerOptions, resources: Resources) -> ParserModel
         attention_dropout=options.attention_dropout,
         activation_dropout=options.activation_dropout,
         word_dropout=options.word_dropout,
-        inputs=WordInputs(options, options.encoder_embed_dim),
+        inputs=WordInputs(options, options.encoder_embed_dim, resources.columns),
+        read_pieces=not options.no_pieces,
     )
-    return ParserModel(encoder, StackTransformerDecoder(resources.table, resources.target_dictionary.pad(), options))
+    decoder = StackTransformerDecoder(resources.table, resources.target_dictionary.pad(), options)
+    return ParserModel(encoder, decoder, tag_heads(options, options.encoder_embed_dim, resources.columns))

@@ -1,0 +1,108 @@
+"""What sentences are marked with beside words and graphs: columns of values, and `columns.json`, which lists them.
+
+A column has one value a word (`upos`, `lemma`: a rule of `text.lemma_rules`), or one a sentence (`domain`). Those of a
+split are in `{split}.{column}`, one line a sentence, values separated by spaces.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from transition_parser.errors import InputError, input_error
+from transition_parser.model_files import OBJECT, TEXTS, WHOLE_NUMBER, check_keys, check_version, is_texts, read_json
+
+FILE_NAME = "columns.json"
+FORMAT_VERSION = 1
+UPOS, LEMMA, DOMAIN = "upos", "lemma", "domain"
+OF_WORDS = (UPOS, LEMMA)
+UNKNOWN = "_"
+Marks = Mapping[str, Sequence[Sequence[str]]]  # column → sentence → values
+_MARKED_BY = {UPOS: "--upos", LEMMA: "--lemmas", DOMAIN: "--domains"}
+_KEYS = {"format_version": WHOLE_NUMBER, "columns": OBJECT}
+
+
+class Columns:
+    """The values of each column that the training data has; id 0 stands for all others.
+
+    values: column → its values, the most frequent first.
+    """
+
+    def __init__(self, values: Mapping[str, Sequence[str]] = MappingProxyType({})) -> None:
+        self.values = {name: tuple(of_column) for name, of_column in values.items()}
+        self._ids = {name: {value: i for i, value in enumerate(v, 1)} for name, v in self.values.items()}
+
+    def __contains__(self, column: str) -> bool:
+        return column in self.values
+
+    def count(self, column: str) -> int:
+        """How many ids the column has, 0 included. Raises `InputError` where the data has no such column."""
+        if column not in self.values:
+            raise InputError(
+                f"the data has no column {column}: `transition-parser preprocess … {_MARKED_BY[column]}` writes it"
+            )
+        return len(self.values[column]) + 1
+
+    def ids(self, column: str, values: Sequence[str]) -> list[int]:
+        """The ids of values, 0 for those that training has not seen."""
+        ids = self._ids[column]
+        return [ids.get(value, 0) for value in values]
+
+    def of_ids(self, column: str, ids: Sequence[int]) -> list[str]:
+        """The values of ids, `_` for 0."""
+        values = (UNKNOWN, *self.values[column])
+        return [values[i] for i in ids]
+
+    def check_domain(self, domain: str) -> None:
+        """Raises `InputError` for a domain that training has not seen."""
+        known = self.values.get(DOMAIN, ())
+        if domain not in known:
+            what = f"it knows {', '.join(known)}" if known else "the model knows none"
+            raise InputError(f"unknown domain {domain!r:.60}: {what}")
+
+    def save(self, folder: str | os.PathLike) -> None:
+        """Writes `columns.json` into `folder`."""
+        values = {"format_version": FORMAT_VERSION, "columns": {name: list(v) for name, v in self.values.items()}}
+        text = json.dumps(values, ensure_ascii=False, indent=0)
+        Path(folder, FILE_NAME).write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike) -> Columns:
+        """Reads `columns.json`; no file means no columns. Raises `InputError` for an unfit one."""
+        path = Path(folder, FILE_NAME)
+        if not os.path.lexists(path):
+            return cls()
+        values = read_json(path, "`transition-parser preprocess` writes it")
+        check_version(values, (FORMAT_VERSION,), path)
+        check_keys(values, _KEYS, path)
+        for name, listed in values["columns"].items():
+            if name not in _MARKED_BY:
+                raise input_error(f"unknown column {name!r:.60}: there are {', '.join(_MARKED_BY)}", path)
+            if not is_texts(listed) or not all(value.split() == [value] and value != UNKNOWN for value in listed):
+                raise input_error(f"the values of {name} must be {TEXTS.what}, without white space", path)
+        return cls(values["columns"])
+
+
+def read_marks(folder: str | os.PathLike, split: str, columns: Collection[str], lengths: Sequence[int]) -> Marks:
+    """Columns of a split of sentences of so many words.
+
+    Raises `InputError` where a file is missing or does not fit the sentences.
+    """
+    return {name: _read(Path(folder, f"{split}.{name}"), name, lengths) for name in sorted(columns)}
+
+
+def _read(path: Path, column: str, lengths: Sequence[int]) -> list[list[str]]:
+    try:
+        lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise input_error(f"can't be read ({error}): `transition-parser preprocess` writes it", path) from None
+    if len(lines) != len(lengths):
+        raise input_error(f"{len(lines)} lines, but {len(lengths)} sentences: preprocess again", path)
+    for number, (values, length) in enumerate(zip(lines, lengths, strict=True), 1):
+        wanted = length if column in OF_WORDS else 1
+        if len(values) != wanted:
+            raise input_error(f"{len(values)} values, {wanted} expected: preprocess again", path, number)
+    return lines

@@ -1,0 +1,129 @@
+"""Small inputs of words beside pieces and pretrained encoders: tags, corpora, letters, tables of vectors.
+
+Each has `read`, which makes tensors of sentences on the CPU, and `forward`, which makes of them what is added to the
+words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transition_parser.data.columns import DOMAIN, UNKNOWN, UPOS, Columns, Marks
+from transition_parser.modules.linear import linear
+
+_LETTERS = 24  # of a word that are read, half of them from its end
+
+
+class TagInput(nn.Module):
+    """An embedding of the tag of each word; 0 for words whose tag is not known.
+
+    dropout: the share of training sentences whose tags are hidden.
+    """
+
+    def __init__(self, dim: int, columns: Columns, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.columns, self.dropout = columns, dropout
+        self.embed = nn.Embedding(columns.count(UPOS), dim)
+
+    def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:
+        """ids: (B, P), 0 at the root and at padding."""
+        given = marks.get(UPOS) or [[UNKNOWN] * len(words) for words in sentences]
+        return {"ids": _padded([self.columns.ids(UPOS, values) for values in given], sentences)}
+
+    def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
+        """(B, P, dim)."""
+        return self.embed(inputs["ids"])
+
+
+class DomainInput(nn.Module):
+    """An embedding of the corpus that a sentence is from, added to all its words: treebank embeddings.
+
+    Source: Stymne et al. 2018
+
+    dropout: the share of training sentences whose corpus is hidden.
+    """
+
+    def __init__(self, dim: int, columns: Columns, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.columns, self.dropout = columns, dropout
+        self.embed = nn.Embedding(columns.count(DOMAIN), dim)
+        nn.init.zeros_(self.embed.weight)
+
+    def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:
+        """ids: (B,), 0 for a corpus that is not known."""
+        given = marks.get(DOMAIN) or [[UNKNOWN] for _ in sentences]
+        return {"ids": torch.tensor([self.columns.ids(DOMAIN, values)[0] for values in given], dtype=torch.long)}
+
+    def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
+        """(B, 1, dim); of an unknown corpus the mean of all."""
+        weight = self.embed.weight
+        mean = torch.cat([weight[1:].mean(0, keepdim=True), weight[1:]])
+        return F.embedding(inputs["ids"], mean)[:, None]
+
+
+class CharacterInput(nn.Module):
+    """Convolutions over the letters of each word, and the largest value of each.
+
+    Source: Ma and Hovy 2016, sec. 2.1. Letters are bytes of UTF-8; of a long word the first and the last are read.
+    """
+
+    def __init__(self, dim: int, width: int) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(257, width, padding_idx=0)
+        self.convolve = nn.Conv1d(width, 2 * width, 3, padding=1)
+        self.project = linear(2 * width, dim)
+
+    def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:
+        """bytes: (W, L) of the W different words, from 1, 0 at padding; word: (B, P), which of them, 0 (an empty one)
+        at the root and at padding."""
+        index: dict[str, int] = {"": 0}
+        rows = [[index.setdefault(word, len(index)) for word in words] for words in sentences]
+        letters = torch.zeros(len(index), _LETTERS, dtype=torch.long)
+        for word, i in index.items():
+            content = word.encode("utf-8", "replace")
+            if len(content) > _LETTERS:
+                content = content[: _LETTERS // 2] + content[-_LETTERS // 2 :]
+            letters[i, : len(content)] = torch.tensor(list(content), dtype=torch.long) + 1
+        return {"bytes": letters, "word": _padded(rows, sentences)}
+
+    def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
+        """(B, P, dim)."""
+        letters = inputs["bytes"]
+        found = self.convolve(self.embed(letters).transpose(1, 2)).relu()
+        found = found * (letters > 0)[:, None].to(found.dtype)  # what is beyond the end of a word counts for nothing
+        return F.embedding(inputs["word"], self.project(found.amax(2)))
+
+
+class VectorInput(nn.Module):
+    """Pretrained vectors of words from a table, which stay as they are, projected.
+
+    words, vectors: the table (`data.word_vectors`).
+    """
+
+    vectors: Tensor
+
+    def __init__(self, dim: int, words: Sequence[str], vectors: Tensor) -> None:
+        super().__init__()
+        self._index = {word: i for i, word in enumerate(words, 1)}
+        table = torch.cat([vectors.new_zeros(1, vectors.size(1)), vectors])
+        self.register_buffer("vectors", table, persistent=False)
+        self.project = linear(vectors.size(1), dim)
+
+    def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:
+        """word: (B, P), rows of the table, 0 for words that it lacks."""
+        rows = [[self._index.get(word) or self._index.get(word.lower(), 0) for word in words] for words in sentences]
+        return {"word": _padded(rows, sentences)}
+
+    def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
+        """(B, P, dim)."""
+        return self.project(F.embedding(inputs["word"], self.vectors).to(x.dtype))
+
+
+def _padded(rows: Sequence[Sequence[int]], sentences: Sequence[Sequence[str]]) -> Tensor:
+    """(B, P) with 0 at the root and at padding."""
+    wide = max(map(len, sentences), default=0) + 1
+    return torch.tensor([[*row, *[0] * (wide - len(row))] for row in rows], dtype=torch.long)

@@ -1,0 +1,46 @@
+"""Lemmas as a small set of classes: how a lemma is made from its form, by cutting and adding letters.
+
+Source: the edit scripts of UDPipe 2 (Straka 2018, sec. 3.3), simplified.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from difflib import SequenceMatcher
+
+NO_LEMMA = "_"
+_CASES: Mapping[str, Callable[[str], str]] = {"l": str.lower, "k": str, "t": str.capitalize}
+_RULE = re.compile(r"([lkt])(\d{1,4})\+([^|]*)\|(\d{1,4})\+(.*)")
+
+
+def rule_of(form: str, lemma: str) -> str:
+    """The rule that makes the lemma from the form: the case of what is kept, how many letters are cut in front and what
+    is put there, the same behind; or `=` and the lemma, where they share nothing. `_` for a lemma with white space in
+    it.
+
+    >>> rule_of("Dogs", "dog"), rule_of("is", "be"), rule_of("Paris", "Paris")
+    ('l0+|1+', '=be', 'k0+|0+')
+    """
+    if lemma == NO_LEMMA != form or len(lemma.split()) != 1:
+        return NO_LEMMA
+    match = SequenceMatcher(None, form.lower(), lemma.lower(), autojunk=False).find_longest_match()
+    if match.size and "|" not in lemma[: match.b]:
+        before, behind = match.a, len(form) - match.a - match.size
+        for case in _CASES:
+            rule = f"{case}{before}+{lemma[: match.b]}|{behind}+{lemma[match.b + match.size :]}"
+            if lemma_of(form, rule) == lemma:
+                return rule
+    return f"={lemma}"
+
+
+def lemma_of(form: str, rule: str) -> str:
+    """What the rule makes of a form; the form itself where it is too short, and for what is no rule."""
+    if rule.startswith("=") and len(rule) > 1:
+        return rule[1:]
+    match = _RULE.fullmatch(rule)
+    if match is None:
+        return form
+    before, behind = int(match[2]), int(match[4])
+    kept = form[before : len(form) - behind] if before + behind < len(form) else ""
+    return match[3] + _CASES[match[1]](kept) + match[5] if kept else form
