@@ -16,6 +16,7 @@ import tests.toy_plugin  # noqa: F401  (registers its model)
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from tests.tiny_encoder import make_encoder
 from transition_parser.criterions.legal_cross_entropy import LegalCrossEntropyCriterion
+from transition_parser.data.columns import UPOS, read_marks
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.data.resources import Resources
 from transition_parser.models.registry import architecture_of
@@ -33,6 +34,7 @@ MODELS = {
     "top2": ("stack_transformer_small", {"state_window": "top2", "stack_heads": 2, "buffer_heads": 0}),
     "shift words": ("stack_transformer_small", {"predict_shift_words": True, "state_positions": True}),
     "no memory": ("toy_top_two", {}),
+    "columns": ("stack_transformer_small", {"character_width": 8, "state_positions": True}),
     "pretrained": ("stack_transformer_small", {"pretrained_layers": "last3", "pretrained_training": "adapters"}),
 }
 _SIZES = {"encoder_embed_dim": 64, "encoder_ffn_embed_dim": 64, "encoder_attention_heads": 2}
@@ -41,7 +43,9 @@ _SIZES |= {name.replace("encoder", "decoder"): size for name, size in _SIZES.ite
 
 def make_folder(system: str, folder: Path) -> Path:
     """A folder of the sample corpus as `fairseq-preprocess` needs it, with its dictionaries. Some SHIFTs have words."""
-    kind, sample, options = ("amr", SAMPLE_AMR, ()) if system == "amr" else ("dependency", SAMPLE, ("--system", system))
+    kind, sample, options = "amr", SAMPLE_AMR, ("--domains",)
+    if system != "amr":
+        kind, sample, options = "dependency", SAMPLE, ("--system", system, "--upos", "--lemmas")
     corpora = [part for split in ("train", "valid", "test") for part in (f"--{split}", sample)]
     run_here("preprocess", kind, *corpora, *options, "--pieces", "400", "--labeled-shift", "3", "--dest", folder)
     for side in ("src", "act"):
@@ -60,6 +64,9 @@ def make_model(kind: str, resources: Resources, dropout: float = 0.0) -> Trainin
     name, options = MODELS[kind]
     architecture = architecture_of(name)
     torch.manual_seed(1)
+    if kind == "columns":
+        of_trees = {"read_tags": True, "tag_loss": 0.5}
+        options = {**options, **(of_trees if UPOS in resources.columns else {"read_domain": True})}
     if kind == "pretrained":
         options = {**options, "pretrained": _encoder()}
     args = Namespace(**_SIZES, **options, dropout=dropout)
@@ -75,11 +82,15 @@ def _encoder() -> str:
 
 
 def with_words(model: TrainingModel, task: TransitionParsingTask, batch: dict) -> dict:
-    """The batch with what the model reads of words beside their pieces."""
+    """The batch with what the model reads of words beside their pieces, and predicts of them."""
     net_input = batch["net_input"]
     words = [task.resources.words(tokens) for tokens in net_input["src_tokens"].tolist()]
-    inputs = model.plain.inputs
-    return {**batch, "net_input": {**net_input, "words": inputs.read(words)}} if inputs else batch
+    inputs, heads, marks = model.plain.inputs, model.plain.tag_heads, batch["marks"]
+    if heads is not None:
+        batch = {**batch, "tags": heads.targets(marks, max(map(len, words)) + 1)}
+    if UPOS in marks:  # those of every other sentence have to be predicted
+        marks = {**marks, UPOS: [v if i % 2 else ["_"] * len(v) for i, v in enumerate(marks[UPOS])]}
+    return {**batch, "net_input": {**net_input, "words": inputs.read(words, marks)}} if inputs else batch
 
 
 def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count: int) -> dict:
@@ -90,10 +101,13 @@ def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count:
     index, end = resources.target_dictionary.index, resources.table.end
     targets = [torch.tensor([*map(index, line.split()), end]) for line in actions]
     graphs = task.formalism.gold_graphs(resources, folder, "valid", sources, targets)
+    lengths_of_all = [len(resources.words(source.tolist())) for source in sources]
+    marks = read_marks(folder, "valid", resources.columns.values, lengths_of_all)
     fit = [number for number, source in enumerate(sources) if int(opens[source].sum()) in lengths][:count]
     sources, targets, graphs = ([column[number] for number in fit] for column in (sources, targets, graphs))
     dataset = TransitionDataset(sources, None, targets, None, resources, references=graphs, needs=RANKS)
-    return dataset.collater([dataset[i] for i in range(len(sources))])
+    batch = dataset.collater([dataset[i] for i in range(len(sources))])
+    return {**batch, "marks": {name: [column[number] for number in fit] for name, column in marks.items()}}
 
 
 def make_criterion(task: TransitionParsingTask) -> LegalCrossEntropyCriterion:

@@ -20,14 +20,16 @@ from typing import Any, NamedTuple
 import torch
 
 from transition_parser.checkpoints import load_model
+from transition_parser.data.columns import DOMAIN, Marks
 from transition_parser.data.resources import Resources
 from transition_parser.errors import InputError, NotFiniteError
 from transition_parser.formalisms import Formalism, formalism_of
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.modules.contract import Hypothesis, ParserModel
+from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.packing import has_fast_bf16, merge_adapters, pack, quantised
-from transition_parser.parses import AmrParse, Parse
+from transition_parser.parses import NO_TAGS, AmrParse, Parse
 from transition_parser.process import Shared, give_back_freed_memory
 from transition_parser.search import search
 from transition_parser.sentences.objects import checked_forms, sentences_from
@@ -65,7 +67,8 @@ class Parser:
     precision: `fp32`, `bf16`, `int8` (the linear layers of the decoder, quantised dynamically, for CPUs without
     bf16), or `auto`: bf16 where the machine computes in it natively, else fp32. threads: cores to use on a
     CPU, by default as many as torch would (all, or `OMP_NUM_THREADS`). Up to four batches are parsed side by side, each
-    with its share.
+    with its share. domain: which of the corpora that the model was trained on the texts resemble, for models that read
+    it (`--read-domain`); by default none in particular.
 
     Raises `InputError` for options out of range and for a model whose weights are not all finite numbers.
     """
@@ -79,11 +82,23 @@ class Parser:
         device: str = "cpu",
         precision: str = "auto",
         threads: int | None = None,
+        domain: str | None = None,
     ) -> None:
         if beam < 1 or (batch_tokens is not None and batch_tokens < 1) or (threads is not None and threads < 1):
             raise InputError("beam, batch size and threads must be 1 or more")
         self.device = _device(device)
-        self._options = {"batch_tokens": batch_tokens, "device": device, "precision": precision, "threads": threads}
+        self._options = {
+            "batch_tokens": batch_tokens,
+            "device": device,
+            "precision": precision,
+            "threads": threads,
+            "domain": domain,
+        }
+        if domain is not None:
+            if model.inputs is None or DOMAIN not in model.inputs:
+                raise InputError(f"the model was not told the domains of its training data: leave {domain!r:.60} out")
+            resources.columns.check_domain(domain)
+        self._domain = domain
         precision = _precision(precision, self.device)
         self._path: str | os.PathLike = ""
         full = copy.deepcopy(model).eval().float()
@@ -104,12 +119,13 @@ class Parser:
         device: str = "cpu",
         precision: str = "auto",
         threads: int | None = None,
+        domain: str | None = None,
     ) -> Parser:
         """A parser from a checkpoint file, an exported folder, or the name of a model of the package.
 
         Raises `InputError` where there is none.
         """
-        parser = cls(*load_model(model), beam, batch_tokens, device, precision, threads)
+        parser = cls(*load_model(model), beam, batch_tokens, device, precision, threads, domain)
         parser._full, parser._path = None, os.path.abspath(model) if os.path.exists(model) else model
         return parser
 
@@ -183,11 +199,11 @@ class Parser:
 
     def _parse_batch(self, sentences: list[_ToParse], batch: list[int]) -> dict[int, AnyParse]:
         some = [sentences[i] for i in batch]
-        hypotheses = self._search([one.words for one in some])
+        found = self._search(some)
         replay = self.formalism.replay
         return {
-            i: replay(self.resources, *one, hypothesis)
-            for i, one, hypothesis in zip(batch, some, hypotheses, strict=True)
+            i: replay(self.resources, *one, hypothesis, tags)
+            for i, one, (hypothesis, tags) in zip(batch, some, found, strict=True)
         }
 
     def _batches(self, sentences: list[_ToParse]) -> Iterator[list[int]]:
@@ -216,19 +232,35 @@ class Parser:
             return self.batch_tokens
         return min(self.batch_tokens, max(words * self.beam // _SIDE_BY_SIDE, _LEAST_BATCH * min(self.beam, 3)))
 
-    def _search(self, sentences: list[list[str]]) -> list[Hypothesis]:
-        """The best derivation of each sentence of normalised words."""
+    def _search(self, some: list[_ToParse]) -> list[tuple[Hypothesis, Mapping[str, Sequence[str]]]]:
+        """The best derivation of each sentence, and its tags by column."""
+        sentences = [one.words for one in some]
         tokens, features = self.resources.encode_all(sentences), self.resources.features_of(sentences)
         padding = self.resources.source_dictionary.pad()
         source = torch.nn.utils.rnn.pad_sequence(tokens, True, padding)
-        words = None if self.model.inputs is None else self.model.inputs.read(sentences)
+        words = None if self.model.inputs is None else self.model.inputs.read(sentences, self._marks(some))
         net_input = {"src_tokens": source, "features": features, "words": words}
         try:
             with torch.inference_mode():
                 encoder_out = self.model.encode(_to(self.device, net_input))
-            return [hypotheses[0] for hypotheses in search(self.model, encoder_out, self.beam)]
+                tags = self._tags(encoder_out, sentences)
+            best = [hypotheses[0] for hypotheses in search(self.model, encoder_out, self.beam)]
+            return list(zip(best, tags, strict=True))
         except NotFiniteError as error:
             raise InputError(f"the weights of the model are too large: {error}; {_TRAIN_AGAIN}") from None
+
+    def _marks(self, some: list[_ToParse]) -> Marks:
+        """What the sentences and the options say of the columns that the model reads."""
+        given = [self.formalism.marks(one.sentence) for one in some]
+        marks = {name: [values[name] for values in given] for name in (given[0] if given else ())}
+        if self._domain is not None:
+            marks[DOMAIN] = [[self._domain]] * len(some)
+        return marks
+
+    def _tags(self, encoder_out: EncoderOut, sentences: list[list[str]]) -> list[Mapping[str, Sequence[str]]]:
+        if self.model.tag_heads is None:
+            return [NO_TAGS] * len(sentences)
+        return [*self.model.tag_heads.predict(encoder_out.words, [len(words) for words in sentences])]
 
 
 def _build_again(kind: type[Parser], model: ParserModel, resources: Resources, options: dict) -> Parser:

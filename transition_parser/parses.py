@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import ne
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from transition_parser.errors import InputError
@@ -13,6 +14,7 @@ from transition_parser.graphs.amr import AmrGraph, named
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.text.lemma_rules import lemma_of
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.lexicon import wiki_keys
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from transition_parser.states.table import ActionTable
     from transition_parser.transitions.amr import AmrSystem
 
+NO_TAGS: Mapping[str, Sequence[str]] = MappingProxyType({})
 SCORE_KEY = "ArcScore"  # in MISC
 # comments that `annotated` writes, or that told of another graph
 _REPLACED = ("parse_score", "actions", "alignments", "node", "root", "edge")
@@ -33,7 +36,8 @@ class Parse:
     sentence: the input; `annotated` fills in the tree; `sentence.spans` says where its words were in a text.
     arc_scores: for each word the probability that the
     model gave to the action that built the arc into it. actions: the derivation. score: the
-    log-probability of the derivation divided by its length, as search ranks them.
+    log-probability of the derivation divided by its length, as search ranks them. upos, lemmas: of each word, () where
+    the model predicts none.
     """
 
     sentence: Sentence
@@ -41,10 +45,13 @@ class Parse:
     arc_scores: tuple[float, ...]
     actions: tuple[Action, ...]
     score: float
+    upos: tuple[str, ...] = ()
+    lemmas: tuple[str, ...] = ()
 
     def annotated(self, scores: bool = False, actions: bool = False) -> Sentence:
-        """The sentence, on request with `ArcScore=` in MISC and `# parse_score`, and with `# actions`."""
-        before = self.sentence.without(SCORE_KEY, ("parse_score", "actions"))
+        """The sentence with its tree, and with tags and lemmas where it has none; on request with `ArcScore=` in MISC
+        and `# parse_score`, and with `# actions`."""
+        before = self.sentence.without(SCORE_KEY, ("parse_score", "actions")).with_tags(self.upos, self.lemmas)
         comments = list(before.comments)
         misc = None
         if scores:
@@ -91,9 +98,15 @@ class AmrParse:
         return replace(entry, metadata=metadata, comments=tuple(comments))
 
 
-def replay_tree(table: ActionTable, sentence: Sentence, words: Sequence[str], hypothesis: Hypothesis) -> Parse:
+def replay_tree(
+    table: ActionTable,
+    sentence: Sentence,
+    words: Sequence[str],
+    hypothesis: Hypothesis,
+    tags: Mapping[str, Sequence[str]] = NO_TAGS,
+) -> Parse:
     """Builds the tree once, by replaying the derivation through the pure-Python machine. words: the normalised forms
-    of the sentence."""
+    of the sentence. tags: column → predicted values."""
     system, actions = table.system, _actions(table, hypothesis.tokens)
     state = system.initial(system.read(words))
     scores = [0.0] * len(words)
@@ -102,7 +115,9 @@ def replay_tree(table: ActionTable, sentence: Sentence, words: Sequence[str], hy
         if action.kind in (Kind.LEFT_ARC, Kind.RIGHT_ARC):
             dependent = list(map(ne, state.heads, before.heads)).index(True)
             scores[dependent] = math.exp(log_prob)
-    return Parse(sentence, system.result(state), tuple(scores), tuple(actions), hypothesis.score)
+    lemmas = tuple(map(lemma_of, sentence.forms, tags.get("lemma", ())))
+    upos = tuple(tags.get("upos", ()))
+    return Parse(sentence, system.result(state), tuple(scores), tuple(actions), hypothesis.score, upos, lemmas)
 
 
 def replay_amr(

@@ -69,9 +69,7 @@ def main() -> None:
     figures: dict[str, object] = {"benchmark": "segmentation", "treebank": arguments.treebank}
     for name, sentences in (("rules", sentences_from(text, Sentence)), ("spacy", of_spacy(text))):
         comparison = Comparison(gold, map(with_any_tree, sentences))
-        figures[name] = {
-            key: round(score.f1, 2) for key, score in comparison.segmentation().items() if key != "upos_f1"
-        }
+        figures[name] = {key: round(score.f1, 2) for key, score in comparison.segmentation().items()}
     if arguments.model:
         parses = Parser.load(arguments.model).parse(text)
         scores = Comparison(gold, [parse.annotated() for parse in parses]).scores()

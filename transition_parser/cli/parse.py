@@ -59,6 +59,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="auto (default): bf16 where the machine computes in it natively; int8: for CPUs that do not",
     )
     add_user_dir(parser)
+    parser.add_argument(
+        "--domain",
+        metavar="NAME",
+        help="the corpus of the training data that the text resembles, for models that were told (default: none)",
+    )
     parser.add_argument("--threads", type=positive, metavar="N", help="cores to use (default: all, or OMP_NUM_THREADS)")
     text = parser.add_mutually_exclusive_group()
     text.add_argument(
@@ -88,6 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.device,
         arguments.precision,
         arguments.threads,
+        arguments.domain,
     )
     check_options(arguments, OPTIONS, parser.formalism, f"{arguments.model} is a model of {parser.formalism.name}")
     sentences = parser.read(arguments.input, not arguments.tokenize, arguments.raw)

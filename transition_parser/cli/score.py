@@ -1,10 +1,10 @@
-"""Scores parses against gold. Trees (CoNLL-U): UAS, LAS, CLAS and label accuracy as the CoNLL 2018 shared task
-defines them (words aligned by their characters, subtypes of relations ignored), and where the files divide their
-text differently also the F1 of tokens, sentences, words and UPOS. AMRs (.amr, PENMAN): Smatch, as
-`smatch.py -f SYSTEM GOLD` counts it but with a fixed seed, the fine-grained scores of Damonte et al. 2017, and SemBLEU
-of the whole file (Song and Gildea 2019). Graphs of more than about 400 nodes each get one climb of Smatch's search
-instead of several, from equal concepts, which takes the best step of one node after the other; graphs of more than
-about 10,000 nodes each are refused."""
+"""Scores parses against gold. Trees (CoNLL-U): UAS, LAS, CLAS and label accuracy as the CoNLL 2018 shared task defines
+them (words aligned by their characters, subtypes of relations ignored), UPOS and lemmas where both files have them,
+and where the files divide their text differently also the F1 of tokens, sentences and words. AMRs (.amr, PENMAN):
+Smatch, as `smatch.py -f SYSTEM GOLD` counts it but with a fixed seed, the fine-grained scores of Damonte et al.
+2017, and SemBLEU of the whole file (Song and Gildea 2019). Graphs of more than about 400 nodes each get one climb
+of Smatch's search instead of several, from equal concepts, which takes the best step of one node after the other;
+graphs of more than about 10,000 nodes each are refused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import argparse
 from transition_parser.cli.options import OptionsOf, add_json, check_options, not_negative, positive, print_figures
 from transition_parser.formalisms import AMR, TREES, formalism_of_files
 
-HELP = "UAS, LAS, CLAS of parsed against gold trees; Smatch of AMRs"
+HELP = "UAS, LAS, UPOS and others of parsed against gold trees; Smatch of AMRs"
 EXAMPLE = """example:
   transition-parser score dev.conllu dev.parsed.conllu --full-labels --by-relation
   transition-parser score dev.amr dev.parsed.amr --fine-grained --processes 4"""

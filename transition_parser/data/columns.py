@@ -60,8 +60,7 @@ class Columns:
         """Raises `InputError` for a domain that training has not seen."""
         known = self.values.get(DOMAIN, ())
         if domain not in known:
-            what = f"it knows {', '.join(known)}" if known else "the model knows none"
-            raise InputError(f"unknown domain {domain!r:.60}: {what}")
+            raise InputError(f"unknown domain {domain!r:.60}: the model knows {', '.join(known)}")
 
     def save(self, folder: str | os.PathLike) -> None:
         """Writes `columns.json` into `folder`."""

@@ -41,7 +41,12 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         return read_amr_sentences(path, tokenised, raw)
 
     def replay(
-        self, resources: Resources, sentence: AmrEntry, words: Sequence[str], hypothesis: Hypothesis
+        self,
+        resources: Resources,
+        sentence: AmrEntry,
+        words: Sequence[str],
+        hypothesis: Hypothesis,
+        tags: Mapping[str, Sequence[str]],
     ) -> AmrParse:
         lexicon = resources.parser.lexicon
         return replay_amr(resources.table, sentence, words, hypothesis, lexicon.wiki if lexicon else None)

@@ -73,8 +73,20 @@ class Formalism(ABC, Generic[E, P, G]):
         """Yields the sentences to parse of a file, `-` for standard input; see `transition_parser.sentences`."""
 
     @abstractmethod
-    def replay(self, resources: Resources, sentence: E, words: Sequence[str], hypothesis: Hypothesis) -> P:
-        """The graph that a derivation builds, as a parse of the sentence. words: its normalised forms."""
+    def replay(
+        self,
+        resources: Resources,
+        sentence: E,
+        words: Sequence[str],
+        hypothesis: Hypothesis,
+        tags: Mapping[str, Sequence[str]],
+    ) -> P:
+        """The graph that a derivation builds, as a parse of the sentence. words: its normalised forms. tags: column →
+        predicted values."""
+
+    def marks(self, sentence: E) -> Mapping[str, Sequence[str]]:
+        """Column → its values for the words of a sentence, for models that read them; `_` where none is given."""
+        return {}
 
     # --- files ------------------------------------------------------------------------------
 

@@ -38,8 +38,18 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     def read(self, path: str | os.PathLike, tokenised: bool = True, raw: bool = False) -> Iterator[Sentence]:
         return read_sentences(path, tokenised, raw)
 
-    def replay(self, resources: Resources, sentence: Sentence, words: Sequence[str], hypothesis: Hypothesis) -> Parse:
-        return replay_tree(resources.table, sentence, words, hypothesis)
+    def replay(
+        self,
+        resources: Resources,
+        sentence: Sentence,
+        words: Sequence[str],
+        hypothesis: Hypothesis,
+        tags: Mapping[str, Sequence[str]],
+    ) -> Parse:
+        return replay_tree(resources.table, sentence, words, hypothesis, tags)
+
+    def marks(self, sentence: Sentence) -> Mapping[str, Sequence[str]]:
+        return {"upos": [row.upos for row in sentence.words]}
 
     def opens_with(self, line: bytes) -> bool:
         return b"\t" in line

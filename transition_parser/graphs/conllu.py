@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -122,6 +122,16 @@ class Sentence:
                     row = row._replace(misc="|".join([*kept, misc[word]]))
                 word += 1
             rows.append(row)
+        return replace(self, rows=tuple(rows))
+
+    def with_tags(self, upos: Sequence[str] = (), lemmas: Sequence[str] = ()) -> Sentence:
+        """The sentence with these UPOS tags and lemmas of its words, where it has none."""
+        words = [number for number, row in enumerate(self.rows) if row.is_word]
+        rows = list(self.rows)
+        for column, values in (("upos", upos), ("lemma", lemmas)):
+            for number, value in zip(words, values, strict=False):
+                if getattr(rows[number], column) == "_":
+                    rows[number] = rows[number]._replace(**{column: value})
         return replace(self, rows=tuple(rows))
 
     def without(self, misc_key: str, comment_keys: Iterable[str]) -> Sentence:

@@ -1,4 +1,4 @@
-"""Attachment scores as the CoNLL 2018 shared task defines them.
+"""Scores of trees, tags and lemmas as the CoNLL 2018 shared task defines them.
 
 Words of the two files are aligned by their characters, so that tokenisations may differ.
 Source: Zeman et al. 2018, sec. 5; https://universaldependencies.org/conll18/evaluation.html
@@ -21,6 +21,7 @@ CONTENT_RELATIONS = frozenset(
     "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos "
     "nummod acl amod conj fixed flat compound list parataxis orphan goeswith reparandum root dep".split()
 )
+_NONE = "_"
 PTB_PUNCTUATION = frozenset(["``", "''", ":", ",", "."])  # XPOS tags
 
 
@@ -48,6 +49,7 @@ class _Word:
     relation: str
     upos: str
     xpos: str
+    lemma: str
     in_range: bool
     parent: _Word | None = None
     length: int = 0  # words in its sentence
@@ -88,7 +90,7 @@ class _File:
                 covered = row.span[1]
             if row.is_word:
                 relation = row.deprel if self._full_labels else row.deprel.split(":")[0]
-                self.words.append(_Word(row.form, *self.tokens[-1], relation, row.upos, row.xpos, in_range))
+                self.words.append(_Word(row.form, *self.tokens[-1], relation, row.upos, row.xpos, row.lemma, in_range))
         self.sentences.append((self.tokens[first_token][0], self.tokens[-1][1]))
         for word, head in zip(self.words[first_word:], tree.heads, strict=True):
             word.parent = self.words[first_word + head - 1] if head else None
@@ -137,7 +139,7 @@ class Comparison:
         return pair[0].relation == pair[1].relation and self.head_right(pair)
 
     def scores(self) -> dict[str, Score]:
-        """UAS, LAS, CLAS (content words only) and label accuracy."""
+        """UAS, LAS, CLAS (content words only) and label accuracy; where both files have them, UPOS and lemmas, too."""
 
         def content(word: _Word) -> bool:
             return word.relation.split(":")[0] in CONTENT_RELATIONS
@@ -145,12 +147,20 @@ class Comparison:
         def label(pair: Pair) -> bool:
             return pair[0].relation == pair[1].relation
 
-        return {
+        scores = {
             "uas": self._score(self.head_right),
             "las": self._score(self.arc_right),
             "clas": self._score(self.arc_right, content),
             "label_accuracy": self._score(label),
         }
+        if self._both_have("upos"):
+            scores["upos"] = self._score(lambda pair: pair[0].upos == pair[1].upos)
+        if self._both_have("lemma"):  # a gold lemma that is not given fits any
+            scores["lemmas"] = self._score(lambda pair: pair[0].lemma in (_NONE, pair[1].lemma))
+        return scores
+
+    def _both_have(self, column: str) -> bool:
+        return all(any(getattr(word, column) != _NONE for word in words) for words in (self.gold, self.system))
 
     @property
     def same_segmentation(self) -> bool:
@@ -160,7 +170,7 @@ class Comparison:
         return same and len(self.pairs) == len(self.gold) == len(self.system)
 
     def segmentation(self) -> dict[str, Score]:
-        """Tokens and sentences that cover the same characters, words that are aligned, and those with the same UPOS."""
+        """Tokens and sentences that cover the same characters, and words that are aligned."""
 
         def same(gold: Sequence[tuple[int, int]], system: Sequence[tuple[int, int]]) -> Score:
             return Score(len(gold), len(system), len({*gold} & {*system}))
@@ -170,7 +180,6 @@ class Comparison:
             "tokens_f1": same(gold.tokens, system.tokens),
             "sentences_f1": same(gold.sentences, system.sentences),
             "words_f1": self._score(lambda pair: True),
-            "upos_f1": self._score(lambda pair: pair[0].upos == pair[1].upos),
         }
 
     def by_relation(self) -> dict[str, Score]:
