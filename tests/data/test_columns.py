@@ -1,0 +1,54 @@
+"""Columns of sentences: their values, files and what is wrong with these."""
+
+import json
+
+import pytest
+
+from transition_parser.data.columns import FILE_NAME, Columns, read_marks
+from transition_parser.errors import InputError
+
+COLUMNS = Columns({"upos": ("NOUN", "VERB"), "domain": ("news",)})
+
+
+def test_ids_and_values():
+    assert COLUMNS.count("upos") == 3 and "lemma" not in COLUMNS
+    assert COLUMNS.ids("upos", ["VERB", "X", "NOUN"]) == [2, 0, 1]
+    assert COLUMNS.of_ids("upos", [2, 0, 1]) == ["VERB", "_", "NOUN"]
+    with pytest.raises(InputError, match=r"no column lemma: .*--lemmas` writes it"):
+        COLUMNS.count("lemma")
+
+
+def test_a_file_and_none(tmp_path):
+    assert Columns.load(tmp_path).values == {}
+    COLUMNS.save(tmp_path)
+    assert Columns.load(tmp_path).values == COLUMNS.values
+
+
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        ({"colour": ["red"]}, "unknown column 'colour'"),
+        ({"upos": ["A", "A"]}, "values of upos must be"),
+        ({"upos": ["A B"]}, "values of upos must be"),
+        ({"upos": ["_"]}, "values of upos must be"),
+        ({"upos": [1]}, "values of upos must be"),
+        ({"upos": "NOUN"}, "values of upos must be"),
+        ([], "'columns' must be a JSON object"),
+    ],
+)
+def test_an_unfit_file(tmp_path, columns, problem):
+    (tmp_path / FILE_NAME).write_text(json.dumps({"format_version": 1, "columns": columns}))
+    with pytest.raises(InputError, match=problem):
+        Columns.load(tmp_path)
+
+
+def test_marks_of_a_split(tmp_path):
+    (tmp_path / "train.upos").write_text("NOUN VERB\nVERB\n")
+    (tmp_path / "train.domain").write_text("news\nlaw\n")
+    marks = read_marks(tmp_path, "train", ("upos", "domain"), [2, 1])
+    assert marks == {"upos": [["NOUN", "VERB"], ["VERB"]], "domain": [["news"], ["law"]]}
+    for lengths, problem in (([2], "2 lines, but 1 sentences"), ([2, 3], "train.upos:2: 1 values, 3 expected")):
+        with pytest.raises(InputError, match=problem):
+            read_marks(tmp_path, "train", ("upos",), lengths)
+    with pytest.raises(InputError, match=r"valid.upos: can't be read"):
+        read_marks(tmp_path, "valid", ("upos",), [2])

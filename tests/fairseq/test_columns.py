@@ -1,0 +1,122 @@
+"""Models that predict tags and lemmas, read tags, letters and domains, through the real programs."""
+
+import json
+import shutil
+
+import pytest
+
+from tests.conftest import SAMPLE, SAMPLE_AMR, fairseq_preprocess, run_here, train
+from transition_parser import Parser
+from transition_parser.errors import InputError
+from transition_parser.graphs.conllu import Row, Sentence, read_conllu
+
+LETTERS = ("--character-width", "8")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tagged") / "data"
+    run_here(
+        "preprocess", "dependency", "--train", SAMPLE, "--valid", SAMPLE, "--test", SAMPLE, "--system",
+        "arc-hybrid-swap", "--pieces", "400", "--upos", "--lemmas", "--dest", folder,
+    )  # fmt: skip
+    fairseq_preprocess(folder)
+    return folder
+
+
+@pytest.fixture(scope="module", params=["pieces", "reads tags"])
+def exported(request, data, tmp_path_factory):
+    """A model of some updates, without pieces where it reads tags."""
+    folder = tmp_path_factory.mktemp("checkpoints")
+    options = ("--read-tags", "--tag-dropout", "0.5", "--no-pieces") if request.param != "pieces" else ()
+    done = train(data, folder, "--tag-loss", "0.5", *LETTERS, *options, updates=40)
+    assert '"valid_upos"' in done.stdout + done.stderr and '"valid_lemma"' in done.stdout + done.stderr
+    run_here("average", folder / "checkpoint_last.pt", folder / "checkpoint_last.pt", "-o", folder / "mean.pt")
+    run_here("export", folder / "mean.pt", "-o", folder / "exported")
+    return folder / "exported"
+
+
+@pytest.fixture(scope="module")
+def amr_exported(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("domains")
+    other = shutil.copy(SAMPLE_AMR, folder / "other one.amr")
+    run_here("preprocess", "amr", "--train", SAMPLE_AMR, other, "--valid", SAMPLE_AMR, "--test", SAMPLE_AMR,
+             "--pieces", "400", "--domains", "--dest", folder / "data")  # fmt: skip
+    assert set((folder / "data" / "train.domain").read_text().split()) == {"sample", "other-one"}
+    fairseq_preprocess(folder / "data")
+    train(folder / "data", folder, "--read-domain", "--best-checkpoint-metric", "smatch", updates=8)
+    run_here("export", folder / "checkpoint_last.pt", "-o", folder / "exported")
+    return folder / "exported"
+
+
+def blank(sentence):
+    """The sentence without its tags and lemmas."""
+    rows = tuple(row._replace(lemma="_", upos="_") if row.is_word else row for row in sentence.rows)
+    return Sentence(rows, sentence.comments)
+
+
+def test_what_is_missing_is_filled_in(exported):
+    parser = Parser.load(exported, precision="fp32")
+    sentences = list(read_conllu(SAMPLE))
+    given, found = parser.parse(sentences), parser.parse([*map(blank, sentences)])
+    right = 0
+    for sentence, kept, filled in zip(sentences, given, found, strict=True):
+        for gold, same, new in zip(sentence.words, kept.annotated().words, filled.annotated().words, strict=True):
+            assert (same.upos, same.lemma) == (gold.upos, gold.lemma)
+            assert new.upos != "_" and (new.lemma != "_" or new.form == "_")
+            right += new.upos == gold.upos
+    assert right > 0.25 * sum(len(sentence.words) for sentence in sentences)
+    (parse,) = parser.parse([["She", "sleeps", "."]])
+    assert len(parse.upos) == len(parse.lemmas) == 3
+
+
+def test_batches_and_orders_make_no_difference(exported):
+    parser = Parser.load(exported, precision="fp32", beam=2)
+    sentences = [blank(sentence) for sentence in read_conllu(SAMPLE)][:12]
+    for sentence, wanted in zip(sentences, parser.parse(sentences), strict=True):
+        (alone,) = parser.parse([sentence])
+        assert (alone.actions, alone.upos, alone.lemmas) == (wanted.actions, wanted.upos, wanted.lemmas)
+        assert alone.score == pytest.approx(wanted.score, abs=1e-4)
+
+
+def test_tags_that_are_given_are_read(exported):
+    parser = Parser.load(exported, precision="fp32")
+    words = ["She", "sleeps", "."]
+    scores = {
+        parser.parse([Sentence(tuple(Row(str(i), form, upos=tag) for i, form in enumerate(words, 1)))])[0].score
+        for tag in ("NOUN", "VERB", "ADP")
+    }
+    assert len(scores) == (3 if parser.model.inputs and "tags" in parser.model.inputs else 1)
+
+
+def test_parsed_and_scored_by_the_commands(exported, tmp_path):
+    plain, out = tmp_path / "plain.conllu", tmp_path / "out.conllu"
+    plain.write_text("".join(map(str, map(blank, read_conllu(SAMPLE)))), encoding="utf-8")
+    run_here("parse", exported, plain, "-o", out)
+    figures = json.loads(run_here("score", SAMPLE, out, "--json").stdout)
+    assert figures["upos"] > 25 and figures["lemmas"] > 25
+    assert "upos" not in json.loads(run_here("score", SAMPLE, plain, "--json").stdout)
+
+
+def test_domains(amr_exported):
+    text = [["The", "dog", "sleeps", "."]]
+    scores = {Parser.load(amr_exported, domain=name).parse(text)[0].score for name in (None, "sample", "other-one")}
+    assert len(scores) == 3
+    done = run_here("parse", amr_exported, "-", "--domain", "news", stdin="Go !\n", status=2)
+    assert "unknown domain 'news': the model knows other-one, sample" in done.stderr
+    assert "Go" in run_here("parse", amr_exported, "-", "--domain", "sample", stdin="Go !\n").stdout
+
+
+def test_domains_of_a_model_that_has_none(exported):
+    with pytest.raises(InputError, match="was not told the domains"):
+        Parser.load(exported, domain="news")
+
+
+def test_data_without_the_column(data_folder, amr_data_folder, tmp_path):
+    for data, option, flag in (
+        (data_folder, "--read-domain", "--domains"),
+        (amr_data_folder, "--read-tags", "--upos"),
+        (amr_data_folder, "--tag-loss=0.1", "--upos"),
+    ):
+        with pytest.raises(AssertionError, match=f"the data has no column .*{flag}` writes it"):
+            train(data, tmp_path, option)

@@ -1,0 +1,90 @@
+"""Tags, domains and letters as inputs of words: each alone and all together, whatever else is in the batch."""
+
+import pytest
+import torch
+
+from transition_parser.data.columns import Columns
+from transition_parser.errors import InputError
+from transition_parser.models.stack_transformer.options import StackTransformerOptions
+from transition_parser.modules.tagging import TagHeads, tag_heads
+from transition_parser.modules.words import WordInputs
+
+DIM = 6
+COLUMNS = Columns({"upos": ("NOUN", "VERB"), "lemma": ("k0+|0+",), "domain": ("news", "law")})
+SENTENCES = [["Dogs", "sleep"], ["Donaudampfschifffahrtsgesellschaft"], ["Dogs"] * 5]
+MARKS = {"upos": [["NOUN", "VERB"], ["NOUN"], ["_"] * 5], "domain": [["news"], ["law"], ["_"]]}
+FLAGS = {"read_tags": True}, {"read_domain": True}, {"character_width": 5}
+ALL = {name: value for flags in FLAGS for name, value in flags.items()}
+
+
+def inputs_of(**flags) -> WordInputs:
+    torch.manual_seed(1)
+    inputs = WordInputs(StackTransformerOptions(**flags), DIM, COLUMNS)
+    for parameter in inputs.parameters():
+        torch.nn.init.normal_(parameter)
+    return inputs
+
+
+def added(inputs: WordInputs, sentences, marks) -> torch.Tensor:
+    wide = max(map(len, sentences)) + 1
+    return inputs(torch.zeros(len(sentences), wide, DIM), inputs.read(sentences, marks))
+
+
+@pytest.mark.parametrize("flags", [*FLAGS, ALL], ids=str)
+def test_a_sentence_alone_and_among_others(flags):
+    inputs = inputs_of(**flags)
+    together = added(inputs, SENTENCES, MARKS)
+    assert together.abs().sum() > 0
+    for i, sentence in enumerate(SENTENCES):
+        alone = added(inputs, [sentence], {name: [column[i]] for name, column in MARKS.items()})
+        assert torch.allclose(alone[0, : len(sentence)], together[i, : len(sentence)], atol=1e-6)
+
+
+def test_inputs_add_up():
+    inputs = inputs_of(**ALL)
+    read = inputs.read(SENTENCES, MARKS)
+    x = torch.zeros(3, 6, DIM)
+    assert torch.allclose(inputs(x, read), sum(module(read[name], x) for name, module in inputs.items()))
+    assert set(inputs.without("tags")) == set(inputs) - {"tags"}
+
+
+def test_the_letters_of_long_words_are_those_of_both_ends():
+    inputs = inputs_of(character_width=5)
+    first, same, other = added(inputs, [["a" * 12 + "x" * 9 + "b" * 12], ["a" * 12 + "b" * 12], ["a" * 24]], {})[:, 0]
+    assert torch.allclose(first, same) and not torch.allclose(first, other)
+
+
+def test_an_unknown_domain_is_the_mean_of_all():
+    inputs = inputs_of(read_domain=True)
+    known = [added(inputs, [["a"]], {"domain": [[name]]}) for name in ("news", "law")]
+    assert torch.allclose(added(inputs, [["a"]], {}), sum(known) / 2, atol=1e-6)
+
+
+def test_predicted_columns():
+    torch.manual_seed(2)
+    heads = TagHeads(DIM, COLUMNS, weight=0.5)
+    assert set(heads) == {"upos", "lemma"}
+    words = torch.randn(2, 4, DIM)
+    (first, second) = heads.predict(words, [3, 1])
+    assert len(first["upos"]) == 3 and second["lemma"] == ["k0+|0+"] and "_" not in first["upos"]
+    marks = {"upos": [["NOUN", "X", "VERB"], ["VERB"]], "lemma": [["k0+|0+", "=be", "_"], ["_"]]}
+    targets = heads.targets(marks, 4)
+    assert targets["upos"].tolist() == [[1, 0, 2, 0], [2, 0, 0, 0]]
+    loss = heads.loss(words, targets)
+    scores = heads.scores(words)["upos"].log_softmax(-1)
+    wanted = -(scores[0, 0, 1] + scores[0, 2, 2] + scores[1, 0, 2])  # there is one lemma: its loss is 0
+    assert loss.loss.item() == pytest.approx(0.5 * wanted.item(), abs=1e-5)
+    assert loss.words["upos"] == 3 and loss.words["lemma"] == loss.right["lemma"] == 1
+
+
+def test_columns_that_the_data_lacks():
+    with pytest.raises(InputError, match=r"no column domain: .*--domains` writes it"):
+        WordInputs(StackTransformerOptions(read_domain=True), DIM, Columns())
+    with pytest.raises(InputError, match="no column upos"):
+        tag_heads(StackTransformerOptions(tag_loss=0.1), DIM, Columns())
+    assert tag_heads(StackTransformerOptions(), DIM, COLUMNS) is None
+
+
+def test_words_need_something_to_be_read_by():
+    with pytest.raises(InputError, match="--no-pieces leaves nothing"):
+        StackTransformerOptions(no_pieces=True).check()
