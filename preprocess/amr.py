@@ -11,7 +11,7 @@ from pathlib import Path
 from oracles.amr_check import Derived, derive
 from preprocess.aligner import aligned, train_table
 from preprocess.banks import derived_alone, nothing_left, read_entries
-from preprocess.splits import SPLITS, by_frequency, data_folder, source_line
+from preprocess.splits import SPLITS, by_frequency, data_folder, keep_vectors, source_line
 from transition_parser.data.columns import DOMAIN, Columns
 from transition_parser.errors import InputError
 from transition_parser.graphs.amr import named
@@ -32,7 +32,7 @@ class AmrOptions:
     pieces: size of the subword vocabulary. labeled_shift: how many of the most frequent words decorate
     their SHIFT. skip_bad: leave out entries that can't be used and count them, instead of stopping. processes:
     how many share the work; the result is the same. domains: also write `{train,valid,test}.domain`, the corpus of
-    each sentence, for models that read it.
+    each sentence, for models that read it. vectors: as in `DependencyOptions`.
     """
 
     pieces: int = 4000
@@ -40,6 +40,7 @@ class AmrOptions:
     skip_bad: bool = False
     processes: int = 1
     domains: bool = False
+    vectors: str | os.PathLike | None = None
 
 
 def preprocess_amr(
@@ -66,6 +67,7 @@ def preprocess_amr(
             raise nothing_left(splits[split], problems[split])
     with data_folder(dest, (path for paths in splits.values() for path in paths)) as folder:
         pieces = train_pieces(forms, folder, options.pieces)
+        keep_vectors(options.vectors, (entry.forms for entries in banks.values() for entry in entries), folder)
         _config(derived["train"], shift_words).save(folder)
         if options.domains:
             Columns({DOMAIN: by_frequency(map(_domain, derived["train"]))}).save(folder)

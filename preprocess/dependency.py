@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from oracles.static import NonProjectiveError, oracle
-from preprocess.splits import by_frequency, data_folder, source_line
+from preprocess.splits import by_frequency, data_folder, keep_vectors, source_line
 from transition_parser.data.columns import LEMMA, OF_WORDS, UNKNOWN, UPOS, Columns
 from transition_parser.errors import input_error
 from transition_parser.graphs.conllu import Row, Sentence, read_conllu
@@ -30,7 +30,8 @@ class DependencyOptions:
     pieces: size of the subword vocabulary. labeled_shift: how many of the most frequent words decorate
     their SHIFT. nonprojective: what to do with a tree that a projective system can't build, `skip` or
     `error`. upos, lemmas: also write `{train,valid,test}.upos`, `.lemma`, one tag and one rule of
-    `text.lemma_rules` a word, for models that predict or read them.
+    `text.lemma_rules` a word, for models that predict or read them. vectors: a text file of vectors of words, of which
+    those of the corpus are kept, for models that read them.
     """
 
     system: str
@@ -39,6 +40,7 @@ class DependencyOptions:
     nonprojective: str = "skip"
     upos: bool = False
     lemmas: bool = False
+    vectors: str | os.PathLike | None = None
 
 
 def preprocess_dependency(
@@ -56,6 +58,7 @@ def preprocess_dependency(
     with data_folder(dest, splits.values()) as folder:
         pieces = train_pieces((sentence.forms for sentence in train), folder, options.pieces)
         config = _config(train, words, options)
+        keep_vectors(options.vectors, (s.forms for sentences in treebanks.values() for s in sentences), folder)
         config.save(folder)
         columns = _columns(train, options, splits["train"])
         if columns.values:

@@ -8,15 +8,16 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from transition_parser.data.word_vectors import read_vectors
 from transition_parser.errors import input_error
 from transition_parser.files import new_files
-from transition_parser.text.pieces import Pieces
+from transition_parser.text.pieces import Pieces, normalise
 
 SPLITS = ("train", "valid", "test")
 # what an earlier run, and fairseq-preprocess after it, left: of another system or other splits, perhaps
 STALE = (
     *(f"{split}.{suffix}" for split in SPLITS for suffix in ("src", "act", "upos", "lemma", "domain", "amr")),
-    *("lexicon.json", "columns.json", "dict.*.txt", "*.src-act.*"),
+    *("lexicon.json", "columns.json", "vectors.txt", "vectors.safetensors", "dict.*.txt", "*.src-act.*"),
 )
 
 
@@ -35,6 +36,13 @@ def data_folder(dest: str | os.PathLike, inputs: Iterable[str | os.PathLike]) ->
 def source_line(pieces: Pieces, words: Iterable[str]) -> str:
     """The pieces of a sentence."""
     return " ".join(piece for word in pieces.encode(words) for piece in word)
+
+
+def keep_vectors(path: str | os.PathLike | None, sentences: Iterable[Iterable[str]], folder: Path) -> None:
+    """Writes the vectors of the words of some sentences into `folder`, from a file where there is one."""
+    if path is not None:
+        words = {normalise(form) for forms in sentences for form in forms}
+        read_vectors(path, words).save(folder)
 
 
 def by_frequency(items: Iterable[str]) -> tuple[str, ...]:

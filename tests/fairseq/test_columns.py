@@ -10,15 +10,17 @@ from transition_parser import Parser
 from transition_parser.errors import InputError
 from transition_parser.graphs.conllu import Row, Sentence, read_conllu
 
-LETTERS = ("--character-width", "8")
+INPUTS = ("--character-width", "8", "--read-vectors")
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tagged") / "data"
+    vectors = folder.with_name("vectors.txt")
+    vectors.write_text("the 1 2 3\nis 4 5 6\n")
     run_here(
         "preprocess", "dependency", "--train", SAMPLE, "--valid", SAMPLE, "--test", SAMPLE, "--system",
-        "arc-hybrid-swap", "--pieces", "400", "--upos", "--lemmas", "--dest", folder,
+        "arc-hybrid-swap", "--pieces", "400", "--upos", "--lemmas", "--vectors", vectors, "--dest", folder,
     )  # fmt: skip
     fairseq_preprocess(folder)
     return folder
@@ -29,7 +31,7 @@ def exported(request, data, tmp_path_factory):
     """A model of some updates, without pieces where it reads tags."""
     folder = tmp_path_factory.mktemp("checkpoints")
     options = ("--read-tags", "--tag-dropout", "0.5", "--no-pieces") if request.param != "pieces" else ()
-    done = train(data, folder, "--tag-loss", "0.5", *LETTERS, *options, updates=40)
+    done = train(data, folder, "--tag-loss", "0.5", *INPUTS, *options, updates=40)
     assert '"valid_upos"' in done.stdout + done.stderr and '"valid_lemma"' in done.stdout + done.stderr
     run_here("average", folder / "checkpoint_last.pt", folder / "checkpoint_last.pt", "-o", folder / "mean.pt")
     run_here("export", folder / "mean.pt", "-o", folder / "exported")

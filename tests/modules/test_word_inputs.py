@@ -1,9 +1,13 @@
 """Tags, domains and letters as inputs of words: each alone and all together, whatever else is in the batch."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 import torch
 
 from transition_parser.data.columns import Columns
+from transition_parser.data.word_vectors import WordVectors
 from transition_parser.errors import InputError
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
 from transition_parser.modules.tagging import TagHeads, tag_heads
@@ -11,15 +15,16 @@ from transition_parser.modules.words import WordInputs
 
 DIM = 6
 COLUMNS = Columns({"upos": ("NOUN", "VERB"), "lemma": ("k0+|0+",), "domain": ("news", "law")})
+VECTORS = WordVectors(("dogs", "sleep"), np.array([[1, 2, 3], [4, 5, 6]], dtype=np.float16))
 SENTENCES = [["Dogs", "sleep"], ["Donaudampfschifffahrtsgesellschaft"], ["Dogs"] * 5]
 MARKS = {"upos": [["NOUN", "VERB"], ["NOUN"], ["_"] * 5], "domain": [["news"], ["law"], ["_"]]}
-FLAGS = {"read_tags": True}, {"read_domain": True}, {"character_width": 5}
+FLAGS = {"read_tags": True}, {"read_domain": True}, {"character_width": 5}, {"read_vectors": True}
 ALL = {name: value for flags in FLAGS for name, value in flags.items()}
 
 
 def inputs_of(**flags) -> WordInputs:
     torch.manual_seed(1)
-    inputs = WordInputs(StackTransformerOptions(**flags), DIM, COLUMNS)
+    inputs = WordInputs(StackTransformerOptions(**flags), DIM, SimpleNamespace(columns=COLUMNS, vectors=VECTORS))
     for parameter in inputs.parameters():
         torch.nn.init.normal_(parameter)
     return inputs
@@ -79,7 +84,9 @@ def test_predicted_columns():
 
 def test_columns_that_the_data_lacks():
     with pytest.raises(InputError, match=r"no column domain: .*--domains` writes it"):
-        WordInputs(StackTransformerOptions(read_domain=True), DIM, Columns())
+        WordInputs(StackTransformerOptions(read_domain=True), DIM, SimpleNamespace(columns=Columns()))
+    with pytest.raises(InputError, match=r"no vectors of words: .*--vectors FILE` keeps them"):
+        WordInputs(StackTransformerOptions(read_vectors=True), DIM, SimpleNamespace(vectors=None))
     with pytest.raises(InputError, match="no column upos"):
         tag_heads(StackTransformerOptions(tag_loss=0.1), DIM, Columns())
     assert tag_heads(StackTransformerOptions(), DIM, COLUMNS) is None

@@ -90,6 +90,11 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help="the K most frequent words decorate their SHIFT (default 0)",
     )
+    parser.add_argument(
+        "--vectors",
+        metavar="FILE",
+        help="pretrained vectors of words as text (word2vec, fastText, GloVe; .gz, too): those of the corpus are kept",
+    )
     add_json(parser)
 
 
@@ -110,13 +115,19 @@ def _run_dependency(splits: dict, arguments: argparse.Namespace) -> dict[str, di
         arguments.nonprojective,
         arguments.upos,
         arguments.lemmas,
+        arguments.vectors,
     )
     return preprocess_dependency(splits, arguments.dest, options)
 
 
 def _run_amr(splits: dict, arguments: argparse.Namespace) -> dict[str, dict[str, int]]:
     options = AmrOptions(
-        arguments.pieces, arguments.labeled_shift, arguments.skip_bad, arguments.processes, arguments.domains
+        arguments.pieces,
+        arguments.labeled_shift,
+        arguments.skip_bad,
+        arguments.processes,
+        arguments.domains,
+        arguments.vectors,
     )
     counts, problems = preprocess_amr(splits, arguments.dest, options)
     report_left_out(problems)

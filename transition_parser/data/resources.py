@@ -17,6 +17,7 @@ from torch import Tensor
 from transition_parser.data.columns import FILE_NAME as COLUMNS
 from transition_parser.data.columns import Columns
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
+from transition_parser.data.word_vectors import VECTORS_FILE, WORDS_FILE, WordVectors
 from transition_parser.errors import InputError, input_error
 from transition_parser.model_files import in_file, shown
 from transition_parser.states.table import ActionTable
@@ -28,7 +29,7 @@ from transition_parser.transitions.lexicon import FILE_NAME as LEXICON
 
 SOURCE, TARGET = "src", "act"
 FILES = (f"dict.{SOURCE}.txt", f"dict.{TARGET}.txt", PIECES, PARSER)
-OPTIONAL_FILES = (LEXICON, COLUMNS)  # of AMR; of models that predict or read columns
+OPTIONAL_FILES = (LEXICON, COLUMNS, WORDS_FILE, VECTORS_FILE)
 _FILLER = re.compile(r"madeupword\d{4}")  # what fairseq-preprocess fills dictionaries with
 
 
@@ -46,6 +47,7 @@ class Resources:
     table: ActionTable
     fingerprint: str  # of the files, to know them again
     columns: Columns = field(default_factory=Columns)
+    vectors: WordVectors | None = None
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Resources:
@@ -62,7 +64,8 @@ class Resources:
         _check_actions(target, parser, table, target_path)
         contents = b"".join(path.read_bytes() for path in cls.files(folder))
         fingerprint = hashlib.sha256(contents).hexdigest()
-        return cls(source, target, parser, pieces, table, fingerprint, Columns.load(folder))
+        columns, vectors = Columns.load(folder), WordVectors.load(folder)
+        return cls(source, target, parser, pieces, table, fingerprint, columns, vectors)
 
     @staticmethod
     def files(folder: str | os.PathLike) -> list[Path]:

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.data.columns import DOMAIN, UNKNOWN, UPOS, Columns, Marks
+from transition_parser.data.word_vectors import WordVectors
 from transition_parser.modules.linear import linear
 
 _LETTERS = 24  # of a word that are read, half of them from its end
@@ -101,16 +102,16 @@ class CharacterInput(nn.Module):
 class VectorInput(nn.Module):
     """Pretrained vectors of words from a table, which stay as they are, projected.
 
-    words, vectors: the table (`data.word_vectors`).
+    table: the words and their vectors.
     """
 
     vectors: Tensor
 
-    def __init__(self, dim: int, words: Sequence[str], vectors: Tensor) -> None:
+    def __init__(self, dim: int, table: WordVectors) -> None:
         super().__init__()
-        self._index = {word: i for i, word in enumerate(words, 1)}
-        table = torch.cat([vectors.new_zeros(1, vectors.size(1)), vectors])
-        self.register_buffer("vectors", table, persistent=False)
+        self._index = {word: i for i, word in enumerate(table.words, 1)}
+        vectors = torch.from_numpy(table.vectors).float()
+        self.register_buffer("vectors", F.pad(vectors, (0, 0, 1, 0)), persistent=False)
         self.project = linear(vectors.size(1), dim)
 
     def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:

@@ -10,7 +10,9 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-from transition_parser.data.columns import DOMAIN, UPOS, Columns, Marks
+from transition_parser.data.columns import DOMAIN, UPOS, Marks
+from transition_parser.data.resources import Resources
+from transition_parser.data.word_vectors import check_has_vectors
 from transition_parser.errors import InputError
 from transition_parser.modules.options import ModelOptions, option
 from transition_parser.modules.pretrained import (
@@ -22,9 +24,9 @@ from transition_parser.modules.pretrained import (
     PretrainedWords,
     layers_of,
 )
-from transition_parser.modules.word_inputs import CharacterInput, DomainInput, TagInput
+from transition_parser.modules.word_inputs import CharacterInput, DomainInput, TagInput, VectorInput
 
-CHARACTERS, PRETRAINED, TAGS = "characters", "pretrained", "tags"
+CHARACTERS, PRETRAINED, TAGS, VECTORS = "characters", "pretrained", "tags", "vectors"
 WordTensors = Mapping[str, Mapping[str, Tensor]]  # input → name → tensor
 NO_MARKS: Marks = MappingProxyType({})
 
@@ -75,6 +77,9 @@ class WordOptions(ModelOptions):
     character_width: int = option(
         0, "width of the letters that a character CNN reads words by", least=0, most=1024, since_later=True
     )
+    read_vectors: bool = option(
+        False, "words have pretrained vectors of a table (preprocess --vectors), too", since_later=True
+    )
     no_pieces: bool = option(False, "words are not read by their pieces, only by other inputs", since_later=True)
     tag_loss: float = option(
         0.0,
@@ -85,8 +90,8 @@ class WordOptions(ModelOptions):
     )
 
     def contradictions(self) -> str | None:
-        if self.no_pieces and not (self.pretrained or self.character_width):
-            return "--no-pieces leaves nothing to read words by: give --pretrained or --character-width"
+        if self.no_pieces and not (self.pretrained or self.character_width or self.read_vectors):
+            return "--no-pieces leaves nothing to read words by: give --pretrained, --read-vectors or --character-width"
         try:
             layers_of(self.pretrained_layers, 1000)
         except InputError as error:
@@ -106,17 +111,19 @@ class WordOptions(ModelOptions):
 class WordInputs(nn.ModuleDict):
     """The inputs that `options` ask for; what they make of words is added up.
 
-    dim: width of words. columns: of the data. Raises `InputError` where the data lacks a column that is asked for.
+    dim: width of words. resources: of the data. Raises `InputError` where the data lacks what is asked for.
     """
 
-    def __init__(self, options: WordOptions, dim: int, columns: Columns) -> None:
+    def __init__(self, options: WordOptions, dim: int, resources: Resources) -> None:
         super().__init__()
         if options.read_tags:
-            self[TAGS] = TagInput(dim, columns, options.tag_dropout)
+            self[TAGS] = TagInput(dim, resources.columns, options.tag_dropout)
         if options.read_domain:
-            self[DOMAIN] = DomainInput(dim, columns, options.domain_dropout)
+            self[DOMAIN] = DomainInput(dim, resources.columns, options.domain_dropout)
         if options.character_width:
             self[CHARACTERS] = CharacterInput(dim, options.character_width)
+        if options.read_vectors:
+            self[VECTORS] = VectorInput(dim, check_has_vectors(resources.vectors))
         if options.pretrained:
             self[PRETRAINED] = _pretrained(options, dim)
 

@@ -27,7 +27,7 @@ def build(options: StackTransformerOptions, resources: Resources) -> ParserModel
         attention_dropout=options.attention_dropout,
         activation_dropout=options.activation_dropout,
         word_dropout=options.word_dropout,
-        inputs=WordInputs(options, options.encoder_embed_dim, resources.columns),
+        inputs=WordInputs(options, options.encoder_embed_dim, resources),
         read_pieces=not options.no_pieces,
     )
     decoder = StackTransformerDecoder(resources.table, resources.target_dictionary.pad(), options)

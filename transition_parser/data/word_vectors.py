@@ -1,0 +1,105 @@
+"""Pretrained vectors of words: text files of word2vec, fastText or GloVe, and what a data folder keeps of them."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from transition_parser.errors import InputError, input_error
+from transition_parser.model_files import read_text
+
+WORDS_FILE, VECTORS_FILE = "vectors.txt", "vectors.safetensors"
+_TENSOR = "vectors"
+_MOST = 4096  # numbers of a vector
+
+
+class WordVectors(NamedTuple):
+    """words: each once. vectors: (words, width), in half precision."""
+
+    words: tuple[str, ...]
+    vectors: np.ndarray
+
+    def save(self, folder: str | os.PathLike) -> None:
+        """Writes `vectors.txt`, one word a line, and `vectors.safetensors` into `folder`."""
+        Path(folder, WORDS_FILE).write_text("".join(f"{word}\n" for word in self.words), encoding="utf-8")
+        save_file({_TENSOR: self.vectors}, Path(folder, VECTORS_FILE))
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike) -> WordVectors | None:
+        """Those of a folder, None where it has none. Raises `InputError` for unfit files."""
+        words_file, vectors_file = Path(folder, WORDS_FILE), Path(folder, VECTORS_FILE)
+        if not os.path.lexists(words_file) and not os.path.lexists(vectors_file):
+            return None
+        words = tuple(read_text(words_file, "`transition-parser preprocess --vectors` writes it").split("\n")[:-1])
+        if len(set(words)) < len(words):
+            raise input_error("a word is there twice", words_file)
+        try:
+            vectors = load_file(vectors_file)[_TENSOR]
+        except (SafetensorError, OSError, KeyError) as error:
+            problem = f"no vectors of words: {str(error).partition(chr(10))[0]}"
+            raise input_error(problem, vectors_file) from None
+        if vectors.dtype != np.float16 or vectors.ndim != 2 or len(vectors) != len(words) or not vectors.shape[1]:
+            raise input_error(f"is not a table of {len(words)} vectors in half precision", vectors_file)
+        if not np.isfinite(vectors).all():
+            raise input_error("holds NaN or infinite numbers", vectors_file)
+        return cls(words, vectors)
+
+
+def read_vectors(path: str | os.PathLike, wanted: Collection[str]) -> WordVectors:
+    """The vectors of a text file (`.gz`, too) for the words of `wanted`, and for these in lower case where it lacks
+    them. A first line of two numbers, as word2vec and fastText write, is not a vector.
+
+    Raises `InputError` for a malformed file and where none of the words has a vector.
+    """
+    wanted = {*wanted, *(word.lower() for word in wanted)}
+    found: dict[str, np.ndarray] = {}
+    width = None
+    for number, line in enumerate(_lines(path), 1):
+        word, _, rest = line.partition(" ")
+        numbers = rest.split()
+        if number == 1 and len(numbers) == 1 and word.isdecimal():
+            continue
+        if width is None:
+            width = len(numbers)
+            if not 1 <= width <= _MOST:
+                raise input_error(f"{width} numbers behind the first word: is this a file of vectors?", path, number)
+        if word not in wanted or word in found:
+            continue
+        if len(numbers) != width:
+            raise input_error(f"{len(numbers)} numbers behind {word!r:.40}, {width} expected", path, number)
+        try:
+            found[word] = np.array(numbers, dtype=np.float32).astype(np.float16)
+        except ValueError:
+            raise input_error(f"what is behind {word!r:.40} are not all numbers", path, number) from None
+        if not np.isfinite(found[word]).all():
+            raise input_error(f"the vector of {word!r:.40} is not of numbers that half precision has", path, number)
+    if not found:
+        raise input_error("it has no vector of any word of the corpus", path)
+    words = tuple(sorted(found))
+    return WordVectors(words, np.stack([found[word] for word in words]))
+
+
+def _lines(path: str | os.PathLike) -> Iterator[str]:
+    try:
+        with open(path, "rb") as file:
+            zipped = file.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if zipped else open(path, "rb") as file:
+            for raw in file:
+                yield raw.decode("utf-8", "replace").rstrip("\r\n ")
+    except (OSError, EOFError) as error:
+        problem = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise input_error(problem, path) from None
+
+
+def check_has_vectors(vectors: WordVectors | None) -> WordVectors:
+    """Raises `InputError` where the data has none."""
+    if vectors is None:
+        raise InputError("the data has no vectors of words: `transition-parser preprocess … --vectors FILE` keeps them")
+    return vectors
