@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from transition_parser.data.word_vectors import read_vectors
 from transition_parser.errors import input_error
 from transition_parser.files import new_files
 from transition_parser.text.pieces import Pieces, normalise
+from transition_parser.text.word_vectors import read_vectors
 
 SPLITS = ("train", "valid", "test")
 # what an earlier run, and fairseq-preprocess after it, left: of another system or other splits, perhaps

@@ -16,13 +16,13 @@ import tests.toy_plugin  # noqa: F401  (registers its model)
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from tests.tiny_encoder import make_encoder
 from transition_parser.criterions.legal_cross_entropy import LegalCrossEntropyCriterion
-from transition_parser.data.columns import UPOS, read_marks
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.data.resources import Resources
 from transition_parser.models.registry import architecture_of
 from transition_parser.states.states import RANKS
 from transition_parser.tasks.transition_parsing import TransitionParsingConfig, TransitionParsingTask
 from transition_parser.tasks.wrappers import TrainingModel
+from transition_parser.text.columns import UPOS, read_marks
 
 TREES = ("arc-hybrid-swap", "arc-eager", "arc-standard")
 SYSTEMS = (*TREES, "amr")

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import torch
 
 from transition_parser.checkpoints import load_model
-from transition_parser.data.columns import DOMAIN, Marks
 from transition_parser.data.resources import Resources
 from transition_parser.errors import InputError, NotFiniteError
 from transition_parser.formalisms import Formalism, formalism_of
@@ -34,6 +33,7 @@ from transition_parser.process import Shared, give_back_freed_memory
 from transition_parser.search import search
 from transition_parser.sentences.objects import checked_forms, sentences_from
 from transition_parser.sentences.streams import in_chunks
+from transition_parser.text.columns import DOMAIN, Marks
 from transition_parser.text.pieces import normalise
 
 AnySentence = Sentence | AmrEntry

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from transition_parser.data.columns import Columns
-from transition_parser.data.word_vectors import WordVectors
 from transition_parser.errors import InputError
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
 from transition_parser.modules.tagging import TagHeads, tag_heads
 from transition_parser.modules.words import WordInputs
+from transition_parser.text.columns import Columns
+from transition_parser.text.word_vectors import WordVectors
 
 DIM = 6
 COLUMNS = Columns({"upos": ("NOUN", "VERB"), "lemma": ("k0+|0+",), "domain": ("news", "law")})

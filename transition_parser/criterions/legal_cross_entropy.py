@@ -14,9 +14,9 @@ from fairseq.dataclass import ChoiceEnum
 from fairseq.logging import metrics
 from torch import Tensor
 
-from transition_parser.data.columns import OF_WORDS
 from transition_parser.errors import InputError
 from transition_parser.modules.tagging import TagLoss
+from transition_parser.text.columns import OF_WORDS
 
 
 @dataclass

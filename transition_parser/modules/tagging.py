@@ -9,9 +9,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.data.columns import OF_WORDS, Columns, Marks
 from transition_parser.modules.linear import linear
 from transition_parser.modules.words import WordOptions
+from transition_parser.text.columns import OF_WORDS, Columns, Marks
 
 
 class TagLoss(NamedTuple):

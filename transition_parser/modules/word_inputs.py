@@ -12,9 +12,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.data.columns import DOMAIN, UNKNOWN, UPOS, Columns, Marks
-from transition_parser.data.word_vectors import WordVectors
 from transition_parser.modules.linear import linear
+from transition_parser.text.columns import DOMAIN, UNKNOWN, UPOS, Columns, Marks
+from transition_parser.text.word_vectors import WordVectors
 
 _LETTERS = 24  # of a word that are read, half of them from its end
 

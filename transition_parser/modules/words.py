@@ -10,21 +10,22 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-from transition_parser.data.columns import DOMAIN, UPOS, Marks
 from transition_parser.data.resources import Resources
-from transition_parser.data.word_vectors import check_has_vectors
 from transition_parser.errors import InputError
 from transition_parser.modules.options import ModelOptions, option
 from transition_parser.modules.pretrained import (
     ADAPTERS,
     FROZEN,
     HOW_TO_GET,
+    LR_SCALE,
     WHOLE,
     EncoderFiles,
     PretrainedWords,
     layers_of,
 )
 from transition_parser.modules.word_inputs import CharacterInput, DomainInput, TagInput, VectorInput
+from transition_parser.text.columns import DOMAIN, UPOS, Marks
+from transition_parser.text.word_vectors import check_has_vectors
 
 CHARACTERS, PRETRAINED, TAGS, VECTORS = "characters", "pretrained", "tags", "vectors"
 WordTensors = Mapping[str, Mapping[str, Tensor]]  # input → name → tensor
@@ -55,6 +56,13 @@ class WordOptions(ModelOptions):
         since_later=True,
     )
     pretrained_rank: int = option(16, "rank of the adapters", least=1, most=1024, since_later=True)
+    pretrained_lr_scale: float = option(
+        1.0,
+        "the pretrained encoder, or its adapters, learn at this multiple of the learning rate (--optimizer "
+        "adam_by_part)",
+        least=0.0,
+        since_later=True,
+    )
     pretrained_sha256: str = option("", "which pretrained encoder it is", since_later=True)
 
     read_tags: bool = option(
@@ -171,4 +179,7 @@ def _pretrained(options: WordOptions, dim: int) -> PretrainedWords:
         )
     how = options.pretrained_training
     layers, mix, rank = options.pretrained_layers, options.pretrained_mix, options.pretrained_rank
-    return PretrainedWords(dim, files, layers, mix, how, rank)
+    words = PretrainedWords(dim, files, layers, mix, how, rank)
+    for parameter in words.network.parameters():
+        setattr(parameter, LR_SCALE, options.pretrained_lr_scale)
+    return words

@@ -22,7 +22,6 @@ from omegaconf import II
 
 from transition_parser import criterions, schedulers  # noqa: F401  (registers them)
 from transition_parser.compat import let_idle_threads_sleep_soon
-from transition_parser.data.columns import Marks, read_marks
 from transition_parser.data.dataset import ReadWords, TransitionDataset
 from transition_parser.data.resources import SOURCE, TARGET, Resources
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
@@ -34,11 +33,13 @@ from transition_parser.modules.tagging import TagHeads
 from transition_parser.modules.words import PRETRAINED, WordInputs
 from transition_parser.parses import graph_of
 from transition_parser.process import keep_freed_memory
+from transition_parser.schedulers.adam_by_part import check_optimizer
 from transition_parser.schedulers.length import LengthConfig, tell_batches, warn_if_short
 from transition_parser.search import search
 from transition_parser.states.machine import max_search_actions
 from transition_parser.tasks.scoring import GENERATED, SCORING
 from transition_parser.tasks.wrappers import GenerationModel
+from transition_parser.text.columns import Marks, read_marks
 from transition_parser.text.pieces import FILE_NAME as PIECES_FILE
 from transition_parser.text.pieces import OPEN, Pieces
 from transition_parser.transitions.config import FILE_NAME as CONFIG_FILE
@@ -91,6 +92,7 @@ class TransitionParsingTask(FairseqTask):
         self.needs: Collection[str] = ()  # of the model, which fairseq makes before it loads data
         self._inputs: WordInputs | None = None  # of the model, too
         self._tag_heads: TagHeads | None = None
+        self._optimizer_checked = False
         self._source = fairseq_dictionary(resources.source_dictionary)
         self._target = fairseq_dictionary(resources.target_dictionary)
         # goes into checkpoints, so that a model is never used with the files of another one
@@ -229,6 +231,9 @@ class TransitionParsingTask(FairseqTask):
             with self._autocast(sample, model):
                 return criterion(model, sample)
 
+        if not self._optimizer_checked:
+            check_optimizer(optimizer, (p for p in model.parameters() if p.requires_grad))
+            self._optimizer_checked = True
         return super().train_step(sample, model, loss, optimizer, update_num, ignore_grad)
 
     def _autocast(self, sample, model):

@@ -75,7 +75,8 @@ def read_vectors(path: str | os.PathLike, wanted: Collection[str]) -> WordVector
         if len(numbers) != width:
             raise input_error(f"{len(numbers)} numbers behind {word!r:.40}, {width} expected", path, number)
         try:
-            found[word] = np.array(numbers, dtype=np.float32).astype(np.float16)
+            with np.errstate(over="ignore"):
+                found[word] = np.array(numbers, dtype=np.float32).astype(np.float16)
         except ValueError:
             raise input_error(f"what is behind {word!r:.40} are not all numbers", path, number) from None
         if not np.isfinite(found[word]).all():

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from transition_parser.data.columns import FILE_NAME, Columns, read_marks
 from transition_parser.errors import InputError
+from transition_parser.text.columns import FILE_NAME, Columns, read_marks
 
 COLUMNS = Columns({"upos": ("NOUN", "VERB"), "domain": ("news",)})
 

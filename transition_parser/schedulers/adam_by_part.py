@@ -1,0 +1,49 @@
+"""Adam with a learning rate of its own for parts of a model, such as a pretrained encoder that is tuned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from fairseq.optim import register_optimizer
+from fairseq.optim.adam import FairseqAdam, FairseqAdamConfig
+from torch import nn
+
+from transition_parser.errors import InputError
+from transition_parser.modules.pretrained import LR_SCALE
+
+
+@register_optimizer("adam_by_part", dataclass=FairseqAdamConfig)
+class AdamByPart(FairseqAdam):
+    """fairseq's Adam, where parameters with an attribute `lr_scale` learn at that multiple of the learning rate."""
+
+    def __init__(self, cfg: FairseqAdamConfig, params: Iterable[nn.Parameter]) -> None:
+        groups: dict[float, dict[str, Any]] = {}
+        for parameter in params:
+            scale = lr_scale(parameter)
+            groups.setdefault(scale, {"params": [], LR_SCALE: scale})["params"].append(parameter)
+        super().__init__(cfg, [groups[scale] for scale in sorted(groups, reverse=True)])
+        self.set_lr(self.optimizer_config["lr"])
+
+    def get_lr(self) -> float:
+        """The learning rate of what has no scale of its own."""
+        group = self.param_groups[0]
+        return group["lr"] / group[LR_SCALE]
+
+    def set_lr(self, lr: float) -> None:
+        """Sets it, and those of the parts."""
+        for group in self.param_groups:
+            group["lr"] = lr * group[LR_SCALE]
+
+
+def lr_scale(parameter: nn.Parameter) -> float:
+    """The multiple of the learning rate that the parameter is to learn at."""
+    return getattr(parameter, LR_SCALE, 1.0)
+
+
+def check_optimizer(optimizer: object, parameters: Iterable[nn.Parameter]) -> None:
+    """Raises `InputError` where parts of a model have learning rates of their own, and the optimizer does not know."""
+    while not isinstance(optimizer, AdamByPart) and hasattr(optimizer, "fp32_optimizer"):
+        optimizer = optimizer.fp32_optimizer  # of training in half precision
+    if not isinstance(optimizer, AdamByPart) and any(lr_scale(parameter) != 1.0 for parameter in parameters):
+        raise InputError("--pretrained-lr-scale needs --optimizer adam_by_part: others give all parts the same rate")
