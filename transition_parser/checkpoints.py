@@ -23,7 +23,7 @@ from transition_parser.exports import CONFIG, WEIGHTS, read_config, write_config
 from transition_parser.files import new_files, replacing
 from transition_parser.model_files import in_file, shown
 from transition_parser.models.registry import architecture_of
-from transition_parser.modules.contract import ParserModel
+from transition_parser.modules.contract import ALSO_PREFIX, ParserModel
 from transition_parser.weights import (
     check_finite,
     check_shapes,
@@ -83,7 +83,8 @@ def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
         raise input_error(_why_not_read(error), path) from None
     if not isinstance(state, dict) or "model" not in state or not isinstance(state.get("cfg"), dict):
         raise input_error("not a checkpoint of fairseq-train", path)
-    state["model"] = checked_weights(state["model"], path)
+    weights = checked_weights(state["model"], path)
+    state["model"] = {name: value for name, value in weights.items() if not name.startswith(ALSO_PREFIX)}
     return state
 
 

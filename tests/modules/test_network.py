@@ -114,7 +114,8 @@ def loaded(checkpoint):
 def scores_of(model, net_input: dict) -> torch.Tensor:
     """(B, T, V), −inf for illegal actions."""
     states = States(**net_input["states"]) if "states" in net_input else None
-    return only_legal(*model(net_input["src_tokens"], net_input["prev_output_tokens"], states, net_input["features"]))
+    scores, legal, _ = model(net_input["src_tokens"], net_input["prev_output_tokens"], states, net_input["features"])
+    return only_legal(scores, legal)
 
 
 def batch_of(resources, count: int = 12) -> dict:

@@ -8,7 +8,7 @@ import torch
 
 from transition_parser.errors import InputError
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
-from transition_parser.modules.tagging import TagHeads, tag_heads
+from transition_parser.modules.tagging import TagHeads, check_tagged, tag_heads
 from transition_parser.modules.words import WordInputs
 from transition_parser.text.columns import Columns
 from transition_parser.text.word_vectors import WordVectors
@@ -88,7 +88,9 @@ def test_columns_that_the_data_lacks():
     with pytest.raises(InputError, match=r"no vectors of words: .*--vectors FILE` keeps them"):
         WordInputs(StackTransformerOptions(read_vectors=True), DIM, SimpleNamespace(vectors=None))
     with pytest.raises(InputError, match="no column upos"):
-        tag_heads(StackTransformerOptions(tag_loss=0.1), DIM, Columns())
+        check_tagged(0.1, None)
+    check_tagged(0.0, None)
+    assert tag_heads(StackTransformerOptions(tag_loss=0.1), DIM, Columns()) is None
     assert tag_heads(StackTransformerOptions(), DIM, COLUMNS) is None
 
 

@@ -15,7 +15,6 @@ from fairseq.logging import metrics
 from torch import Tensor
 
 from transition_parser.errors import InputError
-from transition_parser.modules.tagging import TagLoss
 from transition_parser.text.columns import OF_WORDS
 
 
@@ -53,7 +52,8 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         """(loss, sample size, what to log), as fairseq's criteria return them."""
         logits, extra = model(**sample["net_input"], mask_illegal=False)
         loss, nll = self.compute_loss(model, (logits, extra), sample, reduce)
-        tagged = self._tag_loss(model, extra, sample)
+        heads = extra["tag_heads"]
+        tagged = heads.loss(extra["words"], sample["tags"]) if heads is not None and "tags" in sample else None
         if tagged is not None:
             loss = loss + tagged.loss
         sample_size = sample["target"].size(0) if self.sentence_avg else sample["ntokens"]
@@ -69,11 +69,6 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
             logged |= {f"{name}_right": utils.item(right) for name, right in tagged.right.items()}
             logged |= {f"{name}_words": utils.item(words) for name, words in tagged.words.items()}
         return loss, sample_size, logged
-
-    @staticmethod
-    def _tag_loss(model, extra, sample) -> TagLoss | None:
-        heads = getattr(model, "tags", None)
-        return heads.loss(extra["words"], sample["tags"]) if heads is not None and "tags" in sample else None
 
     @classmethod
     def reduce_metrics(cls, logging_outputs) -> None:

@@ -23,6 +23,8 @@ from transition_parser.states.states import States
 from transition_parser.states.table import ActionTable
 from transition_parser.text.columns import UPOS
 
+ALSO_PREFIX = "also_"  # of the names of weights in a checkpoint that were trained along with the model, and are not its
+
 
 @dataclass(frozen=True)
 class Hypothesis:

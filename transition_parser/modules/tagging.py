@@ -71,10 +71,12 @@ class TagHeads(nn.ModuleDict):
 
 
 def tag_heads(options: WordOptions, dim: int, columns: Columns) -> TagHeads | None:
-    """Those that the options ask for. Raises `InputError` where the data has nothing to predict."""
-    if not options.tag_loss:
-        return None
-    heads = TagHeads(dim, columns, options.tag_loss)
-    if not len(heads):
-        columns.count(OF_WORDS[0])
-    return heads
+    """Those that the options ask for; None where the data has nothing to predict."""
+    heads = TagHeads(dim, columns, options.tag_loss) if options.tag_loss else {}
+    return heads if len(heads) else None
+
+
+def check_tagged(weight: float, *heads: TagHeads | None) -> None:
+    """Raises `InputError` where tags are to be predicted and no model of those that are trained does."""
+    if weight and not any(heads):
+        Columns().count(OF_WORDS[0])

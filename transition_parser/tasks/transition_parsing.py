@@ -5,10 +5,11 @@ import logging
 import os
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Optional
 
+import numpy as np
 import torch
 from fairseq.data import Dictionary, data_utils
 from fairseq.dataclass import ChoiceEnum
@@ -24,12 +25,13 @@ from transition_parser import criterions, schedulers  # noqa: F401  (registers t
 from transition_parser.compat import let_idle_threads_sleep_soon
 from transition_parser.data.dataset import ReadWords, TransitionDataset
 from transition_parser.data.resources import SOURCE, TARGET, Resources
+from transition_parser.data.two_corpora import TwoCorpora
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
 from transition_parser.errors import InputError, input_error
 from transition_parser.formalisms import formalism_of
 from transition_parser.modules.kept_vectors import keep_vectors
 from transition_parser.modules.packing import has_fast_bf16
-from transition_parser.modules.tagging import TagHeads
+from transition_parser.modules.tagging import TagHeads, check_tagged
 from transition_parser.modules.words import PRETRAINED, WordInputs
 from transition_parser.parses import graph_of
 from transition_parser.process import keep_freed_memory
@@ -39,7 +41,7 @@ from transition_parser.search import search
 from transition_parser.states.machine import max_search_actions
 from transition_parser.tasks.scoring import GENERATED, SCORING
 from transition_parser.tasks.wrappers import GenerationModel
-from transition_parser.text.columns import Marks, read_marks
+from transition_parser.text.columns import OF_WORDS, Columns, read_marks
 from transition_parser.text.pieces import FILE_NAME as PIECES_FILE
 from transition_parser.text.pieces import OPEN, Pieces
 from transition_parser.transitions.config import FILE_NAME as CONFIG_FILE
@@ -71,6 +73,13 @@ class TransitionParsingConfig(LengthConfig):
     valid_beam: int = field(
         default=1, metadata={"help": "beam of validation, which logs UAS and LAS, or Smatch; 0: no parsing"}
     )
+    also: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "folder of another corpus, of any transition system: its sentences train the encoder, too, with a "
+            "decoder of their own that is not kept"
+        },
+    )
     seed: int = II("common.seed")
     dataset_impl: Optional[str] = II("dataset.dataset_impl")
 
@@ -87,6 +96,10 @@ class TransitionParsingTask(FairseqTask):
         super().__init__(cfg)
         self.resources = resources
         self.table = resources.table
+        self.also_resources = self._also = None
+        if cfg.also:
+            self._also = Resources.load(cfg.also)
+            self.also_resources = _along(resources, self._also)
         self._precision: torch.dtype | None = None  # of training, not known before the first batch
         self.formalism = formalism_of(resources.parser.system)
         self.needs: Collection[str] = ()  # of the model, which fairseq makes before it loads data
@@ -128,7 +141,13 @@ class TransitionParsingTask(FairseqTask):
 
     def build_model(self, cfg, from_checkpoint=False):
         """fairseq's way, remembering what the model needs to see of the state."""
+        if from_checkpoint:  # to parse
+            self.also_resources = None
         model = super().build_model(cfg, from_checkpoint)
+        self._also_model = model.also
+        if not from_checkpoint:
+            heads = [part.tag_heads for part in (model.plain, model.also) if part is not None]
+            check_tagged(getattr(cfg, "tag_loss", 0.0), *heads)
         self.needs, self._inputs, self._tag_heads = model.decoder.needs, model.plain.inputs, model.plain.tag_heads
         return model
 
@@ -136,18 +155,8 @@ class TransitionParsingTask(FairseqTask):
 
     def load_dataset(self, split: str, combine: bool = False, **kwargs) -> None:
         """Loads `split`. Raises `InputError` where fairseq-preprocess has not written it."""
-        prefix = Path(self.cfg.data) / f"{split}.{SOURCE}-{TARGET}."
-        sides = []
-        for language, dictionary in (
-            (SOURCE, self.source_dictionary),
-            (TARGET, self.target_dictionary),
-        ):
-            path = str(prefix) + language
-            side = data_utils.load_indexed_dataset(path, dictionary, self.cfg.dataset_impl)
-            if side is None:
-                raise input_error("not found: run `fairseq-preprocess` on the folder first", path)
-            sides.append(side)
-        source, target = sides
+        folder = str(self.cfg.data)
+        source, target = self._sides(folder, split, self.source_dictionary, self.target_dictionary)
         training = split == "train"
         sentences = [self.resources.words(tokens.tolist()) for tokens in source]
         self.datasets[split] = TransitionDataset(
@@ -158,20 +167,55 @@ class TransitionParsingTask(FairseqTask):
             self.resources,
             alpha=(self.cfg.subword_regularization or None) if training else None,
             seed=self.cfg.seed,
-            references=None
-            if training
-            else self.formalism.gold_graphs(self.resources, str(self.cfg.data), split, source, target),
+            references=None if training else self.formalism.gold_graphs(self.resources, folder, split, source, target),
             needs=self.needs,
             read_words=self._read_words(sentences, split),
-            marks=self._marks(split, sentences),
+            marks=read_marks(folder, split, self._wanted(self._tag_heads), [*map(len, sentences)]),
             tag_targets=None if self._tag_heads is None else self._tag_heads.targets,
             hidden=self._inputs.hidden(training) if self._inputs else {},
         )
 
-    def _marks(self, split: str, sentences: Sequence[Sequence[str]]) -> Marks:
-        """The columns of a split that the model reads or predicts."""
-        wanted = {*(self._tag_heads or ()), *(self._inputs.hidden(False) if self._inputs else ())}
-        return read_marks(self.cfg.data, split, wanted, [len(words) for words in sentences])
+        if training and self.also_resources is not None:
+            self.datasets[split] = TwoCorpora(self.datasets[split], self._also_dataset())
+
+    def _also_dataset(self) -> TransitionDataset:
+        """The training data of the corpus that is trained along, its words in the pieces of the other."""
+        folder, resources, model = str(self.cfg.also), self.also_resources, self._also_model
+        own = [fairseq_dictionary(v) for v in (self._also.source_dictionary, self._also.target_dictionary)]
+        source, target = self._sides(folder, "train", *own)
+        sentences = [self._also.words(tokens.tolist()) for tokens in source]
+        source = resources.encode_all(sentences)
+        wanted = [name for name in self._wanted(model.tag_heads) if name in self._also.columns]
+        marks = read_marks(folder, "train", wanted, [*map(len, sentences)])
+        hidden = self._inputs.hidden(True) if self._inputs else {}
+        return TransitionDataset(
+            source,
+            np.array([len(tokens) for tokens in source]),
+            target,
+            target.sizes,
+            resources,
+            alpha=self.cfg.subword_regularization or None,
+            seed=self.cfg.seed,
+            needs=model.decoder.needs,
+            read_words=self._read_words(sentences, "also"),
+            marks=marks,
+            tag_targets=None if model.tag_heads is None else model.tag_heads.targets,
+            hidden={name: share for name, share in hidden.items() if name in marks},
+        )
+
+    def _sides(self, folder: str, split: str, *dictionaries: Dictionary) -> list:
+        sides = []
+        for language, dictionary in zip((SOURCE, TARGET), dictionaries, strict=True):
+            path = str(Path(folder) / f"{split}.{SOURCE}-{TARGET}.{language}")
+            side = data_utils.load_indexed_dataset(path, dictionary, self.cfg.dataset_impl)
+            if side is None:
+                raise input_error("not found: run `fairseq-preprocess` on the folder first", path)
+            sides.append(side)
+        return sides
+
+    def _wanted(self, heads: Optional[TagHeads]) -> set[str]:
+        """The columns that the model reads or predicts."""
+        return {*(heads or ()), *(self._inputs.hidden(False) if self._inputs else ())}
 
     def get_batch_iterator(self, dataset, *args, **kwargs):
         """fairseq's iterator over batches; schedulers come to know how many there are for training."""
@@ -319,6 +363,19 @@ def fairseq_dictionary(vocabulary: Vocabulary) -> Dictionary:
     for symbol, count in list(zip(vocabulary.symbols, vocabulary.counts))[len(SPECIAL) :]:
         dictionary.add_symbol(symbol, count, overwrite=True)
     return dictionary
+
+
+def _along(resources: Resources, also: Resources) -> Resources:
+    """What a model of another corpus is made from that shares its encoder with that of `resources`."""
+    of_words = {name: values for name, values in also.columns.values.items() if name in OF_WORDS}
+    columns = {name: values for name, values in resources.columns.values.items() if name not in OF_WORDS}
+    return replace(
+        also,
+        source_dictionary=resources.source_dictionary,
+        pieces=resources.pieces,
+        columns=Columns({**columns, **of_words}),
+        vectors=resources.vectors,
+    )
 
 
 class _BoundedGenerator(SequenceGenerator):

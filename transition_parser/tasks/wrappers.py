@@ -19,7 +19,7 @@ from torch import Tensor
 
 import transition_parser.models  # noqa: F401  (registers the architectures of the package)
 from transition_parser.models.registry import Architecture, architecture_of, on_registration
-from transition_parser.modules.contract import ParserModel, SearchState, only_legal
+from transition_parser.modules.contract import ALSO_PREFIX, ParserModel, SearchState, only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.words import WordTensors
 from transition_parser.states.states import States
@@ -31,21 +31,35 @@ _CACHE = "transition_parser"  # the key in fairseq's incremental state
 class TrainingModel(BaseFairseqModel):
     """A model as `fairseq-train` wants it. Its parameters have the names that they have in the model.
 
-    plain: the model itself, which shares its parts with this one.
+    plain: the model itself, which shares its parts with this one. also: a model of other graphs with the same encoder,
+    which is trained with it and not kept (`--also`).
     """
 
-    def __init__(self, plain: ParserModel) -> None:
+    def __init__(self, plain: ParserModel, also: ParserModel | None = None) -> None:
         super().__init__()
-        self.__dict__["plain"] = plain  # not as a part: its parts are ours
+        self.__dict__["plain"], self.__dict__["also"] = plain, also  # not as parts: their parts are ours
         for name, part in plain.named_children():
             self.add_module(name, part)
+        for name, part in also.named_children() if also else ():
+            if name != "encoder":
+                self.add_module(ALSO_PREFIX + name, part)
 
     @classmethod
     def build_model(cls, args, task) -> TrainingModel:
         """The model of `args` over the dictionaries of `task`."""
         architecture = architecture_of(args.arch)
         options = architecture.options.of_namespace(args, architecture.defaults)
-        return cls(architecture.build(options, task.resources))
+        plain, also = architecture.build(options, task.resources), None
+        if task.also_resources is not None:
+            also = architecture.build(options, task.also_resources)
+            also.encoder = plain.encoder
+        return cls(plain, also)
+
+    def upgrade_state_dict_named(self, state_dict: dict[str, Any], name: str) -> None:
+        """Leaves out what a checkpoint has of a model that was trained along, where there is none here."""
+        if self.also is None:
+            for key in [key for key in state_dict if key.startswith(ALSO_PREFIX)]:
+                del state_dict[key]
 
     def forward(
         self,
@@ -56,16 +70,19 @@ class TrainingModel(BaseFairseqModel):
         features: Tensor | None = None,
         words: WordTensors | None = None,
         mask_illegal: bool = True,
+        also: bool = False,
     ) -> tuple[Tensor, dict[str, Any]]:
-        """(B, T, V) scores before the softmax, −inf for illegal actions, and fairseq's dictionary of extras, with which
-        actions are legal, 1 and 0, under `legal`, and the encoder's words under `words`. mask_illegal: False leaves the
-        scores as they come.
+        """(B, T, V) scores before the softmax, −inf for illegal actions, and fairseq's dictionary of extras: which
+        actions are legal, 1 and 0, under `legal`; the encoder's words under `words`, and what predicts their tags
+        under `tag_heads`. mask_illegal: False leaves the scores as they come. also: the batch is for the model that is
+        trained along.
 
         states: those before each action, by field, from the data loader; without them the machine runs here.
         """
         given = None if states is None else States(**states)
-        scores, legal, encoder_out = self.plain(src_tokens, prev_output_tokens, given, features, words)
-        extra = {"attn": None, "legal": legal, "words": encoder_out.words}
+        plain = self.also if also else self.plain
+        scores, legal, encoder_out = plain(src_tokens, prev_output_tokens, given, features, words)
+        extra = {"attn": None, "legal": legal, "words": encoder_out.words, "tag_heads": plain.tag_heads}
         return only_legal(scores, legal) if mask_illegal else scores, extra
 
     def get_normalized_probs(self, net_output, log_probs: bool, sample=None) -> Tensor:

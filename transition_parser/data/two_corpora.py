@@ -1,0 +1,94 @@
+"""Two corpora of different graphs, whose batches train one encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from fairseq.data import FairseqDataset
+
+from transition_parser.data.dataset import TransitionDataset
+
+ALSO = "also"  # what a batch of the second corpus says of itself
+
+
+class TwoCorpora(FairseqDataset):
+    """The sentences of the first corpus, then those of the second; no batch has some of both."""
+
+    def __init__(self, first: TransitionDataset, second: TransitionDataset) -> None:
+        self.corpora = first, second
+
+    def __len__(self) -> int:
+        return sum(map(len, self.corpora))
+
+    def _split(self, indices: Sequence[int]) -> list[np.ndarray]:
+        indices, first = np.asarray(indices, dtype=np.int64), len(self.corpora[0])
+        return [indices[indices < first], indices[indices >= first] - first]
+
+    def _joined(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        return np.concatenate([first, second + len(self.corpora[0])])
+
+    def __getitem__(self, index: int) -> dict:
+        first = len(self.corpora[0])
+        if index < first:
+            return {**self.corpora[0][index], ALSO: False}
+        return {**self.corpora[1][index - first], ALSO: True}
+
+    def collater(self, samples: list[dict]) -> dict:
+        """As that of `TransitionDataset`; in batches of the second corpus `net_input` has `also`."""
+        if not samples or not samples[0][ALSO]:
+            return self.corpora[0].collater(samples)
+        batch = self.corpora[1].collater(samples)
+        batch["net_input"][ALSO] = True
+        return batch
+
+    # --- what fairseq asks ------------------------------------------------------------------
+
+    def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:
+        """Of sentences of either corpus."""
+        sizes = np.zeros(len(indices), dtype=np.int64)
+        inside = np.asarray(indices) < len(self.corpora[0])
+        first, second = self._split(indices)
+        sizes[inside], sizes[~inside] = self.corpora[0].num_tokens_vec(first), self.corpora[1].num_tokens_vec(second)
+        return sizes
+
+    def num_tokens(self, index: int) -> int:
+        return int(self.num_tokens_vec(np.array([index]))[0])
+
+    def size(self, index: int) -> tuple[int, int]:
+        first = len(self.corpora[0])
+        return self.corpora[0].size(index) if index < first else self.corpora[1].size(index - first)
+
+    def ordered_indices(self) -> np.ndarray:
+        """By length in each corpus."""
+        return self._joined(*(corpus.ordered_indices() for corpus in self.corpora))
+
+    def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
+        """The batches of each corpus."""
+        first, second = (
+            corpus.batch_by_size(some, max_tokens, max_sentences, required_batch_size_multiple)
+            for corpus, some in zip(self.corpora, self._split(indices), strict=True)
+        )
+        return [*first, *(np.asarray(batch) + len(self.corpora[0]) for batch in second)]
+
+    def filter_indices_by_size(self, indices, max_sizes):
+        """Leaves out what is longer than `max_sizes`."""
+        kept = [
+            corpus.filter_indices_by_size(some, max_sizes)
+            for corpus, some in zip(self.corpora, self._split(indices), strict=True)
+        ]
+        ignored = [*kept[0][1], *(index + len(self.corpora[0]) for index in kept[1][1])]
+        return self._joined(kept[0][0], kept[1][0]), ignored
+
+    @property
+    def supports_prefetch(self) -> bool:
+        return False
+
+    @property
+    def can_reuse_epoch_itr_across_epochs(self) -> bool:
+        return True
+
+    def set_epoch(self, epoch: int) -> None:
+        """Tells both."""
+        for corpus in self.corpora:
+            corpus.set_epoch(epoch)
