@@ -7,6 +7,15 @@ if [ -x "$root/.venv/bin/transition-parser" ]; then PATH=$root/.venv/bin:$PATH; 
 # is imported.
 export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
 
+# untagged FILE: a CoNLL-U file without lemmas, tags and features, so that a model that predicts them does; other files as
+# they are
+untagged() {
+    case $1 in
+    *.conllu) awk -F'\t' -v OFS='\t' 'NF == 10 && $1 !~ /[-.]/ { $3 = $4 = $5 = $6 = "_" } { print }' "$1" ;;
+    *) cat "$1" ;;
+    esac
+}
+
 # usage ARGUMENTS: says how the script is called
 usage() {
     echo "usage: bash run/$(basename "$0") $*" >&2

@@ -10,13 +10,9 @@ case $gold in
 esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-input=$gold
-if [ $suffix = conllu ]; then # without lemmas, tags and features, so that those of a model that predicts them are scored
-    input=$work/input.conllu
-    awk -F'\t' -v OFS='\t' 'NF == 10 && $1 !~ /[-.]/ { $3 = $4 = $5 = $6 = "_" } { print }' "$gold" >"$input"
-fi
+untagged "$gold" >"$work/input.$suffix"
 for beam in 1 10; do
-    transition-parser parse "$model" "$input" --beam "$beam" -o "$work/$beam.$suffix"
+    transition-parser parse "$model" "$work/input.$suffix" --beam "$beam" -o "$work/$beam.$suffix"
     for variant in "${variants[@]}"; do
         figures=$(transition-parser score "$gold" "$work/$beam.$suffix" --json $variant)
         echo "beam $beam $variant $figures"

