@@ -14,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 
 echo "== $(wc -l <"$data/sentences.txt") plain sentences to trees (transition-parser parse en --tokenize)"
 transition-parser parse en "$data/sentences.txt" --tokenize --beam 10 -o "$work/sentences.conllu"
-cut -f 1,2,7,8 "$work/sentences.conllu"
+cut -f 1-4,7,8 "$work/sentences.conllu"
 
 echo "== $(wc -l <"$data/amr_sentences.txt") plain sentences to AMRs (transition-parser parse amr --tokenize --alignments)"
 transition-parser parse amr "$data/amr_sentences.txt" --tokenize --alignments --beam 10 -o "$work/sentences.amr"
@@ -25,7 +25,8 @@ transition-parser oracle "$data/sample.conllu" --system arc-hybrid-swap --check
 transition-parser oracle "$data/sample.amr" --system amr --check
 
 echo "== the sample corpora, parsed and scored (transition-parser parse, score)"
-transition-parser parse en "$data/sample.conllu" --beam 10 -o "$work/sample.conllu"
+untagged "$data/sample.conllu" >"$work/untagged.conllu"
+transition-parser parse en "$work/untagged.conllu" --beam 10 -o "$work/sample.conllu"
 transition-parser score "$data/sample.conllu" "$work/sample.conllu"
 transition-parser parse amr "$data/sample.amr" --beam 10 -o "$work/sample.amr"
 transition-parser score "$data/sample.amr" "$work/sample.amr"
