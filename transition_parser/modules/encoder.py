@@ -1,4 +1,4 @@
-"""The encoder: subword pieces in, one vector a word out."""
+"""Encoders: subword pieces in, one vector a word out."""
 
 from __future__ import annotations
 
@@ -27,14 +27,63 @@ class EncoderOut(NamedTuple):
     features: Tensor | None
 
 
-class WordEncoder(nn.Module):
-    """Embeds pieces, pools them to words (mean), and lets the words attend to each other.
+class WordReader(nn.Module):
+    """Embeds pieces, pools them to words (mean), and adds what else words are read by.
 
     The `</s>` that fairseq appends is the last position: the artificial root.
 
     opens: (V,) bool, True for the pieces that open a word, and for `</s>`. padding: the id of `<pad>`. dim: width.
-    inner: width inside feed-forward. layers: attention layers. local_layers: convolutions over three words before them.
     inputs: what words are read by beside their pieces. read_pieces: False leaves the pieces out.
+    """
+
+    def __init__(
+        self,
+        opens: Tensor,
+        padding: int,
+        *,
+        dim: int,
+        inputs: WordInputs | None = None,
+        read_pieces: bool = True,
+    ) -> None:
+        super().__init__()
+        self.padding = padding
+        self.register_buffer("opens", opens, persistent=False)
+        self.embed = nn.Embedding(len(opens), dim, padding)
+        nn.init.normal_(self.embed.weight, std=dim**-0.5)
+        nn.init.zeros_(self.embed.weight[padding])
+        self.scale = math.sqrt(dim)
+        self.inputs, self.read_pieces = inputs, read_pieces
+
+    def read(self, src_tokens: Tensor, words: WordTensors | None) -> tuple[Tensor, Tensor]:
+        """(B, P, dim), the words and the root of each sentence, and (B, P), True at them.
+
+        src_tokens: (B, S) piece ids, padded on either side. words: what the further inputs read of the words.
+        """
+        x, mask = self._pool(src_tokens)
+        return x if self.inputs is None else self.inputs(x, words), mask
+
+    def _pool(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """(B, P, dim) means of the pieces of each word, and which positions are words."""
+        real = tokens != self.padding
+        word = (self.opens[tokens] & real).long().cumsum(1)  # from 1; 0 before the first word
+        count = word.max(1).values
+        width = int(count.max())
+        real = real & (word > 0)
+        first = torch.arange(len(tokens), device=tokens.device)[:, None] * width
+        sizes = (first + word - 1)[real].bincount(minlength=len(tokens) * width)
+        means = F.embedding_bag(tokens[real], self.embed.weight, sizes.cumsum(0) - sizes, mode="mean")
+        mask = torch.arange(width, device=tokens.device) < count[:, None]
+        if not self.read_pieces:  # but the root's, which no other input reads
+            root = torch.arange(width, device=tokens.device) == count[:, None] - 1
+            means = means * root.flatten()[:, None].to(means.dtype)
+        return (means * self.scale).unflatten(0, mask.shape), mask
+
+
+class WordEncoder(WordReader):
+    """Lets the words attend to each other.
+
+    dim: width. inner: width inside feed-forward. layers: attention layers. local_layers: convolutions over three words
+    before them. Others as of `WordReader`.
     """
 
     def __init__(
@@ -54,13 +103,7 @@ class WordEncoder(nn.Module):
         inputs: WordInputs | None = None,
         read_pieces: bool = True,
     ) -> None:
-        super().__init__()
-        self.padding = padding
-        self.register_buffer("opens", opens, persistent=False)
-        self.embed = nn.Embedding(len(opens), dim, padding)
-        nn.init.normal_(self.embed.weight, std=dim**-0.5)
-        nn.init.zeros_(self.embed.weight[padding])
-        self.scale = math.sqrt(dim)
+        super().__init__(opens, padding, dim=dim, inputs=inputs, read_pieces=read_pieces)
         self.head_width = dim // heads
         self.dropout = Dropout(dropout)
         self.word_dropout = Dropout(word_dropout, whole=True)
@@ -69,15 +112,12 @@ class WordEncoder(nn.Module):
             EncoderLayer(dim, heads, inner, dropout, attention_dropout, activation_dropout) for _ in range(layers)
         )
         self.norm = nn.LayerNorm(dim)
-        self.inputs, self.read_pieces = inputs, read_pieces
 
     def forward(
         self, src_tokens: Tensor, features: Tensor | None = None, words: WordTensors | None = None
     ) -> EncoderOut:
         """src_tokens: (B, S) piece ids, padded on either side. words: what the further inputs read of the words."""
-        x, mask = self._pool(src_tokens)
-        if self.inputs is not None:
-            x = self.inputs(x, words)
+        x, mask = self.read(src_tokens, words)
         x = self.dropout(self.word_dropout(x) + sinusoids(1, x.size(1), x.size(2), x.device).to(x.dtype))
         lengths = mask.sum(1)
         training = self.training or torch.is_grad_enabled()
@@ -105,19 +145,3 @@ class WordEncoder(nn.Module):
             added = layer.infer(rows, inner, (batch, width), sentence, lengths)
             inner = add_and_normalise(rows, added, norm)
         return inner[: batch * width].unflatten(0, (batch, width))
-
-    def _pool(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """(B, P, dim) means of the pieces of each word, and which positions are words."""
-        real = tokens != self.padding
-        word = (self.opens[tokens] & real).long().cumsum(1)  # from 1; 0 before the first word
-        count = word.max(1).values
-        width = int(count.max())
-        real = real & (word > 0)
-        first = torch.arange(len(tokens), device=tokens.device)[:, None] * width
-        sizes = (first + word - 1)[real].bincount(minlength=len(tokens) * width)
-        means = F.embedding_bag(tokens[real], self.embed.weight, sizes.cumsum(0) - sizes, mode="mean")
-        mask = torch.arange(width, device=tokens.device) < count[:, None]
-        if not self.read_pieces:  # but the root's, which no other input reads
-            root = torch.arange(width, device=tokens.device) == count[:, None] - 1
-            means = means * root.flatten()[:, None].to(means.dtype)
-        return (means * self.scale).unflatten(0, mask.shape), mask
