@@ -26,6 +26,8 @@ from transition_parser.text.columns import UPOS, read_marks
 
 TREES = ("arc-hybrid-swap", "arc-eager", "arc-standard")
 SYSTEMS = (*TREES, "amr")
+SEQ2SEQ = {"no_pushed": True, "no_removed": True, "attention_layers": 1}
+RECURRENT = {"encoder_hidden": 16, "decoder_hidden": 32, "attention_width": 16}
 # what a model sees of the parser state: architecture and options
 MODELS = {
     "no state": ("transition_transformer_small", {}),
@@ -34,6 +36,11 @@ MODELS = {
     "top2": ("stack_transformer_small", {"state_window": "top2", "stack_heads": 2, "buffer_heads": 0}),
     "shift words": ("stack_transformer_small", {"predict_shift_words": True, "state_positions": True}),
     "no memory": ("toy_top_two", {}),
+    "stack attention": ("stack_attention_rnn_small", RECURRENT | {"decoder_layers": 2}),
+    "seq2seq": (
+        "stack_attention_rnn_small",
+        RECURRENT | SEQ2SEQ,
+    ),
     "columns": ("stack_transformer_small", {"character_width": 8, "state_positions": True}),
     "pretrained": ("stack_transformer_small", {"pretrained_layers": "last3", "pretrained_training": "adapters"}),
 }

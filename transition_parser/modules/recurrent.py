@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut, WordReader
@@ -36,8 +36,9 @@ class RecurrentEncoder(WordReader):
         super().__init__(opens, padding, dim=dim, inputs=inputs, read_pieces=read_pieces)
         self.word_dropout, self.dropout = Dropout(word_dropout, whole=True), Dropout(dropout)
         widths = [dim, *[2 * hidden] * (layers - 1)]
-        options = {"batch_first": True, "bidirectional": True}
-        self.layers = nn.ModuleList(CELLS[cell](width, hidden, **options) for width in widths)
+        self.ahead, self.back = (
+            nn.ModuleList(CELLS[cell](width, hidden, batch_first=True) for width in widths) for _ in range(2)
+        )
 
     def forward(
         self, src_tokens: Tensor, features: Tensor | None = None, words: WordTensors | None = None
@@ -46,8 +47,14 @@ class RecurrentEncoder(WordReader):
         x, mask = self.read(src_tokens, words)
         x = self.word_dropout(x)
         lengths = mask.sum(1)
-        on_host = lengths.cpu()
-        for layer in self.layers:
-            packed = pack_padded_sequence(self.dropout(x), on_host, batch_first=True, enforce_sorted=False)
-            x = pad_packed_sequence(layer(packed)[0], batch_first=True)[0]
+        mirrored = (lengths[:, None] - 1 - torch.arange(x.size(1), device=x.device)).clamp_min(0)
+        for ahead, back in zip(self.ahead, self.back, strict=True):
+            x = self.dropout(x)
+            # padding is behind the words in both directions, so that no word sees it
+            x = torch.cat([ahead(x)[0], _ordered(back(_ordered(x, mirrored))[0], mirrored)], -1)
         return EncoderOut(self.dropout(x), mask, lengths - 1, features)
+
+
+def _ordered(x: Tensor, places: Tensor) -> Tensor:
+    """(B, P, dim), at each position what is at another. places: (B, P), which."""
+    return x.gather(1, places[..., None].expand_as(x))

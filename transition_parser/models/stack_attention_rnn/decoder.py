@@ -1,0 +1,126 @@
+"""The decoder: a GRU over actions that attends to words in layers.
+
+Source: Zhang et al. 2017, secs. 2 and 3
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from transition_parser.models.stack_attention_rnn.attention import Memory, StackAttention
+from transition_parser.models.stack_attention_rnn.options import StackAttentionOptions
+from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
+from transition_parser.modules.dropout import Dropout
+from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.linear import linear
+from transition_parser.states.machine import Machine
+from transition_parser.states.states import States
+from transition_parser.states.table import ActionTable
+
+
+class StackAttentionSearch(SearchState):
+    """memory: what attention reads of the sentences. hidden: (R, layers, H), the states of the GRU."""
+
+    def __init__(self, machine: Machine, encoder_out: EncoderOut, memory: Memory, hidden: Tensor) -> None:
+        super().__init__(machine, encoder_out)
+        self.memory, self.hidden = memory, hidden
+
+    def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
+        self.hidden = self.hidden.index_select(0, rows)
+        if sentences is not None:
+            self.memory = self.memory.of(sentences)
+
+
+class StackAttentionDecoder(StateDecoder):
+    """A word is pushed (s = 1) once it is or was on the stack, and gone (r = 1) once it has left the stack and is not
+    in the buffer, where SWAP puts words back. The artificial root is a word like others; the paper has none.
+
+    The state of the first step is made from the encoder's backward state at the first word (the paper does not say:
+    Bahdanau et al. 2015, appendix A.2.2); what is scored from, g of eq. 4, is one layer with tanh.
+
+    padding: the id of `<pad>` among the actions.
+    """
+
+    def __init__(self, table: ActionTable, padding: int, options: StackAttentionOptions) -> None:
+        super().__init__(table)
+        dim, hidden, words = options.decoder_embed_dim, options.decoder_hidden, 2 * options.encoder_hidden
+        self.pushed, self.removed = not options.no_pushed, not options.no_removed
+        self.needs = tuple(
+            name
+            for name, wanted in (
+                ("stack", self.pushed),
+                ("buffer", self.removed),
+                ("left_stack", self.pushed or self.removed),
+            )
+            if wanted
+        )
+        self.embed = nn.Embedding(len(table.tokens), dim, padding)
+        nn.init.normal_(self.embed.weight, std=dim**-0.5)
+        nn.init.zeros_(self.embed.weight[padding])
+        self.action_dropout, self.dropout = Dropout(options.action_dropout, whole=True), Dropout(options.dropout)
+        self.first = linear(options.encoder_hidden, options.decoder_layers * hidden)
+        self.attention = StackAttention(hidden, words, options.attention_width, options.attention_layers, self.pushed)
+        found = words * options.attention_layers
+        widths = [dim + found, *[hidden] * (options.decoder_layers - 1)]
+        self.layers = nn.ModuleList(nn.GRUCell(width, hidden) for width in widths)
+        self.inner = linear(dim + hidden + found, hidden)
+        self.output = linear(hidden, len(table.tokens))
+
+    def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
+        memory, hidden = self.attention.memory(encoder_out), self._first(encoder_out)
+        embedded = self._embed(actions)
+        of_step = states.tensors()
+        tops, contexts = [], []
+        for step in range(actions.size(1)):  # the attention of a step needs the state of the one before
+            state = States(**{name: of_step[name][:, step] for name in ("columns", *self.needs)})
+            context = self._attend(hidden, memory, state, 1)
+            hidden = self._advance(embedded[:, step], context, hidden)
+            tops.append(hidden[:, -1])
+            contexts.append(context)
+        return self._score(embedded, torch.stack(tops, 1), torch.stack(contexts, 1))
+
+    def start(self, encoder_out: EncoderOut) -> StackAttentionSearch:
+        memory, hidden = self.attention.memory(encoder_out), self._first(encoder_out)
+        return StackAttentionSearch(self.machine(encoder_out, in_search=True), encoder_out, memory, hidden)
+
+    def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
+        assert isinstance(search, StackAttentionSearch)
+        embedded = self._embed(tokens)
+        context = self._attend(search.hidden, search.memory, search.machine.observe(), search.width)
+        search.hidden = self._advance(embedded, context, search.hidden)
+        search.steps += 1
+        scores = self._score(embedded, search.hidden[:, -1], context)
+        return ActionScores(self.pooled_shifts(scores), None, search.machine.legality())
+
+    # --- a step of R rows, W for each sentence ----------------------------------------------
+
+    def _embed(self, actions: Tensor) -> Tensor:
+        return self.dropout(self.action_dropout(self.embed(actions)))
+
+    def _first(self, encoder_out: EncoderOut) -> Tensor:
+        """(B, layers, H)."""
+        backward = encoder_out.words[:, 0].chunk(2, -1)[1]
+        return torch.tanh(self.first(backward)).unflatten(-1, (len(self.layers), -1))
+
+    def _attend(self, hidden: Tensor, memory: Memory, states: States, width: int) -> Tensor:
+        """(R, l · D), from the states of the top layer."""
+        pushed = gone = None
+        if self.pushed:
+            pushed = ((states.stack > 0) | (states.left_stack > 0)).unflatten(0, (-1, width))
+        if self.removed:
+            gone = ((states.left_stack > 0) & (states.buffer == 0)).unflatten(0, (-1, width))
+        return self.attention(hidden[:, -1].unflatten(0, (-1, width)), memory, pushed, gone).flatten(0, 1)
+
+    def _advance(self, embedded: Tensor, context: Tensor, hidden: Tensor) -> Tensor:
+        """(R, layers, H), the states after a step (eq. 3)."""
+        x, states = torch.cat([embedded, self.dropout(context)], -1), []
+        for number, layer in enumerate(self.layers):
+            x = layer(x if number == 0 else self.dropout(x), hidden[:, number])
+            states.append(x)
+        return torch.stack(states, 1)
+
+    def _score(self, embedded: Tensor, top: Tensor, context: Tensor) -> Tensor:
+        """(…, V), g of eq. 4."""
+        inner = torch.tanh(self.inner(torch.cat([embedded, self.dropout(top), self.dropout(context)], -1)))
+        return self.output(self.dropout(inner))
