@@ -31,6 +31,7 @@ from tests.small_models import (
 from transition_parser import Parser
 from transition_parser.errors import InputError
 from transition_parser.kernels import search_kernels
+from transition_parser.modules.contract import only_legal
 from transition_parser.parses import AmrParse, Parse
 from transition_parser.search import search
 from transition_parser.states.batched import BatchedMachine
@@ -151,6 +152,30 @@ def test_training(case_of, system, kind, move):
     assert found.keys() == wanted.keys()
     for name, value in wanted.items():  # updates make differences of rounding larger
         assert torch.allclose(found[name], value, rtol=CLOSE, atol=CLOSE if "gradient" in name else 10 * CLOSE), name
+
+
+@each_case
+def test_steps_of_search_score_like_teacher_forcing(case_of, system, kind):
+    """One step after the other with what search carries along, and all steps at once."""
+    case = case_of(system, kind)
+    model, net_input, target = case.model.eval(), case.batch["net_input"], case.batch["target"]
+    with torch.no_grad():
+        encoder_out, actions = model.plain.encode(net_input), net_input["prev_output_tokens"]
+        decoder = model.plain.decoder
+        states = decoder.states(actions, encoder_out)
+        wanted = only_legal(
+            decoder.pooled_shifts(decoder.scores(actions, encoder_out, states)), decoder.legality(states)
+        )
+        search_state = decoder.start(encoder_out)
+        for step in range(actions.size(1)):
+            if step:
+                search_state.machine.advance(actions[:, step])
+            found = decoder.step(actions[:, step], search_state).masked()
+            real = target[:, step] != case.task.target_dictionary.pad()
+            both = ((found > float("-inf")) & (wanted[:, step] > float("-inf")))[real]  # search of AMRs has its limits
+            assert bool(both.gather(1, target[:, step][real][:, None]).all())
+            ours, theirs = (only_legal(scores[real], both).log_softmax(-1) for scores in (found, wanted[:, step]))
+            assert torch.allclose(ours[both], theirs[both], atol=1e-5)
 
 
 @each_case

@@ -63,6 +63,7 @@ class StackAttention(nn.Module):
         for layer in self.of_state:
             query = layer(torch.cat([state, *found[-1:]], -1))
             scores = torch.tanh(keys + query[:, :, None]) @ self.score[0]
-            weights = scores.float().masked_fill(~seen, _NONE).softmax(-1).to(scores.dtype)
+            precise = torch.promote_types(scores.dtype, torch.float)
+            weights = scores.to(precise).masked_fill(~seen, _NONE).softmax(-1).to(scores.dtype)
             found.append(weights @ memory.words)
         return torch.cat(found, -1)
