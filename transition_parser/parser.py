@@ -21,12 +21,13 @@ import torch
 
 from transition_parser.checkpoints import load_model
 from transition_parser.data.resources import Resources
-from transition_parser.errors import InputError, NotFiniteError
+from transition_parser.errors import InputError, NotFiniteError, input_error
 from transition_parser.formalisms import Formalism, formalism_of
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.modules.contract import Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.ensemble import Ensemble
 from transition_parser.modules.packing import has_fast_bf16, merge_adapters, pack, quantised
 from transition_parser.parses import NO_TAGS, AmrParse, Parse
 from transition_parser.process import Shared, give_back_freed_memory
@@ -101,6 +102,7 @@ class Parser:
         self._domain = domain
         precision = _precision(precision, self.device)
         self._path: str | os.PathLike = ""
+        self._others: list[str | os.PathLike] = []
         full = copy.deepcopy(model).eval().float()
         merge_adapters(full)
         self.model = _prepared(full, self.device, precision)
@@ -120,13 +122,18 @@ class Parser:
         precision: str = "auto",
         threads: int | None = None,
         domain: str | None = None,
+        others: Sequence[str | os.PathLike] = (),
     ) -> Parser:
         """A parser from a checkpoint file, an exported folder, or the name of a model of the package.
 
-        Raises `InputError` where there is none.
+        others: further models that were trained on the same data folder, to parse together with it: the mean of their
+        log-probabilities decides. Raises `InputError` where there is none, and for models of other data.
         """
-        parser = cls(*load_model(model), beam, batch_tokens, device, precision, threads, domain)
-        parser._full, parser._path = None, os.path.abspath(model) if os.path.exists(model) else model
+        loaded, resources = load_model(model)
+        if others:
+            loaded = Ensemble([loaded, *(_of_same_data(path, resources) for path in others)])
+        parser = cls(loaded, resources, beam, batch_tokens, device, precision, threads, domain)
+        parser._full, parser._path, *parser._others = None, *map(_from_anywhere, (model, *others))
         return parser
 
     def __reduce__(self) -> tuple:
@@ -135,7 +142,7 @@ class Parser:
         if self._full is not None:
             return _build_again, (type(self), copy.deepcopy(self._full).cpu(), self.resources, options)
         # the class of the decoder is named, so that unpickling imports what registers its architecture
-        return _load_again, (type(self), self._path, options, type(self.model.decoder))
+        return _load_again, (type(self), self._path, {**options, "others": self._others}, type(self.model.decoder))
 
     def parse(self, text: object) -> list[AnyParse]:
         """Parses what it is given:
@@ -269,6 +276,17 @@ def _build_again(kind: type[Parser], model: ParserModel, resources: Resources, o
 
 def _load_again(kind: type[Parser], path: str | os.PathLike, options: dict, _decoder: type) -> Parser:
     return kind.load(path, **options)
+
+
+def _of_same_data(path: str | os.PathLike, resources: Resources) -> ParserModel:
+    model, own = load_model(path)
+    if own.fingerprint != resources.fingerprint:
+        raise input_error("was trained on other data than the first model: an ensemble shares its data folder", path)
+    return model
+
+
+def _from_anywhere(path: str | os.PathLike) -> str | os.PathLike:
+    return os.path.abspath(path) if os.path.exists(path) else path
 
 
 def _to(device: torch.device, value: Any) -> Any:

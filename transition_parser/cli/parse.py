@@ -39,6 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", metavar="IN", help="CoNLL-U, AMR or text file, - for standard input")
     parser.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
     parser.add_argument(
+        "--ensemble",
+        nargs="+",
+        default=[],
+        metavar="MODEL",
+        help="further models of the same data folder: the mean of the log-probabilities of all decides",
+    )
+    parser.add_argument(
         "--resume",
         action="store_true",
         help="collect the output in FILE.partial, and continue after the sentences that an interrupted run (of the "
@@ -94,6 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.precision,
         arguments.threads,
         arguments.domain,
+        arguments.ensemble,
     )
     check_options(arguments, OPTIONS, parser.formalism, f"{arguments.model} is a model of {parser.formalism.name}")
     sentences = parser.read(arguments.input, not arguments.tokenize, arguments.raw)

@@ -1,0 +1,77 @@
+"""Models that parse together."""
+
+import pickle
+
+import pytest
+import torch
+
+from tests.conftest import SAMPLE, run_here, train
+from tests.models.test_stack_attention_rnn import trained
+from transition_parser import Parser
+from transition_parser.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def models(data_folder, checkpoint, tmp_path_factory):
+    """Three of two architectures, of the same data."""
+    folders = [tmp_path_factory.mktemp("member") for _ in range(2)]
+    train(data_folder, folders[0], "--seed", "2", "--character-width", "8", updates=30)
+    trained(data_folder, folders[1], updates=30)
+    return [checkpoint, *(folder / "checkpoint_last.pt" for folder in folders)]
+
+
+def test_copies_parse_as_one(models):
+    sentences = list(Parser.load(models[0]).read(SAMPLE))[:20]
+    alone = Parser.load(models[0], precision="fp32", beam=3).parse(sentences)
+    copies = Parser.load(models[0], precision="fp32", beam=3, others=[models[0], models[0]]).parse(sentences)
+    for one, three in zip(alone, copies, strict=True):
+        assert one.actions == three.actions and one.score == pytest.approx(three.score, abs=1e-5)
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_a_sentence_does_not_depend_on_its_batch(models, beam):
+    parser = Parser.load(models[0], precision="fp32", beam=beam, others=models[1:])
+    sentences = list(parser.read(SAMPLE))[:12]
+    for sentence, wanted in zip(sentences, parser.parse(sentences), strict=True):
+        (alone,) = parser.parse([sentence])
+        assert alone.actions == wanted.actions and alone.score == pytest.approx(wanted.score, abs=1e-4)
+    again = pickle.loads(pickle.dumps(parser)).parse(sentences)
+    assert [parse.actions for parse in again] == [parse.actions for parse in parser.parse(sentences)]
+
+
+@torch.inference_mode()
+def test_the_mean_of_log_probabilities_decides(models):
+    parsers = [Parser.load(path, precision="fp32") for path in models[:2]]
+    together = Parser.load(models[0], precision="fp32", others=models[1:2])
+    words = ["The", "old", "dog", "sleeps", "."]
+    source = parsers[0].resources.encode(words)[None]
+    steps = []
+    for parser in (*parsers, together):
+        inputs = parser.model.inputs
+        read = inputs.read([words]) if inputs else None
+        features = parser.resources.features_of([words])
+        encoder_out = parser.model.encode({"src_tokens": source, "words": read, "features": features})
+        state = parser.model.decoder.start(encoder_out)
+        end = torch.tensor([parser.resources.table.end])
+        first = parser.model.decoder.step(end, state).masked().log_softmax(-1)
+        shift = first.argmax(1)
+        state.machine.advance(shift)
+        steps.append((first, parser.model.decoder.step(shift, state).masked().log_softmax(-1)))
+    for one, two, both in zip(*steps, strict=True):
+        assert torch.allclose(((one + two) / 2).log_softmax(-1), both, atol=1e-5)
+
+
+def test_other_precisions(models):
+    for precision in ("bf16", "int8"):
+        assert len(Parser.load(models[0], precision=precision, others=models[1:]).parse(SAMPLE)) == 64
+
+
+def test_on_the_command_line(models):
+    text = "The dog sleeps .\n"
+    done = run_here("parse", models[0], "-", "--ensemble", *models[1:], "--beam", "2", stdin=text)
+    assert done.stdout.count("\n1\t") == 1
+
+
+def test_a_model_of_other_data(models):
+    with pytest.raises(InputError, match="was trained on other data than the first model"):
+        Parser.load(models[0], others=["en-ewt"])

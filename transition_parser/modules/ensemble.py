@@ -1,0 +1,121 @@
+"""Several models that parse together: the mean of their log-probabilities, action by action.
+
+Zhang et al. 2017, sec. 4.2, take the mean of the probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from torch import Tensor, nn
+
+from transition_parser.errors import InputError
+from transition_parser.modules.contract import ActionScores, ParserModel, SearchState, StateDecoder
+from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.words import NO_MARKS, WordInputs
+from transition_parser.states.states import States
+from transition_parser.text.columns import Marks
+
+
+class EnsembleOut(NamedTuple):
+    """What the encoders of all members return; the first four fields are those of the first."""
+
+    words: Tensor
+    mask: Tensor
+    lengths: Tensor
+    features: Tensor | None
+    members: tuple[EncoderOut, ...]
+
+
+class EnsembleInputs:
+    """What the members read of words beside their pieces, each by itself."""
+
+    def __init__(self, members: Sequence[WordInputs | None]) -> None:
+        self.members = members
+
+    def __contains__(self, name: str) -> bool:
+        return any(inputs is not None and name in inputs for inputs in self.members)
+
+    def read(self, sentences: Sequence[Sequence[str]], marks: Marks = NO_MARKS) -> dict[str, Any]:
+        """See `WordInputs.read`; by the number of the member."""
+        return {str(i): inputs.read(sentences, marks) for i, inputs in enumerate(self.members) if inputs is not None}
+
+
+class EnsembleSearch(SearchState):
+    """members: the state of search of each. The first one's machine is that of all; the others follow it."""
+
+    def __init__(self, members: Sequence[SearchState], encoder_out: EncoderOut) -> None:
+        super().__init__(members[0].machine, encoder_out)
+        self.members = members
+
+    def branch(self, origin: Tensor) -> Tensor:
+        rows, *_ = [member.branch(origin) for member in self.members]
+        self.width = origin.size(1)
+        return rows
+
+    def keep(self, sentences: Tensor) -> Tensor:
+        rows, *_ = [member.keep(sentences) for member in self.members]
+        self.sentences = self.sentences.index_select(0, sentences)
+        return rows
+
+
+class EnsembleDecoder(StateDecoder):
+    """Scores are the means of the members' log-probabilities."""
+
+    def __init__(self, members: Sequence[StateDecoder]) -> None:
+        super().__init__(members[0].table)
+        self.members = nn.ModuleList(members)
+
+    def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
+        raise NotImplementedError("an ensemble parses; its members are trained one by one")
+
+    def start(self, encoder_out: EncoderOut) -> EnsembleSearch:
+        assert isinstance(encoder_out, EnsembleOut)
+        members = zip(self.members, encoder_out.members, strict=True)
+        return EnsembleSearch([member.start(out) for member, out in members], encoder_out)
+
+    def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
+        assert isinstance(search, EnsembleSearch)
+        total = None
+        for member, state in zip(self.members, search.members, strict=True):
+            if search.steps and state.machine is not search.machine:
+                state.machine.advance(tokens)
+            found = member.step(tokens, state, alive)
+            masked = found.masked().log_softmax(-1)
+            if found.tokens is not None:
+                every = masked.new_full((len(masked), len(self.table.tokens)), float("-inf"))
+                masked = every.index_copy_(1, found.tokens, masked)
+            total = masked if total is None else total + masked
+        search.steps += 1
+        scores = total / len(self.members)
+        return ActionScores(scores.masked_fill(scores == float("-inf"), 0.0), None, search.machine.legality())
+
+
+class Ensemble(ParserModel):
+    """Models over the same actions as one. Tags are those of the first."""
+
+    def __init__(self, members: Sequence[ParserModel]) -> None:
+        super().__init__(nn.ModuleList(member.encoder for member in members), EnsembleDecoder([*_decoders(members)]))
+        self.members = nn.ModuleList(members)
+
+    @property
+    def inputs(self) -> EnsembleInputs:
+        return EnsembleInputs([member.inputs for member in self.members])
+
+    @property
+    def tag_heads(self):
+        return self.members[0].tag_heads
+
+    def encode(self, net_input: Mapping[str, Any]) -> EnsembleOut:
+        words = net_input.get("words") or {}
+        outs = [m.encode({**net_input, "words": words.get(str(i))}) for i, m in enumerate(self.members)]
+        return EnsembleOut(*outs[0], tuple(outs))
+
+
+def _decoders(members: Sequence[ParserModel]) -> list[StateDecoder]:
+    decoders = [member.decoder for member in members]
+    for number, decoder in enumerate(decoders[1:], 2):
+        if decoder.table.tokens != decoders[0].table.tokens:
+            raise InputError(f"model {number} of the ensemble has other actions than the first")
+    return decoders
