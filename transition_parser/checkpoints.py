@@ -17,7 +17,7 @@ import torch
 from safetensors.torch import save
 
 from transition_parser.compat import allow_fairseq_checkpoints
-from transition_parser.data.resources import OPTIONAL_FILES, Resources
+from transition_parser.data.resources import OPTIONAL_FILES, WORD_FILES, Resources
 from transition_parser.errors import InputError, input_error
 from transition_parser.exports import CONFIG, WEIGHTS, read_config, write_config
 from transition_parser.files import new_files, replacing
@@ -116,7 +116,7 @@ def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathL
             raise input_error("some weights are too large for 16 bits: export them without --half", first) from None
     with new_files(output, stale=OPTIONAL_FILES) as temporary:
         (temporary / WEIGHTS).write_bytes(save(weights))
-        Resources.copy(folder, temporary)
+        Resources.copy(folder, temporary, options.unread(WORD_FILES))
         write_config(temporary, name, options.as_config())
 
 

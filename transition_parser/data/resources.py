@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -29,7 +29,8 @@ from transition_parser.transitions.lexicon import FILE_NAME as LEXICON
 
 SOURCE, TARGET = "src", "act"
 FILES = (f"dict.{SOURCE}.txt", f"dict.{TARGET}.txt", PIECES, PARSER)
-OPTIONAL_FILES = (LEXICON, COLUMNS, WORDS_FILE, VECTORS_FILE)
+WORD_FILES = (COLUMNS, WORDS_FILE, VECTORS_FILE)  # of models that read or predict what is in them
+OPTIONAL_FILES = (LEXICON, *WORD_FILES)
 _FILLER = re.compile(r"madeupword\d{4}")  # what fairseq-preprocess fills dictionaries with
 
 
@@ -45,7 +46,7 @@ class Resources:
     parser: ParserConfig
     pieces: Pieces
     table: ActionTable
-    fingerprint: str  # of the files, to know them again
+    fingerprint: str  # of the files that every model reads, to know them again
     columns: Columns = field(default_factory=Columns)
     vectors: WordVectors | None = None
 
@@ -62,21 +63,21 @@ class Resources:
         except InputError as error:
             raise in_file(target_path, error) from None
         _check_actions(target, parser, table, target_path)
-        contents = b"".join(path.read_bytes() for path in cls.files(folder))
+        contents = b"".join(path.read_bytes() for path in cls.files(folder, without=WORD_FILES))
         fingerprint = hashlib.sha256(contents).hexdigest()
         columns, vectors = Columns.load(folder), WordVectors.load(folder)
         return cls(source, target, parser, pieces, table, fingerprint, columns, vectors)
 
     @staticmethod
-    def files(folder: str | os.PathLike) -> list[Path]:
-        """The files that `load` reads."""
-        optional = (Path(folder, name) for name in OPTIONAL_FILES)
+    def files(folder: str | os.PathLike, without: Collection[str] = ()) -> list[Path]:
+        """The files that `load` reads, without some of the optional ones."""
+        optional = (Path(folder, name) for name in OPTIONAL_FILES if name not in without)
         return [*(Path(folder, name) for name in FILES), *(path for path in optional if path.is_file())]
 
     @staticmethod
-    def copy(folder: str | os.PathLike, dest: str | os.PathLike) -> None:
-        """Copies the files that `load` reads."""
-        for path in Resources.files(folder):
+    def copy(folder: str | os.PathLike, dest: str | os.PathLike, without: Collection[str] = ()) -> None:
+        """Copies the files that `load` reads, without some of the optional ones."""
+        for path in Resources.files(folder, without):
             shutil.copyfile(path, Path(dest, path.name))
 
     def encode(self, words: list[str], alpha: float | None = None) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, get_type_hints
 
@@ -101,6 +101,10 @@ class ModelOptions:
     def weights_elsewhere(self) -> int:
         """How many weights, at most, a model of these options has that are not stored with it."""
         return 0
+
+    def unread(self, files: Collection[str]) -> Collection[str]:
+        """Which of these files of a data folder a model of these options does not read."""
+        return files
 
     def as_config(self) -> dict[str, Any]:
         """The values for `config.json`, which `of_config` reads."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import ClassVar
@@ -25,7 +25,8 @@ from transition_parser.modules.pretrained import (
 )
 from transition_parser.modules.word_inputs import CharacterInput, DomainInput, TagInput, VectorInput
 from transition_parser.text.columns import DOMAIN, UPOS, Marks
-from transition_parser.text.word_vectors import check_has_vectors
+from transition_parser.text.columns import FILE_NAME as COLUMNS
+from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, check_has_vectors
 
 CHARACTERS, PRETRAINED, TAGS, VECTORS = "characters", "pretrained", "tags", "vectors"
 WordTensors = Mapping[str, Mapping[str, Tensor]]  # input → name → tensor
@@ -111,6 +112,11 @@ class WordOptions(ModelOptions):
         if not self.pretrained or self.pretrained_sha256:
             return self
         return replace(self, pretrained_sha256=EncoderFiles(self.pretrained).sha256)
+
+    def unread(self, files: Collection[str]) -> Collection[str]:
+        columns = self.read_tags or self.read_domain or self.tag_loss
+        read = {*((COLUMNS,) if columns else ()), *((WORDS_FILE, VECTORS_FILE) if self.read_vectors else ())}
+        return [name for name in files if name not in read]
 
     def weights_elsewhere(self) -> int:
         return EncoderFiles(self.pretrained).bytes() // 2 if self.pretrained else 0  # of two bytes each, at least
