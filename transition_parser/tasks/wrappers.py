@@ -132,7 +132,8 @@ class _Decoder(FairseqIncrementalDecoder):
         self.decoder = plain.decoder
 
     def forward(self, prev_output_tokens: Tensor, encoder_out: EncoderOut, incremental_state: dict | None = None, **_):
-        """(R, 1, V) scores of the next action of each hypothesis; the machine is in the incremental state."""
+        """(R, 1, V) log-probabilities of the next action of each hypothesis, −inf for what search does not take; the
+        machine is in the incremental state."""
         if incremental_state is None:
             raise ValueError("search needs fairseq's incremental state")
         tokens = prev_output_tokens[:, -1]
@@ -142,14 +143,14 @@ class _Decoder(FairseqIncrementalDecoder):
             incremental_state[_CACHE].machine.advance(tokens)
         search: SearchState = incremental_state[_CACHE]
         scores = self.decoder.step(tokens, search)
-        masked = scores.masked()
+        masked = scores.masked().log_softmax(-1).masked_fill(scores.legal < 0, float("-inf"))  # see `ActionScores`
         if scores.tokens is not None:
             every = masked.new_full((len(masked), len(self.decoder.table.tokens)), float("-inf"))
             masked = every.index_copy_(1, scores.tokens, masked)
         return masked.unsqueeze(1), {"attn": None}
 
     def get_normalized_probs(self, net_output, log_probs: bool, sample=None) -> Tensor:
-        return _normalised(net_output[0], log_probs)
+        return net_output[0] if log_probs else net_output[0].exp()
 
     def reorder_incremental_state(self, incremental_state: dict, new_order: Tensor) -> None:
         """Follows fairseq's beam: hypotheses are copied, dropped, and finished sentences leave."""
