@@ -94,7 +94,7 @@ def test_the_yardstick_without_minilm():
 
 @MINILM
 def test_the_yardstick():
-    assert las(1, YARDSTICK, "en-ewt-minilm") > 94
+    assert las(1, YARDSTICK, "en-ewt-minilm") > 97
     assert smatch(1, YARDSTICK_AMR, "en-amr-minilm") > 0.6
 
 
