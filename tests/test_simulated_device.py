@@ -224,7 +224,7 @@ def test_sites_are_lines_of_the_package(device):
     device.waits.clear()
     encoder(tokens)
     sites = {site for (kind, site), count in device.waits.sites.items() if kind == "item" and count == 1}
-    assert any("modules.encoder:" in site and "WordEncoder._pool <" in site for site in sites)
+    assert any("modules.encoder:" in site and "WordReader._pool <" in site for site in sites)
     assert all(site in str(device.waits) for site in sites)
 
 

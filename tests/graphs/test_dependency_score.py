@@ -3,7 +3,7 @@
 import pytest
 
 from transition_parser.errors import InputError
-from transition_parser.graphs.conllu import parse_conllu
+from transition_parser.graphs.conllu import Row, Sentence, parse_conllu
 from transition_parser.graphs.dependency_score import Comparison
 
 
@@ -115,7 +115,7 @@ def test_sentences_and_tokens_are_compared_by_their_characters():
     gold = ["1 a 0 root / 2 b 1 obj / 3 . 1 punct", "1 c 0 root / 2 d 1 obj / 3 . 1 punct"]
     system = ["1 a 0 root / 2 b 1 obj / 3 . 1 punct / 4 c 1 dep", "1 d 0 root / 2 . 1 punct"]
     assert segmentation_f1(gold, system) == {
-        "tokens_f1": 100.0, "sentences_f1": 0.0, "words_f1": 100.0, "upos_f1": 100.0,
+        "tokens_f1": 100.0, "sentences_f1": 0.0, "words_f1": 100.0,
     }  # fmt: skip
     # a, b, the first full stop have the right heads; c is no root; d is the root where gold has c as head
     assert f1(gold, system)["uas"] == 50.0
@@ -134,7 +134,7 @@ def test_a_range_is_one_token_and_its_words_are_aligned_by_their_forms():
     gold = ["1-2 don't / 1 do 3 aux / 2 n't 3 advmod / 3 go 0 root"]
     system = ["1 do 3 aux / 2 n't 3 advmod / 3 go 0 root"]
     assert segmentation_f1(gold, system) == {
-        "tokens_f1": 40.0, "sentences_f1": 100.0, "words_f1": 100.0, "upos_f1": 100.0,
+        "tokens_f1": 40.0, "sentences_f1": 100.0, "words_f1": 100.0,
     }  # fmt: skip
     assert f1(gold, system)["las"] == 100.0
 
@@ -142,7 +142,7 @@ def test_a_range_is_one_token_and_its_words_are_aligned_by_their_forms():
 def test_forms_in_a_range_need_not_be_those_of_its_characters():
     """gold: zum = zu + dem; the system: zum. No word of the system is aligned: P 0/1, R 0/2."""
     found = segmentation_f1(["1-2 zum / 1 zu 2 case / 2 dem 0 root"], ["1 zum 0 root"])
-    assert found == {"tokens_f1": 100.0, "sentences_f1": 100.0, "words_f1": 0.0, "upos_f1": 0.0}
+    assert found == {"tokens_f1": 100.0, "sentences_f1": 100.0, "words_f1": 0.0}
 
 
 def test_other_characters_are_refused_with_their_place():
@@ -161,3 +161,16 @@ def test_other_characters_are_refused_with_their_place():
     shorter = read(system.split("# sent_id = t")[0], "s.conllu")
     with pytest.raises(InputError, match=r"^s.conllu:2: sentence s: .* has 'bc', the system ''"):
         Comparison(read(gold, "g.conllu"), shorter)
+
+
+def test_tags_and_lemmas_are_scored_where_both_files_have_them():
+    def tagged(*tags):
+        rows = enumerate(tags, 1)
+        return [
+            Sentence(tuple(Row(str(i), "a", lemma, upos, head=str(i - 1), deprel="x") for i, (upos, lemma) in rows))
+        ]
+
+    gold = tagged(("NOUN", "a"), ("VERB", "_"))
+    scores = Comparison(gold, tagged(("NOUN", "b"), ("ADJ", "b"))).scores()
+    assert (scores["upos"].f1, scores["lemmas"].f1) == (50.0, 50.0)  # a gold lemma that is not given fits any
+    assert not {"upos", "lemmas"} & Comparison(gold, tagged(("_", "_"), ("_", "_"))).scores().keys()
