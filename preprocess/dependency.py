@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -92,11 +91,11 @@ def _columns(train: list[Sentence], options: DependencyOptions, path: str | os.P
     values = {}
     for column in OF_WORDS:
         if asked[column]:
-            counts = Counter(_value(row, column) for sentence in train for row in sentence.words)
-            del counts[UNKNOWN]
-            if not counts:
+            seen = [_value(row, column) for sentence in train for row in sentence.words]
+            known = [value for value in seen if value != UNKNOWN]
+            if not known:
                 raise input_error(f"the column {column.upper()} is empty: there is nothing to learn from", path)
-            values[column] = by_frequency(value for value, n in counts.items() if n >= _LEAST[column] for _ in range(n))
+            values[column] = by_frequency(known, _LEAST[column])
     return Columns(values)
 
 

@@ -45,6 +45,8 @@ def keep_vectors(path: str | os.PathLike | None, sentences: Iterable[Iterable[st
         read_vectors(path, words).save(folder)
 
 
-def by_frequency(items: Iterable[str]) -> tuple[str, ...]:
-    """The different items, most frequent first, in alphabetical order where frequencies are equal."""
-    return tuple(item for item, _ in sorted(Counter(items).items(), key=lambda pair: (-pair[1], pair[0])))
+def by_frequency(items: Iterable[str], least: int = 1) -> tuple[str, ...]:
+    """The different items that are there `least` times, most frequent first; in alphabetical order where frequencies
+    are equal."""
+    counts = sorted(Counter(items).items(), key=lambda pair: (-pair[1], pair[0]))
+    return tuple(item for item, count in counts if count >= least)

@@ -80,14 +80,6 @@ class TwoCorpora(FairseqDataset):
         ignored = [*kept[0][1], *(index + len(self.corpora[0]) for index in kept[1][1])]
         return self._joined(kept[0][0], kept[1][0]), ignored
 
-    @property
-    def supports_prefetch(self) -> bool:
-        return False
-
-    @property
-    def can_reuse_epoch_itr_across_epochs(self) -> bool:
-        return True
-
     def set_epoch(self, epoch: int) -> None:
         """Tells both."""
         for corpus in self.corpora:

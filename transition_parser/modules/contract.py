@@ -60,6 +60,20 @@ class ActionScores(NamedTuple):
             scores = scores.new_zeros(self.legal.shape).index_copy_(0, self.rows, scores)
         return only_legal(scores, self.legal)
 
+    def log_probabilities(self, count: int) -> Tensor:
+        """(R, count) of all actions, −inf for those that do not count."""
+        some = self.masked().log_softmax(-1)
+        return some if self.tokens is None else _of_all(some, self.tokens, count, float("-inf"))
+
+    def may_be_taken(self, count: int) -> Tensor:
+        """(R, count) bool, of all actions."""
+        some = self.legal > 0
+        return some if self.tokens is None else _of_all(some, self.tokens, count, False)
+
+
+def _of_all(some: Tensor, tokens: Tensor, count: int, others: float) -> Tensor:
+    return some.new_full((len(some), count), others).index_copy_(1, tokens, some)
+
 
 def only_legal(scores: Tensor, legal: Tensor) -> Tensor:
     """The scores in fp32, −inf for actions that are not legal; both (..., V)."""

@@ -81,12 +81,8 @@ class EnsembleDecoder(StateDecoder):
         for member, state in zip(self.members, search.members, strict=True):
             if search.steps and state.machine is not search.machine:
                 state.machine.advance(tokens)
-            found = member.step(tokens, state, alive)
-            masked = found.masked().log_softmax(-1)
-            if found.tokens is not None:
-                every = masked.new_full((len(masked), len(self.table.tokens)), float("-inf"))
-                masked = every.index_copy_(1, found.tokens, masked)
-            total = masked if total is None else total + masked
+            found = member.step(tokens, state, alive).log_probabilities(len(self.table.tokens))
+            total = found if total is None else total + found
         search.steps += 1
         scores = total / len(self.members)
         return ActionScores(scores.masked_fill(scores == float("-inf"), 0.0), None, search.machine.legality())

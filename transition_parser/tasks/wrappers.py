@@ -143,11 +143,9 @@ class _Decoder(FairseqIncrementalDecoder):
             incremental_state[_CACHE].machine.advance(tokens)
         search: SearchState = incremental_state[_CACHE]
         scores = self.decoder.step(tokens, search)
-        masked = scores.masked().log_softmax(-1).masked_fill(scores.legal < 0, float("-inf"))  # see `ActionScores`
-        if scores.tokens is not None:
-            every = masked.new_full((len(masked), len(self.decoder.table.tokens)), float("-inf"))
-            masked = every.index_copy_(1, scores.tokens, masked)
-        return masked.unsqueeze(1), {"attn": None}
+        actions = len(self.decoder.table.tokens)
+        found = scores.log_probabilities(actions).masked_fill(~scores.may_be_taken(actions), float("-inf"))
+        return found.unsqueeze(1), {"attn": None}
 
     def get_normalized_probs(self, net_output, log_probs: bool, sample=None) -> Tensor:
         return net_output[0] if log_probs else net_output[0].exp()

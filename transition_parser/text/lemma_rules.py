@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 NO_LEMMA = "_"
 _CASES: Mapping[str, Callable[[str], str]] = {"l": str.lower, "k": str, "t": str.capitalize}
 _RULE = re.compile(r"([lkt])(\d{1,4})\+([^|]*)\|(\d{1,4})\+(.*)")
 
 
+@lru_cache(maxsize=1 << 17)  # of each corpus twice, and most words come often
 def rule_of(form: str, lemma: str) -> str:
     """The rule that makes the lemma from the form: the case of what is kept, how many letters are cut in front and what
     is put there, the same behind; or `=` and the lemma, where they share nothing. `_` for a lemma with white space in
