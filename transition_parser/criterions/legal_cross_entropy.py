@@ -15,6 +15,7 @@ from fairseq.logging import metrics
 from torch import Tensor
 
 from transition_parser.errors import InputError
+from transition_parser.modules.contract import Decision
 from transition_parser.text.columns import OF_WORDS
 
 
@@ -38,6 +39,9 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
     Validation data may have actions that the training data does not have (relations never seen): they and what
     follows them in the sentence have no loss, but count in the denominators. In training an illegal target
     is an error. Where the model predicts tags, their loss is added (`TagHeads.loss`).
+
+    Of models that score graphs (`GraphDecoder`) the decisions about these take the place of the actions: about two a
+    word, as there are actions, whose number remains the denominator. What competes is what a graph may have.
     """
 
     def __init__(
@@ -82,23 +86,49 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
 
     def compute_loss(self, model, net_output, sample, reduce=True):
         """(loss, negative log-likelihood), summed over the batch, both in nats."""
+        decisions = net_output[1].get("decisions")
+        if decisions is None:
+            parts = [self._loss_of_actions(model, net_output, sample)]
+        else:
+            parts = [self._loss_of(decision, model.training, sample) for decision in decisions]
+        loss, nll = (torch.cat(column) for column in zip(*parts, strict=True))
+        return (loss.sum(), nll.sum()) if reduce else (loss, nll)
+
+    def _loss_of_actions(self, model, net_output, sample) -> tuple[Tensor, Tensor]:
+        """(B · T,) each."""
         logits, legal = net_output[0], net_output[1]["legal"]
         target = model.get_targets(sample, net_output)
         real = target != self.padding_idx
         illegal = real & (legal.gather(2, target[..., None])[..., 0] == 0)
-        if model.training and bool(illegal.any()):
-            row, step = illegal.nonzero()[0].tolist()
-            raise ValueError(
-                f"action {step} of sentence {int(sample['id'][row])} is illegal: were the sentences and "
-                "actions made by one `transition-parser preprocess`?"
-            )
+        if model.training:
+            _check_none(illegal, sample, "action {} of sentence {} is illegal")
         counted = (real & (illegal.cumsum(1) == 0)).flatten()
         if not self.only_legal:
             legal = torch.ones_like(legal)
-        loss, nll = _LegalLoss.apply(
-            logits.flatten(0, 1), legal.flatten(0, 1), target.flatten(), counted.float(), self.eps
+        return self._legal_loss(logits, legal, target, counted)
+
+    def _loss_of(self, decision: Decision, training: bool, sample) -> tuple[Tensor, Tensor]:
+        """(B · N,) each."""
+        scores, competing, target, counted = decision
+        unknown = counted & (competing.gather(2, target[..., None])[..., 0] == 0)
+        if training:
+            _check_none(unknown, sample, "word {} of sentence {} gets no head, or no relation that its arc may have")
+        return self._legal_loss(scores, competing, target, (counted & ~unknown).flatten())
+
+    def _legal_loss(self, scores: Tensor, legal: Tensor, target: Tensor, counted: Tensor) -> tuple[Tensor, Tensor]:
+        return _LegalLoss.apply(
+            scores.flatten(0, 1), legal.flatten(0, 1), target.flatten(), counted.float(), self.eps
+        )  # fmt: skip
+
+
+def _check_none(wrong: Tensor, sample, problem: str) -> None:
+    """Raises `ValueError` where any of `wrong` (B, N) is True. problem: with gaps for its place and the sentence."""
+    if bool(wrong.any()):
+        row, place = wrong.nonzero()[0].tolist()
+        raise ValueError(
+            f"{problem.format(place, int(sample['id'][row]))}: were the sentences and actions made by one "
+            "`transition-parser preprocess`?"
         )
-        return (loss.sum(), nll.sum()) if reduce else (loss, nll)
 
 
 _FAR = 1e9  # below any score; −inf times 0 would be no number

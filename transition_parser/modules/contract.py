@@ -1,6 +1,7 @@
 """The contract between a model and everything around it: legality, machine, search, training, export know this alone.
 
-A model is an encoder, called once a sentence, and a `StateDecoder`, which scores the next action from the parser state.
+A model is an encoder, called once a sentence, and a `Decoder`: a `StateDecoder`, which scores the next action from the
+parser state, or a `GraphDecoder`, which scores whole graphs and says by which derivations they are built.
 """
 
 from __future__ import annotations
@@ -37,6 +38,20 @@ class Hypothesis:
     tokens: list[int]
     step_scores: list[float]
     score: float
+
+
+class Decision(NamedTuple):
+    """Choices of a `GraphDecoder` at N places of each of B sentences, each among K: heads of words, say.
+
+    scores: (B, N, K), before the softmax, finite everywhere. competing: (B, N, K) float, 1 for the choices that there
+    are, 0 for the others. target: (B, N), the right one; one that does not compete where the gold graph has none.
+    counted: (B, N) bool, the places that are decided; the others are padding.
+    """
+
+    scores: Tensor
+    competing: Tensor
+    target: Tensor
+    counted: Tensor
 
 
 class ActionScores(NamedTuple):
@@ -126,38 +141,17 @@ class SearchState:
         """
 
 
-class StateDecoder(nn.Module, ABC):
-    """Scores actions from the words and the parser state.
+class Decoder(nn.Module):
+    """What all decoders share: the action vocabulary, and the parser states of derivations.
 
-    needs: the fields of `States` that it reads; the others are never made. shifts_compete: with labelled SHIFT, the
-    words of SHIFT compete with each other in training (the multi-task of Fernandez Astudillo et al. 2020, sec. 3.2);
-    in search the SHIFT that is due then has the mass of all of them.
+    needs: the fields of `States` that it reads; the others are never made.
     """
 
     needs: Collection[str] = ()
-    shifts_compete: bool = False
 
     def __init__(self, table: ActionTable) -> None:
         super().__init__()
         self.table, self._device_table = table, DeviceTable.of(table)
-
-    @abstractmethod
-    def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
-        """(B, T, V), before the softmax, all T steps of teacher-forced derivations at once.
-
-        actions: (B, T), the actions taken before each step, `</s>` before the first. states: (B, T, …).
-        """
-
-    @abstractmethod
-    def start(self, encoder_out: EncoderOut) -> SearchState:
-        """The state of search before the first action."""
-
-    @abstractmethod
-    def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
-        """Scores of the next action. tokens: (R,), the action each hypothesis has just taken, which the machine has
-        taken too; `</s>` at first. alive: (R,) bool, the rows whose scores matter; None: all."""
-
-    # --- what all decoders share ------------------------------------------------------------
 
     @property
     def device_table(self) -> DeviceTable:
@@ -180,6 +174,34 @@ class StateDecoder(nn.Module, ABC):
         following = torch.cat([actions[:, 1:], actions[:, :1]], 1)
         return unroll(self.machine(encoder_out), following)
 
+
+class StateDecoder(Decoder, ABC):
+    """Scores actions from the words and the parser state.
+
+    shifts_compete: with labelled SHIFT, the words of SHIFT compete with each other in training (the multi-task of
+    Fernandez Astudillo et al. 2020, sec. 3.2); in search the SHIFT that is due then has the mass of all of them.
+    """
+
+    shifts_compete: bool = False
+
+    @abstractmethod
+    def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
+        """(B, T, V), before the softmax, all T steps of teacher-forced derivations at once.
+
+        actions: (B, T), the actions taken before each step, `</s>` before the first. states: (B, T, …).
+        """
+
+    @abstractmethod
+    def start(self, encoder_out: EncoderOut) -> SearchState:
+        """The state of search before the first action."""
+
+    @abstractmethod
+    def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
+        """Scores of the next action. tokens: (R,), the action each hypothesis has just taken, which the machine has
+        taken too; `</s>` at first. alive: (R,) bool, the rows whose scores matter; None: all."""
+
+    # --- which actions compete --------------------------------------------------------------
+
     def legality(self, states: States) -> Tensor:
         """(…, V) float, 1 for actions that compete in training, 0 for the others."""
         return self.device_table.legality(states.columns, states.context, self.shifts_compete)
@@ -200,25 +222,49 @@ class StateDecoder(nn.Module, ABC):
 class MemorylessDecoder(StateDecoder):
     """A decoder for which the state before an action says everything: nothing is carried from step to step."""
 
+    def prepared(self, encoder_out: EncoderOut) -> EncoderOut:
+        """What `score_states` reads, made once a sentence: by default what the encoder returned."""
+        return encoder_out
+
     @abstractmethod
     def score_states(self, encoder_out: EncoderOut, sentence: Tensor, states: States) -> Tensor:
         """(N, V), before the softmax, of N states: all of a batch's in training, those of one step in search.
 
-        sentence: (N,), which sentence of `encoder_out` each state is of. states: (N, …).
+        encoder_out: what `prepared` made of it. sentence: (N,), which sentence of it each state is of. states: (N, …).
         """
 
     def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
         batch, steps = actions.shape
         sentence = torch.arange(batch, device=actions.device).repeat_interleave(steps)
-        return self.score_states(encoder_out, sentence, states.flattened()).unflatten(0, (batch, steps))
+        found = self.score_states(self.prepared(encoder_out), sentence, states.flattened())
+        return found.unflatten(0, (batch, steps))
 
     def start(self, encoder_out: EncoderOut) -> SearchState:
-        return SearchState(self.machine(encoder_out, in_search=True), encoder_out)
+        return SearchState(self.machine(encoder_out, in_search=True), self.prepared(encoder_out))
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
         search.steps += 1
         scores = self.score_states(search.encoder_out, search.sentence_of_row(), search.machine.observe())
         return ActionScores(self.pooled_shifts(scores), None, search.machine.legality())
+
+
+class GraphDecoder(Decoder, ABC):
+    """Scores whole graphs, not actions: it is trained by decisions about graphs, and finds the best graph at once.
+
+    Its training data are derivations all the same: `states` before `</s>`, the last ones, have the gold graphs.
+    """
+
+    @abstractmethod
+    def decisions(self, encoder_out: EncoderOut, states: States) -> list[Decision]:
+        """All that is decided about the graphs of a batch. states: (B, T, …) of their gold derivations."""
+
+    @abstractmethod
+    def derivations(self, encoder_out: EncoderOut, nbest: int) -> list[list[Hypothesis]]:
+        """For each sentence the derivations of its best graphs, best first, one at least and `nbest` at the most.
+
+        The log-probability of an action is that of what it decides of the graph. Raises `NotFiniteError` where scores
+        are not numbers.
+        """
 
 
 class ParserModel(nn.Module):
@@ -228,7 +274,7 @@ class ParserModel(nn.Module):
     `inputs`, the `WordInputs` by which it reads words. tags: what predicts tags and lemmas, where anything does.
     """
 
-    def __init__(self, encoder: nn.Module, decoder: StateDecoder, tags: TagHeads | None = None) -> None:
+    def __init__(self, encoder: nn.Module, decoder: Decoder, tags: TagHeads | None = None) -> None:
         super().__init__()
         self.encoder, self.decoder = encoder, decoder
         if tags is not None:
@@ -274,15 +320,44 @@ class ParserModel(nn.Module):
         """Scores (B, T, V) before the softmax; which actions compete, (B, T, V), 1 and 0; what the encoder returned.
 
         src_tokens: (B, S) piece ids. prev_output_tokens: (B, T) actions, `</s>` first. states: those before each
-        action, by default made here. features, words: as in `encode`.
+        action, by default made here. features, words: as in `encode`. For models with a `StateDecoder`.
         """
+        decoder = cast(StateDecoder, self.decoder)
+        encoder_out, states = self._read(src_tokens, prev_output_tokens, states, features, words)
+        return decoder.scores(prev_output_tokens, encoder_out, states), decoder.legality(states), encoder_out
+
+    def decisions(
+        self,
+        src_tokens: Tensor,
+        prev_output_tokens: Tensor,
+        states: States | None = None,
+        features: Tensor | None = None,
+        words: WordTensors | None = None,
+    ) -> tuple[list[Decision], EncoderOut]:
+        """What is decided about the graphs that the derivations build, and what the encoder returned; arguments as of
+        `forward`. For models with a `GraphDecoder`."""
+        encoder_out, states = self._read(src_tokens, prev_output_tokens, states, features, words)
+        return cast(GraphDecoder, self.decoder).decisions(encoder_out, states), encoder_out
+
+    def _read(
+        self,
+        src_tokens: Tensor,
+        actions: Tensor,
+        states: States | None,
+        features: Tensor | None,
+        words: WordTensors | None,
+    ) -> tuple[EncoderOut, States]:
         encoder_out = self.encode({"src_tokens": src_tokens, "features": features, "words": words})
         if states is None or not states.has(self.decoder.needs):
-            states = self.decoder.states(prev_output_tokens, encoder_out)
-        scores = self.decoder.scores(prev_output_tokens, encoder_out, states)
-        return scores, self.decoder.legality(states), encoder_out
+            states = self.decoder.states(actions, encoder_out)
+        return encoder_out, states
+
+    @property
+    def searches_directly(self) -> bool:
+        """True where `search_directly` finds derivations."""
+        return isinstance(self.decoder, GraphDecoder)
 
     def search_directly(self, encoder_out: EncoderOut, nbest: int) -> list[list[Hypothesis]] | None:
         """For models that do not search action by action: for each sentence its best derivations, best first, as
         `search` returns them. None: search action by action."""
-        return None
+        return self.decoder.derivations(encoder_out, nbest) if isinstance(self.decoder, GraphDecoder) else None

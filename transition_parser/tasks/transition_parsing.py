@@ -18,7 +18,6 @@ from fairseq.search import BeamSearch
 from fairseq.sequence_generator import SequenceGenerator
 from fairseq.tasks import FairseqTask, register_task
 from fairseq.tokenizer import tokenize_line
-from fairseq.utils import apply_to_sample
 from omegaconf import II
 
 from transition_parser import criterions, schedulers  # noqa: F401  (registers them)
@@ -39,6 +38,7 @@ from transition_parser.schedulers.adam_by_part import check_optimizer
 from transition_parser.schedulers.length import LengthConfig, tell_batches, warn_if_short
 from transition_parser.search import search
 from transition_parser.states.machine import max_search_actions
+from transition_parser.tasks.graph_generator import GraphGenerator, complete
 from transition_parser.tasks.scoring import GENERATED, SCORING
 from transition_parser.tasks.wrappers import GenerationModel
 from transition_parser.text.columns import OF_WORDS, Columns, read_marks
@@ -335,7 +335,10 @@ class TransitionParsingTask(FairseqTask):
     # --- search through fairseq -------------------------------------------------------------
 
     def build_generator(self, models, args, seq_gen_cls=None, extra_gen_cls_kwargs=None, **kwargs):
-        """fairseq's generator, with the machine's own bound on the number of actions."""
+        """fairseq's generator, with the machine's own bound on the number of actions; for a model that finds whole
+        graphs a `GraphGenerator`."""
+        if any(model.plain.searches_directly for model in models):
+            return GraphGenerator([model.plain for model in models], self.resources, self._inputs, args)
         generator = super().build_generator(
             [GenerationModel(model, self) for model in models],
             args,
@@ -350,7 +353,7 @@ class TransitionParsingTask(FairseqTask):
     def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
         """fairseq's step, counting what the parses get right for `ParsingScorer`."""
         sentences = super().inference_step(generator, models, sample, prefix_tokens, constraints)
-        if sample.get("references") and isinstance(generator, _BoundedGenerator):
+        if sample.get("references") and isinstance(generator, (_BoundedGenerator, GraphGenerator)):
             best = [hypotheses[0]["tokens"].tolist()[:-1] for hypotheses in sentences]  # without </s>
             with metrics.aggregate(GENERATED, new_root=True):
                 self._log(self._counts(sample, best, legal=False))  # --prefix-size may force illegal actions
@@ -392,11 +395,7 @@ class _BoundedGenerator(SequenceGenerator):
     def _generate(self, sample, *args, **kwargs):
         net_input = sample["net_input"]
         tokens = net_input["src_tokens"]
-        if "features" not in net_input:  # fairseq-interactive passes the tokens alone
-            net_input["features"] = self.resources.features(tokens)
-        if self.inputs and "words" not in net_input:
-            words = self.inputs.read([self.resources.words(row) for row in tokens.tolist()])
-            net_input["words"] = apply_to_sample(lambda tensor: tensor.to(tokens.device), words)
+        complete(net_input, self.resources, self.inputs)
         words = int(self.opens.to(tokens.device)[tokens].sum(1).max())
         self.max_len_a, self.max_len_b = 0, max_search_actions(self.system, words)
         sentences = super()._generate(sample, *args, **kwargs)

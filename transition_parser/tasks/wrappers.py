@@ -75,14 +75,21 @@ class TrainingModel(BaseFairseqModel):
         """(B, T, V) scores before the softmax, −inf for illegal actions, and fairseq's dictionary of extras: which
         actions are legal, 1 and 0, under `legal`; the encoder's words under `words`, and what predicts their tags
         under `tag_heads`. mask_illegal: False leaves the scores as they come. also: the batch is for the model that is
-        trained along.
+        trained along. Of models that score graphs, not actions: the scores of what is decided first, and all that is
+        decided under `decisions`.
 
         states: those before each action, by field, from the data loader; without them the machine runs here.
         """
         given = None if states is None else States(**states)
         plain = self.also if also else self.plain
-        scores, legal, encoder_out = plain(src_tokens, prev_output_tokens, given, features, words)
-        extra = {"attn": None, "legal": legal, "words": encoder_out.words, "tag_heads": plain.tag_heads}
+        batch = (src_tokens, prev_output_tokens, given, features, words)
+        if plain.searches_directly:
+            decisions, encoder_out = plain.decisions(*batch)
+            scores, legal, extra = decisions[0].scores, decisions[0].competing, {"decisions": decisions}
+        else:
+            scores, legal, encoder_out = plain(*batch)
+            extra = {"legal": legal}
+        extra |= {"attn": None, "words": encoder_out.words, "tag_heads": plain.tag_heads}
         return only_legal(scores, legal) if mask_illegal else scores, extra
 
     def get_normalized_probs(self, net_output, log_probs: bool, sample=None) -> Tensor:
