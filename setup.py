@@ -113,6 +113,8 @@ setup(
         # the arithmetic of SemBLEU (graphs/sembleu.py); fairseq does not import without it either
         "sacrebleu>=2.4",
         "safetensors>=0.4",
+        # the best tree over scores of heads, for graph-based parsers
+        "ufal.chu_liu_edmonds>=1.0.3",
         "tqdm>=4.60",
         "matplotlib>=3.8",
     ],

@@ -23,6 +23,7 @@ from transition_parser.states.states import RANKS
 from transition_parser.tasks.transition_parsing import TransitionParsingConfig, TransitionParsingTask
 from transition_parser.tasks.wrappers import TrainingModel
 from transition_parser.text.columns import UPOS, read_marks
+from transition_parser.transitions import TREE_SYSTEMS
 
 TREES = ("arc-hybrid-swap", "arc-eager", "arc-standard")
 SYSTEMS = (*TREES, "amr")
@@ -42,10 +43,23 @@ MODELS = {
         RECURRENT | SEQ2SEQ,
     ),
     "columns": ("stack_transformer_small", {"character_width": 8, "state_positions": True}),
+    "bot": ("spa_dp_small", {}),
+    "tob": ("spa_dp_small", {"spa": "tob"}),
+    "vanilla": ("spa_dp_small", {"spa": "vanilla"}),
+    "heads": ("spa_dp_graph_small", {}),
+    "concat": ("spa_dp_graph_small", {"head_score": "concat", "spa": "none"}),
     "pretrained": ("stack_transformer_small", {"pretrained_layers": "last3", "pretrained_training": "adapters"}),
 }
+MEMORYLESS = ("no memory", "bot", "tob", "vanilla")
+GRAPHS = ("heads", "concat")  # they find trees of any shape
 _SIZES = {"encoder_embed_dim": 64, "encoder_ffn_embed_dim": 64, "encoder_attention_heads": 2}
 _SIZES |= {name.replace("encoder", "decoder"): size for name, size in _SIZES.items()} | {"toy_width": 64}
+_SIZES |= {"word_width": 32, "scan_width": 16, "spa_width": 16, "mlp_width": 32}
+
+
+def runs_with(kind: str, system: str) -> bool:
+    """Whether a model of `MODELS` is for the system: those of `GRAPHS` need one that builds every tree."""
+    return kind not in GRAPHS or (system in TREE_SYSTEMS and not TREE_SYSTEMS[system].projective_only)
 
 
 def make_folder(system: str, folder: Path) -> Path:

@@ -1,0 +1,375 @@
+"""SPA-DP: rescans against loops that are written out, trees against all trees, sentences alone and in a batch."""
+
+from __future__ import annotations
+
+import itertools
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.small_models import make_batch, make_folder, make_model, make_task
+from transition_parser.errors import InputError, NotFiniteError
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.models.registry import architecture_of
+from transition_parser.models.spa_dp import pair_scores
+from transition_parser.models.spa_dp.arborescence import best_tree
+from transition_parser.models.spa_dp.derivations import Derivations, ScoredTree
+from transition_parser.models.spa_dp.head_scores import BilinearHeads, RelationScores
+from transition_parser.models.spa_dp.pair_scores import PairScores
+from transition_parser.models.spa_dp.rescans import SequencePreservedAttention, VanillaAttention
+from transition_parser.models.spa_dp.transition_decoder import sum_of_means, sum_of_words
+from transition_parser.modules.contract import only_legal
+from transition_parser.parses import graph_of
+from transition_parser.search import search
+from transition_parser.states.table import ActionTable
+from transition_parser.transitions import Roots, make_system
+
+EXACT = 1e-10
+LENGTHS = (4, 1, 6)  # of words and root
+
+
+@pytest.fixture
+def sentences() -> tuple[torch.Tensor, torch.Tensor]:
+    """Words (B, P, 5) in float64, and the mask."""
+    torch.manual_seed(1)
+    lengths = torch.tensor(LENGTHS)
+    return torch.randn(len(LENGTHS), max(LENGTHS), 5).double(), torch.arange(max(LENGTHS)) < lengths[:, None]
+
+
+# --- rescans --------------------------------------------------------------------------------
+
+
+def gated_pass(attention: SequencePreservedAttention, side: int, sequence: list[torch.Tensor]) -> torch.Tensor:
+    """SPA(u, v_1, v_2, …) by the equations in the docstring, one word after the other. side: 0 left, 1 right."""
+    weights, biases = (x.chunk(2)[side].chunk(3) for x in (attention.project.weight, attention.project.bias))
+    recurrent = attention.recurrent[side].chunk(3, 1)
+    found = torch.zeros(recurrent[0].size(0)).double()
+    for word in sequence:
+        from_word = [weight @ word + bias for weight, bias in zip(weights, biases, strict=True)]
+        from_found = [found @ part for part in recurrent]
+        share, reset = (torch.sigmoid(from_word[gate] + from_found[gate]) for gate in (0, 1))
+        new = torch.tanh(from_word[2] + reset * from_found[2])
+        found = (1 - share) * found + share * new
+    return found
+
+
+@pytest.mark.parametrize("from_target", [False, True])
+def test_rescans_are_the_passes_of_the_paper(sentences, from_target):
+    words, mask = sentences
+    attention = SequencePreservedAttention(5, 3, from_target).double()
+    torch.nn.init.normal_(attention.project.bias)
+    found = attention(words, mask)
+    for b, length in enumerate(LENGTHS):
+        h = list(words[b, :length])
+        for i in range(length):
+            left, right = h[:i], h[i + 1 :][::-1]  # from the boundaries to the neighbours
+            if from_target:
+                left, right = left[::-1], right[::-1]
+            wanted = torch.cat([gated_pass(attention, 0, [h[i], *left]), gated_pass(attention, 1, [h[i], *right])])
+            assert torch.allclose(found[b, i], wanted, rtol=0, atol=EXACT)
+
+
+def test_the_gated_pass_is_a_gru_without_recurrent_biases(sentences):
+    """PyTorch's update gate says how much is kept; ours how much enters."""
+    attention = SequencePreservedAttention(5, 3).double()
+    cell = torch.nn.GRUCell(5, 3).double()
+    share, reset, new = attention.project.weight.chunk(2)[0].chunk(3)
+    recurrent = [part.t() for part in attention.recurrent[0].chunk(3, 1)]
+    with torch.no_grad():
+        cell.weight_ih.copy_(torch.cat([reset, -share, new]))
+        cell.weight_hh.copy_(torch.cat([recurrent[1], -recurrent[0], recurrent[2]]))
+        cell.bias_ih.zero_(), cell.bias_hh.zero_()
+    sequence, found = list(sentences[0][2]), torch.zeros(1, 3).double()
+    for word in sequence:
+        found = cell(word[None], found)
+    assert torch.allclose(found[0], gated_pass(attention, 0, sequence), rtol=0, atol=EXACT)
+
+
+def test_vanilla_attention_is_that_of_the_paper(sentences):
+    words, mask = sentences
+    attention = VanillaAttention(5, 4).double()
+    found = attention(words, mask)
+    for b, length in enumerate(LENGTHS):
+        for i in range(length):
+            layer = attention.relevance
+            scores = [
+                layer.weigh(torch.relu(layer.first(words[b, i]) + layer.second(words[b, j]))) for j in range(length)
+            ]
+            total = sum(score.exp() for score in scores)
+            wanted = sum(scores[j].exp() / total * words[b, j] for j in range(length))
+            assert torch.allclose(found[b, i], wanted, rtol=0, atol=EXACT)
+
+
+def test_padding_changes_no_rescan(sentences):
+    words, mask = sentences
+    for rescan in (SequencePreservedAttention(5, 3), SequencePreservedAttention(5, 3, True), VanillaAttention(5, 4)):
+        found = rescan.double()(words, mask)
+        for b, length in enumerate(LENGTHS):
+            alone = rescan(words[b : b + 1, :length], mask[b : b + 1, :length])[0]
+            assert torch.allclose(found[b, :length], alone, rtol=0, atol=EXACT)
+
+
+# --- scores ---------------------------------------------------------------------------------
+
+
+def test_scores_of_heads_are_those_of_the_paper(sentences):
+    words = sentences[0]
+    bilinear, concat = BilinearHeads(5).double(), PairScores(5, 3).double()
+    by_product, by_layer = bilinear(words), concat(words)
+    for b, i, j in itertools.product(range(3), range(6), range(6)):
+        dependent, head = words[b, i], words[b, j]
+        assert float(by_product[b, i, j]) == pytest.approx(float(head @ bilinear.project.weight @ dependent), abs=EXACT)
+        hidden = torch.relu(concat.second.weight @ head + concat.first(dependent))
+        assert float(by_layer[b, i, j]) == pytest.approx(float(concat.weigh(hidden)), abs=EXACT)
+
+
+def test_pairs_are_scored_some_at_a_time(sentences, monkeypatch):
+    score = PairScores(5, 3).double()
+    wanted = score(sentences[0])
+    for at_once in (1, 3 * 6 * 3 * 4):  # one row, and four rows
+        monkeypatch.setattr(pair_scores, "_AT_ONCE", at_once)
+        assert torch.allclose(score(sentences[0]), wanted, rtol=0, atol=EXACT)
+
+
+def test_scores_of_relations_read_a_word_and_its_head(sentences):
+    words, heads = sentences[0], torch.randint(0, 6, (3, 4))
+    score = RelationScores(5, 3, 7).double()
+    found = score(words, heads)
+    for b, i in itertools.product(range(3), range(4)):
+        hidden = torch.relu(score.dependent(words[b, i]) + score.head(words[b, heads[b, i]]))
+        assert torch.allclose(found[b, i], score.output(hidden), rtol=0, atol=EXACT)
+
+
+def test_places_have_the_words_that_are_there():
+    """One word, none, and several, whose mean counts."""
+    torch.manual_seed(1)
+    words, sentence = torch.randn(2, 3, 4, 5), torch.tensor([1, 0, 1])
+    there = torch.zeros(3, 4, 3, dtype=torch.bool)
+    there[0, 0, 2] = there[0, 3, 0] = there[2, 1, 1] = True
+    wanted = torch.stack([words[1, 2, 0] + words[1, 0, 3], torch.zeros(5), words[1, 1, 1]])
+    assert torch.allclose(sum_of_words(words, sentence, there), wanted)
+    assert torch.allclose(sum_of_means(words, sentence, there), wanted)
+    there[1, 2, :2] = True
+    wanted[1] = words[0, :2, 2].mean(0)
+    assert torch.allclose(sum_of_means(words, sentence, there), wanted)
+    nowhere = torch.zeros_like(there)
+    assert not sum_of_means(words, sentence, nowhere).any() and not sum_of_words(words, sentence, nowhere).any()
+
+
+# --- trees ----------------------------------------------------------------------------------
+
+
+def all_trees(n: int) -> list[tuple[int, ...]]:
+    """The heads of all trees over n words with one root."""
+    every = itertools.product(range(n + 1), repeat=n)
+    return [heads for heads in every if DependencyTree(heads, ("_",) * n).why_invalid() is None]
+
+
+TREES = {n: np.array(all_trees(n)) for n in range(1, 7)}
+
+
+@settings(max_examples=150)
+@given(st.integers(1, 6), st.integers(0, 2**31), st.sampled_from([0.0, 1.0, 100.0]), st.sampled_from([0.0, 50.0]))
+def test_the_tree_is_the_best_of_all(n, seed, root_bonus, own_bonus):
+    """Also where the root is the best head of every word, and each word that of itself."""
+    random = np.random.default_rng(seed)
+    scores = random.normal(size=(n, n + 1)) * random.choice([0.1, 1.0, 30.0])
+    scores[:, n] += root_bonus
+    scores[range(n), range(n)] += own_bonus
+    trees = TREES[n]
+    totals = scores[np.arange(n), trees - 1].sum(1)  # the root, 0, is the last column
+    found = best_tree(scores.copy())
+    assert DependencyTree(tuple(found), ("_",) * n).why_invalid() is None
+    assert scores[np.arange(n), np.array(found) - 1].sum() == pytest.approx(totals.max(), abs=1e-9)
+    assert found == trees[totals.argmax()].tolist()
+
+
+def test_the_counts_of_trees_are_known():
+    assert [len(TREES[n]) for n in range(1, 7)] == [1, 2, 9, 64, 625, 7776]  # n to the power of n − 1
+
+
+def test_long_sentences_have_one_root():
+    random = np.random.default_rng(1)
+    for n in (40, 150):
+        heads = best_tree(np.log(random.dirichlet(np.full(n + 1, 0.02), n) + 1e-300))
+        assert DependencyTree(tuple(heads), ("_",) * n).why_invalid() is None
+
+
+@pytest.mark.parametrize("system", ["arc-standard-swap", "arc-hybrid-swap"])
+@pytest.mark.parametrize("labelled", [False, True])
+def test_derivations_build_their_trees(system, labelled):
+    words = ["a", "b", "c", "a", "d"]
+    transitions = make_system(system, ("a", "c") if labelled else (), roots=Roots(frozenset({"root"})))
+    actions = [*transitions.actions(["root", "x", "y"])]
+    table = ActionTable(transitions, ["<s>", "<pad>", "</s>", "<unk>", *map(str, actions)])
+    shift_ids = [row[0] for row in table.features(words)] if labelled else None
+    derive = Derivations(table)
+    for number, heads in enumerate(TREES[5].tolist()):
+        relations = ["root" if head == 0 else "xy"[(number + i) % 2] for i, head in enumerate(heads)]
+        scores = [-float(i) for i in range(5)]
+        tree = ScoredTree(heads, [table.relations.index(r) for r in relations], scores)
+        found = derive.of(tree, shift_ids)
+        assert graph_of(table, words, found.tokens) == DependencyTree(tuple(heads), tuple(relations))
+        assert sorted(score for score in found.step_scores if score) == sorted(scores[1:])
+        assert found.score == pytest.approx(sum(scores) / (len(found.tokens) + 1))
+        arcs = [score for token, score in zip(found.tokens, found.step_scores) if table.relation[token]]
+        assert len(arcs) == 5
+
+
+# --- whole models ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder_of(tmp_path_factory):
+    folders: dict = {}
+
+    def folder(system: str):
+        if system not in folders:
+            folders[system] = make_folder(system, tmp_path_factory.mktemp(system) / "data")
+        return folders[system]
+
+    return folder
+
+
+@pytest.fixture
+def case(request, folder_of):
+    """A task, a batch and a model of random weights."""
+    system, kind = request.param
+    task = make_task(folder_of(system))
+    batch = make_batch(task, folder_of(system), range(1, 9), 6)
+    return SimpleNamespace(task=task, batch=batch, model=make_model(kind, task.resources).eval(), kind=kind)
+
+
+CASES = [(system, kind) for system in ("arc-standard-swap", "arc-eager", "amr") for kind in ("bot", "tob", "vanilla")]
+GRAPH_CASES = [("arc-standard-swap", "heads"), ("arc-hybrid-swap", "concat")]
+
+
+@pytest.mark.parametrize("case", CASES, indirect=True, ids=" ".join)
+def test_steps_of_search_score_like_teacher_forcing(case):
+    plain, net_input = case.model.plain, case.batch["net_input"]
+    actions, target = net_input["prev_output_tokens"], case.batch["target"]
+    with torch.no_grad():
+        encoder_out = plain.encode(net_input)
+        states = plain.decoder.states(actions, encoder_out)
+        wanted = plain.decoder.scores(actions, encoder_out, states)
+        state = plain.decoder.start(encoder_out)
+        for step in range(actions.size(1)):
+            if step:
+                state.machine.advance(actions[:, step])
+            found = plain.decoder.step(actions[:, step], state)
+            real = target[:, step] != case.task.target_dictionary.pad()
+            legal = (found.legal > 0)[real]
+            ours, theirs = (only_legal(x[real], legal)[legal] for x in (found.scores, wanted[:, step]))
+            assert torch.allclose(ours, theirs, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("case", CASES + GRAPH_CASES, indirect=True, ids=" ".join)
+def test_a_sentence_alone_is_as_in_a_batch(case):
+    plain, net_input = case.model.plain, case.batch["net_input"]
+    padding = case.task.source_dictionary.pad()
+    with torch.no_grad():
+        together = search(plain, plain.encode(net_input))
+    for i, hypotheses in enumerate(together):
+        one = {"src_tokens": net_input["src_tokens"][i][net_input["src_tokens"][i] != padding][None]}
+        one["features"] = case.task.resources.features(one["src_tokens"])
+        with torch.no_grad():
+            (alone,) = search(plain, plain.encode(one))
+        assert alone[0].tokens == hypotheses[0].tokens
+        assert alone[0].step_scores == pytest.approx(hypotheses[0].step_scores, abs=1e-4)
+
+
+@pytest.mark.parametrize("case", GRAPH_CASES, indirect=True, ids=" ".join)
+def test_gold_derivations_give_gold_heads_and_relations(case):
+    plain, net_input = case.model.plain, case.batch["net_input"]
+    with torch.no_grad():
+        (heads, relations), _ = plain.decisions(
+            net_input["src_tokens"], net_input["prev_output_tokens"], None, net_input["features"]
+        )
+    for i, tree in enumerate(case.batch["references"]):
+        n = len(tree)
+        assert heads.counted[i].tolist() == [True] * n + [False] * (heads.counted.size(1) - n)
+        assert heads.target[i, :n].tolist() == [head - 1 if head else n for head in tree.heads]
+        names = [case.task.table.relations[relation] for relation in relations.target[i, :n].tolist()]
+        assert names == list(tree.relations)
+        for word, head in enumerate(tree.heads):
+            assert heads.competing[i, word].tolist() == [
+                float(j <= n and j != word) for j in range(heads.competing.size(2))
+            ]
+            may = [
+                bool(relation) and case.task.table.system.roots.allow(relation, head == 0)
+                for relation in case.task.table.relations
+            ]
+            assert relations.competing[i, word].bool().tolist() == may
+
+
+@pytest.mark.parametrize("case", GRAPH_CASES, indirect=True, ids=" ".join)
+def test_trees_are_those_of_the_scores(case):
+    """One tree, whatever beam and nbest; its scores are log-probabilities of heads and relations."""
+    plain, net_input = case.model.plain, case.batch["net_input"]
+    with torch.no_grad():
+        encoder_out = plain.encode(net_input)
+        (heads, _), _ = plain.decisions(
+            net_input["src_tokens"], net_input["prev_output_tokens"], None, net_input["features"]
+        )
+        by_head = only_legal(heads.scores, heads.competing).log_softmax(-1)
+    found = search(plain, encoder_out, 4, 4)
+    system = case.task.table.system
+    for i, hypotheses in enumerate(found):
+        (best,) = hypotheses
+        words = case.task.resources.words(net_input["src_tokens"][i].tolist())
+        tree, n = graph_of(case.task.table, words, best.tokens), len(words)
+        if n <= 6:
+            logs = by_head[i, :n, : n + 1].double().numpy()
+            totals = logs[np.arange(n), TREES[n] - 1].sum(1)
+            assert tree.heads == tuple(TREES[n][totals.argmax()].tolist())
+        positions = [head - 1 if head else n for head in tree.heads]
+        total = sum(float(by_head[i, word, head]) for word, head in enumerate(positions))
+        assert sum(best.step_scores) < total < 0  # the relations have their share
+        assert all(system.roots.allow(label, head == 0) for head, label in zip(tree.heads, tree.relations, strict=True))
+
+
+@pytest.mark.parametrize("case", [("arc-standard-swap", "heads")], indirect=True)
+def test_scores_that_are_not_finite_are_said(case):
+    for weights in case.model.plain.decoder.heads.parameters():
+        weights.data.mul_(float("inf"))
+    with torch.no_grad(), pytest.raises(NotFiniteError, match="not finite"):
+        search(case.model.plain, case.model.plain.encode(case.batch["net_input"]))
+
+
+@pytest.mark.parametrize("system", ["arc-eager", "arc-standard", "amr"])
+def test_the_graph_parser_needs_a_system_that_builds_every_tree(system, folder_of):
+    architecture, resources = architecture_of("spa_dp_graph_small"), make_task(folder_of(system)).resources
+    with pytest.raises(InputError, match=rf"{system} can't build: .*--system arc-standard-swap or arc-hybrid-swap"):
+        architecture.build(architecture.options(), resources)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "problem"),
+    [
+        ("spa_dp", {"spa": "sideways"}, "--spa must be one of bot, tob, vanilla, none, not 'sideways'"),
+        ("spa_dp", {"scan_layers": 0}, "--scan-layers must be 1 or more, not 0"),
+        ("spa_dp", {"dropout": 1.0}, "--dropout must be less than 1.0"),
+        ("spa_dp_graph", {"head_score": "x"}, "--head-score must be one of bilinear, concat, not 'x'"),
+    ],
+)
+def test_bad_options_are_said(name, change, problem):
+    architecture = architecture_of(name)
+    with pytest.raises(InputError) as error:
+        architecture.options.of_namespace(SimpleNamespace(**change), architecture.defaults)
+    assert problem in str(error.value) and len(str(error.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["spa_dp", "spa_dp_graph"])
+def test_small_sizes_are_small(name):
+    paper, small = (
+        architecture.options.of_namespace(SimpleNamespace(), architecture.defaults)
+        for architecture in map(architecture_of, (name, f"{name}_small"))
+    )
+    assert (paper.word_width, paper.dropout, paper.spa) == (300, 0.3, "bot")
+    assert (paper.scan_width, paper.spa_width) == ((700, 700) if name == "spa_dp" else (400, 100))
+    assert small.scan_layers == 2
+    assert max(small.word_width, 2 * small.scan_width, 2 * small.spa_width, small.mlp_width) <= 256

@@ -1,0 +1,55 @@
+"""How a tree that was found at once is built action by action, so that all that follows is as for other models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from oracles.static import oracle
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.modules.contract import Hypothesis
+from transition_parser.states.table import ActionTable
+from transition_parser.transitions import Action, Kind
+
+_ARCS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
+
+
+class ScoredTree(NamedTuple):
+    """heads: as in `DependencyTree`. relations: ids of `ActionTable.relations`. scores: the log-probability of the head
+    and the relation of each word."""
+
+    heads: Sequence[int]
+    relations: Sequence[int]
+    scores: Sequence[float]
+
+
+class Derivations:
+    """The derivations of trees by the static oracle. table: of a system that builds every tree."""
+
+    def __init__(self, table: ActionTable) -> None:
+        self.table = table
+        self.tokens = {action: token for token, action in enumerate(table.actions) if action is not None}
+
+    def of(self, tree: ScoredTree, shift_ids: Sequence[int] | None = None) -> Hypothesis:
+        """The derivation of a tree: the action that attaches a word has its score, all others 0.
+
+        shift_ids: of each word, see `ActionTable.features`, where SHIFT is labelled.
+        """
+        tokens, scores = [], []
+        # with its number for its relation, an action says which word it attaches
+        numbered = DependencyTree(tuple(tree.heads), tuple(map(str, range(len(tree.heads)))))
+        for action in oracle(self.table.system, self._words(len(tree.heads), shift_ids), numbered):
+            if action.kind in _ARCS:
+                word = int(str(action.label))
+                relation = self.table.relations[tree.relations[word]]
+                tokens.append(self.tokens[Action(action.kind, relation)])
+                scores.append(tree.scores[word])
+            else:
+                tokens.append(self.tokens[action])
+                scores.append(0.0)
+        return Hypothesis(tokens, scores, sum(scores) / (len(tokens) + 1))
+
+    def _words(self, count: int, shift_ids: Sequence[int] | None) -> list[str]:
+        """Stand-ins for words: those that decorate their SHIFT, and empty ones."""
+        decorations = ["", *self.table.shift_words]
+        return [""] * count if shift_ids is None else [decorations[shift] for shift in shift_ids[:count]]

@@ -1,0 +1,58 @@
+"""The encoder of SPA-DP: scan, then rescan. Nothing of it depends on the parser state."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from transition_parser.models.spa_dp.options import NONE, TO_BOUNDARY, VANILLA, SpaDpOptions
+from transition_parser.models.spa_dp.rescans import SequencePreservedAttention, VanillaAttention
+from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.recurrent import RecurrentEncoder
+from transition_parser.modules.words import WordInputs, WordTensors
+
+
+class SpaEncoder(RecurrentEncoder):
+    """A bidirectional LSTM over the words (the scan, eq. 11); beside each word stands what its rescan finds (eq. 27).
+
+    Source: SPA-DP, sec. Sequence-Preserved Attention. The paper puts a vector of the tag, 50 wide, beside that of the
+    word; here a word has as many inputs as `WordOptions` ask for, and what they make of it is added up. Dropout of
+    embeddings is the paper's; that of the layers of the scan and of rescans is ours.
+
+    opens, padding, inputs: as of `WordReader`.
+    """
+
+    def __init__(self, opens: Tensor, padding: int, options: SpaDpOptions, inputs: WordInputs) -> None:
+        super().__init__(
+            opens,
+            padding,
+            dim=options.word_width,
+            hidden=options.scan_width,
+            layers=options.scan_layers,
+            cell="lstm",
+            dropout=options.dropout,
+            word_dropout=options.word_dropout,
+            inputs=inputs,
+            read_pieces=not options.no_pieces,
+        )
+        scanned = 2 * options.scan_width
+        self.rescan = _rescan(options, scanned)
+        self.output_width = scanned + (self.rescan.output_width if self.rescan is not None else 0)
+
+    def forward(
+        self, src_tokens: Tensor, features: Tensor | None = None, words: WordTensors | None = None
+    ) -> EncoderOut:
+        """Words of width `output_width`; arguments as of `RecurrentEncoder`."""
+        scanned = super().forward(src_tokens, features, words)
+        if self.rescan is None:
+            return scanned
+        found = self.dropout(self.rescan(scanned.words, scanned.mask))
+        return scanned._replace(words=torch.cat([scanned.words, found.to(scanned.words.dtype)], -1))
+
+
+def _rescan(options: SpaDpOptions, dim: int) -> nn.Module | None:
+    if options.spa == NONE:
+        return None
+    if options.spa == VANILLA:
+        return VanillaAttention(dim, options.spa_width)
+    return SequencePreservedAttention(dim, options.spa_width, options.spa == TO_BOUNDARY)

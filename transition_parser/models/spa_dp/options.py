@@ -1,0 +1,45 @@
+"""The options of SPA-DP.
+
+Source: SPA-DP, sec. Implementations and Hyper-Parameters Choice. The paper does not give the number of layers of the
+scan (one: eqs 2 and 3 show no more), nor the width of hidden layers (here that of the scan for transitions, that of the
+rescans for graphs).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from transition_parser.modules.options import option
+from transition_parser.modules.words import WordOptions
+
+_MOST_LAYERS, _WIDEST = 100, 1 << 16  # more than any network has: a typing error, not a wish
+NONE, VANILLA, TO_TARGET, TO_BOUNDARY = "none", "vanilla", "bot", "tob"
+BILINEAR, CONCAT = "bilinear", "concat"
+
+
+@dataclass(frozen=True)
+class SpaDpOptions(WordOptions):
+    """Of both parsers; the defaults are those of the transition-based one."""
+
+    word_width: int = option(300, "width of the words that the scan reads", least=2, most=_WIDEST)
+    scan_width: int = option(700, "width of each direction of the scan", least=1, most=_WIDEST)
+    scan_layers: int = option(1, "layers of the scan, a bidirectional LSTM", least=1, most=_MOST_LAYERS)
+    spa: str = option(
+        TO_TARGET,
+        "rescan the sentence for each word: from its boundaries to the word (bot), from the word to its boundaries "
+        "(tob); vanilla: attention without order; none: the scan alone",
+        choices=(TO_TARGET, TO_BOUNDARY, VANILLA, NONE),
+    )
+    spa_width: int = option(700, "width of each direction of the rescan", least=1, most=_WIDEST)
+    mlp_width: int = option(700, "width of the hidden layer that scores", least=1, most=_WIDEST)
+    dropout: float = option(0.3, "dropout of words, of layers of the scan and of rescans", least=0.0, below=1.0)
+    word_dropout: float = option(0.0, "dropout of whole words of the sentence", least=0.0, below=1.0)
+
+
+@dataclass(frozen=True)
+class SpaDpGraphOptions(SpaDpOptions):
+    """Of the graph-based parser."""
+
+    head_score: str = option(
+        BILINEAR, "how a word and a head are scored: by a product, or by a hidden layer", choices=(BILINEAR, CONCAT)
+    )

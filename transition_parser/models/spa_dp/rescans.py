@@ -1,0 +1,109 @@
+"""What each word of a sentence finds when the sentence is read again for its sake.
+
+Source: SPA-DP, sec. Sequence-Preserved Attention (eqs 12 to 26). The paper's artificial root stands before the first
+word, ours behind the last one: it is a word among others here, and the right boundary of each sentence.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from transition_parser.models.spa_dp.pair_scores import PairScores
+from transition_parser.modules.linear import linear
+
+
+class SequencePreservedAttention(nn.Module):
+    """For each word two gated passes over the sentence, of what is left and of what is right of it.
+
+    A pass begins with the target itself, u, and then reads the words v_1, v_2, … (eqs 15 to 19, with m_-1 = 0):
+
+        a = sigmoid(W_a v + b_a + U_a m)            how much of the word enters: its attention (eqs 16 and 21)
+        r = sigmoid(W_r v + b_r + U_r m)            what is forgotten (eq. 20)
+        n = tanh(W_n v + b_n + r ⊗ (U_n m))         eqs 18 and 22
+        m = (1 − a) ⊗ m + a ⊗ n                     eq. 17
+
+    From the boundary to the target (BoT, eq. 26) the words are those from the boundary on up to the neighbour of the
+    target; from the target to the boundary (ToB, eq. 25) the same words the other way round.
+
+    Where the paper leaves a choice: this is its GRU (eq. 23), so that the sigmoid of eqs 16 and 21 is taken once, and
+    what is reset is what was remembered (in eqs 20 to 22 the letters v and m have changed places). The reset gate works
+    on the product U_n m, as in the GRU of PyTorch, which the paper used: so there is one product a step.
+
+    dim: width of words. width: of each pass. from_target: ToB, not BoT.
+    """
+
+    def __init__(self, dim: int, width: int, from_target: bool = False) -> None:
+        super().__init__()
+        self.from_target = from_target
+        self.output_width = 2 * width
+        self.project = linear(dim, 6 * width)  # W_a, W_r, W_n and their biases, of the left pass and of the right one
+        self.recurrent = nn.Parameter(torch.empty(2, width, 3 * width))  # U_a, U_r, U_n of both
+        for gate in self.recurrent.data.chunk(3, 2):
+            nn.init.orthogonal_(gate[0])
+            nn.init.orthogonal_(gate[1])
+
+    def forward(self, words: Tensor, mask: Tensor) -> Tensor:
+        """(B, P, 2 · width) of words (B, P, dim), the left pass before the right one; anything at padding.
+
+        mask: (B, P), True at words and root. Each word is projected once; all passes of a batch are made at once, and
+        the right ones are left ones over sentences that are turned round.
+        """
+        turned = _turned(mask)[..., None]
+        left, right = self.project(words).chunk(2, -1)
+        right = right.gather(1, turned.expand_as(right))
+        read = torch.stack([left, right]).transpose(1, 2)  # (2, P, B, 3 · width)
+        left, right = self._passes(read).transpose(1, 2)
+        return torch.cat([left, right.gather(1, turned.expand_as(right))], -1)
+
+    def _passes(self, read: Tensor) -> Tensor:
+        """(2, P, B, width): what the passes over the words 0 … p have found for each target p.
+
+        read: (2, P, B, 3 · width). Target p takes p steps after the first one: at step t the targets t, t + 1, … go on,
+        and target t − 1 is done.
+        """
+        positions = read.size(1)
+        attention, _, new = read.chunk(3, -1)
+        found, done = attention.sigmoid() * new.tanh(), []
+        for step in range(1, positions):
+            done.append(found[:, 0])
+            words = read[:, : positions - step] if self.from_target else read[:, step - 1 : step]
+            found = self._step(found[:, 1:], words)
+        return torch.stack([*done, found[:, 0]], 1)
+
+    def _step(self, found: Tensor, words: Tensor) -> Tensor:
+        """(2, N, B, width) after one more word. words: (2, N or 1, B, 3 · width)."""
+        width = found.size(-1)
+        recurrent = torch.bmm(found.flatten(1, 2), self.recurrent).view(*found.shape[:-1], -1)
+        gates = (words[..., : 2 * width] + recurrent[..., : 2 * width]).sigmoid()
+        attention, reset = gates.chunk(2, -1)
+        new = (words[..., 2 * width :] + reset * recurrent[..., 2 * width :]).tanh()
+        return torch.lerp(found, new, attention)
+
+
+def _turned(mask: Tensor) -> Tensor:
+    """(B, P): where each position of a sentence is once its words and root are turned round; padding stays."""
+    positions = torch.arange(mask.size(1), device=mask.device)
+    last = mask.sum(1, keepdim=True) - 1
+    return torch.where(mask, last - positions, positions)
+
+
+class VanillaAttention(nn.Module):
+    """For each word the mean of all words, itself among them, weighted by how relevant they are (eqs 12 to 14).
+
+    Relevance is by one hidden layer with max(0, ·): the paper says a multi-layer perceptron, and no more.
+
+    dim: width of words, and of what is found. width: of the hidden layer.
+    """
+
+    def __init__(self, dim: int, width: int) -> None:
+        super().__init__()
+        self.output_width = dim
+        self.relevance = PairScores(dim, width)
+
+    def forward(self, words: Tensor, mask: Tensor) -> Tensor:
+        """(B, P, dim) of words (B, P, dim). mask: (B, P), True at words and root."""
+        scores = self.relevance(words).masked_fill(~mask[:, None], float("-inf"))
+        # in bf16 a sum of exponentials is not exact
+        weights = scores.softmax(-1, dtype=torch.float64 if scores.dtype == torch.float64 else torch.float)
+        return weights.to(words.dtype) @ words

@@ -1,0 +1,75 @@
+"""The transition-based parser: a hidden layer over the words on top of the stack and at the front of the buffer.
+
+Source: SPA-DP, sec. Training Objective (eqs 4 to 6)
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transition_parser.modules.contract import MemorylessDecoder
+from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.linear import linear
+from transition_parser.states.states import RANKS, States
+from transition_parser.states.table import ActionTable
+from transition_parser.transitions import TreeSystem
+
+PLACES = (("stack", 3), ("stack", 2), ("stack", 1), ("buffer", 1))  # s3, s2, s1, b1
+
+
+class SpaDecoder(MemorylessDecoder):
+    """y = W_2 max(0, W_1 (r_s3 ⊕ r_s2 ⊕ r_s1 ⊕ r_b1) + b_1) + b_2, with zeros where there is no such word.
+
+    The paper has this for arc-standard; the places are the same in all systems. Its three actions have no labels, and
+    it does not say how arcs get theirs: here, as in all models, an action names its relation. On AMRs s1 is the current
+    span, s2 and s3 are the nodes on top of the stack; of several words at a place the mean counts.
+
+    dim: width of words. width: of the hidden layer.
+    """
+
+    needs = RANKS
+
+    def __init__(self, table: ActionTable, dim: int, width: int) -> None:
+        super().__init__(table)
+        self.one_word_each = isinstance(table.system, TreeSystem)
+        self.places = nn.Linear(dim, len(PLACES) * width, bias=False)  # W_1, place by place
+        nn.init.xavier_uniform_(self.places.weight)
+        self.bias = nn.Parameter(torch.zeros(width))
+        self.output = linear(width, len(table.tokens))
+
+    def prepared(self, encoder_out: EncoderOut) -> EncoderOut:
+        """(B, P, places · width) in place of words: W_1 of each word at each place, computed once a sentence. In fp32
+        at least: sums are rounded once."""
+        words = self.places(encoder_out.words)
+        return encoder_out._replace(words=words.to(torch.promote_types(words.dtype, torch.float)))
+
+    def score_states(self, encoder_out: EncoderOut, sentence: Tensor, states: States) -> Tensor:
+        there = torch.stack([getattr(states, field) == rank for field, rank in PLACES], 1)
+        words = encoder_out.words.unflatten(-1, (len(PLACES), -1))
+        summed = (sum_of_words if self.one_word_each else sum_of_means)(words, sentence, there)
+        return self.output(F.relu(summed + self.bias).to(self.bias.dtype))
+
+
+def sum_of_words(words: Tensor, sentence: Tensor, there: Tensor) -> Tensor:
+    """(N, width): the vectors of the words at the places, summed up; nothing for empty places.
+
+    words: (B, P, places, width). sentence: (N,). there: (N, places, P) bool, True at no more than one word of a place.
+    """
+    _, positions, places, _ = words.shape
+    some, position = there.byte().max(2)
+    index = (sentence[:, None] * positions + position) * places + torch.arange(places, device=words.device)
+    return F.embedding_bag(index, words.flatten(0, 2), mode="sum", per_sample_weights=some.to(words.dtype))
+
+
+def sum_of_means(words: Tensor, sentence: Tensor, there: Tensor) -> Tensor:
+    """As `sum_of_words`, with the mean of the words at each place, of which there may be several."""
+    _, positions, places, _ = words.shape
+    row, place, position = there.nonzero(as_tuple=True)
+    index = (sentence[row] * positions + position) * places + place
+    sizes = there.sum((1, 2))
+    share = (1 / there.sum(2)[row, place]).to(words.dtype)
+    return F.embedding_bag(
+        index, words.flatten(0, 2), sizes.cumsum(0) - sizes, mode="sum", per_sample_weights=share
+    )  # fmt: skip
