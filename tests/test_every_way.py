@@ -18,6 +18,7 @@ from torch.nn import functional
 from tests.conftest import SAMPLE, SAMPLE_AMR, without_kernels
 from tests.simulated_device import DEVICE, SimulatedDevice
 from tests.small_models import (
+    GRAPHS,
     MEMORYLESS,
     MODELS,
     SYSTEMS,
@@ -157,7 +158,7 @@ def test_training(case_of, system, kind, move):
         assert torch.allclose(found[name], value, rtol=CLOSE, atol=CLOSE if "gradient" in name else 10 * CLOSE), name
 
 
-@each_case
+@pytest.mark.parametrize(("system", "kind"), [(system, kind) for system, kind in EACH_CASE if kind not in GRAPHS])
 def test_steps_of_search_score_like_teacher_forcing(case_of, system, kind):
     """One step after the other with what search carries along, and all steps at once."""
     case = case_of(system, kind)

@@ -110,8 +110,11 @@ class Ensemble(ParserModel):
 
 
 def _decoders(members: Sequence[ParserModel]) -> list[StateDecoder]:
-    decoders = [member.decoder for member in members]
-    for number, decoder in enumerate(decoders[1:], 2):
-        if decoder.table.tokens != decoders[0].table.tokens:
+    decoders = []
+    for number, decoder in enumerate((member.decoder for member in members), 1):
+        if not isinstance(decoder, StateDecoder):
+            raise InputError(f"model {number} of the ensemble scores graphs, not actions: it parses alone")
+        if decoders and decoder.table.tokens != decoders[0].table.tokens:
             raise InputError(f"model {number} of the ensemble has other actions than the first")
+        decoders.append(decoder)
     return decoders
