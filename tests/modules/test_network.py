@@ -15,7 +15,7 @@ from transition_parser.models.stack_transformer.state_masks import StateHeads, S
 from transition_parser.modules.attention import Attention, HeadMask
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.dropout import Dropout, dropout
-from transition_parser.modules.encoder import WordEncoder
+from transition_parser.modules.encoder import Reading, WordEncoder
 from transition_parser.states.states import RANKS, States
 
 
@@ -208,8 +208,8 @@ def make_encoder(layers: int = 2, local: int = 1, heads: int = 2) -> WordEncoder
     opens = torch.arange(40) % 3 == 0
     opens[2] = True  # </s>
     return WordEncoder(
-        opens, 1, dim=64, heads=heads, inner=96, layers=layers, local_layers=local, dropout=0.1, word_dropout=0.1,
-        attention_dropout=0.1, activation_dropout=0.1,
+        Reading(opens, 1), dim=64, heads=heads, inner=96, layers=layers, local_layers=local, dropout=0.1,
+        word_dropout=0.1, attention_dropout=0.1, activation_dropout=0.1,
     ).eval()  # fmt: skip
 
 

@@ -9,12 +9,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transition_parser.data.resources import Resources
 from transition_parser.kernels import search_kernels
 from transition_parser.modules.attention import HeadMask
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.layers import EncoderLayer, LocalLayer, add_and_normalise, sinusoids
 from transition_parser.modules.linear import padded
-from transition_parser.modules.words import WordInputs, WordTensors
+from transition_parser.modules.words import WordInputs, WordOptions, WordTensors
 
 
 class EncoderOut(NamedTuple):
@@ -27,32 +28,44 @@ class EncoderOut(NamedTuple):
     features: Tensor | None
 
 
+class Reading(NamedTuple):
+    """By what words are read.
+
+    opens: (V,) bool, True for the pieces that open a word, and for `</s>`. padding: the id of `<pad>`. inputs: what
+    words are read by beside their pieces. pieces: False leaves the pieces out.
+    """
+
+    opens: Tensor
+    padding: int
+    inputs: WordInputs | None = None
+    pieces: bool = True
+
+    @classmethod
+    def of(cls, resources: Resources, options: WordOptions | None = None, dim: int = 0) -> Reading:
+        """As the options ask, words `dim` wide; by pieces alone without options."""
+        dictionary, opens = resources.source_dictionary, resources.opens_word()
+        opens[dictionary.eos()] = True
+        if options is None:
+            return cls(opens, dictionary.pad())
+        return cls(opens, dictionary.pad(), WordInputs(options, dim, resources), not options.no_pieces)
+
+
 class WordReader(nn.Module):
     """Embeds pieces, pools them to words (mean), and adds what else words are read by.
 
     The `</s>` that fairseq appends is the last position: the artificial root.
 
-    opens: (V,) bool, True for the pieces that open a word, and for `</s>`. padding: the id of `<pad>`. dim: width.
-    inputs: what words are read by beside their pieces. read_pieces: False leaves the pieces out.
+    dim: width.
     """
 
-    def __init__(
-        self,
-        opens: Tensor,
-        padding: int,
-        *,
-        dim: int,
-        inputs: WordInputs | None = None,
-        read_pieces: bool = True,
-    ) -> None:
+    def __init__(self, reading: Reading, *, dim: int) -> None:
         super().__init__()
-        self.padding = padding
+        opens, self.padding, self.inputs, self.read_pieces = reading
         self.register_buffer("opens", opens, persistent=False)
-        self.embed = nn.Embedding(len(opens), dim, padding)
+        self.embed = nn.Embedding(len(opens), dim, self.padding)
         nn.init.normal_(self.embed.weight, std=dim**-0.5)
-        nn.init.zeros_(self.embed.weight[padding])
+        nn.init.zeros_(self.embed.weight[self.padding])
         self.scale = math.sqrt(dim)
-        self.inputs, self.read_pieces = inputs, read_pieces
 
     def read(self, src_tokens: Tensor, words: WordTensors | None) -> tuple[Tensor, Tensor]:
         """(B, P, dim), the words and the root of each sentence, and (B, P), True at them.
@@ -88,8 +101,7 @@ class WordEncoder(WordReader):
 
     def __init__(
         self,
-        opens: Tensor,
-        padding: int,
+        reading: Reading,
         *,
         dim: int,
         heads: int,
@@ -100,10 +112,8 @@ class WordEncoder(WordReader):
         attention_dropout: float = 0.0,
         activation_dropout: float = 0.0,
         word_dropout: float = 0.0,
-        inputs: WordInputs | None = None,
-        read_pieces: bool = True,
     ) -> None:
-        super().__init__(opens, padding, dim=dim, inputs=inputs, read_pieces=read_pieces)
+        super().__init__(reading, dim=dim)
         self.head_width = dim // heads
         self.dropout = Dropout(dropout)
         self.word_dropout = Dropout(word_dropout, whole=True)

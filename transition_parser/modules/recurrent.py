@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.modules.dropout import Dropout
-from transition_parser.modules.encoder import EncoderOut, WordReader
-from transition_parser.modules.words import WordInputs, WordTensors
+from transition_parser.modules.encoder import EncoderOut, Reading, WordReader
+from transition_parser.modules.words import WordTensors
 
 CELLS = {"gru": nn.GRU, "lstm": nn.LSTM}
 
@@ -16,13 +16,12 @@ class RecurrentEncoder(WordReader):
     """Words, with the artificial root behind the last, through layers of a bidirectional GRU or LSTM.
 
     dim: width of the words that it reads. hidden: of each direction; what it returns is twice as wide. cell: `gru` or
-    `lstm`. dropout: of what each layer reads. word_dropout: of whole words. Others as of `WordReader`.
+    `lstm`. dropout: of what each layer reads. word_dropout: of whole words.
     """
 
     def __init__(
         self,
-        opens: Tensor,
-        padding: int,
+        reading: Reading,
         *,
         dim: int,
         hidden: int,
@@ -30,10 +29,8 @@ class RecurrentEncoder(WordReader):
         cell: str = "gru",
         dropout: float = 0.0,
         word_dropout: float = 0.0,
-        inputs: WordInputs | None = None,
-        read_pieces: bool = True,
     ) -> None:
-        super().__init__(opens, padding, dim=dim, inputs=inputs, read_pieces=read_pieces)
+        super().__init__(reading, dim=dim)
         self.word_dropout, self.dropout = Dropout(word_dropout, whole=True), Dropout(dropout)
         widths = [dim, *[2 * hidden] * (layers - 1)]
         self.ahead, self.back = (

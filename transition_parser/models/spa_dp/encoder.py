@@ -5,11 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from transition_parser.data.resources import Resources
 from transition_parser.models.spa_dp.options import NONE, TO_BOUNDARY, VANILLA, SpaDpOptions
 from transition_parser.models.spa_dp.rescans import SequencePreservedAttention, VanillaAttention
-from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.encoder import EncoderOut, Reading
 from transition_parser.modules.recurrent import RecurrentEncoder
-from transition_parser.modules.words import WordInputs, WordTensors
+from transition_parser.modules.words import WordTensors
 
 
 class SpaEncoder(RecurrentEncoder):
@@ -18,22 +19,17 @@ class SpaEncoder(RecurrentEncoder):
     Source: SPA-DP, sec. Sequence-Preserved Attention. The paper puts a vector of the tag, 50 wide, beside that of the
     word; here a word has as many inputs as `WordOptions` ask for, and what they make of it is added up. Dropout of
     embeddings is the paper's; that of the layers of the scan and of rescans is ours.
-
-    opens, padding, inputs: as of `WordReader`.
     """
 
-    def __init__(self, opens: Tensor, padding: int, options: SpaDpOptions, inputs: WordInputs) -> None:
+    def __init__(self, resources: Resources, options: SpaDpOptions) -> None:
         super().__init__(
-            opens,
-            padding,
+            Reading.of(resources, options, options.word_width),
             dim=options.word_width,
             hidden=options.scan_width,
             layers=options.scan_layers,
             cell="lstm",
             dropout=options.dropout,
             word_dropout=options.word_dropout,
-            inputs=inputs,
-            read_pieces=not options.no_pieces,
         )
         scanned = 2 * options.scan_width
         self.rescan = _rescan(options, scanned)

@@ -10,13 +10,12 @@ from transition_parser.models.spa_dp.options import SpaDpGraphOptions, SpaDpOpti
 from transition_parser.models.spa_dp.transition_decoder import SpaDecoder
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.tagging import tag_heads
-from transition_parser.modules.words import WordInputs
 from transition_parser.transitions import TREE_SYSTEMS
 
 
 def build(options: SpaDpOptions, resources: Resources) -> ParserModel:
     """The transition-based parser over the dictionaries of `resources`."""
-    encoder = _encoder(options, resources)
+    encoder = SpaEncoder(resources, options)
     decoder = SpaDecoder(resources.table, encoder.output_width, options.mlp_width)
     return ParserModel(encoder, decoder, tag_heads(options, encoder.output_width, resources.columns))
 
@@ -30,13 +29,6 @@ def build_graph(options: SpaDpGraphOptions, resources: Resources) -> ParserModel
             f"spa_dp_graph finds trees of any shape, which {system.name} can't build: preprocess with --system "
             f"{' or '.join(fit)}"
         )
-    encoder = _encoder(options, resources)
+    encoder = SpaEncoder(resources, options)
     decoder = SpaGraphDecoder(resources.table, encoder.output_width, options)
     return ParserModel(encoder, decoder, tag_heads(options, encoder.output_width, resources.columns))
-
-
-def _encoder(options: SpaDpOptions, resources: Resources) -> SpaEncoder:
-    opens = resources.opens_word()
-    opens[resources.source_dictionary.eos()] = True
-    inputs = WordInputs(options, options.word_width, resources)
-    return SpaEncoder(opens, resources.source_dictionary.pad(), options, inputs)

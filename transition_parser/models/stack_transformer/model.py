@@ -6,18 +6,14 @@ from transition_parser.data.resources import Resources
 from transition_parser.models.stack_transformer.decoder import StackTransformerDecoder
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
 from transition_parser.modules.contract import ParserModel
-from transition_parser.modules.encoder import WordEncoder
+from transition_parser.modules.encoder import Reading, WordEncoder
 from transition_parser.modules.tagging import tag_heads
-from transition_parser.modules.words import WordInputs
 
 
 def build(options: StackTransformerOptions, resources: Resources) -> ParserModel:
     """The model over the dictionaries of `resources`."""
-    opens = resources.opens_word()
-    opens[resources.source_dictionary.eos()] = True
     encoder = WordEncoder(
-        opens,
-        resources.source_dictionary.pad(),
+        Reading.of(resources, options, options.encoder_embed_dim),
         dim=options.encoder_embed_dim,
         heads=options.encoder_attention_heads,
         inner=options.encoder_ffn_embed_dim,
@@ -27,8 +23,6 @@ def build(options: StackTransformerOptions, resources: Resources) -> ParserModel
         attention_dropout=options.attention_dropout,
         activation_dropout=options.activation_dropout,
         word_dropout=options.word_dropout,
-        inputs=WordInputs(options, options.encoder_embed_dim, resources),
-        read_pieces=not options.no_pieces,
     )
     decoder = StackTransformerDecoder(resources.table, resources.target_dictionary.pad(), options)
     return ParserModel(encoder, decoder, tag_heads(options, options.encoder_embed_dim, resources.columns))
