@@ -13,10 +13,15 @@ from unittest import mock
 import pytest
 from hypothesis import settings
 
+from tests.programs import Programs
+
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "tests" / "data" / "sample.conllu"
 SAMPLE_AMR = ROOT / "tests" / "data" / "sample.amr"
 DATA_VARIABLE = "TRANSITION_PARSER_DATA"
+
+OF_PROGRAMS = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}  # in their environment
+PROGRAMS = Programs({**os.environ, **OF_PROGRAMS})
 
 settings.register_profile("default", deadline=None)  # machines are shared: no timed tests
 settings.load_profile("default")
@@ -46,15 +51,7 @@ def run(*command: str | Path, status: int = 0, stdin: str | None = None, cwd: Pa
     """Runs a program of this environment and returns what it printed; fails on another exit status."""
     program, *arguments = map(str, command)
     path = Path(sys.executable).with_name(program)
-    done = subprocess.run(
-        [str(path), *arguments],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        input=stdin,
-        cwd=cwd or ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
-    )
+    done = PROGRAMS.run([str(path), *arguments], stdin or "", cwd or ROOT, {**os.environ, **OF_PROGRAMS})
     assert done.returncode == status, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     return done
 
