@@ -7,7 +7,7 @@
 . "$root/run/variants.sh"
 arguments="ewt|lpp DATA DEV OUT [EPOCHS [SEED ...]]"
 if [ $# -lt 4 ] || [ ! -d "$2" ] || [ ! -f "$3" ]; then usage "$arguments"; fi
-corpus=$1 data=$2 dev=$3 out=$4
+corpus=$1 data=$2 golds=("$3") out=$4
 shift 4
 case $corpus in
 ewt) source=$root/configs/ewt-stack-small.flags epochs=${1:-5} ;;

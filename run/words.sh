@@ -13,12 +13,12 @@ if [ $# -lt 4 ] || [ ! -d "$2" ] || [ ! -e "$3" ]; then usage "$arguments"; fi
 corpus=$1 out=$4
 case $corpus in
 ewt)
-    data=$2 dev=$3 config=$root/configs/ewt-stack-small.flags epochs=${5:-5}
+    data=$2 golds=("$3") config=$root/configs/ewt-stack-small.flags epochs=${5:-5}
     variants=(pieces letters tags-along minilm minilm-1-6 minilm-mix minilm-letters minilm-tags-along)
     flags=([pieces]="" [letters]="--character-width 32" [tags-along]="--tag-loss 0.1")
     ;;
 amr)
-    data=$out/data dev=$2/lpp-v3.0/dev.amr config=$root/configs/amr-en-minilm.flags epochs=${5:-8}
+    data=$out/data golds=("$2/lpp-v3.0/dev.amr") config=$root/configs/amr-en-minilm.flags epochs=${5:-8}
     variants=(minilm minilm-1-6 minilm-letters domain trees-along no-guidelines)
     flags=([domain]="--read-domain" [trees-along]="--also $3 --tag-loss 0.1" [no-guidelines]="")
     folders=([no-guidelines]=$out/data-no-guidelines)
