@@ -96,7 +96,16 @@ def _columns(train: list[Sentence], options: DependencyOptions, path: str | os.P
             if not known:
                 raise input_error(f"the column {column.upper()} is empty: there is nothing to learn from", path)
             values[column] = by_frequency(known, _LEAST[column])
-    return Columns(values)
+    return Columns(values, _rules(train, options) if options.lemmas else {})
+
+
+def _rules(train: list[Sentence], options: DependencyOptions) -> dict[tuple[str, str], str]:
+    """The rules of forms, with their tags, that have one lemma throughout."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for sentence in train:
+        for row in sentence.words:
+            found.setdefault((row.form, row.upos if options.upos else UNKNOWN), set()).add(_value(row, LEMMA))
+    return {known: min(rules) for known, rules in found.items() if len(rules) == 1 and UNKNOWN not in rules}
 
 
 def _value(row: Row, column: str) -> str:

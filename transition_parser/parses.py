@@ -14,6 +14,7 @@ from transition_parser.graphs.amr import AmrGraph, named
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.text.columns import LEMMA, UNKNOWN, UPOS, Rules
 from transition_parser.text.lemma_rules import lemma_of
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.lexicon import wiki_keys
@@ -104,9 +105,10 @@ def replay_tree(
     words: Sequence[str],
     hypothesis: Hypothesis,
     tags: Mapping[str, Sequence[str]] = NO_TAGS,
+    rules: Rules = MappingProxyType({}),
 ) -> Parse:
     """Builds the tree once, by replaying the derivation through the pure-Python machine. words: the normalised forms
-    of the sentence. tags: column → predicted values."""
+    of the sentence. tags: column → predicted values. rules: of the lemmas of known forms, which are not predicted."""
     system, actions = table.system, _actions(table, hypothesis.tokens)
     state = system.initial(system.read(words))
     scores = [0.0] * len(words)
@@ -115,9 +117,20 @@ def replay_tree(
         if action.kind in (Kind.LEFT_ARC, Kind.RIGHT_ARC):
             dependent = list(map(ne, state.heads, before.heads)).index(True)
             scores[dependent] = math.exp(log_prob)
-    lemmas = tuple(map(lemma_of, sentence.forms, tags.get("lemma", ())))
-    upos = tuple(tags.get("upos", ()))
+    upos, lemmas = tuple(tags.get(UPOS, ())), _lemmas(sentence, tags, rules)
     return Parse(sentence, system.result(state), tuple(scores), tuple(actions), hypothesis.score, upos, lemmas)
+
+
+def _lemmas(sentence: Sentence, tags: Mapping[str, Sequence[str]], rules: Rules) -> tuple[str, ...]:
+    """Of known forms those of the training data, of the others those that are predicted."""
+    if LEMMA not in tags:
+        return ()
+    of_words = [UNKNOWN] * len(sentence.forms)
+    if UPOS in tags:
+        both = zip(sentence.words, tags[UPOS], strict=True)
+        of_words = [tag if row.upos == UNKNOWN else row.upos for row, tag in both]
+    known = map(rules.get, zip(sentence.forms, of_words, strict=True), tags[LEMMA])
+    return tuple(map(lemma_of, sentence.forms, known))
 
 
 def replay_amr(

@@ -72,6 +72,16 @@ def test_what_is_missing_is_filled_in(exported):
     assert len(parse.upos) == len(parse.lemmas) == 3
 
 
+def test_lemmas_of_known_forms_are_those_of_training(exported):
+    sentences = list(read_conllu(SAMPLE))
+    untold = [Sentence(tuple(row._replace(lemma="_") for row in s.rows), s.comments) for s in sentences]
+    parses = Parser.load(exported, precision="fp32").parse(untold)
+    pairs = [
+        pair for s, parse in zip(sentences, parses, strict=True) for pair in zip(s.words, parse.lemmas, strict=True)
+    ]
+    assert sum(gold.lemma == found for gold, found in pairs) > 0.99 * len(pairs)  # with its gold tag hardly any has two
+
+
 def test_batches_and_orders_make_no_difference(exported):
     parser = Parser.load(exported, precision="fp32", beam=2)
     sentences = [blank(sentence) for sentence in read_conllu(SAMPLE)][:12]

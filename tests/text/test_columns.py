@@ -20,8 +20,29 @@ def test_ids_and_values():
 
 def test_a_file_and_none(tmp_path):
     assert Columns.load(tmp_path).values == {}
-    COLUMNS.save(tmp_path)
-    assert Columns.load(tmp_path).values == COLUMNS.values
+    for rules in ({}, {("dogs", "NOUN"): "l0+|1+", ("cats", "NOUN"): "l0+|1+", ("is", "_"): "=be"}):
+        Columns(COLUMNS.values, rules).save(tmp_path)
+        found = Columns.load(tmp_path)
+        assert found.values == COLUMNS.values and found.rules == rules
+
+
+def test_a_file_of_the_former_version(tmp_path):
+    (tmp_path / FILE_NAME).write_text('{"format_version": 1, "columns": {"upos": ["NOUN"]}}')
+    assert Columns.load(tmp_path).values == {"upos": ("NOUN",)}
+
+
+@pytest.mark.parametrize(
+    ("rules", "problem"),
+    [
+        ([], "'rules' must be a JSON object"),
+        ({"NOUN": []}, "rules of 'NOUN' must be a JSON object"),
+        ({"NOUN": {"l0+|1+": ["a", "a"]}}, r"forms of the rule 'l0\+\|1\+' must be a list of strings, each there once"),
+    ],
+)
+def test_unfit_rules(tmp_path, rules, problem):
+    (tmp_path / FILE_NAME).write_text(json.dumps({"format_version": 2, "columns": {}, "rules": rules}))
+    with pytest.raises(InputError, match=problem):
+        Columns.load(tmp_path)
 
 
 @pytest.mark.parametrize(

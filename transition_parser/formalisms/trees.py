@@ -46,7 +46,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         hypothesis: Hypothesis,
         tags: Mapping[str, Sequence[str]],
     ) -> Parse:
-        return replay_tree(resources.table, sentence, words, hypothesis, tags)
+        return replay_tree(resources.table, sentence, words, hypothesis, tags, resources.columns.rules)
 
     def marks(self, sentence: Sentence) -> Mapping[str, Sequence[str]]:
         return {"upos": [row.upos for row in sentence.words]}

@@ -1,7 +1,8 @@
 """What sentences are marked with beside words and graphs: columns of values, and `columns.json`, which lists them.
 
 A column has one value a word (`upos`, `lemma`: a rule of `text.lemma_rules`), or one a sentence (`domain`). Those of a
-split are in `{split}.{column}`, one line a sentence, values separated by spaces.
+split are in `{split}.{column}`, one line a sentence, values separated by spaces. `columns.json` has the rules of known
+forms, too.
 """
 
 from __future__ import annotations
@@ -16,23 +17,28 @@ from transition_parser.errors import InputError, input_error
 from transition_parser.model_files import OBJECT, TEXTS, WHOLE_NUMBER, check_keys, check_version, is_texts, read_json
 
 FILE_NAME = "columns.json"
-FORMAT_VERSION = 1
+FORMAT_VERSION, FORMER_VERSION = 2, 1  # the former one has no rules of known forms
 UPOS, LEMMA, DOMAIN = "upos", "lemma", "domain"
 OF_WORDS = (UPOS, LEMMA)
 UNKNOWN = "_"
 Marks = Mapping[str, Sequence[Sequence[str]]]  # column → sentence → values
+Rules = Mapping[tuple[str, str], str]  # form and tag → the rule of its lemma
 _MARKED_BY = {UPOS: "--upos", LEMMA: "--lemmas", DOMAIN: "--domains"}
-_KEYS = {"format_version": WHOLE_NUMBER, "columns": OBJECT}
+_KEYS = {"format_version": WHOLE_NUMBER, "columns": OBJECT, "rules": OBJECT._replace(required=False)}
 
 
 class Columns:
     """The values of each column that the training data has; id 0 stands for all others.
 
-    values: column → its values, the most frequent first.
+    values: column → its values, the most frequent first. rules: of forms with tags that have one lemma throughout the
+    training data; the tag is `_` where the data has none.
     """
 
-    def __init__(self, values: Mapping[str, Sequence[str]] = MappingProxyType({})) -> None:
+    def __init__(
+        self, values: Mapping[str, Sequence[str]] = MappingProxyType({}), rules: Rules = MappingProxyType({})
+    ) -> None:
         self.values = {name: tuple(of_column) for name, of_column in values.items()}
+        self.rules = dict(rules)
         self._ids = {name: {value: i for i, value in enumerate(v, 1)} for name, v in self.values.items()}
 
     def __contains__(self, column: str) -> bool:
@@ -64,8 +70,11 @@ class Columns:
 
     def save(self, folder: str | os.PathLike) -> None:
         """Writes `columns.json` into `folder`."""
+        forms: dict[str, dict[str, list[str]]] = {}  # by tag and rule, each of which is there once then
+        for (form, tag), rule in self.rules.items():
+            forms.setdefault(tag, {}).setdefault(rule, []).append(form)
         values = {"format_version": FORMAT_VERSION, "columns": {name: list(v) for name, v in self.values.items()}}
-        text = json.dumps(values, ensure_ascii=False, indent=0)
+        text = json.dumps({**values, "rules": forms} if forms else values, ensure_ascii=False, indent=0)
         Path(folder, FILE_NAME).write_text(text + "\n", encoding="utf-8")
 
     @classmethod
@@ -75,14 +84,26 @@ class Columns:
         if not os.path.lexists(path):
             return cls()
         values = read_json(path, "`transition-parser preprocess` writes it")
-        check_version(values, (FORMAT_VERSION,), path)
+        check_version(values, (FORMER_VERSION, FORMAT_VERSION), path)
         check_keys(values, _KEYS, path)
         for name, listed in values["columns"].items():
             if name not in _MARKED_BY:
                 raise input_error(f"unknown column {name!r:.60}: there are {', '.join(_MARKED_BY)}", path)
             if not is_texts(listed) or not all(value.split() == [value] and value != UNKNOWN for value in listed):
                 raise input_error(f"the values of {name} must be {TEXTS.what}, without white space", path)
-        return cls(values["columns"])
+        return cls(values["columns"], _rules(values.get("rules", {}), path))
+
+
+def _rules(forms: Mapping[str, Mapping[str, Sequence[str]]], path: Path) -> Rules:
+    rules = {}
+    for tag, of_tag in forms.items():
+        if not OBJECT.fits(of_tag):
+            raise input_error(f"the rules of {tag!r:.60} must be {OBJECT.what}", path)
+        for rule, listed in of_tag.items():
+            if not is_texts(listed):
+                raise input_error(f"the forms of the rule {rule!r:.60} must be {TEXTS.what}", path)
+            rules.update(dict.fromkeys(((form, tag) for form in listed), rule))
+    return rules
 
 
 def read_marks(folder: str | os.PathLike, split: str, columns: Collection[str], lengths: Sequence[int]) -> Marks:
