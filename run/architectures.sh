@@ -10,6 +10,7 @@
 arguments="all|tags|minilm|ablations DATA CORPUS OUT [EPOCHS [SEED ...]]"
 if [ $# -lt 4 ] || [ ! -d "$2" ] || [ ! -f "$3/test.conllu" ]; then usage "$arguments"; fi
 corpus=ewt data=$2 golds=("$3/dev.conllu" "$3/test.conllu") out=$4 epochs=${5:-10} beams=(1 8)
+case $1 in all | tags | minilm | ablations) ;; *) usage "$arguments" ;; esac
 seeds=("${@:6}")
 [ ${#seeds[@]} -gt 0 ] || seeds=(1 2)
 mkdir -p "$out"
@@ -38,7 +39,7 @@ minilm)
     done
     ;;
 ablations)
-    variant stack-attention -seq2seq "--no-pushed --no-removed"
+    variant stack-attention -seq2seq "--no-pushed --no-removed --attention-layers 1"
     variant stack-attention -no-pushed "--no-pushed"
     variant stack-attention -no-removed "--no-removed"
     for layers in 1 2 4; do variant stack-attention "-$layers-layers" "--attention-layers $layers"; done
@@ -46,6 +47,5 @@ ablations)
         for spa in none vanilla tob; do variant "$architecture" "-$spa" "--spa $spa"; done
     done
     ;;
-*) usage "$arguments" ;;
 esac
 compare_variants

@@ -141,8 +141,9 @@ class Parser:
         options = {**self._options, "beam": self.beam}
         if self._full is not None:
             return _build_again, (type(self), copy.deepcopy(self._full).cpu(), self.resources, options)
-        # the class of the decoder is named, so that unpickling imports what registers its architecture
-        return _load_again, (type(self), self._path, {**options, "others": self._others}, type(self.model.decoder))
+        # the classes of decoders are named, so that unpickling imports what registers their architectures
+        decoders = [type(member.decoder) for member in getattr(self.model, "members", [self.model])]
+        return _load_again, (type(self), self._path, {**options, "others": self._others}, decoders)
 
     def parse(self, text: object) -> list[AnyParse]:
         """Parses what it is given:
@@ -274,7 +275,7 @@ def _build_again(kind: type[Parser], model: ParserModel, resources: Resources, o
     return kind(model, resources, **options)
 
 
-def _load_again(kind: type[Parser], path: str | os.PathLike, options: dict, _decoder: type) -> Parser:
+def _load_again(kind: type[Parser], path: str | os.PathLike, options: dict, _decoders: list[type]) -> Parser:
     return kind.load(path, **options)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from types import SimpleNamespace
 
@@ -333,11 +334,29 @@ def test_trees_are_those_of_the_scores(case):
 
 
 @pytest.mark.parametrize("case", [("arc-standard-swap", "heads")], indirect=True)
-def test_scores_that_are_not_finite_are_said(case):
-    for weights in case.model.plain.decoder.heads.parameters():
-        weights.data.mul_(float("inf"))
-    with torch.no_grad(), pytest.raises(NotFiniteError, match="not finite"):
-        search(case.model.plain, case.model.plain.encode(case.batch["net_input"]))
+@pytest.mark.parametrize(
+    ("part", "factor"), [("heads", float("inf")), ("relations", float("inf")), ("relations", 1e30)]
+)
+def test_scores_that_are_not_finite_are_said(case, part, factor):
+    plain = copy.deepcopy(case.model.plain)
+    for weights in getattr(plain.decoder, part).parameters():
+        weights.data.mul_(factor)
+    with torch.no_grad(), pytest.raises(NotFiniteError, match=f"scores of {part} are not finite"):
+        search(plain, plain.encode(case.batch["net_input"]))
+
+
+@pytest.mark.parametrize("case", GRAPH_CASES, indirect=True, ids=" ".join)
+def test_after_an_unseen_action_nothing_of_the_sentence_counts(case):
+    """What follows is about other words: it must not be taken for the gold tree."""
+    plain, net_input, table = case.model.plain, case.batch["net_input"], case.task.table
+    actions = net_input["prev_output_tokens"].clone()
+    arcs = torch.tensor([action is not None and action.label is not None for action in table.actions])
+    actions[0, arcs[actions[0]].nonzero()[0]] = case.task.target_dictionary.unk()
+    with torch.no_grad():
+        decisions, _ = plain.decisions(net_input["src_tokens"], actions, None, net_input["features"])
+    for decision in decisions:
+        counts = decision.competing.gather(2, decision.target[..., None])[..., 0] * decision.counted
+        assert not counts[0].any() and torch.equal(counts[1:].bool(), decision.counted[1:])
 
 
 @pytest.mark.parametrize("system", ["arc-eager", "arc-standard", "amr"])

@@ -43,7 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="MODEL",
-        help="further models of the same data folder: the mean of the log-probabilities of all decides",
+        help="further models of the same data folder: the mean of the log-probabilities of all decides "
+        "(not of spa_dp_graph, which scores no actions)",
     )
     parser.add_argument(
         "--resume",

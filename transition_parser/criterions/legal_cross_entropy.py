@@ -41,7 +41,8 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
     is an error. Where the model predicts tags, their loss is added (`TagHeads.loss`).
 
     Of models that score graphs (`GraphDecoder`) the decisions about these take the place of the actions: about two a
-    word, as there are actions, whose number remains the denominator. What competes is what a graph may have.
+    word, as there are actions, whose number remains the denominator. What competes is what a graph may have. A sentence
+    of validation data with an unseen action has no loss then.
     """
 
     def __init__(

@@ -19,8 +19,7 @@ class Architecture:
     """One published system at one size.
 
     model: the system's name. options: its dataclass. build: makes the model from checked options and the resources of
-    a data folder. defaults: where this architecture differs from the defaults of `options`. needs_trees: True where it
-    reads the partial tree, which AMR systems do not have.
+    a data folder. defaults: where this architecture differs from the defaults of `options`.
     """
 
     name: str

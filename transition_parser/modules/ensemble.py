@@ -1,6 +1,6 @@
 """Several models that parse together: the mean of their log-probabilities, action by action.
 
-Zhang et al. 2017, sec. 4.2, take the mean of the probabilities.
+Zhang et al. 2017, sec. 4.2, take the mean of the probabilities, as `fairseq-generate` does.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from transition_parser.errors import InputError
 from transition_parser.modules.contract import ActionScores, ParserModel, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.tagging import TagHeads
 from transition_parser.modules.words import NO_MARKS, WordInputs
 from transition_parser.states.states import States
 from transition_parser.text.columns import Marks
@@ -100,7 +101,7 @@ class Ensemble(ParserModel):
         return EnsembleInputs([member.inputs for member in self.members])
 
     @property
-    def tag_heads(self):
+    def tag_heads(self) -> TagHeads | None:
         return self.members[0].tag_heads
 
     def encode(self, net_input: Mapping[str, Any]) -> EnsembleOut:

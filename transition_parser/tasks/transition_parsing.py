@@ -337,6 +337,8 @@ class TransitionParsingTask(FairseqTask):
     def build_generator(self, models, args, seq_gen_cls=None, extra_gen_cls_kwargs=None, **kwargs):
         """fairseq's generator, with the machine's own bound on the number of actions; for a model that finds whole
         graphs a `GraphGenerator`."""
+        if len({frozenset(model.plain.inputs or ()) for model in models}) > 1:
+            raise InputError("the models read words differently: use `transition-parser parse --ensemble`")
         if any(model.plain.searches_directly for model in models):
             return GraphGenerator([model.plain for model in models], self.resources, self._inputs, args)
         generator = super().build_generator(

@@ -36,7 +36,7 @@ class Derivations:
         shift_ids: of each word, see `ActionTable.features`, where SHIFT is labelled.
         """
         tokens, scores = [], []
-        # with its number for its relation, an action says which word it attaches
+        # each word's number takes the place of its relation, so that an action says which word it attaches
         numbered = DependencyTree(tuple(tree.heads), tuple(map(str, range(len(tree.heads)))))
         for action in oracle(self.table.system, self._words(len(tree.heads), shift_ids), numbered):
             if action.kind in _ARCS:

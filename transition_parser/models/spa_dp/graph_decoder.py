@@ -17,7 +17,7 @@ from transition_parser.models.spa_dp.options import SpaDpGraphOptions
 from transition_parser.modules.contract import Decision, GraphDecoder, Hypothesis, only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.states.states import TREE, States
-from transition_parser.states.table import SHIFT_ID, ActionTable
+from transition_parser.states.table import SHIFT_ID, ActionTable, Column
 from transition_parser.transitions import Kind
 from transition_parser.transitions.tree_system import TreeSystem
 
@@ -30,7 +30,8 @@ class SpaGraphDecoder(GraphDecoder):
     Chu-Liu-Edmonds makes a tree of the heads, as in the paper, here always one with a single root. There is no beam,
     and one tree for each sentence, whatever `nbest` asks for.
 
-    may_carry: (2, relations) float, 1 for the relations of arcs between words, and of those from the root.
+    may_carry: (2, relations) float, row 0 of arcs between words, row 1 of arcs from the root: 1 for the relations that
+        they may carry.
     """
 
     needs = TREE
@@ -44,19 +45,23 @@ class SpaGraphDecoder(GraphDecoder):
         self.register_buffer("may_carry", _may_carry(table), persistent=False)
 
     def decisions(self, encoder_out: EncoderOut, states: States) -> list[Decision]:
-        """The heads (B, P, P) and the relations (B, P, relations) of words. A word whose head or relation the last
-        state lacks (its action was illegal) has itself for a head, and relation 0: these never compete."""
+        """The heads (B, P, P) and the relations (B, P, relations) of words.
+
+        A derivation with an action that is illegal never ends, and what follows that action is about other words: then
+        all words have themselves for heads, and relation 0, which never compete.
+        """
         assert states.head is not None and states.relation is not None
         words = encoder_out.words
         positions = torch.arange(words.size(1), device=words.device)
         is_word = positions < encoder_out.lengths[:, None]
-        heads = positions + states.head[:, -1].long()
+        ended = states.columns[:, -1, Column.END, None].long()
+        heads = positions + ended * states.head[:, -1].long()
         return [
             Decision(self.heads(words), _other_words(encoder_out.mask), heads, is_word),
             Decision(
                 self.relations(words, heads),
                 self.may_carry[(heads == encoder_out.lengths[:, None]).long()],
-                states.relation[:, -1].long(),
+                ended * states.relation[:, -1].long(),
                 is_word,
             ),
         ]
@@ -75,6 +80,9 @@ class SpaGraphDecoder(GraphDecoder):
         positions = torch.where(from_root, encoder_out.lengths[:, None], positions)
         relations = only_legal(self.relations(words, positions), self.may_carry[from_root.long()]).log_softmax(-1)
         of_relation, relation = relations.max(-1)
+        is_word = torch.arange(words.size(1), device=words.device) < encoder_out.lengths[:, None]
+        if not bool(of_relation[is_word].isfinite().all()):
+            raise NotFiniteError("the scores of relations are not finite")
         totals = (found.gather(2, positions[..., None])[..., 0] + of_relation).cpu().tolist()
         relation = relation.cpu().tolist()
         shift_ids = [None] * len(lengths)

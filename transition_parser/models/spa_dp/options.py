@@ -13,7 +13,8 @@ from transition_parser.modules.options import option
 from transition_parser.modules.words import WordOptions
 
 _MOST_LAYERS, _WIDEST = 100, 1 << 16  # more than any network has: a typing error, not a wish
-NONE, VANILLA, TO_TARGET, TO_BOUNDARY = "none", "vanilla", "bot", "tob"
+NONE, VANILLA = "none", "vanilla"
+TO_TARGET, TO_BOUNDARY = "bot", "tob"  # from the boundaries to the target, and the other way round
 BILINEAR, CONCAT = "bilinear", "concat"
 
 

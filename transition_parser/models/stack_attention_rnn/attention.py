@@ -53,11 +53,11 @@ class StackAttention(nn.Module):
     def forward(self, state: Tensor, memory: Memory, pushed: Tensor | None, gone: Tensor | None) -> Tensor:
         """(B, W, l · D), what the layers find for W states of each sentence, side by side.
 
-        state: (B, W, state). pushed, gone: (B, W, P) bool, s and r of sec. 3; None: no words are.
+        state: (B, W, state). pushed, gone: (B, W, P) bool, s and r of sec. 3; None: of no word.
         """
         keys = memory.keys[:, None]
         if self.of_pushed is not None and pushed is not None:
-            keys = keys + pushed[..., None].to(keys.dtype) * self.of_pushed[:, 0]
+            keys = keys + pushed[..., None].to(keys.dtype) * self.of_pushed[:, 0].to(keys.dtype)
         seen = memory.mask[:, None] if gone is None else memory.mask[:, None] & ~gone
         found: list[Tensor] = []
         for layer in self.of_state:

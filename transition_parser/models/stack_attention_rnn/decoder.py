@@ -37,7 +37,8 @@ class StackAttentionDecoder(StateDecoder):
     in the buffer, where SWAP puts words back. The artificial root is a word like others; the paper has none.
 
     The state of the first step is made from the encoder's backward state at the first word (the paper does not say:
-    Bahdanau et al. 2015, appendix A.2.2); what is scored from, g of eq. 4, is one layer with tanh.
+    Bahdanau et al. 2015, appendix A.2.2); g of eq. 4 is one hidden layer with tanh. Contexts are dropped where they
+    are read, beside the dropout of the words that they are made of.
 
     padding: the id of `<pad>` among the actions.
     """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from torch import nn
+
 from transition_parser.data.resources import Resources
 from transition_parser.models.stack_attention_rnn.decoder import StackAttentionDecoder
 from transition_parser.models.stack_attention_rnn.options import StackAttentionOptions
@@ -22,4 +24,18 @@ def build(options: StackAttentionOptions, resources: Resources) -> ParserModel:
         word_dropout=options.word_dropout,
     )
     decoder = StackAttentionDecoder(resources.table, resources.target_dictionary.pad(), options)
+    for part in (encoder.ahead, encoder.back, decoder):
+        _initialise(part)
     return ParserModel(encoder, decoder, tag_heads(options, 2 * options.encoder_hidden, resources.columns))
+
+
+def _initialise(part: nn.Module) -> None:
+    """Glorot and Bengio's normal distribution (sec. 4.1), for each gate of a GRU by itself; biases are 0. Embeddings,
+    which the paper takes from GloVe, stay as they are."""
+    embeddings = {id(module.weight) for module in part.modules() if isinstance(module, nn.Embedding)}
+    for name, weight in part.named_parameters():
+        if weight.dim() == 1:
+            nn.init.zeros_(weight)
+        elif id(weight) not in embeddings:
+            for gate in weight.data.chunk(3 if "weight_ih" in name or "weight_hh" in name else 1):
+                nn.init.xavier_normal_(gate)

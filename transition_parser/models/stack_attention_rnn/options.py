@@ -12,7 +12,8 @@ _MOST_LAYERS, _WIDEST = 100, 1 << 16  # a typing error, not a wish
 
 @dataclass(frozen=True)
 class StackAttentionOptions(WordOptions):
-    """Widths and sizes as in Zhang et al. 2017, sec. 4.1. The width of attention is not given there."""
+    """Widths and sizes as in Zhang et al. 2017, sec. 4.1. The width of attention is not given there. Tags, 32 wide and
+    beside the word in the paper, are as wide as the word and added to it, as all inputs of words are here."""
 
     encoder_embed_dim: int = option(300, "width of words", least=1, most=_WIDEST)
     encoder_layers: int = option(3, "layers of the bidirectional GRU over words", least=1, most=_MOST_LAYERS)
