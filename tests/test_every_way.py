@@ -22,6 +22,7 @@ from tests.small_models import (
     MEMORYLESS,
     MODELS,
     SYSTEMS,
+    encode,
     make_batch,
     make_criterion,
     make_folder,
@@ -332,11 +333,8 @@ MOST_WAITS = {"en-ewt": 1.0, "en-amr": 2.0}
 def test_search_seldom_waits_for_a_device(name, beam):
     with SimulatedDevice() as device:
         parser = Parser.load(name, precision="fp32", device=DEVICE.type, threads=1)
-        tokens = [parser.resources.encode(s.forms) for s in parser.read(PRETRAINED[name][0]) if len(s.forms) <= 12]
-        padding = parser.resources.source_dictionary.pad()
-        source = torch.nn.utils.rnn.pad_sequence(tokens[:6], True, padding).to(DEVICE)
-        with torch.no_grad():
-            encoder_out = parser.model.encoder(source, features=parser.resources.features(source))
+        some = [list(s.forms) for s in parser.read(PRETRAINED[name][0]) if len(s.forms) <= 12][:6]
+        encoder_out = encode(parser, some)
         assert parser.model.decoder.device_table.column.device == DEVICE  # moved once, not in each search
         device.waits.clear()
         with mock.patch.object(BatchedMachine, "advance", autospec=True, side_effect=BatchedMachine.advance) as step:

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
+from tests.small_models import encode
 from transition_parser import Parser
 from transition_parser import parser as parser_module
 from transition_parser.checkpoints import load_model
@@ -61,11 +62,7 @@ def test_a_wider_beam_scores_no_worse_in_a_fixed_length(checkpoint):
 
 def test_an_exhaustive_beam_finds_the_best_derivation(parser):
     """A beam that holds every derivation of two words: nothing scores better than what it returns."""
-    words = ["Stop", "!"]
-    resources, model = parser.resources, parser.model
-    source = resources.encode(words)[None]
-    encoder_out = model.encoder(source, features=resources.features(source))
-    found = search(model, encoder_out, beam=2000, nbest=2000)[0]
+    found = search(parser.model, encode(parser, [["Stop", "!"]]), beam=2000, nbest=2000)[0]
     scores = [hypothesis.score for hypothesis in found]
     assert scores == sorted(scores, reverse=True)
     assert len({tuple(h.tokens) for h in found}) == len(found)
@@ -76,6 +73,9 @@ def test_an_exhaustive_beam_finds_the_best_derivation(parser):
 def test_bad_options(checkpoint):
     with pytest.raises(InputError, match="beam"):
         Parser.load(checkpoint, beam=0)
+    for lenpen in (-1.0, float("nan"), float("inf")):
+        with pytest.raises(InputError, match="lenpen must be a number of 0 or more"):
+            Parser.load(checkpoint, lenpen=lenpen)
 
 
 def test_threads_and_batches_change_no_parse():

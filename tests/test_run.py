@@ -63,8 +63,8 @@ def test_raw_text_is_divided_better_than_by_spacy(tmp_path):
     )
 
 
-def test_tags_of_the_gold_file_are_not_scored_as_if_they_were_predicted(tmp_path):
-    done = bash("evaluate.sh", "en-ewt", SAMPLE, cwd=tmp_path)
+def test_tags_of_the_gold_file_are_not_scored_as_if_they_were_predicted(checkpoint, tmp_path):
+    done = bash("evaluate.sh", checkpoint, SAMPLE, cwd=tmp_path)
     assert done.stdout.count('"las"') == 4 and '"upos"' not in done.stdout
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import pytest
@@ -9,6 +10,7 @@ import torch
 from torch import Tensor
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
+from tests.small_models import encode
 from transition_parser import Parser
 from transition_parser.kernels import search_kernels
 from transition_parser.models.stack_transformer import decoder as decoder_module
@@ -32,11 +34,7 @@ class Model:
     sentences: list[list[str]]
 
     def encode(self, sentences: list[list[str]]) -> EncoderOut:
-        resources = self.parser.resources
-        tokens = [resources.encode(words) for words in sentences]
-        source = torch.nn.utils.rnn.pad_sequence(tokens, True, resources.source_dictionary.pad())
-        with torch.inference_mode():
-            return self.parser.model.encoder(source, features=resources.features(source))
+        return encode(self.parser, sentences)
 
     def search(self, sentences: list[list[str]], beam: int, lenpen: float = 1.0) -> list[list[Hypothesis]]:
         return search(self.parser.model, self.encode(sentences), beam, beam, lenpen)
@@ -106,8 +104,8 @@ def reference(decoder, encoder_out: EncoderOut, beam: int, lenpen: float = 1.0) 
             chosen.append(Prefix(tokens, steps, following(decoder, encoder_out, tokens)))
         alive = [prefix for prefix in chosen if prefix.next[end] == float("-inf")]
         ended += [prefix for prefix in chosen if prefix.next[end] > float("-inf")]
-    found = [Hypothesis(p.tokens, p.steps, p.total() / (len(p.tokens) + 1) ** lenpen) for p in ended]
-    return sorted(found, key=lambda hypothesis: -hypothesis.score)[:beam]
+    ended.sort(key=lambda p: -p.total() / (len(p.tokens) + 1) ** lenpen)
+    return [Hypothesis(p.tokens, p.steps, p.total() / (len(p.tokens) + 1)) for p in ended[:beam]]
 
 
 def assert_same(found: list[Hypothesis], wanted: list[Hypothesis]) -> None:
@@ -118,7 +116,7 @@ def assert_same(found: list[Hypothesis], wanted: list[Hypothesis]) -> None:
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize(("beam", "lenpen"), [(1, 1.0), (4, 1.0), (4, 0.0)])
+@pytest.mark.parametrize(("beam", "lenpen"), [(1, 1.0), (4, 1.0), (4, 0.0), (4, 4.0)])
 def test_search_finds_what_a_plain_search_finds(model, monkeypatch, beam, lenpen, compiled):
     if not compiled:
         monkeypatch.setattr(search_kernels, "library", lambda: None)
@@ -127,6 +125,13 @@ def test_search_finds_what_a_plain_search_finds(model, monkeypatch, beam, lenpen
         wanted = reference(decoder, model.encode([words]), beam, lenpen)
         assert len(wanted) == beam
         assert_same(found, wanted)
+
+
+def test_more_lenpen_never_prefers_a_shorter_derivation(model):
+    found = [model.search(model.sentences, 4, lenpen) for lenpen in (0.0, 1.0, 4.0, 9.0)]
+    lengths = [[len(hypotheses[0].tokens) for hypotheses in each] for each in found]
+    for shorter, longer in itertools.pairwise(lengths):
+        assert all(a <= b for a, b in zip(shorter, longer, strict=True))
 
 
 @pytest.mark.parametrize("beam", [1, 4])

@@ -10,6 +10,7 @@ for parse in parser.parse("She sells sea shells."):
 from __future__ import annotations
 
 import copy
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -69,7 +70,7 @@ class Parser:
     bf16), or `auto`: bf16 where the machine computes in it natively, else fp32. threads: cores to use on a
     CPU, by default as many as torch would (all, or `OMP_NUM_THREADS`). Up to four batches are parsed side by side, each
     with its share. domain: which of the corpora that the model was trained on the texts resemble, for models that read
-    it (`--read-domain`); by default none in particular.
+    it (`--read-domain`); by default none in particular. lenpen: of a beam, see `search`; by default 1, of AMRs 4.
 
     Raises `InputError` for options out of range and for a model whose weights are not all finite numbers.
     """
@@ -84,9 +85,12 @@ class Parser:
         precision: str = "auto",
         threads: int | None = None,
         domain: str | None = None,
+        lenpen: float | None = None,
     ) -> None:
         if beam < 1 or (batch_tokens is not None and batch_tokens < 1) or (threads is not None and threads < 1):
             raise InputError("beam, batch size and threads must be 1 or more")
+        if lenpen is not None and not 0 <= lenpen < math.inf:
+            raise InputError(f"lenpen must be a number of 0 or more, not {lenpen}")
         self.device = _device(device)
         self._options = {
             "batch_tokens": batch_tokens,
@@ -94,6 +98,7 @@ class Parser:
             "precision": precision,
             "threads": threads,
             "domain": domain,
+            "lenpen": lenpen,
         }
         if domain is not None:
             if model.inputs is None or DOMAIN not in model.inputs:
@@ -111,6 +116,7 @@ class Parser:
         self.beam, self.batch_tokens = beam, batch_tokens or 8000 * min(beam, 4)
         self.threads = threads or torch.get_num_threads()
         self.formalism: Formalism[Any, Any, Any] = formalism_of(resources.parser.system)
+        self.lenpen = self.formalism.lenpen if lenpen is None else lenpen
 
     @classmethod
     def load(
@@ -123,6 +129,7 @@ class Parser:
         threads: int | None = None,
         domain: str | None = None,
         others: Sequence[str | os.PathLike] = (),
+        lenpen: float | None = None,
     ) -> Parser:
         """A parser from a checkpoint file, an exported folder, or the name of a model of the package.
 
@@ -132,7 +139,7 @@ class Parser:
         loaded, resources = load_model(model)
         if others:
             loaded = Ensemble([loaded, *(_of_same_data(path, resources) for path in others)])
-        parser = cls(loaded, resources, beam, batch_tokens, device, precision, threads, domain)
+        parser = cls(loaded, resources, beam, batch_tokens, device, precision, threads, domain, lenpen)
         parser._full, parser._path, *parser._others = None, *map(_from_anywhere, (model, *others))
         return parser
 
@@ -252,7 +259,7 @@ class Parser:
             with torch.inference_mode():
                 encoder_out = self.model.encode(_to(self.device, net_input))
                 tags = self._tags(encoder_out, sentences)
-            best = [hypotheses[0] for hypotheses in search(self.model, encoder_out, self.beam)]
+            best = [hypotheses[0] for hypotheses in search(self.model, encoder_out, self.beam, lenpen=self.lenpen)]
             return list(zip(best, tags, strict=True))
         except NotFiniteError as error:
             raise InputError(f"the weights of the model are too large: {error}; {_TRAIN_AGAIN}") from None

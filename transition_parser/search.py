@@ -28,6 +28,9 @@ def search(
 ) -> list[list[Hypothesis]]:
     """For each sentence its `nbest` best derivations, best first.
 
+    lenpen: those that are finished are ranked by log-probability / (number of actions + 1) ** lenpen, as in fairseq: by
+    about the mean of an action where it is 1; more prefers longer derivations.
+
     In a final state only `</s>` is legal, with probability 1, so a hypothesis is complete as soon
     as its state is final, and no network step is spent on `</s>`. Raises `NotFiniteError` where scores are not numbers.
     """
@@ -131,12 +134,14 @@ class _Search:
             scores[there, number] = added[number][here]
             if self.steps[number].origin is not None:
                 rows[there] = next(origins)[here]
-        totals = scores.sum(1) / (last + 2.0) ** self.lenpen
+        totals, lengths = scores.sum(1), last + 2.0
         best: list[list[Hypothesis]] = [[] for _ in range(self.count)]
-        for i in np.lexsort((-totals, sentences)).tolist():
+        for i in np.lexsort((-totals / lengths**self.lenpen, sentences)).tolist():
             if len(best[sentences[i]]) < self.nbest:
                 steps = slice(last[i] + 1)
-                hypothesis = Hypothesis(tokens[i, steps].tolist(), scores[i, steps].tolist(), float(totals[i]))
+                hypothesis = Hypothesis(
+                    tokens[i, steps].tolist(), scores[i, steps].tolist(), float(totals[i] / lengths[i])
+                )
                 best[sentences[i]].append(hypothesis)
         if not all(best):
             raise NotFiniteError("the scores of actions are not finite")

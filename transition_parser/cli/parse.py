@@ -66,6 +66,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="auto (default): bf16 where the machine computes in it natively; int8: for CPUs that do not",
     )
+    parser.add_argument(
+        "--lenpen",
+        type=float,
+        metavar="P",
+        help="a beam ranks derivations by log-probability / (actions + 1) ** P (default 1, of AMRs 4): more prefers "
+        "longer ones",
+    )
     add_user_dir(parser)
     parser.add_argument(
         "--domain",
@@ -103,6 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.threads,
         arguments.domain,
         arguments.ensemble,
+        arguments.lenpen,
     )
     check_options(arguments, OPTIONS, parser.formalism, f"{arguments.model} is a model of {parser.formalism.name}")
     sentences = parser.read(arguments.input, not arguments.tokenize, arguments.raw)

@@ -31,8 +31,8 @@ ALSO_PREFIX = "also_"  # of the names of weights in a checkpoint that were train
 class Hypothesis:
     """A finished derivation.
 
-    tokens: the action ids, without `</s>`. step_scores: the log-probability of each. score: their
-    sum, divided by (number of actions + 1) ** lenpen, as fairseq ranks hypotheses.
+    tokens: the action ids, without `</s>`. step_scores: the log-probability of each. score: their sum, divided by the
+    number of actions + 1.
     """
 
     tokens: list[int]

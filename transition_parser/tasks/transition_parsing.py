@@ -296,7 +296,9 @@ class TransitionParsingTask(FairseqTask):
         loss, sample_size, logging_output = super().valid_step(sample, model, criterion)
         if self.cfg.valid_beam:
             net_input = sample["net_input"]
-            hypotheses = search(model.plain, model.plain.encode(net_input), self.cfg.valid_beam)
+            hypotheses = search(
+                model.plain, model.plain.encode(net_input), self.cfg.valid_beam, lenpen=self.formalism.lenpen
+            )
             logging_output.update(self._counts(sample, [best[0].tokens for best in hypotheses]))
         return loss, sample_size, logging_output
 
