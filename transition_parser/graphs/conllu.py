@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from transition_parser.errors import input_error, shortened
@@ -21,6 +22,7 @@ MAY_HOLD_SPACES = ("FORM", "LEMMA", "MISC")
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
+@lru_cache(maxsize=1 << 10)  # every word of a treebank is asked, several times
 def _is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 

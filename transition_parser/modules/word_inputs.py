@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -83,13 +84,11 @@ class CharacterInput(nn.Module):
         at the root and at padding."""
         index: dict[str, int] = {"": 0}
         rows = [[index.setdefault(word, len(index)) for word in words] for words in sentences]
-        letters = torch.zeros(len(index), _LETTERS, dtype=torch.long)
-        for word, i in index.items():
-            content = word.encode("utf-8", "replace")
-            if len(content) > _LETTERS:
-                content = content[: _LETTERS // 2] + content[-_LETTERS // 2 :]
-            letters[i, : len(content)] = torch.tensor(list(content), dtype=torch.long) + 1
-        return {"bytes": letters, "word": _padded(rows, sentences)}
+        contents = [word.encode("utf-8", "replace") for word in index]
+        contents = [c if len(c) <= _LETTERS else c[: _LETTERS // 2] + c[-_LETTERS // 2 :] for c in contents]
+        read = np.frombuffer(b"".join(c.ljust(_LETTERS, b"\0") for c in contents), np.uint8).reshape(-1, _LETTERS)
+        there = np.arange(_LETTERS) < np.array([*map(len, contents)])[:, None]
+        return {"bytes": torch.from_numpy((read + np.int64(1)) * there), "word": _padded(rows, sentences)}
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
         """(B, P, dim)."""
@@ -126,5 +125,7 @@ class VectorInput(nn.Module):
 
 def _padded(rows: Sequence[Sequence[int]], sentences: Sequence[Sequence[str]]) -> Tensor:
     """(B, P) with 0 at the root and at padding."""
-    wide = max(map(len, sentences), default=0) + 1
-    return torch.tensor([[*row, *[0] * (wide - len(row))] for row in rows], dtype=torch.long)
+    padded = np.zeros((len(rows), max(map(len, sentences), default=0) + 1), np.int64)
+    for i, row in enumerate(rows):
+        padded[i, : len(row)] = row
+    return torch.from_numpy(padded)
