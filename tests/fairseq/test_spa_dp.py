@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, fairseq_preprocess, run, run_here
+from tests.conftest import SAMPLE, SAMPLE_AMR, fairseq_preprocess, run, run_here
 from transition_parser import Parser
 from transition_parser.checkpoints import load_model
 from transition_parser.graphs.conllu import read_conllu
@@ -148,17 +148,3 @@ def test_relations_that_only_validation_has(tmp_path):
     done = train(tmp_path / "data", tmp_path, "spa_dp_graph_small", "--no-save", updates=2)
     losses = re.findall(r'"valid_loss": "([\d.]+)"', done.stdout + done.stderr)
     assert losses and all(float(loss) < 100 for loss in losses)
-
-
-@pytest.mark.parametrize("name", ["spa-dp", "spa-dp-graph"])
-def test_paper_sizes_train(data_folder, tmp_path, name):
-    """The flags of the configuration, with batches of two sentences."""
-    lines = (ROOT / "configs" / f"{name}.flags").read_text(encoding="utf-8").splitlines()
-    flags = [part for line in lines if not line.startswith("#") for part in line.split(" ", 1)]
-    done = run(
-        "fairseq-train", data_folder, *TASK, *flags, "--batch-size", "2", "--required-batch-size-multiple", "1",
-        "--max-update", "10", "--num-workers", "0", "--disable-validation", "--no-save", "--save-dir", tmp_path,
-        "--log-format", "json", "--log-interval", "1",
-    )  # fmt: skip
-    losses = re.findall(r'"loss": "([\d.]+)"', done.stdout + done.stderr)
-    assert len(losses) >= 10 and float(losses[-1]) < float(losses[0])

@@ -1,0 +1,23 @@
+"""The recipes of the papers train: ten updates at their sizes."""
+
+import re
+
+import pytest
+
+from tests.conftest import ROOT, run
+
+TASK = ("--user-dir", "transition_parser", "--task", "transition_parsing")
+
+
+@pytest.mark.parametrize("name", ["paper-stack", "stack-attention", "spa-dp", "spa-dp-graph"])
+def test_paper_sizes_train(data_folder, tmp_path, name):
+    """The flags of the configuration, with batches of two sentences."""
+    lines = (ROOT / "configs" / f"{name}.flags").read_text(encoding="utf-8").splitlines()
+    flags = [part for line in lines if not line.startswith("#") for part in line.split(" ", 1)]
+    done = run(
+        "fairseq-train", data_folder, *TASK, *flags, "--batch-size", "2", "--required-batch-size-multiple", "1",
+        "--max-update", "10", "--num-workers", "0", "--disable-validation", "--no-save", "--save-dir", tmp_path,
+        "--log-format", "json", "--log-interval", "1",
+    )  # fmt: skip
+    losses = [float(loss) for loss in re.findall(r'"loss": "([\d.]+)"', done.stdout + done.stderr)]
+    assert len(losses) >= 10 and min(losses) < losses[0] and max(losses) < 20  # SGD at 2 jumps with so small batches
