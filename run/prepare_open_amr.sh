@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The open AMR corpora and the examples of the AMR guidelines, to binarised data: bash run/prepare_open_amr.sh CORPORA DATA
-# CORPORA holds the folders lpp-v3.0, bio-union, qald9, wiser-dialogue-amr, scout-standard-amr and, for
-# en-amr-minilm, guidelines, each with a train.amr made from what is published (see the cards of en-amr and
-# en-amr-minilm); development and test data are those of lpp-v3.0. Entries that can't be read are named and left out.
+# CORPORA holds the folders lpp-v3.0, bio-union, qald9, wiser-dialogue-amr, scout-standard-amr and guidelines (it may
+# be missing), each with a train.amr made from what is published (see the cards of en-amr and en-amr-minilm); development and
+# test data are those of lpp-v3.0. Entries that can't be read are named and left out.
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 if [ $# -ne 2 ] || [ ! -d "$1" ]; then usage "CORPORA DATA"; fi
 corpora=$1 data=$2
