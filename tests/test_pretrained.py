@@ -75,8 +75,8 @@ def test_they_parse_the_samples():
 
 @pytest.mark.slow
 def test_they_reach_their_scores(corpora):
-    assert las(1, corpora / "ud" / "UD_English-EWT" / "dev.conllu") > 81.0
-    assert smatch(1, corpora / "amr" / "lpp-v3.0" / "dev.amr") > 0.575
+    assert las(1, corpora / "ud" / "UD_English-EWT" / "dev.conllu") > 82.0
+    assert smatch(1, corpora / "amr" / "lpp-v3.0" / "dev.amr") > 0.58
 
 
 @pytest.mark.parametrize("model", ["en-amr", pytest.param("en-amr-minilm", marks=MINILM)])
@@ -88,14 +88,14 @@ def test_no_node_of_the_yardstick_has_a_role_twice_that_comes_once(model, beam):
 
 
 def test_the_yardstick_without_minilm():
-    assert las(1, YARDSTICK) > 85
-    assert smatch(1, YARDSTICK_AMR) > 0.5
+    assert las(1, YARDSTICK) > 90
+    assert smatch(1, YARDSTICK_AMR) > 0.58
 
 
 @MINILM
 def test_the_yardstick():
     assert las(1, YARDSTICK, "en-ewt-minilm") > 97
-    assert smatch(1, YARDSTICK_AMR, "en-amr-minilm") > 0.6
+    assert smatch(1, YARDSTICK_AMR, "en-amr-minilm") > 0.7
 
 
 @MINILM
