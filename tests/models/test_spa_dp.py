@@ -287,8 +287,8 @@ def test_a_sentence_alone_is_as_in_a_batch(case):
 def test_gold_derivations_give_gold_heads_and_relations(case):
     plain, net_input = case.model.plain, case.batch["net_input"]
     with torch.no_grad():
-        (heads, relations), _ = plain.decisions(
-            net_input["src_tokens"], net_input["prev_output_tokens"], None, net_input["features"]
+        heads, relations = plain.decoder.decisions(
+            *plain.read(net_input["src_tokens"], net_input["prev_output_tokens"], None, net_input["features"])
         )
     for i, tree in enumerate(case.batch["references"]):
         n = len(tree)
@@ -313,8 +313,8 @@ def test_trees_are_those_of_the_scores(case):
     plain, net_input = case.model.plain, case.batch["net_input"]
     with torch.no_grad():
         encoder_out = plain.encode(net_input)
-        (heads, _), _ = plain.decisions(
-            net_input["src_tokens"], net_input["prev_output_tokens"], None, net_input["features"]
+        heads, _ = plain.decoder.decisions(
+            *plain.read(net_input["src_tokens"], net_input["prev_output_tokens"], None, net_input["features"])
         )
         by_head = only_legal(heads.scores, heads.competing).log_softmax(-1)
     found = search(plain, encoder_out, 4, 4)
@@ -353,7 +353,8 @@ def test_after_an_unseen_action_nothing_of_the_sentence_counts(case):
     arcs = torch.tensor([action is not None and action.label is not None for action in table.actions])
     actions[0, arcs[actions[0]].nonzero()[0]] = case.task.target_dictionary.unk()
     with torch.no_grad():
-        decisions, _ = plain.decisions(net_input["src_tokens"], actions, None, net_input["features"])
+        read = plain.read(net_input["src_tokens"], actions, None, net_input["features"])
+        decisions = plain.decoder.decisions(*read)
     for decision in decisions:
         counts = decision.competing.gather(2, decision.target[..., None])[..., 0] * decision.counted
         assert not counts[0].any() and torch.equal(counts[1:].bool(), decision.counted[1:])

@@ -323,30 +323,18 @@ class ParserModel(nn.Module):
         action, by default made here. features, words: as in `encode`. For models with a `StateDecoder`.
         """
         decoder = cast(StateDecoder, self.decoder)
-        encoder_out, states = self._read(src_tokens, prev_output_tokens, states, features, words)
+        encoder_out, states = self.read(src_tokens, prev_output_tokens, states, features, words)
         return decoder.scores(prev_output_tokens, encoder_out, states), decoder.legality(states), encoder_out
 
-    def decisions(
-        self,
-        src_tokens: Tensor,
-        prev_output_tokens: Tensor,
-        states: States | None = None,
-        features: Tensor | None = None,
-        words: WordTensors | None = None,
-    ) -> tuple[list[Decision], EncoderOut]:
-        """What is decided about the graphs that the derivations build, and what the encoder returned; arguments as of
-        `forward`. For models with a `GraphDecoder`."""
-        encoder_out, states = self._read(src_tokens, prev_output_tokens, states, features, words)
-        return cast(GraphDecoder, self.decoder).decisions(encoder_out, states), encoder_out
-
-    def _read(
+    def read(
         self,
         src_tokens: Tensor,
         actions: Tensor,
-        states: States | None,
-        features: Tensor | None,
-        words: WordTensors | None,
+        states: States | None = None,
+        features: Tensor | None = None,
+        words: WordTensors | None = None,
     ) -> tuple[EncoderOut, States]:
+        """What decoders score in training: what the encoder returns, and the states; arguments as of `forward`."""
         encoder_out = self.encode({"src_tokens": src_tokens, "features": features, "words": words})
         if states is None or not states.has(self.decoder.needs):
             states = self.decoder.states(actions, encoder_out)

@@ -5,7 +5,7 @@ Importing this file registers each architecture with fairseq, under its own name
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from fairseq.models import (
     BaseFairseqModel,
@@ -19,7 +19,7 @@ from torch import Tensor
 
 import transition_parser.models  # noqa: F401  (registers the architectures of the package)
 from transition_parser.models.registry import Architecture, architecture_of, on_registration
-from transition_parser.modules.contract import ALSO_PREFIX, ParserModel, SearchState, only_legal
+from transition_parser.modules.contract import ALSO_PREFIX, GraphDecoder, ParserModel, SearchState, only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.words import WordTensors
 from transition_parser.states.states import States
@@ -84,7 +84,8 @@ class TrainingModel(BaseFairseqModel):
         plain = self.also if also else self.plain
         batch = (src_tokens, prev_output_tokens, given, features, words)
         if plain.searches_directly:
-            decisions, encoder_out = plain.decisions(*batch)
+            encoder_out, read = plain.read(*batch)
+            decisions = cast(GraphDecoder, plain.decoder).decisions(encoder_out, read)
             scores, legal, extra = decisions[0].scores, decisions[0].competing, {"decisions": decisions}
         else:
             scores, legal, encoder_out = plain(*batch)
