@@ -2,7 +2,7 @@
 # The published ways to show a network the parser state, side by side: small sizes that are trained alike.
 #   bash run/architectures.sh all|tags|minilm|ablations DATA CORPUS OUT [EPOCHS [SEED ...]]
 # all: each architecture. tags: with tags as inputs, predicted where text has none. minilm: with words read by MiniLM,
-# frozen. ablations: those of the papers. DATA: a folder of `run/prepare.sh arc-hybrid-swap … --upos`. CORPUS: the folder
+# frozen. ablations: those of the papers, greedy search alone. DATA: a folder of `run/prepare.sh arc-hybrid-swap … --upos`. CORPUS: the folder
 # of the treebank, with dev.conllu and test.conllu. OUT: a folder for checkpoints and figures.txt. EPOCHS: by default 10.
 # Run it again to resume where it stopped.
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
@@ -39,6 +39,7 @@ minilm)
     done
     ;;
 ablations)
+    beams=(1)
     variant stack-attention -seq2seq "--no-pushed --no-removed --attention-layers 1"
     variant stack-attention -no-pushed "--no-pushed"
     variant stack-attention -no-removed "--no-removed"

@@ -54,6 +54,31 @@ def test_folders_are_those_of_the_caller(tmp_path):
     assert len(re.findall(r'some/sample\.conllu \{"sentences": 64,.*"las": 100\.0', done.stdout)) == 5
 
 
+def test_figures_of_variants_become_a_table(tmp_path):
+    figures = tmp_path / "figures.txt"
+    figures.write_text(
+        'ewt-a-b-1 dev beam 1 epochs 3 {"uas": 76.0, "las": 68.0, "by_length": {"1-10": {"f1": 70.0}}}\n'
+        'ewt-a-b-2 dev beam 1 epochs 3 {"uas": 77.0, "las": 69.0, "by_length": {"1-10": {"f1": 71.0}}}\n'
+        'ewt-c-1 dev beam 8 epochs 3 {"uas": 80.0, "las": 70.04}\n'
+        'amr-d-1 dev beam 10 epochs 4 {"smatch": 0.6543}\n'
+    )
+    table = [sys.executable, RUN / "table.py", figures]
+    head, _, *rows = subprocess.run(table, check=True, capture_output=True, text=True).stdout.splitlines()
+    assert head == (
+        "| variant | seeds | epochs | dev, greedy: UAS / LAS | dev, beam 8: UAS / LAS | dev, beam 10: Smatch |"
+    )
+    assert rows == [
+        "| a-b | 2 | 3 | 76.5 / 68.5 (68.0–69.0) | – | – |",
+        "| c | 1 | 3 | – | 80.0 / 70.0 | – |",
+        "| d | 1 | 4 | – | – | 0.654 |",
+    ]
+    done = subprocess.run([*table, "--by-length"], check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines()[2:] == ["| a-b | 70.5 |"]
+    figures.write_text("nothing of the kind\n")
+    done = subprocess.run(table, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr == f"{figures}:1: is not a line of figures\n"
+
+
 def test_raw_text_is_divided_better_than_by_spacy(tmp_path):
     report = tmp_path / "report.json"
     subprocess.run([sys.executable, RUN / "bench" / "segmentation.py", SAMPLE, "-o", report], check=True)
