@@ -66,29 +66,8 @@ class _Gold:
         return rank
 
     def projective_components(self) -> list[int]:
-        """For each word the head of its maximal projective component: what arc-standard
-        builds around it without SWAP. Source: Nivre, Kuhlmann and Hall 2009, sec. 3."""
-        top = list(range(self.n + 2))
-        missing = self.children.copy()
-        stack: list[int] = []
-        for word in range(1, self.n + 1):
-            stack.append(word)
-            while len(stack) > 1:
-                second, first = stack[-2:]
-                if self.heads[second] == first and not missing[second]:
-                    del stack[-2]
-                    top[second] = first
-                    missing[first] -= 1
-                elif self.heads[first] == second and not missing[first]:
-                    stack.pop()
-                    top[first] = second
-                    missing[second] -= 1
-                else:
-                    break
-        for word in range(1, self.n + 1):
-            while top[top[word]] != top[word]:
-                top[word] = top[top[word]]
-        return top
+        """For each word the head of its maximal projective component, see `DependencyTree`."""
+        return [0, *self.tree.projective_components(), self.root]
 
 
 @lru_cache(maxsize=4096)

@@ -82,6 +82,35 @@ class DependencyTree:
             work.extend((c, False) for c in reversed(children[word]) if c < word)
         return order
 
+    def projective_components(self) -> list[int]:
+        """For each word the head of its maximal projective component: what arc-standard builds around it without SWAP.
+
+        Source: Nivre, Kuhlmann and Hall 2009, sec. 3.
+        """
+        top = list(range(len(self.heads) + 1))
+        missing = [0] * (len(self.heads) + 1)
+        for head in self.heads:
+            missing[head] += 1
+        stack: list[int] = []
+        for word in range(1, len(self.heads) + 1):
+            stack.append(word)
+            while len(stack) > 1:
+                second, first = stack[-2:]
+                if self.heads[second - 1] == first and not missing[second]:
+                    del stack[-2]
+                    top[second] = first
+                    missing[first] -= 1
+                elif self.heads[first - 1] == second and not missing[first]:
+                    stack.pop()
+                    top[first] = second
+                    missing[second] -= 1
+                else:
+                    break
+        for word in range(1, len(self.heads) + 1):
+            while top[top[word]] != top[word]:
+                top[word] = top[top[word]]
+        return top[1:]
+
     def is_projective(self) -> bool:
         """True if no arc crosses another (the root stands before the first word)."""
         order = self.projective_order()

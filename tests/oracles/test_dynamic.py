@@ -1,0 +1,199 @@
+"""The costs of actions against a search through all that can follow."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracles import costs, oracle
+from oracles.static import NonProjectiveError
+from tests.oracles.brute_force import Graph, all_trees, gold_heads, legal_steps
+from tests.strategies import trees
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, Kind, Roots, State, TreeSystem, make_system
+
+SWAP_SYSTEMS = [name for name, system in TREE_SYSTEMS.items() if not system.projective_only]
+PROJECTIVE_SYSTEMS = [name for name, system in TREE_SYSTEMS.items() if system.projective_only]
+
+
+def words(n: int) -> list[str]:
+    return ["w"] * n
+
+
+def check_all(name: str, n: int) -> int:
+    """How many pairs of a configuration and a tree there are, all with the right costs."""
+    system, pairs = make_system(name), 0
+    graph = Graph(system, system.initial(words(n)))
+    for tree in all_trees(n, projective=True):
+        for state, expected in graph.costs(gold_heads(tree)):
+            assert costs(system, state, tree) == expected, (state, tree)
+            pairs += 1
+    return pairs
+
+
+@pytest.mark.parametrize(("name", "pairs"), [("arc-hybrid", 8866), ("arc-standard", 9009), ("arc-eager", 13442)])
+def test_all_configurations_of_up_to_five_words(name, pairs):
+    for n in range(1, 5):
+        check_all(name, n)
+    assert check_all(name, 5) == pairs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROJECTIVE_SYSTEMS)
+def test_all_configurations_of_six_words(name):
+    check_all(name, 6)
+
+
+@pytest.mark.parametrize("name", PROJECTIVE_SYSTEMS)
+@given(tree=trees(max_words=9, projective=True), rng=st.randoms(use_true_random=False))
+@settings(max_examples=25)
+def test_configurations_of_more_words(name, tree, rng):
+    """Of long sentences the stacks have more gold arcs that exclude one another."""
+    system = make_system(name)
+    start = system.initial(words(len(tree)))
+    for _ in range(rng.randrange(len(tree), 2 * len(tree))):
+        start = rng.choice([after for _, after in legal_steps(system, start)])
+    for state, expected in Graph(system, start).costs(gold_heads(tree)):
+        assert costs(system, state, tree) == expected
+
+
+# --- SWAP -----------------------------------------------------------------------------------
+
+
+def correct(system: TreeSystem, state: State, tree: DependencyTree) -> list[State]:
+    """The configurations after actions that cost nothing."""
+    found = costs(system, state, tree)
+    return [after for action, after in legal_steps(system, state) if not found[action.kind]]
+
+
+@pytest.mark.parametrize("name", SWAP_SYSTEMS)
+def test_each_correct_derivation_of_up_to_four_words_builds_the_tree(name):
+    system = make_system(name)
+    for tree in (tree for n in range(1, 5) for tree in all_trees(n, projective=False)):
+        waiting, seen = [system.initial(words(len(tree)))], set()
+        while waiting:
+            state = waiting.pop()
+            if state in seen:
+                continue
+            seen.add(state)
+            if system.is_final(state):
+                assert state.heads == tuple(gold_heads(tree))
+            else:
+                following = correct(system, state, tree)
+                assert following, (state, tree)
+                waiting += following
+
+
+@pytest.mark.parametrize("name", TREE_SYSTEMS)
+@given(data=st.data(), rng=st.randoms(use_true_random=False))
+def test_correct_actions_at_random_build_the_tree(name, data, rng):
+    system = make_system(name)
+    tree = data.draw(trees(max_words=14, projective=system.projective_only))
+    state = system.initial(words(len(tree)))
+    while not system.is_final(state):
+        state = rng.choice(correct(system, state, tree))
+    assert state.heads == tuple(gold_heads(tree))
+
+
+@pytest.mark.parametrize("name", SWAP_SYSTEMS)
+@given(tree=trees(max_words=14), rng=st.randoms(use_true_random=False))
+def test_exploration_never_runs_out_of_actions(name, tree, rng):
+    """One legal action, at least, may be explored, wherever such actions have led; SWAP is one where it is free."""
+    system = make_system(name)
+    state = system.initial(words(len(tree)))
+    while not system.is_final(state):
+        found = costs(system, state, tree)
+        assert min(found.values()) <= len(tree)
+        assert found.get(Kind.SWAP, 0) in (0, len(tree) + 1)
+        explored = [s for action, s in legal_steps(system, state) if found[action.kind] <= len(tree)]
+        state = rng.choice(explored)
+
+
+@pytest.mark.parametrize("name", SWAP_SYSTEMS)
+@given(tree=trees(max_words=9, projective=True), rng=st.randoms(use_true_random=False))
+def test_without_swaps_costs_are_those_of_the_system_without_swap(name, tree, rng):
+    system, plain = make_system(name), make_system(name.removesuffix("-swap"))
+    state = plain.initial(words(len(tree)))
+    while not plain.is_final(state):
+        found = costs(system, state, tree)
+        assert found.pop(Kind.SWAP, len(tree) + 1) == len(tree) + 1
+        assert found == costs(plain, state, tree)
+        state = rng.choice([after for _, after in legal_steps(plain, state)])
+
+
+# --- all systems ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", TREE_SYSTEMS)
+@given(data=st.data())
+def test_the_static_oracle_takes_actions_that_cost_nothing(name, data):
+    system = make_system(name, shift_words=("w",))
+    tree = data.draw(trees(max_words=14, projective=system.projective_only))
+    state = system.initial(words(len(tree)))
+    for action in oracle(system, state.words, tree):
+        assert costs(system, state, tree)[action.kind] == 0
+        state = system.apply(state, action)
+    assert costs(system, state, tree) == {}
+
+
+@pytest.mark.parametrize("name", TREE_SYSTEMS)
+def test_costs_are_those_of_kinds_whatever_the_relations(name):
+    """Relations of the root, of other arcs, of both; and SHIFTs that are labelled."""
+    tree, rng = DependencyTree((2, 0, 2), ("x", "root", "x")), random.Random(1)
+    plain, state = make_system(name), make_system(name).initial(words(3))
+    others = [
+        make_system(name, ("w",), Roots(frozenset({"x", "root"}), frozenset({"x"}))),
+        make_system(name, roots=Roots(frozenset({"", "xx"}), frozenset({"xx"}))),
+    ]
+    while not plain.is_final(state):
+        found = costs(plain, state, tree)
+        assert set(found) == {action.kind for action, _ in legal_steps(plain, state)}
+        assert all(costs(other, state, tree) == found for other in others)
+        state = rng.choice([after for _, after in legal_steps(plain, state)])
+
+
+def after(name: str, *kinds: Kind) -> tuple[TreeSystem, State]:
+    """The configuration of five words after actions of these kinds."""
+    system = make_system(name)
+    state = system.initial(words(5))
+    for kind in kinds:
+        state = next(s for action, s in legal_steps(system, state) if action.kind is kind)
+    return system, state
+
+
+def test_the_root_takes_what_is_at_the_bottom_of_the_stack():
+    """Each word before it is a dependent of the third one, which hangs from the root."""
+    system, state = after("arc-hybrid", Kind.SHIFT, Kind.SHIFT)
+    tree = DependencyTree((3, 3, 0, 3, 4), ("x", "x", "root", "x", "x"))
+    assert costs(system, state, tree) == {Kind.SHIFT: 3, Kind.LEFT_ARC: 0, Kind.RIGHT_ARC: 1}
+
+
+def test_the_last_word_of_arc_eager_has_to_leave_one_word_without_a_head():
+    """The second word can't have its head, the first, any more, and has to become a dependent of the fourth or the
+    fifth. Both are to depend on the third, which the second has to wait for: one of them is lost, whatever comes. So
+    REDUCE, by which both are, costs one arc alone."""
+    system, state = after("arc-eager", Kind.SHIFT, Kind.SHIFT, Kind.RIGHT_ARC)
+    tree = DependencyTree((0, 1, 2, 3, 3), ("root", "x", "x", "x", "x"))
+    assert costs(system, state, tree) == {Kind.SHIFT: 1, Kind.RIGHT_ARC: 0, Kind.REDUCE: 1}
+
+
+def test_what_is_on_top_becomes_one_tree_first_in_arc_standard():
+    """Of 1 ← 2 ← 3 the first arc is lost where 3 is above 2 and 1: two arcs, each of which could be had alone. Of
+    1 → 2 → 3 none is."""
+    system, state = after("arc-standard", *[Kind.SHIFT] * 3)
+    backwards = DependencyTree((2, 3, 4, 5, 0), ("x", "x", "x", "x", "root"))
+    assert costs(system, state, backwards) == {Kind.SHIFT: 1, Kind.LEFT_ARC: 0, Kind.RIGHT_ARC: 1}
+    chain = DependencyTree((0, 1, 2, 3, 4), ("root", "x", "x", "x", "x"))
+    assert costs(system, state, chain) == {Kind.SHIFT: 0, Kind.LEFT_ARC: 2, Kind.RIGHT_ARC: 1}
+
+
+def test_what_has_no_costs():
+    system = make_system("arc-hybrid")
+    state = system.initial(["a", "b", "c"])
+    with pytest.raises(NonProjectiveError, match="crosses"):
+        costs(system, state, DependencyTree((3, 0, 2), ("x", "root", "x")))
+    with pytest.raises(ValueError, match="the tree has 2 words, and the configuration 3"):
+        costs(system, state, DependencyTree((2, 0), ("x", "root")))
+    with pytest.raises(ValueError, match="amr has no costs"):
+        costs(SYSTEMS["amr"](), state, DependencyTree((2, 3, 0), ("x", "x", "root")))
