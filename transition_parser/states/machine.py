@@ -102,6 +102,11 @@ class DependencyMachine(BatchedMachine):
         offsets = torch.where(heads == NO_HEAD, 0, heads - self.positions)
         return offsets, self.relations[:, : self.width].clone()  # actions write into it
 
+    def words(self) -> Tensor:
+        """(R, 4): the root, and the words that effects name: on top of the stack, below it, and at the front of the
+        buffer; any word where there is none."""
+        return torch.stack([self.root, self._top, self._second, self._front], 1)
+
     def legal_columns(self) -> Tensor:
         return self._columns
 
@@ -137,7 +142,7 @@ class DependencyMachine(BatchedMachine):
             )  # fmt: skip
             self._read_columns(situation)
         else:
-            words = torch.stack([self.root, self._top, self._second, self._front], 1)
+            words = self.words()
             effect = effects[column]
             self._attach(words, effect, relation)
             self._move(words, effect)

@@ -1,0 +1,288 @@
+"""What actions cost, for a batch: the twin of `oracles.dynamic`, which says why.
+
+Shapes: R rows, P positions and C columns as for `DependencyMachine`; N configurations, of which each row has several:
+the one that its machine is in, and what follows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from transition_parser.errors import InputError
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.states.machine import DependencyMachine
+from transition_parser.states.specs import effects_table
+from transition_parser.states.standard_arcs import arcs_given_up
+from transition_parser.states.table import Column
+from transition_parser.transitions.tree_system import NO_HEAD
+
+ILLEGAL = 1_000_000  # the cost of what is not legal: more than any sentence has words
+# what may follow, after no action at all
+_ACTIONS = (Column.NEVER, Column.SHIFT, Column.LEFT_ARC, Column.RIGHT_ARC, Column.REDUCE)
+_SAME = {Column.LEFT_ARC_ROOT: Column.LEFT_ARC, Column.LEFT_ARC_ANY: Column.LEFT_ARC}
+_ON_STACK = "arc-standard-swap"
+
+
+class Costs:
+    """The costs of the actions of a machine, in whatever configuration it is.
+
+    machine: of a system of dependency trees; it may have begun. heads: (R, N) the gold trees of its rows, as
+    `DependencyTree` numbers heads: 0 for the root; what is behind the last word of a row does not count. Where the
+    system builds projective trees only, they must be such.
+
+    Raises `InputError` for a machine that builds no trees. With SWAP the host reads `heads`: best give them on the CPU.
+    """
+
+    def __init__(self, machine: DependencyMachine, heads: Tensor) -> None:
+        if not isinstance(machine, DependencyMachine):
+            raise InputError(f"{machine.table.system} has no costs: choose a system of dependency trees")
+        self.machine = machine
+        system, device, width = machine.table.system, machine.root.device, machine.width
+        self.swaps = system.endswith("-swap")
+        self.actions = [column for column in _ACTIONS if column in machine.spec.effects or column is Column.NEVER]
+        self.effects = effects_table(system, device)[torch.tensor(self.actions, device=device)]
+        self.columns = torch.tensor([self._number(column) for column in Column], device=device)
+        root, positions = machine.root[:, None], torch.arange(width + 1, device=device)
+        # the root, and what is behind it, are their own heads
+        self.heads = torch.where(positions < root, torch.zeros_like(machine.stack), root)
+        given = heads[:, : width - 1].to(device)
+        inside = positions[: given.size(1)] < root
+        self.heads[:, : given.size(1)] = torch.where(inside & (given > 0), given - 1, root)
+        self.gold = _Gold(self.heads.repeat(len(self.actions), 1), machine.root.repeat(len(self.actions)))
+        if self.swaps:
+            rank, component = _orders(heads, machine.root, width)
+            self.rank, self.component = rank.to(device), component.to(device)
+            self.gold = self.gold._replace(rank=self.rank.repeat(len(self.actions), 1))
+        elif system == "arc-eager":
+            self.gold = self.gold._replace(hanging=self._hanging().repeat(len(self.actions), 1))
+
+    def now(self) -> Tensor:
+        """(R, C) int64: the costs of `oracles.costs` for legal columns, `ILLEGAL` for others, and 0 for the end.
+
+        The host waits for the device where arc-standard's trees are compared, and nowhere else.
+        """
+        machine = self.machine
+        legal = machine.legal_columns()
+        configurations, wrong = self._configurations()
+        if self.swaps:
+            configurations = _swapped(configurations, self.gold, machine.table.system == _ON_STACK)
+        lost = _LOSSES[machine.table.system](configurations, self.gold).view(len(self.actions), -1)
+        found = lost + wrong - lost[0]
+        if self.swaps:
+            found = self._with_swap(found, legal)
+        padded = torch.cat([found, torch.zeros_like(found[:1])])
+        return torch.where(legal, padded.index_select(0, self.columns).t(), ILLEGAL)
+
+    def _number(self, column: Column) -> int:
+        """Where a column's costs are among those that `now` computes; the last for those of no costs, and SWAP."""
+        column = _SAME.get(column, column)
+        if column is Column.SWAP and self.swaps:
+            return len(self.actions)
+        return self.actions.index(column) if column in self.actions else len(self.actions) + self.swaps
+
+    def _hanging(self) -> Tensor:
+        """(R, P + 1): what the last word hangs from, itself or through later words, of those before each position."""
+        machine = self.machine
+        positions = torch.arange(machine.width + 1, device=machine.root.device)
+        word = (machine.root - 1)[:, None].expand_as(self.heads)
+        for _ in range(machine.width):
+            above = self.heads.gather(1, word)
+            word = torch.where((word >= positions) & (word < machine.root[:, None]), above, word)
+        return word
+
+    def _configurations(self) -> tuple[_Configurations, Tensor]:
+        """The configuration of each row, and those after each action, whether it is legal or not: N = K · R. And
+        (K, R), whether the action builds a wrong arc."""
+        machine, effects = self.machine, self.effects
+        rows, kinds, dummy = len(machine.root), len(effects), machine.width
+        words = machine.words()
+        dependent, head, pops, push, taken, *_ = effects[:, :, None].expand(-1, -1, rows).unbind(1)
+        dependent, head, pushed = (words.gather(1, which.t()).t() for which in (dependent, head, push))
+        depth = (machine.depth - pops).clamp_min(0)
+        stack = machine.stack.repeat(kinds, 1)
+        stack.scatter_(1, torch.where(push > 0, depth, dummy).flatten()[:, None], pushed.flatten()[:, None])
+        depth = depth + (push > 0)
+        buffer = torch.zeros_like(machine.stack, dtype=torch.bool)
+        positions = torch.arange(dummy + 1, device=depth.device)
+        buffered = torch.where(positions < machine.left[:, None], machine.buffer, dummy)
+        buffer.scatter_(1, buffered, True).scatter_(1, machine.root[:, None], False)
+        buffer = buffer.repeat(kinds, 1)
+        gone = torch.where(taken > 0, words[:, -1], dummy)
+        buffer.scatter_(1, gone.flatten()[:, None], False)
+        arc = effects[:, :1] > 0
+        wrong = arc & (self.heads.gather(1, dependent.t()).t() != head)
+        free = None
+        if machine.spec.reads_arcs:
+            assert machine.heads is not None, "a spec that reads arcs needs them"
+            free = (machine.heads == NO_HEAD).repeat(kinds, 1)
+            free.scatter_(1, torch.where(arc, dependent, dummy).flatten()[:, None], False)
+        return _Configurations(stack, depth.flatten(), buffer, free), wrong
+
+    def _with_swap(self, found: Tensor, legal: Tensor) -> Tensor:
+        """(K + 1, R): costs (K, R) that know of SHIFT's and SWAP's order, those of SWAP last."""
+        inverted, waits, kept = _ORDERS[self.machine.table.system](self)
+        forbidden = self.machine.root + 1
+        arcs = [self.actions.index(column) for column in (Column.LEFT_ARC, Column.RIGHT_ARC)]
+        arc_legal = legal[:, Column.LEFT_ARC_ANY], legal[:, Column.RIGHT_ARC]
+        free_arc = sum((found[i] == 0) & may for i, may in zip(arcs, arc_legal, strict=True)) > 0
+        buries = ~kept & (free_arc | ~waits)
+        found[self.actions.index(Column.SHIFT)] += torch.where(buries, forbidden, 0)
+        swap = torch.where(inverted & ~waits, 0, forbidden)
+        return torch.cat([found, swap[None]])
+
+
+class _Gold(NamedTuple):
+    """The trees of N configurations. heads: (N, P + 1) as the machine has them, the root's the root. root: (N,).
+    rank: (N, P + 1), see `oracles.dynamic`; None for the order of the sentence. hanging: (N, P + 1), for arc-eager."""
+
+    heads: Tensor
+    root: Tensor
+    rank: Tensor | None = None
+    hanging: Tensor | None = None
+
+
+class _Configurations(NamedTuple):
+    """stack: (N, P + 1), of which the first depth (N,) count. buffer: (N, P + 1) bool, where the words are in it; the
+    root is not. free: (N, P + 1) bool, the words without a head, for systems whose stacks hold others."""
+
+    stack: Tensor
+    depth: Tensor
+    buffer: Tensor
+    free: Tensor | None
+
+    def inside(self) -> Tensor:
+        """(N, P + 1) bool: which of `stack` count."""
+        return torch.arange(self.stack.size(1), device=self.stack.device) < self.depth[:, None]
+
+    def spread(self, values: Tensor | bool, into: Tensor) -> Tensor:
+        """`into` (N, P + 1), with the values (N, P + 1) of what is on the stack where its words stand."""
+        dummy = self.stack.size(1) - 1
+        return into.scatter_(1, torch.where(self.inside(), self.stack, dummy), values)
+
+    def on_stack(self) -> Tensor:
+        """(N, P + 1) bool: where the words are on the stack."""
+        return self.spread(True, torch.zeros_like(self.buffer))
+
+    def there(self, root: Tensor) -> Tensor:
+        """(N, P + 1) bool: where the words were not popped; the root is there."""
+        return (self.on_stack() | self.buffer).scatter_(1, root[:, None], True)
+
+
+def _count(lost: Tensor) -> Tensor:
+    """(N,): how many words; the last position is none."""
+    return lost[:, :-1].sum(1)
+
+
+def _arc_hybrid(c: _Configurations, gold: _Gold) -> Tensor:
+    below = torch.cat([gold.root[:, None], c.stack[:, :-1]], 1)
+    direct = c.spread(below, torch.full_like(c.stack, -1)) == gold.heads
+    head_in_buffer = c.buffer.gather(1, gold.heads)
+    lost = (c.on_stack() & ~direct & ~head_in_buffer) | (c.buffer & ~c.there(gold.root).gather(1, gold.heads))
+    return _count(lost)
+
+
+def _arc_eager(c: _Configurations, gold: _Gold) -> Tensor:
+    assert c.free is not None and gold.hanging is not None
+    headless = c.on_stack() & c.free
+    none = c.stack.size(1)
+    position = torch.arange(none, device=c.stack.device)
+    numbers = torch.where(headless, position, none)[:, :-1]
+    lowest = numbers.amin(1, keepdim=True)
+    second = torch.where(numbers == lowest, none, numbers).amin(1)
+    rooted = (gold.heads == gold.root[:, None]) & (position == lowest)
+    lost = headless & ~rooted & ~c.buffer.gather(1, gold.heads)
+    lost |= c.buffer & ~c.there(gold.root).gather(1, gold.heads)
+    words_left = c.buffer[:, :-1].sum(1)
+    hanging = gold.hanging.gather(1, (gold.root - words_left)[:, None])[:, 0]
+    on_stack = c.on_stack().gather(1, hanging[:, None])[:, 0]
+    return _count(lost) + ((words_left > 0) & on_stack & (hanging >= second))
+
+
+def _arc_standard(c: _Configurations, gold: _Gold) -> Tensor:
+    there = c.there(gold.root)
+    lost = there & ~there.gather(1, gold.heads)
+    return _count(lost) + arcs_given_up(c.stack, c.depth, c.buffer, gold.heads, gold.root, gold.rank)
+
+
+_LOSSES: dict[str, Callable[[_Configurations, _Gold], Tensor]] = {
+    "arc-standard": _arc_standard,
+    "arc-hybrid": _arc_hybrid,
+    "arc-eager": _arc_eager,
+    "arc-standard-swap": _arc_standard,
+    "arc-hybrid-swap": _arc_hybrid,
+}
+
+
+# --- SWAP -----------------------------------------------------------------------------------
+
+
+def _orders(heads: Tensor, lengths: Tensor, width: int) -> tuple[Tensor, Tensor]:
+    """(R, P + 1) each: where the words are in projective order, and the heads of their projective components."""
+    ranks = torch.arange(width + 1).repeat(len(heads), 1)
+    components = ranks.clone()
+    for row, (given, n) in enumerate(zip(heads.tolist(), lengths.tolist(), strict=True)):
+        tree = DependencyTree(tuple(given[:n]), ("",) * n)
+        ranks[row, torch.tensor(tree.projective_order()) - 1] = torch.arange(n)
+        components[row, :n] = torch.tensor(tree.projective_components()) - 1
+    return ranks, components
+
+
+def _swapped(c: _Configurations, gold: _Gold, on_stack: bool) -> _Configurations:
+    """The configurations as they would be had all swaps been made that are to come."""
+    assert gold.rank is not None
+    dummy = c.stack.size(1) - 1
+    inside, ranks = c.inside(), gold.rank.gather(1, c.stack)
+    in_buffer = torch.where(c.buffer, gold.rank, gold.root[:, None])
+    ahead, first = in_buffer[:, :-1].min(1, keepdim=True)
+    ranks = torch.where(inside, ranks, dummy)
+    least = ranks.flip(1).cummin(1).values.flip(1).minimum(ahead)
+    stays = inside & (ranks <= least)
+    buffer = c.buffer.scatter(1, torch.where(inside & ~stays, c.stack, dummy), True)
+    position = torch.where(stays, stays.cumsum(1) - 1, dummy)
+    stack, depth = torch.zeros_like(c.stack).scatter_(1, position, c.stack), stays.sum(1)
+    if on_stack:
+        top = (c.depth - 1).clamp_min(0)[:, None]
+        joins = (c.depth > 0)[:, None] & ~stays.gather(1, top)
+        stack.scatter_(1, torch.where(joins, depth[:, None], dummy), first)
+        buffer.scatter_(1, torch.where(joins, first, dummy), False)
+        depth = depth + joins[:, 0]
+    return _Configurations(stack, depth, buffer, c.free)
+
+
+def _of_words(values: Tensor, *words: Tensor) -> tuple[Tensor, ...]:
+    """The values (R, P + 1) of some words, (R,) each."""
+    return tuple(values.gather(1, word[:, None])[:, 0] for word in words)
+
+
+def _order_in_hybrid(costs: Costs) -> tuple[Tensor, Tensor, Tensor]:
+    """(R,) bool each: `inverted`, `waits` and `kept`, see `oracles.dynamic`."""
+    machine = costs.machine
+    root, top, _, front = machine.words().unbind(1)
+    of_top, of_front = _of_words(costs.rank, top, front)
+    inverted = (machine.depth > 0) & (of_top > of_front)
+    (head,) = _of_words(costs.heads, front)
+    component, of_head = _of_words(costs.component, front, head)
+    return inverted, (front < root) & (head > front) & (component == of_head), ~inverted
+
+
+def _order_in_standard(costs: Costs) -> tuple[Tensor, Tensor, Tensor]:
+    """As `_order_in_hybrid`."""
+    machine = costs.machine
+    _, top, second, front = machine.words().unbind(1)
+    of_second, of_top = _of_words(costs.rank, second, top)
+    component, of_front = _of_words(costs.component, top, front)
+    waits = (machine.depth > 0) & (machine.left > 0) & (component == of_front)
+    ranks = costs.rank.gather(1, machine.stack)
+    above = torch.arange(1, ranks.size(1), device=ranks.device) < machine.depth[:, None]
+    kept = ~(above & (ranks[:, :-1] > ranks[:, 1:])).any(1)
+    return (machine.depth > 1) & (of_second > of_top), waits, kept
+
+
+_ORDERS: dict[str, Callable[[Costs], tuple[Tensor, Tensor, Tensor]]] = {
+    "arc-standard-swap": _order_in_standard,
+    "arc-hybrid-swap": _order_in_hybrid,
+}
