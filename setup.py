@@ -90,7 +90,7 @@ setup(
                 extra_compile_args=["-O3"],
                 optional=True,
             )
-            for name in ("machine", "amr_machine", "legality")
+            for name in ("machine", "amr_machine", "legality", "costs")
         ),
     ],
     package_data={

@@ -39,10 +39,16 @@ def corpora() -> Path:
 @contextlib.contextmanager
 def without_kernels():
     """As where the package was set up without a compiler."""
-    from transition_parser.kernels import amr_machine_kernels, legality_kernels, machine_kernels, search_kernels
+    from transition_parser.kernels import (
+        amr_machine_kernels,
+        costs_kernels,
+        legality_kernels,
+        machine_kernels,
+        search_kernels,
+    )
 
     with contextlib.ExitStack() as stack:
-        for kernels in (search_kernels, machine_kernels, amr_machine_kernels, legality_kernels):
+        for kernels in (search_kernels, machine_kernels, amr_machine_kernels, legality_kernels, costs_kernels):
             stack.enter_context(mock.patch.object(kernels, "library", lambda: None))
         yield
 

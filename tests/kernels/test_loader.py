@@ -11,9 +11,16 @@ import torch
 
 from tests.conftest import ROOT, SAMPLE, run_here
 from transition_parser.errors import InputError, ParserWarning
-from transition_parser.kernels import amr_machine_kernels, legality_kernels, loader, machine_kernels, search_kernels
+from transition_parser.kernels import (
+    amr_machine_kernels,
+    costs_kernels,
+    legality_kernels,
+    loader,
+    machine_kernels,
+    search_kernels,
+)
 
-KERNELS = (search_kernels, machine_kernels, amr_machine_kernels, legality_kernels)
+KERNELS = (search_kernels, machine_kernels, amr_machine_kernels, legality_kernels, costs_kernels)
 _CACHED = (*(kernels.library for kernels in KERNELS), loader._warn_of_missing, loader._warn_of_broken)
 
 
@@ -39,13 +46,13 @@ def loaded() -> list[bool]:
 
 def test_the_variable_switches_kernels_off(fresh, monkeypatch, recwarn):
     monkeypatch.setenv("TRANSITION_PARSER_KERNELS", "0")
-    assert loaded() == [False] * 4 and not recwarn
+    assert loaded() == [False] * len(KERNELS) and not recwarn
 
 
 @pytest.mark.skipif(not all(kernels.library() for kernels in KERNELS), reason="there are no kernels here")
 def test_the_variable_switches_kernels_on(fresh, monkeypatch, recwarn):
     monkeypatch.setenv("TRANSITION_PARSER_KERNELS", "1")
-    assert loaded() == [True] * 4 and not recwarn
+    assert loaded() == [True] * len(KERNELS) and not recwarn
 
 
 @pytest.mark.parametrize("value", ["", "off", "2", "true"])
@@ -61,13 +68,13 @@ def test_what_is_missing_is_said_once(missing, monkeypatch):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         for _ in range(3):
-            assert loaded() == [False] * 4
+            assert loaded() == [False] * len(KERNELS)
             for kernels in KERNELS:
                 kernels.library.cache_clear()
     (warning,) = said
     assert warning.category is ParserWarning
     assert str(warning.message).startswith(
-        "search, machine, amr machine and legality kernels are not compiled (gcc 12 or clang was not found"
+        "search, machine, amr machine, legality and costs kernels are not compiled (gcc 12 or clang was not found"
     )
 
 
@@ -94,8 +101,8 @@ def test_the_command_line_says_it_in_one_line(missing, monkeypatch, tmp_path):
     text.write_text("Dogs bark .\n")
     said = run_here("parse", "en-ewt", text, "--precision", "fp32").stderr
     assert [line for line in said.splitlines() if "kernels" in line] == [
-        "transition-parser: warning: search, machine, amr machine and legality kernels are not compiled (gcc 12 or "
-        "clang was not found at installation): parsing is slower. Install gcc 12 or newer, or clang, and then this "
+        "transition-parser: warning: search, machine, amr machine, legality and costs kernels are not compiled (gcc 12 "
+        "or clang was not found at installation): parsing is slower. Install gcc 12 or newer, or clang, and then this "
         "package again (pip install --force-reinstall --no-deps .); TRANSITION_PARSER_KERNELS=0 does without"
     ]
 

@@ -10,17 +10,19 @@ from hypothesis import strategies as st
 from oracles import costs, oracle
 from tests.conftest import SAMPLE
 from tests.simulated_device import DEVICE, SimulatedDevice
+from tests.states.test_amr_machine import machine_of
+from tests.states.test_amr_machine import make_table as make_amr_table
 from tests.states.test_machine import make_machine, make_table
 from tests.strategies import trees
 from transition_parser.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.kernels import costs_kernels
 from transition_parser.states.costs import ILLEGAL, Costs
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import DependencyMachine
-from transition_parser.states.machine import make_machine as make_search_machine
 from transition_parser.states.table import ActionTable, Column
-from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, Action, Kind, State
+from transition_parser.transitions import TREE_SYSTEMS, Action, Kind, State
 
 LEFT_ARCS = (Column.LEFT_ARC, Column.LEFT_ARC_ROOT, Column.LEFT_ARC_ANY)
 
@@ -84,6 +86,16 @@ def random_walk(walk: Walk, rng: random.Random, explored: float) -> None:
         walk.step(actions)
 
 
+@pytest.fixture(params=["compiled", "torch"])
+def kernels(request, monkeypatch):
+    """The two ways in which arc-standard's trees are compared."""
+    if request.param == "torch":
+        monkeypatch.setattr(costs_kernels, "library", lambda: None)
+    elif costs_kernels.library() is None:
+        pytest.skip("set up without a compiler for the kernels")
+
+
+@pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
 @given(data=st.data(), seed=st.integers(0, 2**32), explored=st.sampled_from([0, 0.2, 1]))
 @settings(max_examples=25)
@@ -184,7 +196,5 @@ def test_on_a_device(name):
 
 
 def test_amr_has_no_costs():
-    table = DeviceTable.of(ActionTable(SYSTEMS["amr"](), ["</s>"]))
-    machine = make_search_machine(table, torch.tensor([1]), torch.zeros(1, 2, 4, dtype=torch.long))
     with pytest.raises(InputError, match="amr has no costs"):
-        Costs(machine, torch.zeros(1, 1, dtype=torch.long))
+        Costs(machine_of(make_amr_table(), [["dogs"]]), torch.zeros(1, 1, dtype=torch.long))

@@ -13,7 +13,7 @@ from typing import Any
 from transition_parser.errors import InputError, ParserWarning
 
 VARIABLE = "TRANSITION_PARSER_KERNELS"
-LIBRARIES = ("search", "machine", "amr_machine", "legality")
+LIBRARIES = ("search", "machine", "amr_machine", "legality", "costs")
 
 Signature = tuple[Any, Sequence[Any]]  # what a C function returns, and its arguments, as ctypes has them
 
