@@ -1,24 +1,70 @@
-/* How many gold arcs arc-standard has to give up because of the order in which words join the tree, on CPUs: see
-   `oracles.dynamic`. Returns NULL, or what is wrong with the arguments: costs_kernels.py checks types and sizes, and this
-   checks what it reads, before it reads by it. */
+/* What the actions of dependency systems cost, on CPUs: `oracles.dynamic` says why. Returns NULL, or what is wrong with
+   the arguments: costs_kernels.py checks types and sizes, and this checks what it reads, before it reads by it. */
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define OUTSIDE(index, size) ((uint64_t)(index) >= (uint64_t)(size))
 
+enum { ARC_HYBRID, ARC_EAGER, ARC_STANDARD, SYSTEMS };
 enum { NONE = -1, ROOT = -2, IMPOSSIBLE = -1000000 };
+enum { NO_WORD, S0, S1, B0, WORDS };
 
-/* What joins the tree: words of the stack, the top first, then some of the buffer; for each its head among them. */
+/* An action, as in machine_kernels.c. */
 typedef struct {
-    int32_t *heads, *table; /* table: a row for each number of words of the buffer, see `most_arcs` */
-    int64_t *words, *item, *by_rank;
-    bool *on_stack, *joined;
-    int64_t of_stack, of_buffer;
+    int64_t dependent, head, stack_pops, stack_push, buffer_pops, swaps, buffer_pushes[2];
+} Effect;
+
+/* One configuration: numbers of words, width of them, or for each word whether it is there. heads, rank: gold; rank is
+   NULL without SWAP. free: the words without a head. kept: scratch. */
+typedef struct {
+    int64_t width, root, depth, *stack, *kept;
+    bool *on_stack, *in_buffer, *free;
+    const int64_t *heads, *rank;
+} Configuration;
+
+/* What joins arc-standard's tree: words of the stack, the top first, then those of the buffer that have an arc with the
+   stack. heads: for each its head among them. table: a row for each number of words of the buffer, see `most_arcs`. */
+typedef struct {
+    int64_t of_stack, of_buffer, *words, *item, *by_rank;
+    int32_t *heads, *table;
+    bool *joined;
 } Items;
 
-static const char *const BEYOND = "stack or heads: beyond the words that there are";
+static int32_t lost_in_buffer(const Configuration *c) {
+    int32_t lost = 0;
+    for (int64_t word = 0; word < c->root; word++) {
+        const int64_t head = c->heads[word];
+        lost += c->in_buffer[word] && head != c->root && !c->on_stack[head] && !c->in_buffer[head];
+    }
+    return lost;
+}
+
+static int32_t arc_hybrid(const Configuration *c) {
+    int32_t lost = lost_in_buffer(c);
+    int64_t below = c->root;
+    for (int64_t i = 0; i < c->depth; below = c->stack[i++]) {
+        const int64_t head = c->heads[c->stack[i]];
+        lost += head != below && !c->in_buffer[head];
+    }
+    return lost;
+}
+
+static int32_t arc_eager(const Configuration *c) {
+    int32_t lost = lost_in_buffer(c);
+    int64_t second = c->width, last = c->root - 1, count = 0;
+    for (int64_t i = 0; i < c->depth; i++) {
+        const int64_t word = c->stack[i], head = c->heads[word];
+        if (!c->free[word]) continue;
+        lost += !c->in_buffer[head] && (head != c->root || count);
+        if (count++ == 1) second = word;
+    }
+    if (!c->in_buffer[last]) return lost;
+    for (int64_t steps = 0; c->in_buffer[last] && steps < c->width; steps++) last = c->heads[last];
+    return lost + (c->on_stack[last] && last >= second);
+}
 
 /* `to` becomes `from`, the most arcs of a tree with each item as its root, with one item more: a dependent of the root,
    or its head. better: only where that is more than what `to` has. */
@@ -54,66 +100,149 @@ static int32_t most_arcs(const Items *items) {
     return most;
 }
 
-/* Reads the items of a configuration. Returns NULL, or what is wrong. */
-static const char *read_items(Items *items, int64_t width, const int64_t *stack, int64_t depth, const bool *buffer,
-                              const int64_t *heads, int64_t root, const int64_t *rank) {
-    for (int64_t word = 0; word < width; word++) {
-        if (OUTSIDE(heads[word], width)) return BEYOND;
-        if (rank && OUTSIDE(rank[word], width)) return "rank: beyond the words that there are";
-        items->on_stack[word] = items->joined[word] = false;
+/* Reads the items of a configuration. Returns how many arcs they have. */
+static int32_t read_items(Items *items, const Configuration *c) {
+    for (int64_t word = 0; word < c->width; word++) {
+        items->joined[word] = c->in_buffer[word] && c->on_stack[c->heads[word]];
         items->item[word] = items->by_rank[word] = NONE;
     }
-    for (int64_t i = 0; i < depth; i++) {
-        if (OUTSIDE(stack[i], width)) return BEYOND;
-        items->on_stack[stack[i]] = true;
-        if (buffer[heads[stack[i]]]) items->joined[heads[stack[i]]] = true;
+    for (int64_t i = 0; i < c->depth; i++) {
+        items->words[i] = c->stack[c->depth - 1 - i];
+        if (c->in_buffer[c->heads[c->stack[i]]]) items->joined[c->heads[c->stack[i]]] = true;
     }
-    for (int64_t word = 0; word < width; word++) {
-        items->joined[word] |= buffer[word] && items->on_stack[heads[word]];
-        if (items->joined[word]) items->by_rank[rank ? rank[word] : word] = word;
-    }
-    items->of_stack = depth;
-    for (int64_t i = 0; i < depth; i++) items->words[i] = stack[depth - 1 - i];
-    int64_t count = depth;
-    for (int64_t place = 0; place < width; place++)
+    for (int64_t word = 0; word < c->width; word++)
+        if (items->joined[word]) items->by_rank[c->rank ? c->rank[word] : word] = word;
+    int64_t count = items->of_stack = c->depth, arcs = 0;
+    for (int64_t place = 0; place < c->width; place++)
         if (items->by_rank[place] != NONE) items->words[count++] = items->by_rank[place];
-    items->of_buffer = count - depth;
+    items->of_buffer = count - items->of_stack;
     for (int64_t i = 0; i < count; i++) items->item[items->words[i]] = i;
     for (int64_t i = 0; i < count; i++) {
-        int64_t head = heads[items->words[i]], steps = 0;
-        for (; buffer[head] && !items->joined[head]; head = heads[head])
-            if (steps++ == width) return "heads: they form a circle";
-        items->heads[i] = head == root ? ROOT : items->item[head];
+        int64_t head = c->heads[items->words[i]];
+        for (int64_t steps = 0; c->in_buffer[head] && !items->joined[head] && steps < c->width; steps++)
+            head = c->heads[head];
+        items->heads[i] = head == c->root ? ROOT : items->item[head];
+        arcs += items->heads[i] != NONE;
     }
-    return NULL;
+    return arcs;
 }
 
-/* rows configurations, width positions. stack: (rows, width), of which (rows) depth count. buffer: (rows, width), which
-   words are in it. heads: (rows, width), the root's the root. root: (rows). rank: (rows, width), the order of the words,
-   or NULL. given_up: (rows). */
-const char *arcs_given_up(int64_t rows, int64_t width, const int64_t *stack, const int64_t *depth, const bool *buffer,
-                          const int64_t *heads, const int64_t *root, const int64_t *rank, int64_t *given_up) {
-    int64_t *numbers = malloc(sizeof *numbers * 4 * (width + 1));
-    int32_t *table = malloc(sizeof *table * 2 * (width + 1) * (width + 2));
-    bool *flags = malloc(sizeof *flags * 2 * (width + 1));
-    const char *problem = numbers && table && flags ? NULL : "no memory";
-    Items items = {.heads = table, .table = table ? table + 2 * width : NULL, .words = numbers, .on_stack = flags};
-    if (!problem) {
-        items.item = numbers + 2 * width;
-        items.by_rank = numbers + 3 * width;
-        items.joined = flags + width;
+static int32_t arc_standard(const Configuration *c, Items *items) {
+    int32_t lost = lost_in_buffer(c);
+    for (int64_t i = 0; i < c->depth; i++) {
+        const int64_t head = c->heads[c->stack[i]];
+        lost += head != c->root && !c->on_stack[head] && !c->in_buffer[head];
     }
-    for (int64_t row = 0; row < rows && !problem; row++, stack += width, buffer += width, heads += width) {
-        given_up[row] = 0;
-        if (OUTSIDE(depth[row], width + 1)) problem = "depth: beyond the stack";
-        else if (depth[row] > 1 && stack[depth[row] - 1] != root[row]) {
-            problem = read_items(&items, width, stack, depth[row], buffer, heads, root[row], rank);
-            if (!problem) {
-                for (int64_t i = 0; i < items.of_stack + items.of_buffer; i++) given_up[row] += items.heads[i] != NONE;
-                given_up[row] -= most_arcs(&items);
+    if (c->depth < 2 || c->on_stack[c->root]) return lost;
+    lost += read_items(items, c);
+    return lost - most_arcs(items);
+}
+
+/* The configuration as it would be had all swaps been made that are to come. joins_on_stack: as for arc-standard. */
+static void swap(Configuration *c, bool joins_on_stack) {
+    int64_t first = c->root, kept = 0;
+    for (int64_t word = 0; word < c->root; word++)
+        if (c->in_buffer[word] && c->rank[word] < c->rank[first]) first = word;
+    const int64_t depth = c->depth;
+    const bool moves = joins_on_stack && depth && c->rank[c->stack[depth - 1]] > c->rank[first];
+    for (int64_t i = depth, ahead = first; i--;) {
+        const int64_t word = c->stack[i];
+        if (c->rank[word] <= c->rank[ahead]) c->kept[kept++] = ahead = word;
+        else c->in_buffer[word] = true;
+    }
+    for (int64_t i = 0; i < kept; i++) c->stack[i] = c->kept[kept - 1 - i];
+    c->depth = kept;
+    if (moves && first != c->root) {
+        c->stack[c->depth++] = first;
+        c->in_buffer[first] = false;
+    }
+}
+
+/* What the machine has of a row. */
+typedef struct {
+    const int64_t *stack, *buffer, *arcs, *words;
+    int64_t depth, left;
+} Row;
+
+/* The configuration after an action. */
+static void follow(Configuration *c, const Row *row, const Effect *effect) {
+    memcpy(c->stack, row->stack, sizeof *c->stack * c->width);
+    memset(c->in_buffer, false, c->width);
+    for (int64_t i = 0; i < row->left; i++) c->in_buffer[row->buffer[i]] = true;
+    for (int64_t word = 0; word < c->width; word++) c->free[word] = !row->arcs || row->arcs[word] == NONE;
+    c->depth = row->depth < effect->stack_pops ? 0 : row->depth - effect->stack_pops;
+    if (effect->stack_push != NO_WORD && c->depth < c->width) c->stack[c->depth++] = row->words[effect->stack_push];
+    if (effect->buffer_pops) c->in_buffer[row->words[B0]] = false;
+    if (effect->dependent != NO_WORD) c->free[row->words[effect->dependent]] = false;
+    c->in_buffer[c->root] = false;
+}
+
+static int32_t loss(int64_t system, Configuration *c, Items *items) {
+    if (c->rank) swap(c, system == ARC_STANDARD);
+    memset(c->on_stack, false, c->width);
+    for (int64_t i = 0; i < c->depth; i++) c->on_stack[c->stack[i]] = true;
+    return system == ARC_HYBRID ? arc_hybrid(c) : system == ARC_EAGER ? arc_eager(c) : arc_standard(c, items);
+}
+
+static bool all_words(const int64_t *numbers, int64_t count, int64_t width) {
+    for (int64_t i = 0; i < count; i++)
+        if (OUTSIDE(numbers[i], width)) return false;
+    return true;
+}
+
+static const char *wrong_row(const Row *row, const Configuration *c) {
+    if (OUTSIDE(row->depth, c->width + 1) || OUTSIDE(row->left, c->width + 1)) return "depth or left: beyond the width";
+    if (OUTSIDE(c->root - 1, c->width - 1)) return "root: not behind a word";
+    const bool known = all_words(row->stack, row->depth, c->width) && all_words(row->buffer, row->left, c->width) &&
+                       all_words(row->words, WORDS, c->width) && all_words(c->heads, c->width, c->width) &&
+                       (!c->rank || all_words(c->rank, c->width, c->width));
+    return known ? NULL : "stack, buffer, words, heads or rank: beyond the words that there are";
+}
+
+static const char *wrong_effect(const Effect *effect) {
+    const bool known = !OUTSIDE(effect->dependent, WORDS) && !OUTSIDE(effect->head, WORDS) &&
+                       !OUTSIDE(effect->stack_push, WORDS) && effect->stack_pops >= 0;
+    return known ? NULL : "effects: a word has no such number";
+}
+
+/* For each of so many actions, the first of which does nothing, how many gold arcs are lost by it, in rows configurations
+   of width positions: lost, (actions, rows).
+
+   system: by its number above. effects: (actions). root, depth, left: (rows). stack, buffer: (rows, width), of which depth
+   and left count, and arcs: (rows, width), the heads, or NULL where no word on a stack has one. words: (rows, WORDS), the
+   root, S0, S1 and B0. heads: (rows, width) gold, the root's the root. rank: (rows, width), or NULL without SWAP. */
+const char *lost_arcs(int64_t rows, int64_t width, int64_t system, int64_t actions, const Effect *effects,
+                      const int64_t *root, const int64_t *stack, const int64_t *depth, const int64_t *buffer,
+                      const int64_t *left, const int64_t *arcs, const int64_t *words, const int64_t *heads,
+                      const int64_t *rank, int64_t *lost) {
+    if (OUTSIDE(system, SYSTEMS)) return "system: there is none of this number";
+    for (int64_t action = 0; action < actions; action++)
+        if (wrong_effect(effects + action)) return wrong_effect(effects + action);
+    int64_t *numbers = malloc(sizeof *numbers * 6 * (width + 1));
+    int32_t *table = malloc(sizeof *table * 2 * (width + 1) * (width + 2));
+    bool *flags = malloc(sizeof *flags * 4 * (width + 1));
+    const char *problem = numbers && table && flags ? NULL : "no memory";
+    if (!problem) {
+        Configuration c = {.width = width, .stack = numbers, .kept = numbers + width, .on_stack = flags,
+                           .in_buffer = flags + width, .free = flags + 2 * width};
+        Items items = {.words = numbers + 2 * width, .item = numbers + 4 * width, .by_rank = numbers + 5 * width,
+                       .heads = table, .table = table + 2 * width, .joined = flags + 3 * width};
+        for (int64_t i = 0; i < rows && !problem; i++) {
+            const Row row = {stack + i * width, buffer + i * width, arcs ? arcs + i * width : NULL, words + i * WORDS,
+                             depth[i], left[i]};
+            c.root = root[i];
+            c.heads = heads + i * width;
+            c.rank = rank ? rank + i * width : NULL;
+            problem = wrong_row(&row, &c);
+            for (int64_t action = 0; action < actions && !problem; action++) {
+                const Effect *effect = effects + action;
+                follow(&c, &row, effect);
+                const int64_t wrong = effect->dependent != NO_WORD &&
+                                      c.heads[row.words[effect->dependent]] != row.words[effect->head];
+                lost[action * rows + i] = loss(system, &c, &items) + wrong - (action ? lost[i] : 0);
             }
+            if (!problem) lost[i] = 0;
         }
-        if (rank) rank += width;
     }
     free(numbers);
     free(table);

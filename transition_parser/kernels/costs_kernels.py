@@ -1,4 +1,4 @@
-"""The compiled part of arc-standard's costs on CPUs: `costs_kernels.c`.
+"""What the actions of dependency systems cost, on CPUs: `costs_kernels.c`.
 
 Every tensor that C reads is checked: its type and shape here, its numbers in C as they are read. What does not fit is a
 `ValueError`.
@@ -16,7 +16,10 @@ from transition_parser.kernels.guards import raise_problem, require
 from transition_parser.kernels.loader import Signature, load_library
 
 _SIZE, _POINTER, _PROBLEM = ctypes.c_int64, ctypes.c_void_p, ctypes.c_char_p
-_FUNCTIONS: dict[str, Signature] = {"arcs_given_up": (_PROBLEM, (*(_SIZE,) * 2, *(_POINTER,) * 7))}
+_FUNCTIONS: dict[str, Signature] = {"lost_arcs": (_PROBLEM, (*(_SIZE,) * 4, *(_POINTER,) * 11))}
+_SYSTEMS = ("arc-hybrid", "arc-eager", "arc-standard")  # as in C
+_FIELDS = 8  # of an effect
+_WORDS = 4  # that effects name
 
 
 @lru_cache(maxsize=1)
@@ -30,19 +33,42 @@ def supports(like: Tensor) -> bool:
     return like.is_cpu and library() is not None
 
 
-def arcs_given_up(
-    stack: Tensor, depth: Tensor, buffer: Tensor, heads: Tensor, root: Tensor, rank: Tensor | None
+def lost_arcs(
+    system: str,
+    effects: Tensor,
+    root: Tensor,
+    stack: Tensor,
+    depth: Tensor,
+    buffer: Tensor,
+    left: Tensor,
+    arcs: Tensor | None,
+    words: Tensor,
+    heads: Tensor,
+    rank: Tensor | None,
 ) -> Tensor:
-    """(N,): see `standard_arcs.arcs_given_up`, whose arguments these are; int64, and buffer bool."""
-    rows, width = stack.shape
-    if not width:
-        raise ValueError("stack must have room for a word")
-    given_up = torch.empty_like(depth)
-    grids = [require(name, grid, torch.long, rows, width) for name, grid in (("stack", stack), ("heads", heads))]
-    problem = library().arcs_given_up(
-        rows, width, grids[0], require("depth", depth, torch.long, rows),
-        require("buffer", buffer, torch.bool, rows, width), grids[1], require("root", root, torch.long, rows),
-        None if rank is None else require("rank", rank, torch.long, rows, width), given_up.data_ptr(),
+    """(K, R): how many gold arcs each action loses in each row, (K, 8) effects, of which the first must do nothing; all
+    are int64.
+
+    root: (R,). stack, buffer: (R, P + 1), of which depth and left (R,) count. arcs: (R, P + 1) the heads that words
+    have, or None where no word on a stack has one. words: (R, 4), see `DependencyMachine.words`. heads: (R, P + 1)
+    gold, the root's the root. rank: (R, P + 1) in projective order, with SWAP; else None.
+    """
+    rows, width, actions = stack.shape[0], stack.shape[1], effects.shape[0]
+    lost = torch.empty(actions, rows, dtype=torch.long)
+    if system.removesuffix("-swap") not in _SYSTEMS:
+        raise ValueError(f"system must be one of {', '.join(_SYSTEMS)}; it is {system}")
+    if width < 2:
+        raise ValueError("stack must have room for a word and the root")
+
+    def grid(name: str, tensor: Tensor | None) -> int | None:
+        return None if tensor is None else require(name, tensor, torch.long, rows, width)
+
+    problem = library().lost_arcs(
+        rows, width, _SYSTEMS.index(system.removesuffix("-swap")), actions,
+        require("effects", effects, torch.long, actions, _FIELDS), require("root", root, torch.long, rows),
+        grid("stack", stack), require("depth", depth, torch.long, rows), grid("buffer", buffer),
+        require("left", left, torch.long, rows), grid("arcs", arcs), require("words", words, torch.long, rows, _WORDS),
+        grid("heads", heads), grid("rank", rank), lost.data_ptr(),
     )  # fmt: skip
     raise_problem(problem)
-    return given_up
+    return lost

@@ -7,6 +7,7 @@ the one that its machine is in, and what follows it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -14,6 +15,7 @@ from torch import Tensor
 
 from transition_parser.errors import InputError
 from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.kernels import costs_kernels
 from transition_parser.states.machine import DependencyMachine
 from transition_parser.states.specs import effects_table
 from transition_parser.states.standard_arcs import arcs_given_up
@@ -52,26 +54,18 @@ class Costs:
         given = heads[:, : width - 1].to(device)
         inside = positions[: given.size(1)] < root
         self.heads[:, : given.size(1)] = torch.where(inside & (given > 0), given - 1, root)
-        self.gold = _Gold(self.heads.repeat(len(self.actions), 1), machine.root.repeat(len(self.actions)))
+        self.rank: Tensor | None = None
         if self.swaps:
             rank, component = _orders(heads, machine.root, width)
             self.rank, self.component = rank.to(device), component.to(device)
-            self.gold = self.gold._replace(rank=self.rank.repeat(len(self.actions), 1))
-        elif system == "arc-eager":
-            self.gold = self.gold._replace(hanging=self._hanging().repeat(len(self.actions), 1))
 
     def now(self) -> Tensor:
         """(R, C) int64: the costs of `oracles.costs` for legal columns, `ILLEGAL` for others, and 0 for the end.
 
         The host waits for the device where arc-standard's trees are compared, and nowhere else.
         """
-        machine = self.machine
-        legal = machine.legal_columns()
-        configurations, wrong = self._configurations()
-        if self.swaps:
-            configurations = _swapped(configurations, self.gold, machine.table.system == _ON_STACK)
-        lost = _LOSSES[machine.table.system](configurations, self.gold).view(len(self.actions), -1)
-        found = lost + wrong - lost[0]
+        legal = self.machine.legal_columns()
+        found = self._lost_arcs()
         if self.swaps:
             found = self._with_swap(found, legal)
         padded = torch.cat([found, torch.zeros_like(found[:1])])
@@ -84,6 +78,14 @@ class Costs:
             return len(self.actions)
         return self.actions.index(column) if column in self.actions else len(self.actions) + self.swaps
 
+    @cached_property
+    def _gold(self) -> _Gold:
+        """That of all configurations, N = K · R."""
+        kinds = len(self.actions)
+        hanging = self._hanging().repeat(kinds, 1) if self.machine.spec.reads_arcs else None
+        rank = None if self.rank is None else self.rank.repeat(kinds, 1)
+        return _Gold(self.heads.repeat(kinds, 1), self.machine.root.repeat(kinds), rank, hanging)
+
     def _hanging(self) -> Tensor:
         """(R, P + 1): what the last word hangs from, itself or through later words, of those before each position."""
         machine = self.machine
@@ -93,6 +95,19 @@ class Costs:
             above = self.heads.gather(1, word)
             word = torch.where((word >= positions) & (word < machine.root[:, None]), above, word)
         return word
+
+    def _lost_arcs(self) -> Tensor:
+        """(K, R): how many gold arcs each action loses, whether it is legal or not."""
+        machine, system = self.machine, self.machine.table.system
+        if costs_kernels.supports(self.heads):
+            arcs = machine.heads if machine.spec.reads_arcs else None
+            state = machine.root, machine.stack, machine.depth, machine.buffer, machine.left, arcs, machine.words()
+            return costs_kernels.lost_arcs(system, self.effects, *state, self.heads, self.rank)
+        configurations, wrong = self._configurations()
+        if self.swaps:
+            configurations = _swapped(configurations, self._gold, system == _ON_STACK)
+        lost = _LOSSES[system](configurations, self._gold).view(len(self.actions), -1)
+        return lost + wrong - lost[0]
 
     def _configurations(self) -> tuple[_Configurations, Tensor]:
         """The configuration of each row, and those after each action, whether it is legal or not: N = K · R. And

@@ -10,8 +10,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from transition_parser.kernels import costs_kernels
-
 _NOTHING = -1  # a word that is not there; heads that are not there are −2
 _NO_HEAD = -2
 _IMPOSSIBLE = -1_000_000
@@ -26,8 +24,6 @@ def arcs_given_up(
     gold, the root's the root. root: (N,). rank: (N, P + 1), which orders the words of the buffer; None: as they are
     numbered.
     """
-    if costs_kernels.supports(stack):
-        return costs_kernels.arcs_given_up(stack, depth, buffer, heads, root, rank)
     items = _Items.of(stack, depth, buffer, heads, root, rank)
     arcs = (items.heads == root[:, None]) | ((items.heads[:, :, None] == items.words[:, None]).any(2))
     best = _most_arcs(items)
