@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every benchmark, one report: bash run/bench/all.sh OUT.json [option ...]
 #   --rounds N         interleaved rounds, medians are reported (default 3; the row stream takes one)
-#   --threads N        of torch (default: the cores here); the rows training, parts and the oracles take one
+#   --threads N        of torch (default: the cores here); the rows training, parts, costs and the oracles take one
 #   --sentences N      of each file, from the start (default 600)
 #   --stream N         sentences that the memory of `parse` is watched over (default 20000)
 #   --only ROW ...     only these rows
@@ -110,6 +110,7 @@ export CUDA_VISIBLE_DEVICES= # or fairseq's programs would compute there
 measure search search.py en-ewt "$work/data" "$dev" --sentences "$sentences" --updates 200 --threads "$threads"
 measure training training.py "$work/data" --updates 24 --threads 1
 measure oracle oracle.py "$train" --threads 1
+measure costs costs.py "$train" --threads 1
 measure oracle-amr oracle.py "$aligned" --systems amr --threads 1
 measure precision precision.py en-ewt "$dev" --sentences "$sentences" --threads "$threads"
 measure precision-amr precision.py en-amr "$bank" --sentences "$sentences" --threads "$threads"

@@ -195,6 +195,13 @@ def test_on_a_device(name):
         )
 
 
+def test_heads_of_other_sentences():
+    machine = DependencyMachine(DeviceTable.of(make_table("arc-hybrid")), torch.tensor([3, 1]))
+    for rows, words in ((1, 3), (3, 3), (2, 2)):
+        with pytest.raises(ValueError, match=r"heads must be of 2 rows of 3 words or more, not"):
+            Costs(machine, torch.zeros(rows, words, dtype=torch.long))
+
+
 def test_amr_has_no_costs():
     with pytest.raises(InputError, match="amr has no costs"):
         Costs(machine_of(make_amr_table(), [["dogs"]]), torch.zeros(1, 1, dtype=torch.long))

@@ -32,16 +32,21 @@ _ON_STACK = "arc-standard-swap"
 class Costs:
     """The costs of the actions of a machine, in whatever configuration it is.
 
-    machine: of a system of dependency trees; it may have begun. heads: (R, N) the gold trees of its rows, as
-    `DependencyTree` numbers heads: 0 for the root; what is behind the last word of a row does not count. Where the
-    system builds projective trees only, they must be such.
+    machine: of a system of dependency trees; it may have begun. Its rows must stay rows of the same sentences
+    (`reorder`), and with SWAP it must not bound how often they swap. heads: (R, N) the gold trees of the rows, as
+    `DependencyTree` numbers heads, 0 for the root; what is behind the last word of a row does not count. Where the
+    system builds projective trees only they must be such, which is not checked.
 
-    Raises `InputError` for a machine that builds no trees. With SWAP the host reads `heads`: best give them on the CPU.
+    Raises `InputError` for a system that has no costs, `ValueError` for heads of other rows or too few words. With SWAP
+    the host reads `heads`: best give them on the CPU.
     """
 
     def __init__(self, machine: DependencyMachine, heads: Tensor) -> None:
-        if not isinstance(machine, DependencyMachine):
-            raise InputError(f"{machine.table.system} has no costs: choose a system of dependency trees")
+        if machine.table.system not in _LOSSES:
+            raise InputError(f"{machine.table.system} has no costs: choose from {', '.join(_LOSSES)}")
+        rows, longest = len(machine.root), machine.width - 1
+        if len(heads) != rows or heads.size(1) < longest:
+            raise ValueError(f"heads must be of {rows} rows of {longest} words or more, not {tuple(heads.shape)}")
         self.machine = machine
         system, device, width = machine.table.system, machine.root.device, machine.width
         self.swaps = system.endswith("-swap")
@@ -49,20 +54,21 @@ class Costs:
         self.effects = effects_table(system, device)[torch.tensor(self.actions, device=device)]
         self.columns = torch.tensor([self._number(column) for column in Column], device=device)
         root, positions = machine.root[:, None], torch.arange(width + 1, device=device)
-        # the root, and what is behind it, are their own heads
-        self.heads = torch.where(positions < root, torch.zeros_like(machine.stack), root)
         given = heads[:, : width - 1].to(device)
-        inside = positions[: given.size(1)] < root
-        self.heads[:, : given.size(1)] = torch.where(inside & (given > 0), given - 1, root)
+        inside = positions[: width - 1] < root
+        # as the machine has them: the root is that of itself, and of what is behind it
+        self.heads = root.repeat(1, width + 1)
+        self.heads[:, : width - 1] = torch.where(inside & (given > 0), given - 1, root)
         self.rank: Tensor | None = None
         if self.swaps:
             rank, component = _orders(heads, machine.root, width)
             self.rank, self.component = rank.to(device), component.to(device)
 
     def now(self) -> Tensor:
-        """(R, C) int64: the costs of `oracles.costs` for legal columns, `ILLEGAL` for others, and 0 for the end.
+        """(R, C) int64: the costs of `oracles.costs` for legal columns, `ILLEGAL` for others, and 0 for the end. With
+        SWAP, as there, a cost above the number of words is that of an action that must not be explored.
 
-        The host waits for the device where arc-standard's trees are compared, and nowhere else.
+        The host waits for a device once, for arc-standard alone.
         """
         legal = self.machine.legal_columns()
         found = self._lost_arcs()
@@ -287,6 +293,7 @@ def _order_in_hybrid(costs: Costs) -> tuple[Tensor, Tensor, Tensor]:
 def _order_in_standard(costs: Costs) -> tuple[Tensor, Tensor, Tensor]:
     """As `_order_in_hybrid`."""
     machine = costs.machine
+    assert costs.rank is not None, "a system with SWAP has it"
     _, top, second, front = machine.words().unbind(1)
     of_second, of_top = _of_words(costs.rank, second, top)
     component, of_front = _of_words(costs.component, top, front)
