@@ -47,6 +47,11 @@ def test_training_resumes_where_it_stopped(data_folder, tmp_path):
     updates = [int(entry["valid_num_updates"]) for entry in logged(second, "valid_las")]
     assert updates and min(updates) > 4 and max(updates) == 8
     assert (tmp_path / "checkpoint_best.pt").is_file()
+    train(data_folder, tmp_path / "whole", updates=8)
+    resumed, whole = (
+        load_checkpoint(folder / "checkpoint_last.pt")["model"] for folder in (tmp_path, tmp_path / "whole")
+    )
+    assert all(torch.equal(resumed[name], whole[name]) for name in whole)
 
 
 def test_checkpoints_hold_nothing_but_plain_values(checkpoint):

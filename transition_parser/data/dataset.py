@@ -179,8 +179,9 @@ class TransitionDataset(FairseqDataset):
         return int(self.source_sizes[index]), int(target)
 
     def ordered_indices(self) -> np.ndarray:
-        """By length, in random order within one length."""
-        order = np.random.permutation(len(self)) if self.shuffle else np.arange(len(self))
+        """By length, in random order within one length. The order depends on the seed alone: fairseq seeds numpy by
+        the epoch in which training was started or resumed, so that it would find other batches when it resumes."""
+        order = np.random.default_rng(self.seed).permutation(len(self)) if self.shuffle else np.arange(len(self))
         return order[np.argsort(self.num_tokens_vec(order), kind="mergesort")]
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
