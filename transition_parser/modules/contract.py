@@ -144,10 +144,12 @@ class SearchState:
 class Decoder(nn.Module):
     """What all decoders share: the action vocabulary, and the parser states of derivations.
 
-    needs: the fields of `States` that it reads; the others are never made.
+    needs: the fields of `States` that it reads; the others are never made. hidden: those that it is shown empty, see
+    `BatchedMachine`; none but to find out what they are worth.
     """
 
     needs: Collection[str] = ()
+    hidden: Collection[str] = ()
 
     def __init__(self, table: ActionTable) -> None:
         super().__init__()
@@ -166,7 +168,9 @@ class Decoder(nn.Module):
     ) -> Machine:
         """The batched machine before the first action. needs: by default those of this decoder."""
         needs = self.needs if needs is None else needs
-        return make_machine(self.device_table, encoder_out.lengths, encoder_out.features, needs, in_search)
+        machine = make_machine(self.device_table, encoder_out.lengths, encoder_out.features, needs, in_search)
+        machine.hidden = self.hidden
+        return machine
 
     def states(self, actions: Tensor, encoder_out: EncoderOut) -> States:
         """The states (B, T, …) before each step of teacher-forced derivations; actions as in `scores`."""

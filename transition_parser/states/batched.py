@@ -19,7 +19,8 @@ class BatchedMachine(ABC):
     per_sentence: the names of the tensors that are alike in all rows of a sentence; per_row: of all the others.
     top_ranks: how many ranks of `stack_ranks` the two words (nodes) on top take. width: P, the words of the longest
     sentence and one more. needs: the fields of `States` that `observe` will be asked
-    for; what they take to follow is followed from the first action on.
+    for; what they take to follow is followed from the first action on. hidden: those that `observe` shows empty, as if
+    no word had ever been there: what a network makes of the others says how much it relies on these.
     """
 
     per_sentence: ClassVar[Sequence[str]] = ()
@@ -27,6 +28,7 @@ class BatchedMachine(ABC):
     top_ranks: ClassVar[int] = 2
     table: DeviceTable
     width: int
+    hidden: Collection[str] = ()
 
     def __init__(self, needs: Collection[str] = ()) -> None:
         self.needs = frozenset(needs)
@@ -58,6 +60,7 @@ class BatchedMachine(ABC):
                 values[name] = torch.where(last >= 0, self.steps - last, 0)
         if self.needs.intersection(TREE):
             values |= {name: value for name, value in zip(TREE, self.tree(), strict=True) if name in self.needs}
+        values |= {name: torch.zeros_like(values[name]) for name in self.hidden if name in values}
         return States(self.legal_columns(), self.context(), **values)
 
     # --- legality ---------------------------------------------------------------------------

@@ -1,0 +1,56 @@
+"""Says how much a model relies on each part of the parser state that it sees: parses a treebank or an AMR bank as often
+as there are parts, each time with one of them hidden, as if no word had ever been there, and scores the parses. The
+parts are the stack, the buffer, the words that left them, and the heads and relations of the partial tree."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from transition_parser.cli.draw import FORMATS
+from transition_parser.cli.options import add_json, add_user_dir, import_user_dir, positive, print_figures
+from transition_parser.errors import InputError
+from transition_parser.files import replacing
+
+HELP = "what each part of the parser state is worth to a model"
+EXAMPLE = """example:
+  transition-parser importance en-ewt dev.conllu -o importance.svg"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of this subcommand."""
+    parser.add_argument("model", metavar="MODEL", help="checkpoint file, exported folder, or model of the package")
+    parser.add_argument("gold", metavar="GOLD", help="CoNLL-U or AMR file, parsed and scored")
+    parser.add_argument("-o", "--output", metavar="PICTURE", help=f"file ending in {', '.join(FORMATS)}")
+    parser.add_argument("--beam", type=positive, default=1, metavar="K", help="of search (default 1: greedy)")
+    parser.add_argument("--precision", choices=["auto", "fp32", "bf16", "int8"], default="auto", help="as of parse")
+    parser.add_argument("--threads", type=positive, metavar="N", help="cores to use (default: all, or OMP_NUM_THREADS)")
+    add_user_dir(parser)
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the scores, and draws what they lose."""
+    from transition_parser.importance import importance
+    from transition_parser.parser import Parser
+
+    if arguments.output is not None and Path(arguments.output).suffix not in FORMATS:
+        raise InputError(f"{arguments.output}: the name must end in {', '.join(FORMATS)}")
+    import_user_dir(arguments.user_dir)
+    parser = Parser.load(
+        arguments.model, arguments.beam, precision=arguments.precision, threads=arguments.threads
+    )  # fmt: skip
+    found = importance(parser, arguments.gold)
+    if arguments.output is not None:
+        from transition_parser.drawing_importance import draw_importance
+
+        with replacing(arguments.output) as temporary:
+            draw_importance(found, temporary)
+    if arguments.json:
+        print_figures({**found.scores, "without": found.without}, True)
+    else:
+        rows = {"all": found.scores, **{f"without {name}": scores for name, scores in found.without.items()}}
+        print_figures(
+            {name: "  ".join(f"{key} {value}" for key, value in s.items()) for name, s in rows.items()}, False
+        )
+    return 0
