@@ -14,6 +14,7 @@ from fairseq.dataclass import ChoiceEnum
 from fairseq.logging import metrics
 from torch import Tensor
 
+from transition_parser.criterions.correct_actions import cross_entropy_of_correct, hinge_and_relations
 from transition_parser.errors import InputError
 from transition_parser.modules.contract import Decision
 from transition_parser.text.columns import OF_WORDS
@@ -26,6 +27,17 @@ class LegalCrossEntropyConfig(LabelSmoothedCrossEntropyCriterionConfig):
     softmax_over: ChoiceEnum(["legal", "all"]) = field(
         default="legal",
         metadata={"help": "the actions that compete in training: those that the state machine allows, or all"},
+    )
+    action_loss: ChoiceEnum(["cross_entropy", "hinge"]) = field(
+        default="cross_entropy",
+        metadata={
+            "help": "cross_entropy: of all correct actions; hinge: between the best correct and the best wrong kind of "
+            "action, and the cross-entropy of the relations of gold arcs (dependency trees)"
+        },
+    )
+    hinge_weight: float = field(
+        default=0.5,
+        metadata={"help": "with --action-loss hinge: weight of the hinge; 1 less it is that of relations"},
     )
 
 
@@ -40,18 +52,34 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
     follows them in the sentence have no loss, but count in the denominators. In training an illegal target
     is an error. Where the model predicts tags, their loss is added (`TagHeads.loss`).
 
+    Where the batch says which actions are correct (`--oracle dynamic`), all of them are targets together. With
+    `action_loss` "hinge" the loss of actions is that of Ji et al. 2021, see `hinge_and_relations`.
+
     Of models that score graphs (`GraphDecoder`) the decisions about these take the place of the actions: about two a
     word, as there are actions, whose number remains the denominator. What competes is what a graph may have. A sentence
     of validation data with an unseen action has no loss then.
     """
 
     def __init__(
-        self, task, sentence_avg, label_smoothing, ignore_prefix_size=0, report_accuracy=False, softmax_over="legal"
+        self,
+        task,
+        sentence_avg,
+        label_smoothing,
+        ignore_prefix_size=0,
+        report_accuracy=False,
+        softmax_over="legal",
+        action_loss="cross_entropy",
+        hinge_weight=0.5,
     ) -> None:
         if ignore_prefix_size or report_accuracy:
             raise InputError("legal_cross_entropy has no --ignore-prefix-size and no --report-accuracy")
         super().__init__(task, sentence_avg, label_smoothing)
+        if not 0.0 <= hinge_weight <= 1.0:
+            raise InputError(f"--hinge-weight {hinge_weight} is not between 0 and 1")
         self.only_legal = str(softmax_over) == "legal"
+        self.hinge_weight = hinge_weight if str(action_loss) == "hinge" else None
+        if self.hinge_weight is not None and (not self.only_legal or label_smoothing):
+            raise InputError("--action-loss hinge is for --softmax-over legal and --label-smoothing 0")
 
     def forward(self, model, sample, reduce=True):
         """(loss, sample size, what to log), as fairseq's criteria return them."""
@@ -106,7 +134,23 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         counted = (real & (illegal.cumsum(1) == 0)).flatten()
         if not self.only_legal:
             legal = torch.ones_like(legal)
-        return self._legal_loss(logits, legal, target, counted)
+        if self.hinge_weight is None and "correct" not in sample:
+            return self._legal_loss(logits, legal, target, counted)
+        loss, nll = self._loss_of_correct(model, logits, legal, target, sample)
+        return torch.where(counted, loss, 0.0), torch.where(counted, nll, 0.0)
+
+    def _loss_of_correct(self, model, logits, legal, target, sample) -> tuple[Tensor, Tensor]:
+        """(B · T,) each, of targets that count or do not."""
+        table = model.decoder.device_table
+        correct = sample.get("correct")
+        if correct is None:
+            correct = torch.zeros_like(legal, dtype=torch.bool).scatter_(2, target[..., None], True)
+        flat = logits.flatten(0, 1), legal.flatten(0, 1), correct.flatten(0, 1)
+        loss, nll = cross_entropy_of_correct(*flat, self.eps)
+        if self.hinge_weight is None:
+            return loss, nll
+        gold_arcs = sample.get("gold_arcs", correct & (table.relation > 0))
+        return hinge_and_relations(*flat, gold_arcs.flatten(0, 1), table.members, self.hinge_weight), nll
 
     def _loss_of(self, decision: Decision, training: bool, sample) -> tuple[Tensor, Tensor]:
         """(B · N,) each."""

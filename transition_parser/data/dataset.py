@@ -14,8 +14,10 @@ from torch import Tensor
 
 from transition_parser.data.resources import Resources
 from transition_parser.states.batched import unroll
+from transition_parser.states.correct import GoldTrees
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
+from transition_parser.states.states import TREE
 from transition_parser.text.columns import UNKNOWN, Marks
 
 CACHE_BYTES = 1 << 30
@@ -24,15 +26,17 @@ TagTargets = Callable[[Marks, int], dict[str, Tensor]]
 
 
 class _Known(NamedTuple):
-    """Features of the words of a batch (`ActionTable.features`) and the `States` of its derivations, by field."""
+    """Features of the words of a batch (`ActionTable.features`), the `States` of its derivations, by field, and the
+    trees that they build, where they are asked for."""
 
     features: Tensor | None
     states: dict[str, Tensor] | None
+    trees: GoldTrees | None
 
     @property
     def bytes(self) -> int:
         """The size in memory."""
-        tensors = [self.features, *(self.states or {}).values()]
+        tensors = [self.features, *(self.states or {}).values(), *(self.trees or ())]
         return sum(t.numel() * t.element_size() for t in tensors if t is not None)
 
 
@@ -44,7 +48,8 @@ class TransitionDataset(FairseqDataset):
     go into the batches as they are. needs: the fields of `States` that the model reads. read_words: makes what it reads
     of words beside their pieces, from the numbers, the normalised words and the marks of some sentences. marks: columns
     of the sentences. tag_targets: makes what the model predicts of them. hidden: column that the model reads → share
-    of sentences where it can't, drawn anew each epoch. What it reads, it need not predict.
+    of sentences where it can't, drawn anew each epoch. What it reads, it need not predict. trees: batches have the
+    gold trees under `trees`, in place of the states before each action.
     """
 
     def __init__(
@@ -63,6 +68,7 @@ class TransitionDataset(FairseqDataset):
         marks: Marks = MappingProxyType({}),
         tag_targets: TagTargets | None = None,
         hidden: Mapping[str, float] = MappingProxyType({}),
+        trees: bool = False,
     ) -> None:
         if targets is not None and len(sources) != len(targets):
             raise ValueError(f"{len(sources)} sentences, but {len(targets)} derivations")
@@ -73,7 +79,7 @@ class TransitionDataset(FairseqDataset):
         self.opens = resources.opens_word()
         self.device_table = DeviceTable.of(resources.table)
         self.alpha, self.seed, self.shuffle, self.references = alpha, seed, shuffle, references
-        self.needs, self.read_words = needs, read_words
+        self.needs, self.read_words, self.trees = needs, read_words, trees
         self.marks, self.tag_targets, self.hidden, self.epoch = marks, tag_targets, hidden, 1
         self._cache: dict[tuple[int, ...], _Known] = {}
         self._cached_bytes = 0
@@ -126,6 +132,8 @@ class TransitionDataset(FairseqDataset):
             net_input["prev_output_tokens"] = self._collated(samples, "target", move_eos_to_beginning=True)
             net_input["states"] = known.states
             batch["target"] = target
+            if known.trees is not None:
+                batch["trees"] = known.trees._asdict()
             batch["ntokens"] = int((target != self.dictionary.pad()).sum())
         return batch
 
@@ -148,11 +156,16 @@ class TransitionDataset(FairseqDataset):
         key = tuple(ids)
         if key in self._cache:
             return self._cache[key]
-        features, states = self.resources.features(source), None
+        features, states, trees = self.resources.features(source), None, None
         if target is not None:
-            machine = make_machine(self.device_table, self.opens[source].sum(1), features, self.needs)
-            states = unroll(machine, target).tensors()
-        known = _Known(features, states)
+            needs = TREE if self.trees else self.needs
+            machine = make_machine(self.device_table, self.opens[source].sum(1), features, needs)
+            unrolled = unroll(machine, target)
+            if self.trees:
+                trees = GoldTrees.of_last(unrolled)
+            else:
+                states = unrolled.tensors()
+        known = _Known(features, states, trees)
         if self._cached_bytes + known.bytes <= CACHE_BYTES:
             self._cached_bytes += known.bytes
             self._cache[key] = known

@@ -38,6 +38,7 @@ from transition_parser.schedulers.adam_by_part import check_optimizer
 from transition_parser.schedulers.length import LengthConfig, tell_batches, warn_if_short
 from transition_parser.search import search
 from transition_parser.states.machine import max_search_actions
+from transition_parser.tasks.explorer import explorer_of
 from transition_parser.tasks.graph_generator import GraphGenerator, complete
 from transition_parser.tasks.scoring import GENERATED, SCORING
 from transition_parser.tasks.wrappers import GenerationModel
@@ -80,6 +81,23 @@ class TransitionParsingConfig(LengthConfig):
             "decoder of their own that is not kept"
         },
     )
+    oracle: ChoiceEnum(["static", "dynamic"]) = field(
+        default="static",
+        metadata={
+            "help": "what training follows. static: the derivations of the data; dynamic: those that the model finds "
+            "greedily, with all actions that would be correct at each step as targets (dependency trees)"
+        },
+    )
+    explore: float = field(
+        default=0.1,
+        metadata={
+            "help": "with --oracle dynamic: take the best wrong action at this share of the steps where a correct one "
+            "is little better; wrong ones that are better are always taken"
+        },
+    )
+    explore_after: int = field(
+        default=1, metadata={"help": "with --oracle dynamic: take correct actions only for the first so many epochs"}
+    )
     seed: int = II("common.seed")
     dataset_impl: Optional[str] = II("dataset.dataset_impl")
 
@@ -102,6 +120,7 @@ class TransitionParsingTask(FairseqTask):
             self.also_resources = _along(resources, self._also)
         self._precision: torch.dtype | None = None  # of training, not known before the first batch
         self.formalism = formalism_of(resources.parser.system)
+        self._explorer = explorer_of(cfg, resources)
         self.needs: Collection[str] = ()  # of the model, which fairseq makes before it loads data
         self._inputs: WordInputs | None = None  # of the model, too
         self._tag_heads: TagHeads | None = None
@@ -148,6 +167,8 @@ class TransitionParsingTask(FairseqTask):
         if not from_checkpoint:
             heads = [part.tag_heads for part in (model.plain, model.also) if part is not None]
             check_tagged(getattr(cfg, "tag_loss", 0.0), *heads)
+        if self._explorer is not None and model.plain.searches_directly:
+            raise InputError(f"--oracle dynamic is for models that score actions, which {cfg.arch} does not")
         self.needs, self._inputs, self._tag_heads = model.decoder.needs, model.plain.inputs, model.plain.tag_heads
         return model
 
@@ -173,6 +194,7 @@ class TransitionParsingTask(FairseqTask):
             marks=read_marks(folder, split, self._wanted(self._tag_heads), [*map(len, sentences)]),
             tag_targets=None if self._tag_heads is None else self._tag_heads.targets,
             hidden=self._inputs.hidden(training) if self._inputs else {},
+            trees=training and self._explorer is not None,
         )
 
         if training and self.also_resources is not None:
@@ -268,11 +290,19 @@ class TransitionParsingTask(FairseqTask):
 
     # --- training and validation ------------------------------------------------------------
 
+    def begin_epoch(self, epoch, model) -> None:
+        """fairseq's hook: exploration begins after some epochs."""
+        super().begin_epoch(epoch, model)
+        if self._explorer is not None:
+            self._explorer.epoch = epoch
+
     def train_step(self, sample, model, criterion, optimizer, update_num, ignore_grad=False):
         """fairseq's step, with the loss in the precision of training."""
 
         def loss(model, sample):  # within what fairseq does, which turns autocasting off on GPUs
             with self._autocast(sample, model):
+                if self._explorer is not None and "trees" in sample:
+                    sample = self._explorer.explored(model.plain, sample, update_num)
                 return criterion(model, sample)
 
         if not self._optimizer_checked:

@@ -1,0 +1,126 @@
+"""Derivations that models find in training, and what is correct at each of their steps."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from tests.small_models import MEMORYLESS, TREES, make_batch, make_folder, make_model, make_task, with_words
+from transition_parser import exploration
+from transition_parser.data.dataset import TransitionDataset
+from transition_parser.exploration import Draws, explore
+from transition_parser.states.correct import GoldTrees
+from transition_parser.states.states import FIELDS
+
+SYSTEMS = (*TREES, "arc-hybrid", "arc-standard-swap")
+MODELS = ("no state", "positions", "shift words", "stack attention", *MEMORYLESS)
+
+
+@pytest.fixture(scope="module", params=SYSTEMS)
+def of_system(request, tmp_path_factory):
+    """(task, batch with gold trees) of a system."""
+    folder = make_folder(request.param, tmp_path_factory.mktemp(request.param) / "data")
+    task = make_task(folder)
+    batch = make_batch(task, folder, range(2, 15), 12)
+    sources, targets = (list(side) for side in _unpadded(task, batch))
+    trees = TransitionDataset(sources, None, targets, None, task.resources, trees=True)
+    batch["trees"] = trees.collater([trees[i] for i in range(len(sources))])["trees"]
+    return task, batch
+
+
+def _unpadded(task, batch):
+    for side, end in (("src", task.source_dictionary.eos()), ("act", task.target_dictionary.eos())):
+        rows = batch["net_input"]["src_tokens"] if side == "src" else batch["target"]
+        yield [row[: int((row == end).nonzero()[0, 0]) + 1] for row in rows]
+
+
+def _draws(share=0.3):
+    return Draws(share, torch.Generator().manual_seed(5))
+
+
+def test_trees_are_the_gold_ones(of_system):
+    task, batch = of_system
+    relations = task.table.relations
+    for row, gold in enumerate(batch["references"]):
+        heads, labels = batch["trees"]["heads"][row].tolist(), batch["trees"]["relations"][row].tolist()
+        n = len(gold)
+        assert [0 if head == n else head + 1 for head in heads[:n]] == list(gold.heads)
+        assert [relations[label] for label in labels[:n]] == list(gold.relations)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_correct_actions_build_the_gold_tree(of_system, kind):
+    """Whatever an untrained model prefers among them."""
+    task, batch = of_system
+    model = make_model(kind, task.resources).plain
+    net_input = with_words(make_model(kind, task.resources), task, batch)["net_input"]
+    found = explore(model, net_input, GoldTrees(**batch["trees"]), None)
+    for tokens, steps, gold, source in zip(
+        found.actions.tolist(), found.steps.tolist(), batch["references"], net_input["src_tokens"].tolist(), strict=True
+    ):
+        actions = [task.table.actions[token] for token in tokens[: steps - 1]]
+        assert task.table.system.replay(task.resources.words(source), actions) == gold
+        assert set(tokens[steps - 1 :]) == {task.table.end}
+
+
+def test_correct_actions_along_gold_derivations(of_system):
+    """The action of the static oracle is one of them, and all of them are legal."""
+    task, batch = of_system
+    model = make_model("no state", task.resources).plain
+    found = explore(model, batch["net_input"], GoldTrees(**batch["trees"]), None)
+    legal = model.decoder.legality(found.states) > 0
+    assert bool((found.correct <= legal).all()) and bool((found.gold_arcs <= found.correct).all())
+    assert bool(found.correct.any(2).all())
+    # the first state is the same in each derivation of a sentence
+    assert bool(found.correct[:, 0].gather(1, batch["target"][:, :1]).all())
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_states_are_those_of_the_derivation(of_system, kind):
+    """What search saw on the way is what teacher forcing sees of the same actions."""
+    task, batch = of_system
+    model = make_model(kind, task.resources).plain
+    net_input = with_words(make_model(kind, task.resources), task, batch)["net_input"]
+    found = explore(model, net_input, GoldTrees(**batch["trees"]), _draws())
+    ends = torch.full_like(found.actions[:, :1], task.table.end)
+    prefix = torch.cat([ends, found.actions[:, :-1]], 1)
+    again = model.decoder.states(prefix, model.encode(net_input))
+    real = torch.arange(prefix.size(1)) < found.steps[:, None]
+    for name in ("columns", "context", *FIELDS):
+        seen, wanted = getattr(found.states, name), getattr(again, name)
+        assert (seen is None) == (wanted is None)
+        if seen is not None and name != "columns":  # search may not SWAP for ever
+            assert torch.equal(seen[real], wanted[real])
+
+
+def test_mistakes_are_followed(of_system, monkeypatch):
+    """An untrained model makes many; what is drawn adds others; the same draws give the same derivations."""
+    monkeypatch.setattr(exploration, "MARGIN", 10.0)  # it prefers arcs by more than 1: they are many
+    task, batch = of_system
+    model = make_model("no state", task.resources).plain
+    gold = GoldTrees(**batch["trees"])
+    followed = [explore(model, batch["net_input"], gold, draws) for draws in (_draws(), _draws(), _draws(0.0))]
+    assert torch.equal(followed[0].actions, followed[1].actions)
+    assert not torch.equal(followed[0].actions, followed[2].actions)
+    taken = followed[2].correct.gather(2, followed[2].actions[..., None])[..., 0]
+    assert not bool(taken.all())
+    assert bool(followed[2].correct.any(2).all())  # something is correct even where the gold tree is lost
+
+
+def test_sentences_do_not_depend_on_their_neighbours(of_system):
+    task, batch = of_system
+    model = make_model("positions", task.resources).plain
+    gold = GoldTrees(**batch["trees"])
+    together = explore(model, batch["net_input"], gold, _draws(0.0))
+    for row in range(3):
+        source = batch["net_input"]["src_tokens"][row : row + 1]
+        source = source[:, source[0] != task.source_dictionary.pad()]
+        words = int(task.resources.opens_word()[source].sum()) + 1
+        features = batch["net_input"].get("features")
+        features = None if features is None else features[row : row + 1, :words]
+        tree = GoldTrees(*(values[row : row + 1, :words] for values in gold))
+        alone = explore(model, {"src_tokens": source, "features": features}, tree, _draws(0.0))
+        steps = int(alone.steps[0])
+        assert steps == int(together.steps[row])
+        assert alone.actions[0].tolist() == together.actions[row, :steps].tolist()
+        assert torch.equal(alone.correct[0], together.correct[row, :steps])

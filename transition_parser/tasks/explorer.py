@@ -1,0 +1,78 @@
+"""What `--oracle dynamic` makes of the batches of training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from transition_parser.data.resources import Resources
+from transition_parser.errors import InputError
+from transition_parser.exploration import Draws, explore
+from transition_parser.modules.contract import ParserModel
+from transition_parser.states.correct import GoldTrees
+from transition_parser.transitions import TreeSystem
+
+
+@dataclass
+class Explorer:
+    """Replaces the derivations of batches by those that the model prefers, see `explore`.
+
+    share: see `Draws`. after: in so many epochs only correct actions are taken. padding: id of `<pad>`. epoch: the
+    number of the one at hand, from 1.
+    """
+
+    share: float
+    after: int
+    seed: int
+    padding: int
+    epoch: int = 1
+
+    def explored(self, model: ParserModel, sample: Mapping[str, Any], update: int) -> dict[str, Any]:
+        """The batch with other derivations, and with what is correct at each step under `correct` and `gold_arcs`.
+
+        What is drawn depends on the seed, the number of the update and the first sentence of the batch: resumed
+        training continues in the same way.
+        """
+        net_input = sample["net_input"]
+        found = explore(model, net_input, GoldTrees(**sample["trees"]), self._draws(update, int(sample["id"][0])))
+        steps = torch.arange(found.actions.size(1), device=found.actions.device)
+        target = found.actions.masked_fill(steps >= found.steps[:, None], self.padding)
+        ends = found.actions[:, -1:]
+        return {
+            **sample,
+            "target": target,
+            "ntokens": int(found.steps.sum()),
+            "correct": found.correct,
+            "gold_arcs": found.gold_arcs,
+            "net_input": {
+                **net_input,
+                "prev_output_tokens": torch.cat([ends, target[:, :-1]], 1),
+                "states": found.states.tensors(),
+            },
+        }
+
+    def _draws(self, update: int, sentence: int) -> Draws | None:
+        if self.epoch <= self.after:
+            return None
+        seed = (self.seed * 1_000_003 + update) * 1_000_003 + sentence
+        return Draws(self.share, torch.Generator().manual_seed(seed % 2**63))
+
+
+def explorer_of(options: Any, resources: Resources) -> Explorer | None:
+    """What the options of the task ask for; None where training follows the derivations of the data. Raises
+    `InputError` where it can't be had."""
+    if str(options.oracle) == "static":
+        return None
+    if not isinstance(resources.table.system, TreeSystem):
+        raise InputError(
+            f"--oracle dynamic is for dependency trees: nothing says what the actions of "
+            f"{resources.table.system.name} cost"
+        )
+    if not 0.0 <= options.explore <= 1.0:
+        raise InputError(f"--explore {options.explore} is not between 0 and 1")
+    if options.explore_after < 0:
+        raise InputError(f"--explore-after {options.explore_after} is negative")
+    return Explorer(options.explore, options.explore_after, options.seed, resources.target_dictionary.pad())
