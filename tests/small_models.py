@@ -32,6 +32,7 @@ TREES = ("arc-hybrid-swap", "arc-eager", "arc-standard")
 SYSTEMS = (*TREES, "amr")
 SEQ2SEQ = {"no_pushed": True, "no_removed": True, "attention_layers": 1}
 RECURRENT = {"encoder_hidden": 16, "decoder_hidden": 32, "attention_width": 16}
+USE_HEADS = {"action_heads": 0, "stack_heads": 1, "buffer_heads": 1, "arc_heads": 2, "relation_heads": 0}
 # what a model sees of the parser state: architecture and options
 MODELS = {
     "no state": ("transition_transformer_small", {}),
@@ -51,6 +52,8 @@ MODELS = {
     "vanilla": ("spa_dp_small", {"spa": "vanilla"}),
     "heads": ("spa_dp_graph_small", {}),
     "concat": ("spa_dp_graph_small", {"head_score": "concat", "spa": "none"}),
+    "structures": ("use_parser_small", {}),
+    "few structures": ("use_parser_small", USE_HEADS | {"encoder_local_layers": 1}),
     "pretrained": ("stack_transformer_small", {"pretrained_layers": "last3", "pretrained_training": "adapters"}),
 }
 MEMORYLESS = ("no memory", "bot", "tob", "vanilla")
@@ -58,6 +61,8 @@ GRAPHS = ("heads", "concat")  # they find trees of any shape
 _SIZES = {"encoder_embed_dim": 64, "encoder_ffn_embed_dim": 64, "encoder_attention_heads": 2}
 _SIZES |= {name.replace("encoder", "decoder"): size for name, size in _SIZES.items()} | {"toy_width": 64}
 _SIZES |= {"word_width": 32, "scan_width": 16, "spa_width": 16, "mlp_width": 32}
+_SIZES |= {"use_width": 32, "action_width": 16, "marker_width": 8, "indicator_bound": 8, "marker_steps": 12}
+_SIZES |= {"relation_width": 8, "encoder_dropout": 0.0}
 
 
 def runs_with(kind: str, system: str) -> bool:

@@ -54,6 +54,7 @@ class _Search:
     def __init__(self, model: ParserModel, encoder_out: EncoderOut, beam: int, nbest: int, lenpen: float) -> None:
         self.decoder, self.beam, self.nbest, self.lenpen = model.decoder, beam, nbest, lenpen
         self.state = self.decoder.start(encoder_out)
+        self.state.greedy = beam == 1
         sentences, device = len(encoder_out.lengths), encoder_out.words.device
         self.count = sentences
         self.width = 1

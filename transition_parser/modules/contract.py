@@ -100,7 +100,9 @@ class SearchState:
 
     Each of B sentences has W hypotheses: R = B · W rows, in the order of the sentences. W is 1 at first.
 
-    sentences: (B,), which of those of `encoder_out` they are. width: W. steps: how many actions were scored.
+    sentences: (B,), which of those of `encoder_out` they are. width: W. steps: how many actions were scored. greedy:
+    True where each hypothesis takes one best action, and no others matter: a decoder that decides in stages may then
+    settle one after the other.
     A decoder that has tensors of its own, one row a hypothesis, subclasses this and moves them in `move_rows`.
     """
 
@@ -109,6 +111,7 @@ class SearchState:
         self.sentences = torch.arange(len(encoder_out.lengths), device=encoder_out.lengths.device)
         self.width = 1
         self.steps = 0
+        self.greedy = False
 
     def sentence_of_row(self) -> Tensor:
         """(R,): which sentence of `encoder_out` each hypothesis is of."""

@@ -1,0 +1,122 @@
+"""From the vector of a configuration to scores of kinds and labels.
+
+Source: Ji et al. 2021, sec. 5
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transition_parser.models.use_parser.kinds import Kinds, TwoStages
+from transition_parser.models.use_parser.options import UseOptions
+from transition_parser.models.use_parser.relations import ARC_KINDS, Arcs, Ends, RelationScores
+from transition_parser.modules.dropout import Dropout
+from transition_parser.modules.linear import linear
+from transition_parser.states.states import RANKS, States
+from transition_parser.states.table import ActionTable
+
+
+class KindScores(nn.Module):
+    """Kinds by a hidden layer (eq. 4). width: of configurations. count: of kinds."""
+
+    def __init__(self, options: UseOptions, count: int) -> None:
+        super().__init__()
+        self.inner, self.output = linear(options.use_width, options.mlp_width), linear(options.mlp_width, count)
+        self.dropout = Dropout(options.dropout)
+
+    def forward(self, c: Tensor) -> Tensor:
+        """(…, count) of c (…, width)."""
+        return self.output(self.dropout(F.relu(self.inner(c))))
+
+
+class PlainClassifier(nn.Module):
+    """Of AMRs: labels of all kinds by a linear layer over the configuration; no arc of theirs is between two words."""
+
+    needs: tuple[str, ...] = ()
+
+    def __init__(self, table: ActionTable, kinds: Kinds, options: UseOptions, words: int) -> None:
+        super().__init__()
+        self.kinds = KindScores(options, len(kinds.names))
+        self.labels = linear(options.use_width, len(table.tokens))
+
+    def ends(self, words: Tensor) -> None:
+        """Nothing: it does not read words."""
+
+    def forward(self, c: Tensor, states: States, ends: None = None) -> TwoStages:
+        """Of a batch of derivations: c (B, T, width)."""
+        return TwoStages(self.kinds(c), self.labels(c))
+
+    def step(self, c: Tensor, states: States, ends: None, sentence: Tensor, first: Tensor | None = None) -> Tensor:
+        """(R, V), labels, in search."""
+        return self.labels(c)
+
+
+class TreeClassifier(nn.Module):
+    """Of trees: relations by a biaffine form of the two words, and by the configuration (eq. 5), with the same weights
+    for LEFT-ARC and RIGHT-ARC. Where SHIFTs have words one of them is legal, so that they need no scores.
+
+    slot: (V,), where the scores of (LEFT-ARC, RIGHT-ARC) × relations are that of each token; behind them is a 0.
+    """
+
+    needs = RANKS
+    slot: Tensor
+    arc_of_kind: Tensor
+
+    def __init__(self, table: ActionTable, kinds: Kinds, options: UseOptions, words: int) -> None:
+        super().__init__()
+        self.kinds = KindScores(options, len(kinds.names))
+        self.count = len(table.relations)
+        self.relations = RelationScores(words, options.relation_width, self.count)
+        self.of_configuration = nn.Linear(options.use_width, self.count, bias=False)
+        nn.init.xavier_uniform_(self.of_configuration.weight)
+        self.arcs = Arcs(table.system.name)
+        numbers = {kind: number for number, kind in enumerate(ARC_KINDS)}
+        last = len(ARC_KINDS) * self.count
+        slots = [
+            numbers[action.kind] * self.count + relation if action is not None and action.kind in numbers else last
+            for action, relation in zip(table.actions, table.relation.tolist(), strict=True)
+        ]
+        self.register_buffer("slot", torch.tensor(slots), persistent=False)
+        arcs = {kind.value: number for kind, number in numbers.items()}
+        self.register_buffer("arc_of_kind", torch.tensor([arcs.get(name, 0) for name in kinds.names]), persistent=False)
+
+    def ends(self, words: Tensor) -> Ends:
+        """What arcs are scored by, made once a sentence of words (B, P, dim)."""
+        return self.relations.ends(words)
+
+    def forward(self, c: Tensor, states: States, ends: Ends) -> TwoStages:
+        """Of a batch of derivations: c (B, T, width), states (B, T, …)."""
+        batch, steps, _ = c.shape
+        pairs = self.relations.of_all_pairs(ends)
+        positions = pairs.size(1)
+        heads, dependents = self.arcs.positions(states.flattened())
+        sentence = torch.arange(batch, device=c.device).repeat_interleave(steps)[:, None]
+        index = ((sentence * positions + dependents) * positions + heads).flatten()
+        scores = pairs.flatten(0, 2).index_select(0, index).unflatten(0, (batch, steps, len(ARC_KINDS)))
+        return TwoStages(self.kinds(c), self._labels(scores + self.of_configuration(c)[..., None, :]))
+
+    def step(
+        self, c: Tensor, states: States, ends: Ends, sentence: Tensor, first: Tensor | None = None
+    ) -> Tensor:
+        """(R, V), labels, in search: of c (R, width). sentence: (R,), which sentence of `ends` each row is of. first:
+        (R,), the kind whose labels are asked for; None: all."""
+        heads, dependents = self.arcs.positions(states)
+        if first is not None:
+            arc = self.arc_of_kind[first][:, None]
+            heads, dependents = heads.gather(1, arc), dependents.gather(1, arc)
+        rows, columns = heads.shape
+        width = ends.heads.size(1)
+        sentence = sentence[:, None] * width
+        head, dependent = (
+            words.flatten(0, 1).index_select(0, (sentence + some).flatten())
+            for words, some in zip(ends, (heads, dependents), strict=True)
+        )
+        scores = self.relations(head, dependent).unflatten(0, (rows, columns))
+        scores = scores + self.of_configuration(c)[:, None]
+        return self._labels(scores.expand(-1, len(ARC_KINDS), -1))
+
+    def _labels(self, scores: Tensor) -> Tensor:
+        """(…, V) from (…, 2, relations)."""
+        return F.pad(scores.flatten(-2), (0, 1)).index_select(-1, self.slot)

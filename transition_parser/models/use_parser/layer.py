@@ -1,0 +1,114 @@
+"""A layer of the Unified Structure Encoder: a query of each structure, what its heads read, and a hidden layer that
+brings them together.
+
+Source: Ji et al. 2021, secs. 4.1 and 4.2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transition_parser.models.use_parser.attention import Content, StructureHeads, attend
+from transition_parser.models.use_parser.options import UseOptions
+from transition_parser.models.use_parser.structures import (
+    ACTIONS,
+    STRUCTURES,
+    Structures,
+    structure_numbers,
+)
+from transition_parser.modules.dropout import Dropout
+from transition_parser.modules.layers import FeedForward
+from transition_parser.modules.linear import keep_weight, linear
+
+WORDS = "words"  # beside `ACTIONS`: what heads have as their items
+
+
+class Sight(NamedTuple):
+    """What is the same in all layers, for the heads that have one kind of items. index, unseen: as of `attend`."""
+
+    index: Tensor
+    unseen: Tensor | None
+
+
+class UseLayer(nn.Module):
+    """From c of the layer below, which the first one lacks, to c.
+
+    The query is W_Q (m_t + m_structure + c), + for being put side by side; W_Q is stored in three parts. The paper says
+    that there are residual connections and layer norms "on MLP and USE modules", and no more. Here, as in the other
+    Transformers, what the heads read is added to c (it is as wide), the hidden layer reads the norm of that sum and is
+    added to it, and the queries read the norm of c. Structures without heads, and those left out, read zeros.
+
+    words, actions: widths of items.
+    """
+
+    def __init__(self, options: UseOptions, structures: Structures, words: int, actions: int, first: bool) -> None:
+        super().__init__()
+        self.structures, width, marker = structures, options.use_width, options.marker_width
+        self.head_width = width // options.heads
+        of_head = structures.of_head
+        self.width, queries = width, len(of_head) * self.head_width
+        self.time = nn.Embedding(options.marker_steps, marker)
+        self.marker = nn.Parameter(torch.randn(len(STRUCTURES), marker))
+        self.query_of_time = nn.Linear(marker, queries, bias=False)
+        self.query_of_marker = keep_weight(nn.Linear(marker, queries, bias=False))
+        for part in (self.query_of_time, self.query_of_marker):
+            nn.init.xavier_uniform_(part.weight)
+        self.query_of_configuration = None if first else linear(width, queries)
+        self.query_norm = None if first else nn.LayerNorm(width)
+        self.register_buffer("structure", structure_numbers(STRUCTURES, of_head), persistent=False)
+        self.heads = nn.ModuleDict()
+        count = structures.heads[ACTIONS]
+        if count:
+            numbers = torch.zeros(count, dtype=torch.long)
+            self.heads[ACTIONS] = StructureHeads(actions, numbers, structures.bound + 1, self.head_width)
+        if structures.of_words:
+            numbers = structure_numbers(structures.of_words, of_head[count:])
+            self.heads[WORDS] = StructureHeads(words, numbers, structures.word_values, self.head_width)
+        self.norm = nn.LayerNorm(width)
+        self.feed_forward = FeedForward(width, options.mlp_width, options.dropout)
+        self.dropout = Dropout(options.dropout)
+
+    def forward(
+        self,
+        c: Tensor | None,
+        time: Tensor,
+        shape: tuple[int, int],
+        contents: Mapping[str, Content],
+        sights: Mapping[str, Sight],
+        seen: Tensor | None = None,
+    ) -> Tensor:
+        """(B, T, width) from c (B, T, width).
+
+        time: (T,), the number of each step, or (1,), that of all. shape: (B, T). contents: of words, of B sentences, and
+        of actions, of B derivations with T queries each or of B · T with one. seen: (heads,), 1, and 0 for the heads of
+        structures that are left out.
+        """
+        query = self._query(c, time).expand(-1, *shape, -1)
+        read, done = [], 0
+        for name, heads in self.heads.items():
+            content, count = contents[name], len(heads.structure)
+            some = query[done : done + count].reshape(count, content.keys.size(1), -1, self.head_width)
+            read.append(attend(some, content, *sights[name]).reshape(count, *shape, self.head_width))
+            done += count
+        found = torch.cat(read)
+        if seen is not None:
+            found = found * seen.to(found.dtype)[:, None, None, None]
+        found = found.permute(1, 2, 0, 3).flatten(2)
+        found = self.dropout(F.pad(found, (0, self.width - found.size(2))))
+        c = found if c is None else c + found
+        return c + self.dropout(self.feed_forward(self.norm(c)))
+
+    def _query(self, c: Tensor | None, time: Tensor) -> Tensor:
+        """(heads, B or 1, T, d)."""
+        marker = self.marker.index_select(0, self.structure)
+        of_head = self.query_of_marker.weight.unflatten(0, (len(self.structure), -1))
+        query = self.query_of_time(self.time(time.clamp_max(self.time.num_embeddings - 1)))
+        query = (query + (of_head @ marker[..., None]).flatten())[None]
+        if c is not None and self.query_of_configuration is not None and self.query_norm is not None:
+            query = query + self.query_of_configuration(self.query_norm(c))
+        return query.unflatten(-1, (len(self.structure), -1)).permute(2, 0, 1, 3)

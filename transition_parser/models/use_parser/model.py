@@ -1,0 +1,33 @@
+"""How a parser with a Unified Structure Encoder is built from its options."""
+
+from __future__ import annotations
+
+from transition_parser.data.resources import Resources
+from transition_parser.models.use_parser.decoder import UseDecoder
+from transition_parser.models.use_parser.options import UseOptions
+from transition_parser.modules.contract import ParserModel
+from transition_parser.modules.dropout import Dropout
+from transition_parser.modules.encoder import Reading, WordEncoder
+from transition_parser.modules.tagging import tag_heads
+
+
+def build(options: UseOptions, resources: Resources) -> ParserModel:
+    """The model over the dictionaries of `resources`.
+
+    All inputs of words are as wide as the Transformer that reads them, and added up; in the paper they are 100 wide
+    each and stand side by side, some of them beside what the Transformer returns.
+    """
+    dim = options.encoder_embed_dim
+    encoder = WordEncoder(
+        Reading.of(resources, options, dim),
+        dim=dim,
+        heads=options.encoder_attention_heads,
+        inner=options.encoder_ffn_embed_dim,
+        layers=options.encoder_layers,
+        local_layers=options.encoder_local_layers,
+        dropout=options.encoder_dropout,
+        word_dropout=options.word_dropout,
+    )
+    encoder.dropout = Dropout(options.dropout)  # of what the Transformer reads
+    decoder = UseDecoder(resources.table, resources.target_dictionary.pad(), dim, options)
+    return ParserModel(encoder, decoder, tag_heads(options, dim, resources.columns))

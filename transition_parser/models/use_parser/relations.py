@@ -1,0 +1,77 @@
+"""How well a relation fits an arc: a biaffine form of its head and its dependent.
+
+Source: Ji et al. 2021, eq. 5; Dozat and Manning 2017
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transition_parser.modules.linear import linear
+from transition_parser.states.specs import NONE, spec_of
+from transition_parser.states.states import States
+from transition_parser.states.table import Column
+from transition_parser.transitions import Kind
+
+ARC_KINDS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
+
+
+class Ends(NamedTuple):
+    """Of words, (B, P, w + 1) each: as heads, and as dependents; the last number is 1."""
+
+    heads: Tensor
+    dependents: Tensor
+
+
+class RelationScores(nn.Module):
+    """x_i W_1 x_j + (x_i + x_j) W_2 + b, + for being put side by side; the part of W_2 that reads the configuration is
+    not here. All of it is one biaffine form of (x_i, 1) and (x_j, 1).
+
+    x_i and x_j are reduced by linear maps, as the paper does where words come from BERT (its footnote 4).
+
+    dim: width of words. width: w. count: R, of relations.
+    """
+
+    def __init__(self, dim: int, width: int, count: int) -> None:
+        super().__init__()
+        self.of_head, self.of_dependent = linear(dim, width), linear(dim, width)
+        self.form = nn.Linear(width + 1, count * (width + 1), bias=False)
+        nn.init.normal_(self.form.weight, std=1 / (width + 1))
+
+    def ends(self, words: Tensor) -> Ends:
+        """Of words (B, P, dim)."""
+        return Ends(*(F.pad(reduce(words), (0, 1), value=1.0) for reduce in (self.of_head, self.of_dependent)))
+
+    def of_all_pairs(self, ends: Ends) -> Tensor:
+        """(B, P, P, R): the rows are dependents, the columns heads."""
+        formed = self.form(ends.dependents).unflatten(-1, (-1, ends.heads.size(-1)))
+        found = formed.flatten(1, 2) @ ends.heads.transpose(1, 2)
+        return found.unflatten(1, (ends.heads.size(1), -1)).transpose(2, 3)
+
+    def forward(self, heads: Tensor, dependents: Tensor) -> Tensor:
+        """(N, R) of N pairs, (N, w + 1) each."""
+        formed = self.form(dependents).unflatten(-1, (-1, heads.size(-1))).float()
+        return (formed @ heads.float()[..., None])[..., 0]
+
+
+class Arcs:
+    """Which words the arcs of a system connect: `ARC_KINDS`, LEFT-ARC and RIGHT-ARC."""
+
+    def __init__(self, system: str) -> None:
+        effects = spec_of(system).effects
+        known = [effects[Column[kind.name]] for kind in ARC_KINDS]
+        # S0, S1 and B0 as 0, 1 and 2
+        self.heads = [effect.head - NONE - 1 for effect in known]
+        self.dependents = [effect.dependent - NONE - 1 for effect in known]
+
+    def positions(self, states: States) -> tuple[Tensor, Tensor]:
+        """(N, 2) each: the position of the head and of the dependent that either arc would have; that of any word where
+        it is not legal."""
+        assert states.stack is not None and states.buffer is not None
+        there = torch.stack([states.stack == 1, states.stack == 2, states.buffer == 1], 1)
+        words = there.byte().max(2).indices
+        return words[:, self.heads], words[:, self.dependents]
