@@ -32,6 +32,12 @@ class Content(NamedTuple):
         """That of some sentences."""
         return self._replace(keys=self.keys.index_select(1, sentences), values=self.values.index_select(1, sentences))
 
+    def of_indicators(self, rows: slice) -> Content:
+        """With some indicators alone."""
+        return self._replace(
+            key_indicators=self.key_indicators[:, rows], value_indicators=self.value_indicators[:, rows]
+        )
+
     def kept(self) -> Content:
         """For many steps: contiguous, and in fp32 at least."""
         return Content(*(_precise(tensor).contiguous() for tensor in self))

@@ -57,7 +57,8 @@ class TreeClassifier(nn.Module):
     """Of trees: relations by a biaffine form of the two words, and by the configuration (eq. 5), with the same weights
     for LEFT-ARC and RIGHT-ARC. Where SHIFTs have words one of them is legal, so that they need no scores.
 
-    slot: (V,), where the scores of (LEFT-ARC, RIGHT-ARC) × relations are that of each token; behind them is a 0.
+    slot: (V,), where the score of each token is among those of `ARC_KINDS` × relations; behind them is a 0.
+    arc_of_kind: (K,), which of `ARC_KINDS` each kind is, −1 for others.
     """
 
     needs = RANKS
@@ -80,7 +81,9 @@ class TreeClassifier(nn.Module):
         ]
         self.register_buffer("slot", torch.tensor(slots), persistent=False)
         arcs = {kind.value: number for kind, number in numbers.items()}
-        self.register_buffer("arc_of_kind", torch.tensor([arcs.get(name, 0) for name in kinds.names]), persistent=False)
+        self.register_buffer(
+            "arc_of_kind", torch.tensor([arcs.get(name, -1) for name in kinds.names]), persistent=False
+        )
 
     def ends(self, words: Tensor) -> Ends:
         """What arcs are scored by, made once a sentence of words (B, P, dim)."""
@@ -97,25 +100,31 @@ class TreeClassifier(nn.Module):
         scores = pairs.flatten(0, 2).index_select(0, index).unflatten(0, (batch, steps, len(ARC_KINDS)))
         return TwoStages(self.kinds(c), self._labels(scores + self.of_configuration(c)[..., None, :]))
 
-    def step(
-        self, c: Tensor, states: States, ends: Ends, sentence: Tensor, first: Tensor | None = None
-    ) -> Tensor:
+    def step(self, c: Tensor, states: States, ends: Ends, sentence: Tensor, first: Tensor | None = None) -> Tensor:
         """(R, V), labels, in search: of c (R, width). sentence: (R,), which sentence of `ends` each row is of. first:
         (R,), the kind whose labels are asked for; None: all."""
         heads, dependents = self.arcs.positions(states)
-        if first is not None:
-            arc = self.arc_of_kind[first][:, None]
-            heads, dependents = heads.gather(1, arc), dependents.gather(1, arc)
-        rows, columns = heads.shape
-        width = ends.heads.size(1)
-        sentence = sentence[:, None] * width
-        head, dependent = (
-            words.flatten(0, 1).index_select(0, (sentence + some).flatten())
+        if first is None:
+            scores = self._of_pairs(ends, sentence[:, None], heads, dependents) + self.of_configuration(c)[:, None]
+            return self._labels(scores)
+        arc = self.arc_of_kind[first]
+        rows = slice(None)
+        if c.device.type == "cpu":  # elsewhere counting the arcs would make the host wait
+            rows = (arc >= 0).nonzero()[:, 0]
+        arc, sentence = arc[rows, None].clamp_min(0), sentence[rows, None]
+        found = self._of_pairs(ends, sentence, heads[rows].gather(1, arc), dependents[rows].gather(1, arc))
+        scores = self.of_configuration(c).float()
+        scores[rows] += found[:, 0]
+        return self._labels(scores[:, None].expand(-1, len(ARC_KINDS), -1))
+
+    def _of_pairs(self, ends: Ends, sentence: Tensor, heads: Tensor, dependents: Tensor) -> Tensor:
+        """(N, M, relations) of pairs of positions (N, M) in the sentences (N, 1)."""
+        first = sentence * ends.heads.size(1)
+        chosen = (
+            words.flatten(0, 1).index_select(0, (first + some).flatten())
             for words, some in zip(ends, (heads, dependents), strict=True)
         )
-        scores = self.relations(head, dependent).unflatten(0, (rows, columns))
-        scores = scores + self.of_configuration(c)[:, None]
-        return self._labels(scores.expand(-1, len(ARC_KINDS), -1))
+        return self.relations(*chosen).unflatten(0, heads.shape)
 
     def _labels(self, scores: Tensor) -> Tensor:
         """(…, V) from (…, 2, relations)."""

@@ -68,7 +68,8 @@ class UseDecoder(StateDecoder):
         has_trees = isinstance(table.system, TreeSystem)
         self.structures = Structures.of(options, len(table.relations), has_trees)
         self.left_out: frozenset[str] = frozenset()
-        self.embed = nn.Embedding(len(table.tokens), options.action_width, padding)
+        seen = options.action_heads > 0
+        self.embed = nn.Embedding(len(table.tokens), options.action_width, padding) if seen else None
         self.action_dropout, self.dropout = Dropout(options.action_dropout, whole=True), Dropout(options.dropout)
         self.layers = nn.ModuleList(
             UseLayer(options, self.structures, words, options.action_width, first=number == 0)
@@ -95,27 +96,26 @@ class UseDecoder(StateDecoder):
     def stages(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> TwoStages:
         """What `scores` are made of: the scores of kinds and of labels, before legality; arguments as of `scores`."""
         steps = actions.size(1)
-        embedded = self.dropout(self.action_dropout(self.embed(actions)))
         time = torch.arange(steps, device=actions.device)
-        back = (time[:, None] - time + 1).clamp_min(0)
-        sights = self._sights(states, ~encoder_out.mask)
-        sights[ACTIONS] = Sight(self.structures.row(ACTIONS, back), back == 0)
-        items = {WORDS: encoder_out.words, ACTIONS: embedded}
-        contents = (
-            {name: heads.content(items[name]) for name, heads in layer.heads.items()} for layer in self.layers
-        )
+        items, sights = {WORDS: encoder_out.words}, self._sights(states, ~encoder_out.mask, steps)
+        if self.embed is not None:
+            items[ACTIONS] = self.dropout(self.action_dropout(self.embed(actions)))
+            back = (time[:, None] - time + 1).clamp_min(0)
+            sights[ACTIONS] = Sight(self.structures.row(ACTIONS, back), back == 0, self.structures.action_rows(steps))
+        contents = ({name: heads.content(items[name]) for name, heads in layer.heads.items()} for layer in self.layers)
         c = self._configurations(time, (len(actions), steps), contents, sights)
         return self.classifier(c, states, self.classifier.ends(encoder_out.words))
 
     # --- search -----------------------------------------------------------------------------
 
     def start(self, encoder_out: EncoderOut) -> UseSearch:
-        words, vocabulary = (
+        vocabulary = None if self.embed is None else self.embed.weight[None]
+        words, actions = (
             [layer.heads[name].content(items).kept() if name in layer.heads else None for layer in self.layers]
-            for name, items in ((WORDS, encoder_out.words), (ACTIONS, self.embed.weight[None]))
+            for name, items in ((WORDS, encoder_out.words), (ACTIONS, vocabulary))
         )
         ends = self.classifier.ends(encoder_out.words)
-        return UseSearch(self.machine(encoder_out, in_search=True), encoder_out, words, vocabulary, ends)
+        return UseSearch(self.machine(encoder_out, in_search=True), encoder_out, words, actions, ends)
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
         """See `StateDecoder`. A greedy search takes the best kind and then its best label."""
@@ -131,17 +131,17 @@ class UseDecoder(StateDecoder):
         labels = self.classifier.step(c, states, search.ends, search.sentence_of_row(), first)
         scores = self.kinds.log_probabilities(TwoStages(kinds, labels), legal)
         if first is not None:  # the others count, and are not taken
-            legal = torch.where(self.kinds.kind == first[:, None], legal, -legal.abs())
+            legal = torch.where(self.kinds.kind == first[:, None], legal, legal - 2 * legal.clamp_min(0))
         return ActionScores(scores, None, legal)
 
     def _next(self, search: UseSearch, states: States) -> Tensor:
         """(R, width), the configurations of search."""
         shape = len(search.padding), search.width
         ranked = States(**{name: value.unflatten(0, shape) for name, value in states.tensors().items()})
-        sights = self._sights(ranked, search.padding)
-        steps = search.history.size(1)
+        steps = search.steps + 1
+        sights = self._sights(ranked, search.padding, steps)
         back = steps_back(steps, search.history.device)
-        sights[ACTIONS] = Sight(self.structures.row(ACTIONS, back), None)
+        sights[ACTIONS] = Sight(self.structures.row(ACTIONS, back), None, self.structures.action_rows(steps))
         contents = (
             {
                 name: content
@@ -162,13 +162,14 @@ class UseDecoder(StateDecoder):
             c = layer(c, time, shape, content, sights, seen)
         return self.norm(c)
 
-    def _sights(self, states: States, padding: Tensor) -> dict[str, Sight]:
-        """Of words. states: (B, T, …). padding: (B, P)."""
+    def _sights(self, states: States, padding: Tensor, steps: int) -> dict[str, Sight]:
+        """Of words. states: (B, T, …), of the first `steps` steps. padding: (B, P)."""
         if not self.structures.of_words:
             return {}
-        rows = self.structures.rows(states)
+        rows = self.structures.word_rows(padding.size(1), steps)
+        index = self.structures.rows(states) - rows.start
         structure = self.layers[0].heads[WORDS].structure
-        return {WORDS: Sight(rows.index_select(0, structure), padding[:, None])}
+        return {WORDS: Sight(index.index_select(0, structure), padding[:, None], rows)}
 
     def _seen(self, device: torch.device) -> Tensor | None:
         if not self.left_out:

@@ -29,10 +29,12 @@ WORDS = "words"  # beside `ACTIONS`: what heads have as their items
 
 
 class Sight(NamedTuple):
-    """What is the same in all layers, for the heads that have one kind of items. index, unseen: as of `attend`."""
+    """What is the same in all layers, for the heads that have one kind of items. index, unseen: as of `attend`, of the
+    indicators in `rows`, others than which there are none."""
 
     index: Tensor
     unseen: Tensor | None
+    rows: slice
 
 
 class UseLayer(nn.Module):
@@ -84,16 +86,18 @@ class UseLayer(nn.Module):
     ) -> Tensor:
         """(B, T, width) from c (B, T, width).
 
-        time: (T,), the number of each step, or (1,), that of all. shape: (B, T). contents: of words, of B sentences, and
-        of actions, of B derivations with T queries each or of B · T with one. seen: (heads,), 1, and 0 for the heads of
-        structures that are left out.
+        time: (T,), the number of each step, or (1,), that of all. shape: (B, T). contents: of words, those of B
+        sentences; of actions, those of B derivations with T queries each, or of B · T with one. seen: (heads,), 1, and
+        0 for the heads of structures that are left out.
         """
         query = self._query(c, time).expand(-1, *shape, -1)
         read, done = [], 0
         for name, heads in self.heads.items():
             content, count = contents[name], len(heads.structure)
             some = query[done : done + count].reshape(count, content.keys.size(1), -1, self.head_width)
-            read.append(attend(some, content, *sights[name]).reshape(count, *shape, self.head_width))
+            index, unseen, rows = sights[name]
+            found = attend(some, content.of_indicators(rows), index, unseen)
+            read.append(found.reshape(count, *shape, self.head_width))
             done += count
         found = torch.cat(read)
         if seen is not None:

@@ -27,14 +27,19 @@ class UseOptions(WordOptions):
     encoder_local_layers: int = option(
         0, "convolutions over three words each, before the encoder's attention layers", least=0, most=_MOST_LAYERS
     )
-    use_layers: int = option(6, "layers of the structure encoder", least=1, most=_MOST_LAYERS)
+    use_layers: int = option(6, "layers of the encoder of structures", least=1, most=_MOST_LAYERS)
     use_width: int = option(256, "width of the vector of a configuration", least=1, most=_WIDEST)
-    mlp_width: int = option(800, "width of hidden layers, in the structure encoder and over kinds", least=1, most=_WIDEST)
+    mlp_width: int = option(
+        800, "width of hidden layers, of the encoder of structures and over kinds", least=1, most=_WIDEST
+    )
     action_width: int = option(100, "width of actions", least=1, most=_WIDEST)
     marker_width: int = option(100, "width of the markers of time steps and structures", least=1, most=_WIDEST)
     marker_steps: int = option(256, "time steps that have markers of their own", least=1, most=_FARTHEST)
     indicator_bound: int = option(
-        64, "indicators tell positions inside a structure, and steps since it was left, up to this", least=1, most=_FARTHEST
+        64,
+        "positions inside a structure, and steps since it was left, have indicators of their own up to this",
+        least=1,
+        most=_FARTHEST,
     )
     stack_heads: int = option(2, "heads that see the stack", least=0, most=_WIDEST)
     buffer_heads: int = option(2, "heads that see the buffer", least=0, most=_WIDEST)
@@ -44,7 +49,7 @@ class UseOptions(WordOptions):
     relation_width: int = option(
         100, "width of the head and of the dependent whose relation is scored", least=1, most=_WIDEST
     )
-    dropout: float = option(0.33, "dropout of words, and in the structure encoder", least=0.0, below=1.0)
+    dropout: float = option(0.33, "dropout of words, and in the encoder of structures", least=0.0, below=1.0)
     word_dropout: float = option(0.0, "dropout of whole words of the sentence", least=0.0, below=1.0)
     action_dropout: float = option(0.0, "dropout of whole actions of the history", least=0.0, below=1.0)
 

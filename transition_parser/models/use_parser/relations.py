@@ -54,8 +54,9 @@ class RelationScores(nn.Module):
 
     def forward(self, heads: Tensor, dependents: Tensor) -> Tensor:
         """(N, R) of N pairs, (N, w + 1) each."""
-        formed = self.form(dependents).unflatten(-1, (-1, heads.size(-1))).float()
-        return (formed @ heads.float()[..., None])[..., 0]
+        formed = self.form(dependents).unflatten(-1, (-1, heads.size(-1)))
+        precise = torch.promote_types(formed.dtype, torch.float)
+        return (formed.to(precise) @ heads.to(precise)[..., None])[..., 0]
 
 
 class Arcs:

@@ -61,20 +61,29 @@ class Structures:
     @property
     def word_values(self) -> int:
         """How many rows a table of indicators of words has, for the structure with the most."""
-        return max(2 * self.bound + 1, self.relations)
+        return self.bound + max(self.bound + 1, self.relations)
+
+    def word_rows(self, width: int, steps: int) -> slice:
+        """Those that the indicators of `width` words may have in the first `steps` steps."""
+        below, above = min(self.bound, max(width, steps)), min(self.bound, width)
+        if self.heads[RELATIONS]:
+            above = max(above, self.relations - 1)
+        return slice(self.bound - below, self.bound + above + 1)
+
+    def action_rows(self, steps: int) -> slice:
+        """Those that the indicators of so many actions may have."""
+        return slice(0, min(self.bound, steps) + 1)
 
     def rows(self, states: States) -> Tensor:
         """(structures of words, …, P) long: which row of its table the indicator of each word is."""
         return torch.stack([self.row(name, indicators(name, states)) for name in self.of_words]).long()
 
     def row(self, name: str, indicator: Tensor) -> Tensor:
-        """The row of the table of a structure that indicators (any shape) have: ids of relations as they are; others
-        from −bound to bound, beyond which all are alike."""
-        if name == RELATIONS:
-            return indicator
+        """The row of the table of a structure that indicators (any shape) have. From −bound to bound each has one, and
+        those beyond are like the last; but each relation has one. Actions have no rows below 0."""
         if name == ACTIONS:
             return indicator.clamp_max(self.bound)
-        return indicator.clamp(-self.bound, self.bound) + self.bound
+        return (indicator if name == RELATIONS else indicator.clamp(-self.bound, self.bound)) + self.bound
 
 
 def indicators(name: str, states: States) -> Tensor:
