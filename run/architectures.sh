@@ -16,12 +16,13 @@ seeds=("${@:6}")
 mkdir -p "$out"
 # variant c of the Stack-Transformer: the others have no positions within the state either
 sed '/^--state-positions$/d' "$root/configs/ewt-stack-small.flags" >"$out/stack-transformer.flags"
-architectures=(stack-transformer stack-attention spa-dp spa-dp-graph)
+architectures=(stack-transformer stack-attention spa-dp spa-dp-graph use)
 configs=(
     [stack-transformer]=$out/stack-transformer.flags
     [stack-attention]=$root/configs/ewt-stack-attention-small.flags
     [spa-dp]=$root/configs/ewt-spa-dp-small.flags
     [spa-dp-graph]=$root/configs/ewt-spa-dp-graph-small.flags
+    [use]=$root/configs/ewt-use-small.flags
 )
 variants=()
 # variant ARCHITECTURE NAME FLAGS: an architecture with further flags
@@ -46,6 +47,10 @@ ablations)
     for layers in 1 2 4; do variant stack-attention "-$layers-layers" "--attention-layers $layers"; done
     for architecture in spa-dp spa-dp-graph; do
         for spa in none vanilla tob; do variant "$architecture" "-$spa" "--spa $spa"; done
+    done
+    # a structure fewer (fig. 5 of Ji et al. 2021); six and seven heads divide 252
+    for structure in stack buffer action arc relation; do
+        variant use "-no-$structure" "--$structure-heads 0 --use-width 252"
     done
     ;;
 esac

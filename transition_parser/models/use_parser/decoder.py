@@ -56,7 +56,8 @@ class UseSearch(SearchState):
 
 
 class UseDecoder(StateDecoder):
-    """The structures of `Structures`, each with heads of its own in every layer.
+    """The structures of `Structures`, each with heads of its own in every layer. Relations are scored by the words that
+    an arc would connect whatever structures are seen.
 
     left_out: names of structures (`STRUCTURES`) whose heads read zeros, to see what a trained model needs them for.
 

@@ -1,0 +1,469 @@
+"""The Unified Structure Encoder: figure 7 of its paper, attention against its equations as loops, two stages."""
+
+from __future__ import annotations
+
+import copy
+import math
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from tests.small_models import make_batch, make_folder, make_model, make_task
+from tests.states.test_machine import make_machine, make_table
+from transition_parser.errors import InputError
+from transition_parser.models.registry import architecture_of
+from transition_parser.models.use_parser.kinds import TwoStages
+from transition_parser.models.use_parser.layer import WORDS
+from transition_parser.models.use_parser.structures import (
+    ACTIONS,
+    ARCS,
+    BUFFER,
+    RELATIONS,
+    STACK,
+    STRUCTURES,
+    Structures,
+    indicators,
+    steps_back,
+)
+from transition_parser.modules.contract import only_legal
+from transition_parser.modules.encoder import EncoderOut
+from transition_parser.search import search
+from transition_parser.states.batched import unroll
+from transition_parser.states.states import RANKS, TREE
+from transition_parser.transitions import TREE_SYSTEMS
+
+EXACT = 1e-10
+WORDS_OF_FIGURE_2 = "He has good control".split()
+ACTIONS_OF_FIGURE_2 = "SHIFT LEFT-ARC(nsubj) SHIFT SHIFT LEFT-ARC(amod) SHIFT RIGHT-ARC(dobj) LEFT-ARC(root)".split()
+# figure 7, row by row: He, has, good, control, root (in the paper the root is the first column); of the arcs at t = 4
+# the text that we have says 0 for He, which has had a head since t = 2
+FIGURE_7 = {
+    STACK: [
+        [0, 0, 0, 0, 0],
+        [1, 0, 0, 0, 0],
+        [-1, 0, 0, 0, 0],
+        [-2, 1, 0, 0, 0],
+        [-3, 2, 1, 0, 0],
+        [-4, 1, -1, 0, 0],
+        [-5, 2, -2, 1, 0],
+        [-6, 1, -3, -1, 0],
+    ],
+    BUFFER: [
+        [1, 2, 3, 4, 5],
+        [-1, 1, 2, 3, 4],
+        [-2, 1, 2, 3, 4],
+        [-3, -1, 1, 2, 3],
+        [-4, -2, -1, 1, 2],
+        [-5, -3, -2, 1, 2],
+        [-6, -4, -3, -1, 1],
+        [-7, -5, -4, -2, 1],
+    ],
+    ARCS: [
+        [0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0],
+        [1, 0, 0, 0, 0],
+        [1, 0, 0, 0, 0],
+        [1, 0, 0, 0, 0],
+        [1, 0, 1, 0, 0],
+        [1, 0, 1, 0, 0],
+        [1, 0, 1, -2, 0],
+    ],
+    RELATIONS: [
+        ["", "", "", "", ""],
+        ["", "", "", "", ""],
+        ["nsubj", "", "", "", ""],
+        ["nsubj", "", "", "", ""],
+        ["nsubj", "", "", "", ""],
+        ["nsubj", "", "amod", "", ""],
+        ["nsubj", "", "amod", "", ""],
+        ["nsubj", "", "amod", "dobj", ""],
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("needs", [None, ("head", "relation", "stack", "buffer", "left_stack", "left_buffer")])
+@pytest.mark.parametrize("in_search", [False, True])
+def test_figure_7(in_search, needs):
+    """Every cell: as in training, where all steps are made at once, and as in search."""
+    structures = Structures(dict.fromkeys(STRUCTURES, 1), 64, 5)
+    table = make_table("arc-hybrid", (), ["amod", "dobj", "nsubj", "root"])
+    machine = make_machine(table, [WORDS_OF_FIGURE_2], structures.needs if needs is None else needs)
+    tokens = torch.tensor([[table.tokens.index(action) for action in [*ACTIONS_OF_FIGURE_2, "</s>"]]])
+    if in_search:
+        found = {name: [] for name in FIGURE_7}
+        for token in tokens[0]:
+            states = machine.observe()
+            for name, rows in found.items():
+                rows.append(indicators(name, states)[0].tolist())
+            machine.advance(token[None])
+    else:
+        states = unroll(machine, tokens)
+        found = {name: indicators(name, states)[0].tolist() for name in FIGURE_7}
+    found[RELATIONS] = [[table.relations[i] for i in row] for row in found[RELATIONS]]
+    for name, rows in FIGURE_7.items():
+        assert found[name][: len(rows)] == rows, name
+
+
+def test_actions_of_figure_7():
+    """<s> first, and before step t one for each action taken."""
+    assert [steps_back(t + 1, torch.device("cpu")).tolist() for t in range(3)] == [[1], [2, 1], [3, 2, 1]]
+    assert steps_back(8, torch.device("cpu")).tolist() == [8, 7, 6, 5, 4, 3, 2, 1]
+
+
+def test_indicators_beyond_the_bound_are_alike():
+    structures = Structures(dict.fromkeys(STRUCTURES, 1), 3, 9)
+    values = torch.tensor([-9, -3, -2, 0, 1, 3, 4])
+    assert structures.row(STACK, values).tolist() == [0, 0, 1, 3, 4, 6, 6]
+    assert structures.row(ACTIONS, torch.tensor([1, 3, 4])).tolist() == [1, 3, 3]
+    assert structures.row(RELATIONS, torch.tensor([0, 8])).tolist() == [3, 11] and structures.word_values == 12
+
+
+@pytest.mark.parametrize(("bound", "relations"), [(64, 5), (64, 90), (4, 3), (1, 50)])
+def test_rows_that_may_occur_hold_all_that_do(bound, relations):
+    structures = Structures(dict.fromkeys(STRUCTURES, 1), bound, relations)
+    for width, steps in ((1, 1), (3, 7), (40, 2), (70, 150)):
+        rows = structures.word_rows(width, steps)
+        assert rows.start >= 0 and rows.stop <= structures.word_values
+        for name, least, most in (
+            (STACK, -steps, width), (BUFFER, -steps, width), (ARCS, -width, width), (RELATIONS, 0, relations - 1),
+        ):  # fmt: skip
+            found = structures.row(name, torch.arange(least, most + 1))
+            assert rows.start <= int(found.min()) and int(found.max()) < rows.stop
+        assert int(structures.row(ACTIONS, torch.arange(1, steps + 1)).max()) < structures.action_rows(steps).stop
+
+
+# --- against the equations ------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def case_of(tmp_path_factory):
+    """A task, a batch and a model in float64, by system and kind of model."""
+    tasks = {}
+
+    def case(system: str, kind: str, lengths: range = range(2, 8), count: int = 4):
+        if system not in tasks:
+            folder = make_folder(system, tmp_path_factory.mktemp(system) / "data")
+            tasks[system] = make_task(folder), folder
+        task, folder = tasks[system]
+        model = make_model(kind, task.resources)
+        torch.manual_seed(3)
+        for parameter in model.parameters():  # biases and norms too
+            parameter.data += 0.1 * torch.randn_like(parameter)
+        return task, make_batch(task, folder, lengths, count), model.plain.double().eval()
+
+    return case
+
+
+def dot(a: list[float], b: list[float]) -> float:
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def product(weight: list[list[float]], x: list[float]) -> list[float]:
+    return [dot(row, x) for row in weight]
+
+
+def use(query, items, indicator_keys, indicator_values, w_key, w_value) -> list[float]:
+    """Eqs 1 and 2 for one head, number by number."""
+    keys = [
+        product(w_key, [a + b for a, b in zip(*pair, strict=True)]) for pair in zip(items, indicator_keys, strict=True)
+    ]
+    values = [
+        product(w_value, [a + b for a, b in zip(*pair, strict=True)])
+        for pair in zip(items, indicator_values, strict=True)
+    ]
+    weights = [math.exp(dot(query, key) / math.sqrt(len(query))) for key in keys]
+    return [sum(w * v[d] for w, v in zip(weights, values, strict=True)) / sum(weights) for d in range(len(values[0]))]
+
+
+def layer_in_loops(layer, c, t: int, items: dict, rows: dict) -> torch.Tensor:
+    """One layer for one configuration: sec. 4.2. c: that of the layer below, or None. rows: structure → which indicator
+    each item has."""
+    found = []
+    for head, name in enumerate(layer.structures.of_head):
+        group = layer.heads[ACTIONS if name == ACTIONS else WORDS]
+        first = 0 if name == ACTIONS else layer.structures.heads[ACTIONS]
+        number, d = head - first, layer.head_width
+        query_rows = slice(head * d, (head + 1) * d)
+        w_query = [layer.query_of_time.weight[query_rows], layer.query_of_marker.weight[query_rows]]
+        read = [layer.time.weight[min(t, len(layer.time.weight) - 1)], layer.marker[STRUCTURES.index(name)]]
+        bias = torch.zeros(d).double()
+        if c is not None:
+            w_query.append(layer.query_of_configuration.weight[query_rows])
+            bias = layer.query_of_configuration.bias[query_rows]
+            read.append(layer.query_norm(c))
+        query = product(torch.cat(w_query, 1).tolist(), torch.cat(read).tolist())  # W_Q (m_t, m_structure, c)
+        query = [a + b for a, b in zip(query, bias.tolist(), strict=True)]
+        heads = len(group.structure)
+        w_key, w_value = (
+            group.key_value.weight[start * d : (start + 1) * d].tolist() for start in (number, heads + number)
+        )
+        s_key, s_value = (
+            table[group.structure[number], rows[name]].tolist()
+            for table in (group.key_indicators, group.value_indicators)
+        )
+        found += use(query, items[ACTIONS if name == ACTIONS else WORDS], s_key, s_value, w_key, w_value)
+    found += [0.0] * (layer.width - len(found))
+    c = torch.tensor(found, dtype=torch.double) + (0 if c is None else c)
+    inner = layer.norm(c)
+    return c + layer.feed_forward.outer(torch.relu(layer.feed_forward.inner(inner)))
+
+
+def sentence_of(encoder_out: EncoderOut, b: int) -> EncoderOut:
+    """One sentence of a batch, without padding."""
+    n, row = int(encoder_out.lengths[b]) + 1, slice(b, b + 1)
+    features = None if encoder_out.features is None else encoder_out.features[row, :n]
+    return EncoderOut(encoder_out.words[row, :n], encoder_out.mask[row, :n], encoder_out.lengths[row], features)
+
+
+def derivation_of(task, batch, row: int) -> tuple[list[str], list[int]]:
+    words = task.resources.words(batch["net_input"]["src_tokens"][row].tolist())
+    tokens = batch["target"][row].tolist()
+    return words, tokens[: tokens.index(task.table.end) + 1]
+
+
+@pytest.mark.parametrize("kind", ["structures", "few structures"])
+@pytest.mark.parametrize("system", ["arc-hybrid-swap", "amr"])
+@torch.no_grad()
+def test_attention_is_that_of_the_equations(case_of, system, kind):
+    """Every step of some derivations, all layers: nothing but eqs 1, 2 and 6 to 9 and sec. 4.2."""
+    task, batch, plain = case_of(system, kind)
+    decoder, actions = plain.decoder, batch["net_input"]["prev_output_tokens"]
+    encoder_out = plain.encode(batch["net_input"])
+    states = decoder.states(actions, encoder_out)
+    captured = []
+    decoder.norm.register_forward_hook(lambda module, given, returned: captured.append(given[0]))
+    decoder.stages(actions, encoder_out, states)
+    assert len(decoder.layers) == 2 and decoder.layers[1].query_of_configuration is not None
+    for b in range(len(actions)):
+        words, tokens = derivation_of(task, batch, b)
+        n = len(words) + 1
+        for t in range(len(tokens)):
+            fields = {name: indicators(name, states)[b, t, :n].long() for name in decoder.structures.of_words}
+            rows = {name: decoder.structures.row(name, found) for name, found in fields.items()}
+            items = {WORDS: encoder_out.words[b, :n].tolist()}
+            if decoder.embed is not None:
+                items[ACTIONS] = decoder.embed.weight[actions[b, : t + 1]].tolist()
+                rows[ACTIONS] = torch.tensor([min(t + 1 - i, decoder.structures.bound) for i in range(t + 1)])
+            c = None
+            for layer in decoder.layers:
+                c = layer_in_loops(layer, c, t, items, rows)
+            assert torch.allclose(captured[0][b, t], c, rtol=0, atol=EXACT), (b, t)
+
+
+@pytest.mark.parametrize("system", ["arc-hybrid-swap", "arc-eager", "arc-standard"])
+@torch.no_grad()
+def test_relations_are_those_of_eq_5(case_of, system):
+    """z = x_i W_1 x_j + (x_i, x_j, c) W_2 + b of the words that the action connects, all of a derivation."""
+    task, batch, plain = case_of(system, "structures")
+    decoder, actions = plain.decoder, batch["net_input"]["prev_output_tokens"]
+    encoder_out = plain.encode(batch["net_input"])
+    captured = []
+    decoder.norm.register_forward_hook(lambda module, given, returned: captured.append(returned))
+    labels = decoder.stages(actions, encoder_out, decoder.states(actions, encoder_out)).labels
+    scores, of_c, table = decoder.classifier.relations, decoder.classifier.of_configuration, task.table
+    width = scores.of_head.out_features + 1
+    form = scores.form.weight.view(-1, width, width)  # relation, head, dependent
+    w_1, of_head, of_dependent, b = form[:, :-1, :-1], form[:, :-1, -1], form[:, -1, :-1], form[:, -1, -1]
+    arcs = 0
+    for row in range(len(actions)):
+        words, tokens = derivation_of(task, batch, row)
+        state, x = table.system.initial(words), encoder_out.words[row]
+        for t, token in enumerate(tokens[:-1]):
+            for other, action in enumerate(table.actions):
+                if action is None or table.system.why_illegal(state, action):
+                    continue
+                after = table.system.apply(state, action)
+                new = [i for i, (old, now) in enumerate(zip(state.heads, after.heads, strict=True)) if old != now]
+                if not new:
+                    continue
+                head = scores.of_head(x[after.heads[new[0]]])
+                dependent = scores.of_dependent(x[new[0]])
+                z = torch.einsum("a,rab,b->r", head, w_1, dependent) + of_head @ head + of_dependent @ dependent + b
+                z = z + of_c.weight @ captured[0][row, t]
+                assert float(labels[row, t, other]) == pytest.approx(float(z[table.relation[other]]), abs=EXACT)
+                arcs += 1
+            state = table.system.apply(state, table.actions[token])
+    assert arcs > 100
+
+
+# --- two stages -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("system", ["arc-hybrid-swap", "arc-eager", "amr"])
+@torch.no_grad()
+def test_scores_are_probabilities_of_kind_and_label(case_of, system):
+    """log p(kind) + log p(label | kind), both among what is legal; a softmax over legal actions changes nothing."""
+    _, batch, plain = case_of(system, "structures")
+    decoder, actions = plain.decoder, batch["net_input"]["prev_output_tokens"]
+    encoder_out = plain.encode(batch["net_input"])
+    states = decoder.states(actions, encoder_out)
+    stages, legal = decoder.stages(actions, encoder_out, states), decoder.legality(states)
+    scores = decoder.scores(actions, encoder_out, states)
+    there = legal > 0
+    assert torch.allclose(only_legal(scores, legal).logsumexp(-1), torch.zeros(legal.shape[:-1]), atol=1e-5)
+    assert bool(scores.isfinite().all())
+    kinds = decoder.kinds
+    assert stages.kinds.size(-1) == len(kinds.names) and "</s>" in kinds.names and "SHIFT" in kinds.names
+    for b, t in [(0, 0), (0, 3), (1, 5), (2, 2)]:
+        open_kinds = sorted({int(kinds.kind[token]) for token in there[b, t].nonzero()[:, 0]})
+        for token in there[b, t].nonzero()[:, 0].tolist():
+            kind = int(kinds.kind[token])
+            alike = [o for o in there[b, t].nonzero()[:, 0].tolist() if int(kinds.kind[o]) == kind]
+            of_kind = stages.kinds[b, t, open_kinds].log_softmax(0)[open_kinds.index(kind)]
+            of_label = stages.labels[b, t, alike].log_softmax(0)[alike.index(token)]
+            assert float(scores[b, t, token]) == pytest.approx(float(of_kind + of_label), abs=EXACT)
+
+
+def test_gradients_are_finite_where_little_is_legal(case_of):
+    """Kinds without a legal token, and rows without any."""
+    task, _, plain = case_of("arc-hybrid-swap", "structures")
+    kinds, count = plain.decoder.kinds, len(task.table.tokens)
+    stages = TwoStages(torch.randn(3, len(kinds.names), requires_grad=True), torch.randn(3, count, requires_grad=True))
+    legal = torch.zeros(3, count)
+    legal[0, task.table.end] = 1
+    legal[1, :] = -1  # counts, though it may not be taken
+    scores = kinds.log_probabilities(stages, legal)
+    scores.sum().backward()
+    assert bool(scores.isfinite().all()) and all(bool(part.grad.isfinite().all()) for part in stages)
+    assert float(scores.detach()[1].exp().sum()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("system", ["arc-hybrid-swap", "arc-eager", "arc-standard", "amr"])
+@torch.no_grad()
+def test_greedy_search_takes_the_best_kind_and_then_its_best_label(case_of, system):
+    """Against teacher forcing over what it took, step by step; its scores are those of both decisions."""
+    _, batch, plain = case_of(system, "structures")
+    plain, encoder_out = plain.float(), plain.encode(batch["net_input"])
+    decoder, kinds, differs = plain.decoder, plain.decoder.kinds, 0
+    for b, (hypothesis,) in enumerate(search(plain, encoder_out)):
+        alone = sentence_of(encoder_out, b)
+        actions = torch.tensor([[decoder.table.end, *hypothesis.tokens[:-1]]])
+        states = decoder.states(actions, alone)
+        stages, legal = decoder.stages(actions, alone, states), decoder.legality(states)
+        scores = decoder.scores(actions, alone, states)
+        for t, token in enumerate(hypothesis.tokens):
+            there = (legal[0, t] > 0).nonzero()[:, 0].tolist()
+            best = max({int(kinds.kind[o]) for o in there}, key=lambda kind: float(stages.kinds[0, t, kind]))
+            if system != "amr":  # search of AMRs has limits of its own
+                assert int(kinds.kind[token]) == best
+                alike = [o for o in there if int(kinds.kind[o]) == best]
+                assert token == max(alike, key=lambda o: float(stages.labels[0, t, o]))
+                assert hypothesis.step_scores[t] == pytest.approx(float(scores[0, t, token]), abs=1e-4)
+            differs += token != max(there, key=lambda o: float(scores[0, t, o]))
+    assert differs > 0  # or this says nothing
+
+
+# --- structures that are not seen -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+@torch.no_grad()
+def test_structures_can_be_left_out_of_a_trained_model(case_of, name):
+    """Their heads read zeros, in teacher forcing and in search; all are seen again after that."""
+    _, batch, plain = case_of("arc-hybrid-swap", "structures")
+    plain = plain.float()
+    decoder, actions = plain.decoder, batch["net_input"]["prev_output_tokens"]
+    encoder_out = plain.encode(batch["net_input"])
+    states = decoder.states(actions, encoder_out)
+    whole = decoder.scores(actions, encoder_out, states)
+    decoder.leave_out([name])
+    part = decoder.scores(actions, encoder_out, states)
+    without = copy.deepcopy(plain)  # the same with weights that are 0
+    without.decoder.leave_out([])
+    for layer in without.decoder.layers:
+        group = layer.heads[ACTIONS if name == ACTIONS else WORDS]
+        heads = [i for i, other in enumerate(layer.structures.of_head) if other == name]
+        first = 0 if name == ACTIONS else layer.structures.heads[ACTIONS]
+        for head in heads:
+            start = (len(group.structure) + head - first) * layer.head_width
+            group.key_value.weight[start : start + layer.head_width] = 0.0
+    assert not torch.allclose(whole, part, atol=1e-3)
+    assert torch.allclose(part, without.decoder.scores(actions, encoder_out, states), atol=1e-5)
+    found, wanted = ([h.tokens for (h,) in search(model, encoder_out)] for model in (plain, without))
+    assert found == wanted
+    decoder.leave_out([])
+    assert torch.equal(decoder.scores(actions, encoder_out, states), whole)
+    with pytest.raises(ValueError, match="no structure 'queue': actions, stack, buffer, arcs, relations"):
+        decoder.leave_out(["queue"])
+
+
+def test_what_each_system_needs(case_of):
+    assert set(case_of("arc-eager", "structures")[2].decoder.needs) == {*RANKS, "left_stack", "left_buffer", *TREE}
+    assert set(case_of("amr", "structures")[2].decoder.needs) == {*RANKS, "left_stack", "left_buffer"}
+    assert set(case_of("arc-eager", "few structures")[2].decoder.needs) == {*RANKS, "left_stack", "left_buffer", "head"}
+    decoder = case_of("amr", "structures")[2].decoder
+    assert decoder.structures.of_head == [ACTIONS] * 2 + [STACK] * 2 + [BUFFER] * 2
+    decoder = case_of("arc-standard", "structures")[2].decoder
+    assert decoder.structures.of_head == [ACTIONS] * 2 + [STACK] * 2 + [BUFFER] * 2 + [ARCS, RELATIONS]
+
+
+def fields_of_walk(decoder, encoder_out: EncoderOut, gold: torch.Tensor | None) -> tuple[list[dict], torch.Tensor]:
+    """What search sees before each step, and the actions (B, steps + 1), `</s>` first: those of `gold` (B, T), or
+    legal ones at random until all derivations have ended."""
+    machine = decoder.machine(encoder_out, in_search=gold is None)
+    taken, seen = [torch.full_like(encoder_out.lengths, decoder.table.end)], []
+    while True:
+        seen.append({name: value.clone() for name, value in machine.observe().tensors().items()})
+        if len(seen) == gold.size(1) if gold is not None else bool(machine.is_final().all()):
+            return seen, torch.stack(taken, 1)
+        may = (machine.legality() > 0).float()
+        taken.append(may.multinomial(1)[:, 0] if gold is None else gold[:, len(taken)])
+        machine.advance(taken[-1])
+
+
+@pytest.mark.parametrize("walk", [True, False])
+@pytest.mark.parametrize("system", [*TREE_SYSTEMS, "amr"])
+@torch.no_grad()
+def test_training_sees_what_search_sees(case_of, system, walk):
+    """All the fields that the model needs, step by step, on gold derivations and on random walks."""
+    _, batch, plain = case_of(system, "structures", range(1, 9), 16)
+    decoder, encoder_out = plain.decoder, plain.encode(batch["net_input"])
+    torch.manual_seed(5)
+    seen, actions = fields_of_walk(decoder, encoder_out, None if walk else batch["net_input"]["prev_output_tokens"])
+    states = decoder.states(actions, encoder_out)
+    assert len(seen) == actions.size(1) > 12
+    for t, fields in enumerate(seen):
+        for name in decoder.needs:
+            assert torch.equal(getattr(states, name)[:, t].long(), fields[name].long()), (name, t)
+    assert all(bool(getattr(states, name).any()) for name in decoder.needs)
+
+
+@torch.no_grad()
+def test_a_sentence_does_not_depend_on_its_batch(case_of):
+    _, batch, plain = case_of("arc-hybrid-swap", "structures", range(1, 12), 12)
+    encoder_out = plain.encode(batch["net_input"])
+    together = [[h.tokens for h in hypotheses] for hypotheses in search(plain, encoder_out, 3, 3)]
+    for b, wanted in enumerate(together):
+        alone = sentence_of(encoder_out, b)
+        assert [h.tokens for h in search(plain, alone, 3, 3)[0]] == wanted
+
+
+# --- options --------------------------------------------------------------------------------
+
+
+def test_sizes_are_those_of_the_paper():
+    architecture = architecture_of("use_parser")
+    paper = architecture.options.of_namespace(SimpleNamespace(), architecture.defaults)
+    assert (paper.use_layers, paper.use_width, paper.heads, paper.mlp_width) == (6, 256, 8, 800)
+    assert (paper.encoder_layers, paper.encoder_embed_dim, paper.encoder_ffn_embed_dim) == (6, 200, 800)
+    assert (paper.encoder_attention_heads, paper.encoder_dropout, paper.dropout) == (8, 0.2, 0.33)
+    assert (paper.stack_heads, paper.buffer_heads, paper.action_heads) == (2, 2, 2)
+    assert (paper.arc_heads, paper.relation_heads) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"stack_heads": 3}, "the 9 heads of structures do not divide --use-width 256"),
+        ({"stack_heads": 0, "buffer_heads": 0, "action_heads": 0}, "leave nothing to see"),
+        ({"encoder_attention_heads": 7}, "--encoder-attention-heads 7 does not divide --encoder-embed-dim 200"),
+        ({"indicator_bound": 0}, "--indicator-bound must be 1 or more, not 0"),
+        ({"dropout": 1.0}, "--dropout must be less than 1.0"),
+    ],
+)
+def test_bad_options_are_said(change, problem):
+    architecture = architecture_of("use_parser")
+    with pytest.raises(InputError) as error:
+        architecture.options.of_namespace(SimpleNamespace(**change), architecture.defaults)
+    assert problem in str(error.value) and len(str(error.value).splitlines()) == 1
