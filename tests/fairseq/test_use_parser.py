@@ -93,7 +93,17 @@ def test_copies_parse_as_one(checkpoint):
 @pytest.mark.parametrize(
     "options",
     [
-        ("--read-tags", "--tag-loss", "0.1", "--character-width", "8", "--train-precision", "bf16"),
+        (
+            "--read-tags",
+            "--tag-loss",
+            "0.1",
+            "--character-width",
+            "8",
+            "--character-windows",
+            "1,2",
+            "--train-precision",
+            "bf16",
+        ),
         ("--softmax-over", "all", "--action-dropout", "0.1", "--word-dropout", "0.1", "--encoder-local-layers", "1"),
         ("--stack-heads", "1", "--buffer-heads", "1", "--arc-heads", "0", "--relation-heads", "0"),
     ],

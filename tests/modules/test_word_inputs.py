@@ -53,6 +53,32 @@ def test_inputs_add_up():
     assert set(inputs.without("tags")) == set(inputs) - {"tags"}
 
 
+def test_windows_of_letters_are_those_that_are_asked_for():
+    """Each filter against a loop over the letters of a word, between zeros."""
+    inputs = inputs_of(character_width=4, character_windows="1,2,3,5")
+    letters = inputs["characters"]
+    letters.embed.weight.data[0] = 0.0  # as it is before anything makes it another: padding
+    assert [(c.kernel_size[0], c.out_channels) for c in letters.convolve] == [(1, 4), (2, 4), (3, 4), (5, 4)]
+    word = letters.embed(torch.tensor([*b"dogs"]) + 1).tolist()
+    found = []
+    for convolution in letters.convolve:
+        size = convolution.kernel_size[0]
+        padded = [[0.0] * 4] * (size // 2) + word + [[0.0] * 4] * (size - 1 - size // 2)
+        for weight, bias in zip(convolution.weight.tolist(), convolution.bias.tolist(), strict=True):
+            sums = [
+                bias + sum(weight[d][k] * padded[i + k][d] for k in range(size) for d in range(4))
+                for i in range(len(word))
+            ]
+            found.append(max(0.0, *sums))
+    assert torch.allclose(added(inputs, [["dogs"]], {})[0, 0], letters.project(torch.tensor(found)), atol=1e-5)
+
+
+@pytest.mark.parametrize("windows", ["0", "1,,2", "a", "25", "-1", "3,"])
+def test_windows_that_make_no_sense(windows):
+    with pytest.raises(InputError, match="--character-windows must be numbers from 1 to 24, not"):
+        StackTransformerOptions(character_width=4, character_windows=windows).check()
+
+
 def test_the_letters_of_long_words_are_those_of_both_ends():
     inputs = inputs_of(character_width=5)
     first, same, other = added(inputs, [["a" * 12 + "x" * 9 + "b" * 12], ["a" * 12 + "b" * 12], ["a" * 24]], {})[:, 0]

@@ -71,13 +71,19 @@ class CharacterInput(nn.Module):
     """Convolutions over the letters of each word, and the largest value of each.
 
     Source: Ma and Hovy 2016, sec. 2.1. Letters are bytes of UTF-8; of a long word the first and the last are read.
+
+    windows: how many letters the convolutions see, each with `width` filters; none: one that sees three, with twice as
+    many.
     """
 
-    def __init__(self, dim: int, width: int) -> None:
+    def __init__(self, dim: int, width: int, windows: Sequence[int] = ()) -> None:
         super().__init__()
         self.embed = nn.Embedding(257, width, padding_idx=0)
-        self.convolve = nn.Conv1d(width, 2 * width, 3, padding=1)
-        self.project = linear(2 * width, dim)
+        if windows:
+            self.convolve = nn.ModuleList(nn.Conv1d(width, width, size, padding=size // 2) for size in windows)
+        else:
+            self.convolve = nn.Conv1d(width, 2 * width, 3, padding=1)
+        self.project = linear(len(windows) * width or 2 * width, dim)
 
     def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:
         """bytes: (W, L) of the W different words, from 1, 0 at padding; word: (B, P), which of them, 0 (an empty one)
@@ -93,7 +99,11 @@ class CharacterInput(nn.Module):
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
         """(B, P, dim)."""
         letters = inputs["bytes"]
-        found = self.convolve(self.embed(letters).transpose(1, 2)).relu()
+        embedded = self.embed(letters).transpose(1, 2)
+        if isinstance(self.convolve, nn.ModuleList):  # windows of an even size give one value more
+            found = torch.cat([some(embedded)[..., :_LETTERS] for some in self.convolve], 1).relu()
+        else:
+            found = self.convolve(embedded).relu()
         found = found * (letters > 0)[:, None].to(found.dtype)  # what is beyond the end of a word counts for nothing
         return F.embedding(inputs["word"], self.project(found.amax(2)))
 

@@ -29,6 +29,7 @@ from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, check_has_vectors
 
 CHARACTERS, PRETRAINED, TAGS, VECTORS = "characters", "pretrained", "tags", "vectors"
+_WIDEST_WINDOW = 24  # of letters: no more of a word are read
 WordTensors = Mapping[str, Mapping[str, Tensor]]  # input → name → tensor
 NO_MARKS: Marks = MappingProxyType({})
 
@@ -86,6 +87,12 @@ class WordOptions(ModelOptions):
     character_width: int = option(
         0, "width of the letters that a character CNN reads words by", least=0, most=1024, since_later=True
     )
+    character_windows: str = option(
+        "",
+        "how many letters its convolutions see, such as 1,2,3,5: each has as many filters as letters are wide; by "
+        "default one that sees three, with twice as many",
+        since_later=True,
+    )
     read_vectors: bool = option(
         False, "words have pretrained vectors of a table (preprocess --vectors), too", since_later=True
     )
@@ -101,11 +108,19 @@ class WordOptions(ModelOptions):
     def contradictions(self) -> str | None:
         if self.no_pieces and not (self.pretrained or self.character_width or self.read_vectors):
             return "--no-pieces leaves nothing to read words by: give --pretrained, --read-vectors or --character-width"
+        sizes = self.character_windows.split(",") if self.character_windows else []
+        if not all(size.isascii() and size.isdigit() and 1 <= int(size) <= _WIDEST_WINDOW for size in sizes):
+            return f"--character-windows must be numbers from 1 to {_WIDEST_WINDOW}, not {self.character_windows!r:.60}"
         try:
             layers_of(self.pretrained_layers, 1000)
         except InputError as error:
             return str(error)
         return super().contradictions()
+
+    @property
+    def windows(self) -> list[int]:
+        """The sizes of `character_windows`."""
+        return [int(size) for size in self.character_windows.split(",") if size]
 
     def completed(self) -> WordOptions:
         """With the fingerprint of the encoder, for a model that is made anew."""
@@ -135,7 +150,7 @@ class WordInputs(nn.ModuleDict):
         if options.read_domain:
             self[DOMAIN] = DomainInput(dim, resources.columns, options.domain_dropout)
         if options.character_width:
-            self[CHARACTERS] = CharacterInput(dim, options.character_width)
+            self[CHARACTERS] = CharacterInput(dim, options.character_width, options.windows)
         if options.read_vectors:
             self[VECTORS] = VectorInput(dim, check_has_vectors(resources.vectors))
         if options.pretrained:
