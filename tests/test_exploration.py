@@ -13,7 +13,7 @@ from transition_parser.states.correct import GoldTrees
 from transition_parser.states.states import FIELDS
 
 SYSTEMS = (*TREES, "arc-hybrid", "arc-standard-swap")
-MODELS = ("no state", "positions", "shift words", "stack attention", *MEMORYLESS)
+MODELS = ("no state", "positions", "shift words", "stack attention", "structures", *MEMORYLESS)
 
 
 @pytest.fixture(scope="module", params=SYSTEMS)

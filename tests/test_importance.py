@@ -7,8 +7,8 @@ import torch
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from tests.small_models import MODELS, SYSTEMS, make_batch, make_folder, make_model, make_task, runs_with, with_words
+from transition_parser.models.use_parser.structures import STRUCTURES
 from transition_parser.search import search
-from transition_parser.states.states import FIELDS
 
 
 @pytest.fixture(scope="module", params=SYSTEMS)
@@ -20,25 +20,24 @@ def of_system(request, tmp_path_factory):
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_what_is_hidden_does_not_matter(of_system, kind):
-    """A model is shown a hidden field empty at each step, and it still parses; what it is not shown leaves no trace."""
+    """A model is shown a hidden field empty at each step, and it still parses; hiding leaves no trace."""
     system, task, batch = of_system
     if not runs_with(kind, system):
         pytest.skip("not for this system")
     model = make_model(kind, task.resources)
     batch, plain = with_words(model, task, batch), model.plain.eval()
-    fields = [name for name in FIELDS if name in plain.decoder.needs]
     encoder_out = plain.encode(batch["net_input"])
     before = [best[0].tokens for best in search(plain, encoder_out)]
     if plain.searches_directly:
         return
-    for field in fields:
-        plain.decoder.hidden = (field,)
-        machine = plain.decoder.machine(encoder_out)
-        assert not bool(getattr(machine.observe(), field).any())
+    for part in plain.decoder.state_parts:
+        plain.decoder.hide([part])
+        seen = plain.decoder.machine(encoder_out).observe()
+        assert part in STRUCTURES or not bool(getattr(seen, part).any())
         for beam in (1, 2):
             for best in search(plain, encoder_out, beam):
                 assert all(torch.isfinite(torch.tensor(best[0].step_scores)))
-    plain.decoder.hidden = ()
+    plain.decoder.hide([])
     assert before == [best[0].tokens for best in search(plain, encoder_out)]
 
 

@@ -8,55 +8,47 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
 from transition_parser.errors import InputError
-from transition_parser.modules.contract import Decoder
 from transition_parser.parser import Parser
 from transition_parser.progress import progress
-from transition_parser.states.states import FIELDS
 
 
 class Importance(NamedTuple):
-    """scores: those of the whole model, by name, as `transition-parser score` gives them. without: field of `States` →
-    the scores of the model that is shown this field empty."""
+    """scores: those of the whole model, by name, as `transition-parser score` gives them. without: part of the parser
+    state (`Decoder.state_parts`) → the scores of the model that does not see it."""
 
     scores: dict[str, float]
     without: dict[str, dict[str, float]]
 
 
 def importance(parser: Parser, gold: str | os.PathLike) -> Importance:
-    """Scores the parses of a CoNLL-U file or an AMR bank with each field of the parser state hidden in turn.
+    """Scores the parses of a CoNLL-U file or an AMR bank with each part of the parser state hidden in turn.
 
     Of trees: UAS and LAS with full labels, in percent; of AMRs: Smatch, from 0 to 1. Raises `InputError` for a model
     that sees nothing of the state, or scores graphs.
     """
     decoder = parser.model.decoder
-    fields = [name for name in FIELDS if name in decoder.needs and not parser.model.searches_directly]
-    if not fields:
+    parts = [] if parser.model.searches_directly else decoder.state_parts
+    if not parts:
         raise InputError("the model sees nothing of the parser state that could be hidden")
-    without = {field: _scores(parser, gold, [field]) for field in fields}
-    return Importance(_scores(parser, gold, []), without)
+    whole = _scores(parser, gold, [])
+    try:
+        return Importance(whole, {part: _scores(parser, gold, [part]) for part in parts})
+    finally:
+        decoder.hide([])
 
 
 def _scores(parser: Parser, gold: str | os.PathLike, hidden: Collection[str]) -> dict[str, float]:
     formalism, doing = parser.formalism, " without ".join(["parsing", *hidden])
-    with tempfile.TemporaryDirectory() as folder, _hidden(parser.model.decoder, hidden):
+    parser.model.decoder.hide(hidden)
+    with tempfile.TemporaryDirectory() as folder:
         parsed = Path(folder) / f"parsed{formalism.suffix}"
         with open(parsed, "w", encoding="utf-8") as file:
             for parse in progress(parser.parse_stream(parser.read(gold)), doing):
                 file.write(str(parse.annotated()))
         figures = formalism.score(str(gold), str(parsed), {"full_labels": True}).figures
     return {name: figures[name] for name in formalism.figures}
-
-
-@contextmanager
-def _hidden(decoder: Decoder, fields: Collection[str]) -> Iterator[None]:
-    before, decoder.hidden = decoder.hidden, fields
-    try:
-        yield
-    finally:
-        decoder.hidden = before

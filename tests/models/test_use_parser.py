@@ -367,10 +367,10 @@ def test_structures_can_be_left_out_of_a_trained_model(case_of, name):
     encoder_out = plain.encode(batch["net_input"])
     states = decoder.states(actions, encoder_out)
     whole = decoder.scores(actions, encoder_out, states)
-    decoder.leave_out([name])
+    decoder.hide([name])
     part = decoder.scores(actions, encoder_out, states)
     without = copy.deepcopy(plain)  # the same with weights that are 0
-    without.decoder.leave_out([])
+    without.decoder.hide([])
     for layer in without.decoder.layers:
         group = layer.heads[ACTIONS if name == ACTIONS else WORDS]
         heads = [i for i, other in enumerate(layer.structures.of_head) if other == name]
@@ -382,10 +382,10 @@ def test_structures_can_be_left_out_of_a_trained_model(case_of, name):
     assert torch.allclose(part, without.decoder.scores(actions, encoder_out, states), atol=1e-5)
     found, wanted = ([h.tokens for (h,) in search(model, encoder_out)] for model in (plain, without))
     assert found == wanted
-    decoder.leave_out([])
+    decoder.hide([])
     assert torch.equal(decoder.scores(actions, encoder_out, states), whole)
-    with pytest.raises(ValueError, match="no structure 'queue': actions, stack, buffer, arcs, relations"):
-        decoder.leave_out(["queue"])
+    with pytest.raises(ValueError, match="no part 'queue': actions, stack, buffer, arcs, relations"):
+        decoder.hide(["queue"])
 
 
 def test_what_each_system_needs(case_of):

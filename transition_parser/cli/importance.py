@@ -1,6 +1,7 @@
 """Says how much a model relies on each part of the parser state that it sees: parses a treebank or an AMR bank as often
-as there are parts, each time with one of them hidden, as if no word had ever been there, and scores the parses. The
-parts are the stack, the buffer, the words that left them, and the heads and relations of the partial tree."""
+as there are parts, each time with one of them hidden, and scores the parses. The parts are the stack, the buffer, the
+words that left them, and the heads and relations of the partial tree, as far as the model sees them; of `use_parser`
+its structures, the actions so far among them."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ parser state, or a `GraphDecoder`, which scores whole graphs and says by which d
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
@@ -20,7 +20,7 @@ from transition_parser.modules.words import TAGS, WordInputs, WordTensors
 from transition_parser.states.batched import unroll
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import Machine, make_machine
-from transition_parser.states.states import States
+from transition_parser.states.states import FIELDS, States
 from transition_parser.states.table import ActionTable
 from transition_parser.text.columns import UPOS
 
@@ -148,7 +148,7 @@ class Decoder(nn.Module):
     """What all decoders share: the action vocabulary, and the parser states of derivations.
 
     needs: the fields of `States` that it reads; the others are never made. hidden: those that it is shown empty, see
-    `BatchedMachine`; none but to find out what they are worth.
+    `BatchedMachine` and `hide`.
     """
 
     needs: Collection[str] = ()
@@ -157,6 +157,23 @@ class Decoder(nn.Module):
     def __init__(self, table: ActionTable) -> None:
         super().__init__()
         self.table, self._device_table = table, DeviceTable.of(table)
+
+    @property
+    def state_parts(self) -> Sequence[str]:
+        """The parts of the parser state that it sees, and that `hide` knows: by default the fields of `States`."""
+        return [name for name in FIELDS if name in self.needs]
+
+    def hide(self, parts: Collection[str]) -> None:
+        """From now on these of `state_parts` are not seen: to find out what they are worth. None of them: all are.
+        Raises `ValueError` for others."""
+        self.hidden = self.known_parts(parts)
+
+    def known_parts(self, parts: Collection[str]) -> frozenset[str]:
+        """The same parts. Raises `ValueError` where one of them is not among `state_parts`."""
+        unknown = sorted(set(parts).difference(self.state_parts))
+        if unknown:
+            raise ValueError(f"the state that it sees has no part {unknown[0]!r}: {', '.join(self.state_parts)}")
+        return frozenset(parts)
 
     @property
     def device_table(self) -> DeviceTable:

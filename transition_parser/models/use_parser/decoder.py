@@ -83,13 +83,14 @@ class UseDecoder(StateDecoder):
         needed = {*self.structures.needs, *classifier.needs}
         self.needs = tuple(name for name in FIELDS if name in needed)
 
-    def leave_out(self, structures: Collection[str]) -> None:
-        """From now on these structures (`STRUCTURES`) are not seen; none: all are. Raises `ValueError` for a name that
-        is none of theirs."""
-        unknown = sorted(set(structures).difference(STRUCTURES))
-        if unknown:
-            raise ValueError(f"there is no structure {unknown[0]!r}: {', '.join(STRUCTURES)}")
-        self.left_out = frozenset(structures)
+    @property
+    def state_parts(self) -> Sequence[str]:
+        """The structures that have heads. What is told of them to the classifier of relations can't be hidden."""
+        return [name for name in STRUCTURES if self.structures.heads[name]]
+
+    def hide(self, parts: Collection[str]) -> None:
+        """From now on the heads of these structures read zeros."""
+        self.left_out = self.known_parts(parts)
 
     def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
         return self.kinds.log_probabilities(self.stages(actions, encoder_out, states), self.legality(states))
