@@ -84,7 +84,7 @@ def make_folder(system: str, folder: Path) -> Path:
 
 
 def make_task(folder: Path, train_precision: str = "fp32", **options) -> TransitionParsingTask:
-    config = TransitionParsingConfig(data=str(folder), train_precision=train_precision, **options)
+    config = TransitionParsingConfig(data=str(folder), train_precision=train_precision, seed=1, **options)
     return TransitionParsingTask.setup_task(config)
 
 

@@ -68,7 +68,7 @@ def test_the_gold_graphs_must_be_there(amr_data_folder, tmp_path):
     for path in amr_data_folder.iterdir():
         if path.name != "valid.amr":
             (data / path.name).symlink_to(path)
-    task = TransitionParsingTask.setup_task(TransitionParsingConfig(data=str(data), dataset_impl=None))
+    task = TransitionParsingTask.setup_task(TransitionParsingConfig(data=str(data), dataset_impl=None, seed=1))
     with pytest.raises(InputError, match=r"valid\.amr: not found: `transition-parser preprocess amr` writes it"):
         task.load_dataset("valid")
     (data / "valid.amr").write_text("# ::id a\n# ::tok a\n(a / a)\n")
@@ -79,7 +79,9 @@ def test_the_gold_graphs_must_be_there(amr_data_folder, tmp_path):
 @pytest.mark.parametrize("tokens", [300, 1000, 10**6])
 def test_no_sentence_is_left_out_of_the_batches(amr_data_folder, tokens):
     """fairseq drops the last batch, of the longest sentences, where its size is no multiple of 8."""
-    task = TransitionParsingTask.setup_task(TransitionParsingConfig(data=str(amr_data_folder), dataset_impl=None))
+    task = TransitionParsingTask.setup_task(
+        TransitionParsingConfig(data=str(amr_data_folder), dataset_impl=None, seed=1)
+    )
     task.load_dataset("valid")
     data = task.dataset("valid")
     batches = data.batch_by_size(data.ordered_indices(), max_tokens=tokens, required_batch_size_multiple=8)
