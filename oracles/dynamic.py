@@ -152,8 +152,8 @@ def _arc_eager(c: _Items) -> int:
     last = c.root - 1
     while last in c.buffer:
         last = c.heads[last]
-    crowded = c.root - 1 in c.buffer and len(c.headless) > 1
-    return lost + _lost_in_buffer(c) + (crowded and last in c.stack and last >= c.headless[1])
+    several_headless = c.root - 1 in c.buffer and len(c.headless) > 1
+    return lost + _lost_in_buffer(c) + (several_headless and last in c.stack and last >= c.headless[1])
 
 
 def _arc_standard(c: _Items) -> int:

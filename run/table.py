@@ -34,7 +34,11 @@ class Line(NamedTuple):
 def read(path: Path) -> list[Line]:
     """The lines of a file. Raises `SystemExit` for one that none of the scripts wrote."""
     lines = []
-    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    try:
+        written = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        sys.exit(f"{path}: {error.strerror}")
+    for number, text in enumerate(written, 1):
         head, brace, figures = text.partition("{")
         try:
             name, split, _beam, beam, _epochs, epochs = head.split()
@@ -58,23 +62,23 @@ def cell(scores: dict[str, list[float]]) -> str:
 
 
 def rows(lines: Iterable[Line]) -> list[list[str]]:
-    """The header, and a row for each variant."""
-    found: dict[str, dict[str, dict[str, list[float]]]] = defaultdict(dict)
-    seeds, epochs = defaultdict(set), {}
+    """The header, and a row for each variant and number of epochs."""
+    found: dict[tuple[str, str], dict[str, dict[str, list[float]]]] = defaultdict(dict)
+    seeds = defaultdict(set)
     for line in lines:
-        seeds[line.variant].add(line.seed)
-        epochs[line.variant] = line.epochs
+        row = line.variant, line.epochs
+        seeds[row].add(line.seed)
         names = [name for name in SCORES if name in line.figures]
         search = "greedy" if line.beam == "1" else f"beam {line.beam}"
         column = f"{line.split}, {search}: {' / '.join(SCORES[name][0] for name in names)}"
-        scores = found[line.variant].setdefault(column, {})
+        scores = found[row].setdefault(column, {})
         for name in names:
             scores.setdefault(name, []).append(line.figures[name])
     columns = list(dict.fromkeys(column for of in found.values() for column in of))
     body = [
-        [variant, str(len(seeds[variant])), epochs[variant]]
+        [variant, str(len(seeds[variant, epochs])), epochs]
         + [cell(of[column]) if column in of else "–" for column in columns]
-        for variant, of in found.items()
+        for (variant, epochs), of in found.items()
     ]
     return [["variant", "seeds", "epochs", *columns], *body]
 

@@ -24,12 +24,13 @@ def trees(
     """A tree with one root, each shape possible. roots, others: the relations of arcs from the root, and of others."""
     n = draw(st.integers(1, max_words))
     rng = random.Random(draw(st.integers(0, 2**32)))
-    heads = _projective_heads(n, rng) if projective else _heads(n, rng)
+    heads = _projective_heads(n, rng) if projective else random_heads(n, rng)
     relations = tuple(rng.choice(others if head else roots) for head in heads)
     return DependencyTree(tuple(heads), relations)
 
 
-def _heads(n: int, rng: random.Random) -> list[int]:
+def random_heads(n: int, rng: random.Random) -> list[int]:
+    """Of any tree of n words."""
     order = list(range(1, n + 1))
     rng.shuffle(order)
     heads = [0] * n

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 import torch
 
+from oracles.static import oracle
 from tests.small_models import MEMORYLESS, TREES, make_batch, make_folder, make_model, make_task, with_words
+from tests.strategies import random_heads
 from transition_parser import exploration
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.exploration import Draws, explore
-from transition_parser.states.correct import GoldTrees
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.states.correct import CorrectActions, GoldTrees
+from transition_parser.states.device_table import DeviceTable
+from transition_parser.states.machine import make_machine
 from transition_parser.states.states import FIELDS
+from transition_parser.states.table import ActionTable
+from transition_parser.transitions import Kind, make_system
 
 SYSTEMS = (*TREES, "arc-hybrid", "arc-standard-swap")
 MODELS = ("no state", "positions", "shift words", "stack attention", "structures", *MEMORYLESS)
@@ -89,7 +98,7 @@ def test_states_are_those_of_the_derivation(of_system, kind):
     for name in ("columns", "context", *FIELDS):
         seen, wanted = getattr(found.states, name), getattr(again, name)
         assert (seen is None) == (wanted is None)
-        if seen is not None and name != "columns":  # search may not SWAP for ever
+        if seen is not None:
             assert torch.equal(seen[real], wanted[real])
 
 
@@ -105,6 +114,57 @@ def test_mistakes_are_followed(of_system, monkeypatch):
     taken = followed[2].correct.gather(2, followed[2].actions[..., None])[..., 0]
     assert not bool(taken.all())
     assert bool(followed[2].correct.any(2).all())  # something is correct even where the gold tree is lost
+
+
+def test_a_forbidden_action_that_scores_far_above_all_others_is_not_taken(of_system):
+    """Its probability leaves nothing for others that a number could hold."""
+    task, batch = of_system
+    swap = [i for i, action in enumerate(task.table.actions) if action is not None and action.kind is Kind.SWAP]
+    model = make_model("no memory", task.resources).plain
+    with torch.no_grad():
+        model.decoder.output.bias[swap] += 200.0
+    found = explore(model, batch["net_input"], GoldTrees(**batch["trees"]), _draws())
+    legal = model.decoder.legality(found.states)
+    real = torch.arange(found.actions.size(1)) < found.steps[:, None]
+    assert bool(legal.gather(2, found.actions[..., None])[..., 0][real].all())
+
+
+def test_derivations_that_build_no_tree_are_refused(of_system):
+    task, batch = of_system
+    sources, targets = (list(side) for side in _unpadded(task, batch))
+    targets[1] = torch.cat([targets[1][:2], targets[1][-1:]])
+    trees = TransitionDataset(sources, None, targets, None, task.resources, trees=True)
+    with pytest.raises(ValueError, match="the actions of sentence 1 do not build its tree"):
+        trees.collater([trees[i] for i in range(len(sources))])
+
+
+def as_tree(heads: list[int]) -> DependencyTree:
+    return DependencyTree(tuple(heads), tuple("dep" if head else "root" for head in heads))
+
+
+def test_the_bound_of_search_on_swaps_does_not_count():
+    """More than two swaps a word: the gold tree is still built."""
+    n, system = 16, make_system("arc-hybrid-swap")
+    words = ["w"] * n
+
+    def swaps(heads: list[int]) -> int:
+        return sum(action.kind is Kind.SWAP for action in oracle(system, words, as_tree(heads)))
+
+    heads = next(
+        heads for heads in (random_heads(n, random.Random(seed)) for seed in range(500)) if swaps(heads) > 2 * n
+    )
+    tree = as_tree(heads)
+    table = ActionTable(system, ["<s>", "<pad>", "</s>", "<unk>", *map(str, system.actions(["dep", "root"]))])
+    machine = make_machine(DeviceTable.of(table), torch.tensor([n]), in_search=True)
+    machine.swaps_left = None
+    positions = torch.tensor([[n if head == 0 else head - 1 for head in heads] + [n]])
+    relations = torch.tensor([[table.relations.index(label) for label in tree.relations] + [0]])
+    correct = CorrectActions(machine, GoldTrees(positions, relations))
+    taken = []
+    while not bool(machine.is_final().all()):
+        taken.append(correct.now().actions.float().argmax(1))
+        machine.advance(taken[-1])
+    assert system.replay(words, [table.actions[int(token)] for token in taken]) == tree
 
 
 def test_sentences_do_not_depend_on_their_neighbours(of_system):

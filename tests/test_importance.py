@@ -65,3 +65,7 @@ def test_bad_use_is_one_line(checkpoint, tmp_path):
     assert done.stderr.strip().endswith("picture.gif: the name must end in .svg, .png, .pdf")
     done = run_here("importance", checkpoint, tmp_path / "none.conllu", status=2)
     assert len(done.stderr.splitlines()) == 1 and list(tmp_path.iterdir()) == []
+    done = run_here("importance", checkpoint, "-", status=2)
+    assert done.stderr.strip().endswith("-: is not a regular file, and has to be read several times")
+    done = run_here("importance", checkpoint, SAMPLE_AMR, "--precision", "fp32", status=2)
+    assert len(done.stderr.splitlines()) == 1

@@ -67,6 +67,7 @@ def _explore(model: ParserModel, encoder_out: EncoderOut, gold: GoldTrees, draws
     decoder = cast(StateDecoder, model.decoder)
     search = decoder.start(encoder_out)
     machine = cast(DependencyMachine, search.machine)
+    machine.swaps_left = None  # the bound of search: SWAP is taken only where the gold tree needs it, so that this ends
     oracle = CorrectActions(machine, gold)
     tokens = torch.full_like(encoder_out.lengths, decoder.table.end)
     taken: list[Tensor] = []
@@ -76,11 +77,12 @@ def _explore(model: ParserModel, encoder_out: EncoderOut, gold: GoldTrees, draws
     while True:
         states.append(machine.observe())
         correct.append(oracle.now())
-        steps += ~machine.is_final()
-        if bool(machine.is_final().all()):
+        going_on = ~machine.is_final()
+        steps += going_on
+        if not bool(going_on.any()):
             break
-        scores = decoder.step(tokens, search, ~machine.is_final())
-        tokens = _choose(scores, correct[-1], machine, draws)
+        scores = decoder.step(tokens, search, going_on)
+        tokens = _actions_to_take(scores, correct[-1], machine, draws)
         taken.append(tokens)
         machine.advance(tokens)
     taken.append(torch.full_like(tokens, decoder.table.end))
@@ -93,17 +95,24 @@ def _explore(model: ParserModel, encoder_out: EncoderOut, gold: GoldTrees, draws
     )
 
 
-def _choose(scores: ActionScores, correct: Correct, machine: DependencyMachine, draws: Draws | None) -> Tensor:
+def _actions_to_take(scores: ActionScores, correct: Correct, machine: DependencyMachine, draws: Draws | None) -> Tensor:
     """(R,): the action that each row takes; `</s>` where it is final."""
-    table = machine.table
-    values = scores.log_probabilities(len(table.column))
-    values = values.masked_fill(~machine.legal(), float("-inf"))
+    column = machine.table.column
+    values = scores.log_probabilities(len(column)).masked_fill(~machine.legal(), float("-inf"))
     if draws is None:
         return values.masked_fill(~correct.actions, float("-inf")).argmax(1)
-    of_columns = (values.exp() @ table.members.t()).log()
+    of_columns = _log_sums(values, column, correct.columns.size(1))
     right = of_columns.masked_fill(~correct.columns, float("-inf"))
     wrong = of_columns.masked_fill(~correct.wrong_columns, float("-inf"))
     ahead = right.amax(1) - wrong.amax(1)
     drawn = torch.rand(len(values), generator=draws.generator).to(values.device) < draws.share
-    column = torch.where((ahead < 0) | ((ahead <= MARGIN) & drawn), wrong.argmax(1), right.argmax(1))
-    return values.masked_fill(table.column != column[:, None], float("-inf")).argmax(1)
+    taken = torch.where((ahead < 0) | ((ahead <= MARGIN) & drawn), wrong.argmax(1), right.argmax(1))
+    return values.masked_fill(column != taken[:, None], float("-inf")).argmax(1)
+
+
+def _log_sums(values: Tensor, column: Tensor, count: int) -> Tensor:
+    """(R, count): for each column the log of the sum of exp(values) (R, V) of its tokens; finite where any value is."""
+    index = column.expand_as(values)
+    highest = values.new_full((len(values), count), float("-inf")).scatter_reduce(1, index, values, "amax")
+    finite = highest.clamp_min(torch.finfo(values.dtype).min)
+    return finite + torch.zeros_like(finite).scatter_add(1, index, (values - finite.gather(1, index)).exp()).log()

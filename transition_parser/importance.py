@@ -12,7 +12,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
-from transition_parser.errors import InputError
+from transition_parser.errors import InputError, input_error
 from transition_parser.parser import Parser
 from transition_parser.progress import progress
 
@@ -31,6 +31,8 @@ def importance(parser: Parser, gold: str | os.PathLike) -> Importance:
     Of trees: UAS and LAS with full labels, in percent; of AMRs: Smatch, from 0 to 1. Raises `InputError` for a model
     that sees nothing of the state, or scores graphs.
     """
+    if not os.path.isfile(gold):
+        raise input_error("is not a regular file, and has to be read several times", gold)
     decoder = parser.model.decoder
     parts = [] if parser.model.searches_directly else decoder.state_parts
     if not parts:

@@ -50,7 +50,9 @@ def test_trees_may_be_explored_beside_amrs(data_folder, amr_data_folder, tmp_pat
         (("--oracle", "dynamic", "--explore", "1.5"), "--explore 1.5 is not between 0 and 1"),
         (("--oracle", "dynamic", "--explore-after", "-1"), "--explore-after -1 is negative"),
         (("--action-loss", "hinge"), "--action-loss hinge is for --softmax-over legal and --label-smoothing 0"),
-        (("--action-loss", "hinge", "--hinge-weight", "2"), "--hinge-weight 2.0 is not between 0 and 1"),
+        ((*HINGE, "--hinge-weight", "2"), "--hinge-weight 2.0 is not between 0 and 1"),
+        ((*HINGE, "--predict-shift-words"), "--action-loss hinge does not train the words of SHIFT"),
+        ((*HINGE, "--arch", "spa_dp_graph_small"), "--action-loss hinge is for models that score actions"),
         (
             ("--oracle", "dynamic", "--arch", "spa_dp_graph_small"),
             "--oracle dynamic is for models that score actions, which spa_dp_graph_small does not",
@@ -63,6 +65,17 @@ def test_what_can_not_be_is_said(data_folder, tmp_path, options, problem):
 
 def test_amrs_have_no_costs(amr_data_folder, tmp_path):
     assert "--oracle dynamic is for dependency trees" in failed(amr_data_folder, tmp_path, "--oracle", "dynamic")
+    assert "--action-loss hinge is for dependency trees, not for amr" in failed(amr_data_folder, tmp_path, *HINGE)
+
+
+def test_the_hinge_is_for_one_corpus(data_folder, amr_data_folder, tmp_path):
+    problem = failed(data_folder, tmp_path, *HINGE, "--also", amr_data_folder)
+    assert problem.endswith("--action-loss hinge is for one corpus: leave out --also")
+
+
+def test_exploration_in_bf16_and_over_several_batches(data_folder, tmp_path):
+    done = train(data_folder, tmp_path, *DYNAMIC, *HINGE, "--train-precision", "bf16", "--update-freq", "2", updates=4)
+    assert '"valid_las"' in done.stdout + done.stderr
 
 
 def failed(data, folder, *options):

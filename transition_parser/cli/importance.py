@@ -41,11 +41,13 @@ def run(arguments: argparse.Namespace) -> int:
     parser = Parser.load(
         arguments.model, arguments.beam, precision=arguments.precision, threads=arguments.threads
     )  # fmt: skip
-    found = importance(parser, arguments.gold)
-    if arguments.output is not None:
+    if arguments.output is None:
+        found = importance(parser, arguments.gold)
+    else:
         from transition_parser.drawing_importance import draw_importance
 
         with replacing(arguments.output) as temporary:
+            found = importance(parser, arguments.gold)
             draw_importance(found, temporary)
     if arguments.json:
         print_figures({**found.scores, "without": found.without}, True)

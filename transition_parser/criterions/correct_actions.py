@@ -23,26 +23,27 @@ def cross_entropy_of_correct(scores: Tensor, legal: Tensor, correct: Tensor, smo
 
 
 def hinge_and_relations(
-    scores: Tensor, legal: Tensor, correct: Tensor, gold_arcs: Tensor, members: Tensor, weight: float
+    scores: Tensor, legal: Tensor, correct: Tensor, gold_arcs: Tensor, kind: Tensor, kinds: int, weight: float
 ) -> Tensor:
     """The loss of each of N states, (N,): weight · hinge + (1 − weight) · cross-entropy of the relations.
 
     Source: Ji et al. 2021, sec. 5.1. Their classifier scores kinds of actions; the score of a kind (SHIFT, LEFT-ARC, …)
     here is the log-sum-exp over its legal actions, for a model of two stages the same but for what all kinds share.
     The hinge asks that the best correct kind is ahead of the best wrong one by `MARGIN`; the relation of each arc of
-    the gold tree that is legal competes with the other relations of its kind.
+    the gold tree that is correct competes with the other relations of its kind.
 
-    scores, legal, correct as in `cross_entropy_of_correct`. gold_arcs: (N, V) bool. members: (C, V), 1 where an action
-    is of a kind.
+    scores, legal, correct as in `cross_entropy_of_correct`. gold_arcs: (N, V) bool. kind: (V,), that of each action;
+    kinds: how many there are.
     """
     competing = scores.float().masked_fill(legal == 0, float("-inf"))
     highest = competing.amax(1, keepdim=True).detach()
-    summed = (competing - highest).exp() @ members.t()
-    kinds = summed.clamp_min(torch.finfo(summed.dtype).tiny).log() + highest
-    is_correct, is_legal = (((some.float() @ members.t()) > 0) for some in (correct, legal > 0))
-    right = kinds.masked_fill(~is_correct, float("-inf")).amax(1)
-    wrong = kinds.masked_fill(is_correct | ~is_legal, float("-inf")).amax(1)
+    # not a product of matrices, which autocasting would round
+    nothing = competing.new_zeros(len(competing), kinds)
+    summed = nothing.index_add(1, kind, (competing - highest).exp())
+    of_kinds = summed.clamp_min(torch.finfo(summed.dtype).tiny).log() + highest
+    is_correct, is_legal = (nothing.index_add(1, kind, some.float()) > 0 for some in (correct, legal > 0))
+    right = of_kinds.masked_fill(~is_correct, float("-inf")).amax(1)
+    wrong = of_kinds.masked_fill(is_correct | ~is_legal, float("-inf")).amax(1)
     hinge = (MARGIN - right + wrong).clamp_min(0.0)
-    of_action = kinds @ members
-    relations = (torch.where(gold_arcs, of_action - competing, 0.0)).sum(1)
+    relations = torch.where(gold_arcs, of_kinds[:, kind] - competing, 0.0).sum(1)
     return weight * hinge + (1.0 - weight) * relations

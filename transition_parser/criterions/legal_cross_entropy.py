@@ -17,7 +17,9 @@ from torch import Tensor
 from transition_parser.criterions.correct_actions import cross_entropy_of_correct, hinge_and_relations
 from transition_parser.errors import InputError
 from transition_parser.modules.contract import Decision
+from transition_parser.states.table import Column
 from transition_parser.text.columns import OF_WORDS
+from transition_parser.transitions import TreeSystem
 
 
 @dataclass
@@ -37,7 +39,7 @@ class LegalCrossEntropyConfig(LabelSmoothedCrossEntropyCriterionConfig):
     )
     hinge_weight: float = field(
         default=0.5,
-        metadata={"help": "with --action-loss hinge: weight of the hinge; 1 less it is that of relations"},
+        metadata={"help": "with --action-loss hinge: weight of the hinge; relations have 1 minus it"},
     )
 
 
@@ -80,6 +82,10 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         self.hinge_weight = hinge_weight if str(action_loss) == "hinge" else None
         if self.hinge_weight is not None and (not self.only_legal or label_smoothing):
             raise InputError("--action-loss hinge is for --softmax-over legal and --label-smoothing 0")
+        if self.hinge_weight is not None and not isinstance(task.table.system, TreeSystem):
+            raise InputError(f"--action-loss hinge is for dependency trees, not for {task.table.system.name}")
+        if self.hinge_weight is not None and task.also_resources is not None:
+            raise InputError("--action-loss hinge is for one corpus: leave out --also")
 
     def forward(self, model, sample, reduce=True):
         """(loss, sample size, what to log), as fairseq's criteria return them."""
@@ -119,6 +125,8 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         if decisions is None:
             parts = [self._loss_of_actions(model, net_output, sample)]
         else:
+            if self.hinge_weight is not None:
+                raise InputError("--action-loss hinge is for models that score actions, which this one does not")
             parts = [self._loss_of(decision, model.training, sample) for decision in decisions]
         loss, nll = (torch.cat(column) for column in zip(*parts, strict=True))
         return (loss.sum(), nll.sum()) if reduce else (loss, nll)
@@ -141,7 +149,6 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
 
     def _loss_of_correct(self, model, logits, legal, target, sample) -> tuple[Tensor, Tensor]:
         """(B · T,) each, of targets that count or do not."""
-        table = model.decoder.device_table
         correct = sample.get("correct")
         if correct is None:
             correct = torch.zeros_like(legal, dtype=torch.bool).scatter_(2, target[..., None], True)
@@ -149,8 +156,11 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         loss, nll = cross_entropy_of_correct(*flat, self.eps)
         if self.hinge_weight is None:
             return loss, nll
-        gold_arcs = sample.get("gold_arcs", correct & (table.relation > 0))
-        return hinge_and_relations(*flat, gold_arcs.flatten(0, 1), table.members, self.hinge_weight), nll
+        if model.decoder.shifts_compete:
+            raise InputError("--action-loss hinge does not train the words of SHIFT: leave out --predict-shift-words")
+        table = model.decoder.device_table
+        gold_arcs = sample.get("gold_arcs", correct & (table.relation > 0)).flatten(0, 1)
+        return hinge_and_relations(*flat, gold_arcs, table.column, len(Column), self.hinge_weight), nll
 
     def _loss_of(self, decision: Decision, training: bool, sample) -> tuple[Tensor, Tensor]:
         """(B · N,) each."""

@@ -18,6 +18,7 @@ from transition_parser.states.correct import GoldTrees
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
 from transition_parser.states.states import TREE
+from transition_parser.states.table import Column
 from transition_parser.text.columns import UNKNOWN, Marks
 
 CACHE_BYTES = 1 << 30
@@ -162,6 +163,7 @@ class TransitionDataset(FairseqDataset):
             machine = make_machine(self.device_table, self.opens[source].sum(1), features, needs)
             unrolled = unroll(machine, target)
             if self.trees:
+                _check_finished(unrolled.columns[:, -1, Column.END], ids)
                 trees = GoldTrees.of_last(unrolled)
             else:
                 states = unrolled.tensors()
@@ -230,6 +232,16 @@ class TransitionDataset(FairseqDataset):
         self.epoch = epoch
         if self.alpha:
             sentencepiece.set_random_generator_seed((self.seed * 100003 + epoch) % 2**31)
+
+
+def _check_finished(finished: Tensor, ids: Sequence[int]) -> None:
+    """Raises `ValueError` where the actions of a sentence build no tree. finished: (B,) bool."""
+    if not bool(finished.all()):
+        sentence = ids[int((~finished).nonzero()[0, 0])]
+        raise ValueError(
+            f"the actions of sentence {sentence} do not build its tree: were the sentences and actions made by one "
+            "`transition-parser preprocess`?"
+        )
 
 
 def _unknown(values: Sequence[str]) -> list[str]:

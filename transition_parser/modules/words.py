@@ -109,8 +109,12 @@ class WordOptions(ModelOptions):
         if self.no_pieces and not (self.pretrained or self.character_width or self.read_vectors):
             return "--no-pieces leaves nothing to read words by: give --pretrained, --read-vectors or --character-width"
         sizes = self.character_windows.split(",") if self.character_windows else []
-        if not all(size.isascii() and size.isdigit() and 1 <= int(size) <= _WIDEST_WINDOW for size in sizes):
+        if not all(
+            size.isascii() and size.isdigit() and len(size) < 9 and 1 <= int(size) <= _WIDEST_WINDOW for size in sizes
+        ):
             return f"--character-windows must be numbers from 1 to {_WIDEST_WINDOW}, not {self.character_windows!r:.60}"
+        if sizes and not self.character_width:
+            return "--character-windows is for words that are read by letters: give --character-width, too"
         try:
             layers_of(self.pretrained_layers, 1000)
         except InputError as error:

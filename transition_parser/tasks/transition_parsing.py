@@ -373,8 +373,9 @@ class TransitionParsingTask(FairseqTask):
             raise InputError("the models read words differently: use `transition-parser parse --ensemble`")
         if any(model.plain.searches_directly for model in models):
             return GraphGenerator([model.plain for model in models], self.resources, self._inputs, args)
+        greedy = getattr(args, "beam", 1) == 1 and len(models) == 1 and not getattr(args, "sampling", False)
         generator = super().build_generator(
-            [GenerationModel(model, self) for model in models],
+            [GenerationModel(model, self, greedy) for model in models],
             args,
             seq_gen_cls or _BoundedGenerator,
             extra_gen_cls_kwargs,

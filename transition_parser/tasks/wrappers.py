@@ -108,11 +108,11 @@ def _normalised(scores: Tensor, log_probs: bool) -> Tensor:
 
 
 class GenerationModel(FairseqEncoderDecoderModel):
-    """A trained model as `fairseq-generate` wants it."""
+    """A trained model as `fairseq-generate` wants it. greedy: search keeps one hypothesis, see `SearchState`."""
 
-    def __init__(self, model: TrainingModel, task) -> None:
+    def __init__(self, model: TrainingModel, task, greedy: bool = False) -> None:
         plain = model.plain
-        super().__init__(_Encoder(plain, task.source_dictionary), _Decoder(plain, task.target_dictionary))
+        super().__init__(_Encoder(plain, task.source_dictionary), _Decoder(plain, task.target_dictionary, greedy))
 
 
 class _Encoder(FairseqEncoder):
@@ -135,9 +135,9 @@ class _Encoder(FairseqEncoder):
 
 
 class _Decoder(FairseqIncrementalDecoder):
-    def __init__(self, plain: ParserModel, dictionary) -> None:
+    def __init__(self, plain: ParserModel, dictionary, greedy: bool) -> None:
         super().__init__(dictionary)
-        self.decoder = plain.decoder
+        self.decoder, self.greedy = plain.decoder, greedy
 
     def forward(self, prev_output_tokens: Tensor, encoder_out: EncoderOut, incremental_state: dict | None = None, **_):
         """(R, 1, V) log-probabilities of the next action of each hypothesis, −inf for what search does not take; the
@@ -147,6 +147,7 @@ class _Decoder(FairseqIncrementalDecoder):
         tokens = prev_output_tokens[:, -1]
         if _CACHE not in incremental_state:
             incremental_state[_CACHE] = self.decoder.start(encoder_out)
+            incremental_state[_CACHE].greedy = self.greedy
         else:
             incremental_state[_CACHE].machine.advance(tokens)
         search: SearchState = incremental_state[_CACHE]

@@ -12,6 +12,7 @@ from transition_parser.modules.words import WordOptions
 
 _MOST_LAYERS, _WIDEST = 100, 1 << 16  # more than any network has: a typing error, not a wish
 _FARTHEST = 1 << 14
+_WIDEST_PAIR = 1 << 10  # its square is what a relation takes
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class UseOptions(WordOptions):
     arc_heads: int = option(1, "heads that see the arcs of the partial tree (trees alone)", least=0, most=_WIDEST)
     relation_heads: int = option(1, "heads that see its relations (trees alone)", least=0, most=_WIDEST)
     relation_width: int = option(
-        100, "width of the head and of the dependent whose relation is scored", least=1, most=_WIDEST
+        100, "width of the head and of the dependent whose relation is scored", least=1, most=_WIDEST_PAIR
     )
     dropout: float = option(0.33, "dropout of words, and in the encoder of structures", least=0.0, below=1.0)
     word_dropout: float = option(0.0, "dropout of whole words of the sentence", least=0.0, below=1.0)
