@@ -40,16 +40,19 @@ def checkpoint(data_folder, tmp_path_factory) -> Path:
     return folder / "checkpoint_last.pt"
 
 
-def test_generate_finds_trees(data_folder, checkpoint):
-    done = run("fairseq-generate", data_folder, *TASK, "--path", checkpoint, "--beam", "2", "--gen-subset", "valid")
+@pytest.mark.parametrize("beam", [1, 2])
+def test_generate_finds_the_trees_of_parse(data_folder, checkpoint, beam):
+    """Greedily, too, where the kind of an action is taken first."""
+    options = ("--path", checkpoint, "--beam", str(beam), "--gen-subset", "valid")
+    done = run("fairseq-generate", data_folder, *TASK, *options)
     found = {int(n): line.split() for n, line in re.findall(r"^H-(\d+)\t\S+\t(.*)$", done.stdout, re.M)}
     gold = list(read_conllu(SAMPLE))
     assert sorted(found) == list(range(len(gold)))
     system = ParserConfig.load(data_folder).transition_system()
     trees = [system.replay(s.forms, [*map(Action.parse, found[i])]) for i, s in enumerate(gold)]
     assert all(tree.why_invalid() is None for tree in trees)
-    assert "Generate valid with beam=2: UAS" in done.stdout
-    parses = Parser.load(checkpoint, precision="fp32", beam=2).parse(SAMPLE)
+    assert f"Generate valid with beam={beam}: UAS" in done.stdout
+    parses = Parser.load(checkpoint, precision="fp32", beam=beam).parse(SAMPLE)
     assert [[str(a) for a in parse.actions] for parse in parses] == [found[i] for i in range(len(gold))]
 
 
