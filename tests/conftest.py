@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -100,6 +101,11 @@ def fairseq_preprocess(folder: Path, *options: str) -> None:
         "--source-lang", "src", "--target-lang", "act", "--trainpref", folder / "train",
         "--validpref", folder / "valid", "--testpref", folder / "test", "--destdir", folder, *options,
     )  # fmt: skip
+
+
+def actions_generated(output: str) -> dict[int, list[str]]:
+    """Number of the sentence → its best actions, of what `fairseq-generate` printed."""
+    return {int(n): line.split() for n, line in re.findall(r"^H-(\d+)\t\S+\t(.*)$", output, re.M)}
 
 
 def train(data: Path, checkpoints: Path, *options: str, updates: int = 6):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import AMR_BEST, SAMPLE_AMR, run, run_here, train
+from tests.conftest import AMR_BEST, SAMPLE_AMR, actions_generated, run, run_here, train
 from tests.fairseq.test_end_to_end import TASK, logged
 from transition_parser import Parser
 from transition_parser.checkpoints import load_model
@@ -97,7 +97,7 @@ def generated(amr_data_folder, amr_checkpoint) -> str:
 
 
 def test_generate_finds_derivations_of_graphs(amr_data_folder, generated):
-    found = {int(n): line.split() for n, line in re.findall(r"^H-(\d+)\t\S+\t(.*)$", generated, re.M)}
+    found = actions_generated(generated)
     system = ParserConfig.load(amr_data_folder).transition_system()
     entries = read(amr_data_folder / "test.amr")
     assert sorted(found) == list(range(len(entries)))
@@ -108,7 +108,7 @@ def test_generate_finds_derivations_of_graphs(amr_data_folder, generated):
 
 
 def test_generate_logs_smatch(amr_data_folder, generated):
-    found = {int(n): line.split() for n, line in re.findall(r"^H-(\d+)\t\S+\t(.*)$", generated, re.M)}
+    found = actions_generated(generated)
     system = ParserConfig.load(amr_data_folder).transition_system()
     total = Counts()
     for i, entry in enumerate(read(amr_data_folder / "test.amr")):

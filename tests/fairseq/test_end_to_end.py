@@ -9,7 +9,7 @@ import sys
 import pytest
 import torch
 
-from tests.conftest import ROOT, SAMPLE, fairseq_preprocess, run, run_here, train
+from tests.conftest import ROOT, SAMPLE, actions_generated, fairseq_preprocess, run, run_here, train
 from transition_parser.checkpoints import load_checkpoint
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import attachment_scores
@@ -86,7 +86,7 @@ def generated(data_folder, checkpoint) -> str:
 
 
 def test_generate_finds_complete_legal_derivations(data_folder, generated):
-    found = {int(n): line.split() for n, line in re.findall(r"^H-(\d+)\t\S+\t(.*)$", generated, re.M)}
+    found = actions_generated(generated)
     sentences = list(read_conllu(SAMPLE))
     system = ParserConfig.load(data_folder).transition_system()
     assert sorted(found) == list(range(len(sentences)))
@@ -96,7 +96,7 @@ def test_generate_finds_complete_legal_derivations(data_folder, generated):
 
 
 def test_generate_logs_attachment_scores(data_folder, generated):
-    found = {int(n): line.split() for n, line in re.findall(r"^H-(\d+)\t\S+\t(.*)$", generated, re.M)}
+    found = actions_generated(generated)
     gold = list(read_conllu(SAMPLE))
     system = ParserConfig.load(data_folder).transition_system()
     trees = [system.replay(s.forms, [*map(Action.parse, found[i])]) for i, s in enumerate(gold)]

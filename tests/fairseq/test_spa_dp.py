@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.conftest import SAMPLE, SAMPLE_AMR, fairseq_preprocess, run, run_here
+from tests.conftest import SAMPLE, SAMPLE_AMR, actions_generated, fairseq_preprocess, run, run_here
 from transition_parser import Parser
 from transition_parser.checkpoints import load_model
 from transition_parser.graphs.conllu import read_conllu
@@ -44,7 +44,7 @@ def checkpoint(request, data_folder, tmp_path_factory) -> Path:
 
 def test_generate_finds_trees_and_scores_them(data_folder, checkpoint):
     done = run("fairseq-generate", data_folder, *TASK, "--path", checkpoint, "--beam", "2", "--gen-subset", "valid")
-    found = {int(n): line.split() for n, line in re.findall(r"^H-(\d+)\t\S+\t(.*)$", done.stdout, re.M)}
+    found = actions_generated(done.stdout)
     gold = list(read_conllu(SAMPLE))
     assert sorted(found) == list(range(len(gold)))
     system = ParserConfig.load(data_folder).transition_system()

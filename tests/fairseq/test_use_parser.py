@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import SAMPLE, SAMPLE_AMR, run, run_here
+from tests.conftest import SAMPLE, SAMPLE_AMR, actions_generated, run, run_here
 from transition_parser import Parser
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.transitions import Action
@@ -45,7 +45,7 @@ def test_generate_finds_the_trees_of_parse(data_folder, checkpoint, beam):
     """Greedily, too, where the kind of an action is taken first."""
     options = ("--path", checkpoint, "--beam", str(beam), "--gen-subset", "valid")
     done = run("fairseq-generate", data_folder, *TASK, *options)
-    found = {int(n): line.split() for n, line in re.findall(r"^H-(\d+)\t\S+\t(.*)$", done.stdout, re.M)}
+    found = actions_generated(done.stdout)
     gold = list(read_conllu(SAMPLE))
     assert sorted(found) == list(range(len(gold)))
     system = ParserConfig.load(data_folder).transition_system()
