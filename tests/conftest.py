@@ -54,6 +54,19 @@ def without_kernels():
         yield
 
 
+def both_ways(kernels):
+    """A fixture: tests that use it run with the library of a module of kernels, and without it."""
+
+    @pytest.fixture(params=["compiled", "torch"])
+    def way(request, monkeypatch):
+        if request.param == "torch":
+            monkeypatch.setattr(kernels, "library", lambda: None)
+        elif kernels.library() is None:
+            pytest.skip("set up without a compiler for the kernels")
+
+    return way
+
+
 def run(*command: str | Path, status: int = 0, stdin: str | None = None, cwd: Path | None = None):
     """Runs a program of this environment and returns what it printed; fails on another exit status."""
     program, *arguments = map(str, command)

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from tests.conftest import both_ways
 from transition_parser.kernels import search_kernels
 from transition_parser.modules.contract import ActionScores
 from transition_parser.search import _best_continuations
@@ -10,13 +11,7 @@ from transition_parser.search import _best_continuations
 DEAD = float("-inf")
 
 
-@pytest.fixture(params=["kernels", "torch"])
-def kernels(request, monkeypatch):
-    """The two ways in which continuations are ranked."""
-    if request.param == "torch":
-        monkeypatch.setattr(search_kernels, "library", lambda: None)
-    elif search_kernels.library() is None:
-        pytest.skip("set up without a compiler for the kernels")
+kernels = both_ways(search_kernels)
 
 
 @pytest.mark.usefixtures("kernels")

@@ -98,7 +98,7 @@ def _explore(model: ParserModel, encoder_out: EncoderOut, gold: GoldTrees, draws
 def _actions_to_take(scores: ActionScores, correct: Correct, machine: DependencyMachine, draws: Draws | None) -> Tensor:
     """(R,): the action that each row takes; `</s>` where it is final."""
     column = machine.table.column
-    values = scores.log_probabilities(len(column)).masked_fill(~machine.legal(), float("-inf"))
+    values = scores.log_probabilities(len(column))  # −inf for what is not legal
     if draws is None:
         return values.masked_fill(~correct.actions, float("-inf")).argmax(1)
     of_columns = _log_sums(values, column, correct.columns.size(1))

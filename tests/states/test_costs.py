@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import costs, oracle
-from tests.conftest import SAMPLE
+from tests.conftest import SAMPLE, both_ways
 from tests.simulated_device import DEVICE, SimulatedDevice
 from tests.states.test_amr_machine import machine_of
 from tests.states.test_amr_machine import make_table as make_amr_table
@@ -86,13 +86,7 @@ def random_walk(walk: Walk, rng: random.Random, explored: float) -> None:
         walk.step(actions)
 
 
-@pytest.fixture(params=["compiled", "torch"])
-def kernels(request, monkeypatch):
-    """The two ways in which arc-standard's trees are compared."""
-    if request.param == "torch":
-        monkeypatch.setattr(costs_kernels, "library", lambda: None)
-    elif costs_kernels.library() is None:
-        pytest.skip("set up without a compiler for the kernels")
+kernels = both_ways(costs_kernels)
 
 
 @pytest.mark.usefixtures("kernels")

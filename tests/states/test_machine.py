@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import oracle
-from tests.conftest import SAMPLE
+from tests.conftest import SAMPLE, both_ways
 from tests.states.indicators import indicators
 from tests.strategies import RELATIONS
 from transition_parser.errors import InputError
@@ -75,13 +75,7 @@ def assert_equal(machine: DependencyMachine, table: ActionTable, states) -> None
         assert bool(machine.closing()[row]) == (table.system.is_final(state) or last)
 
 
-@pytest.fixture(params=["compiled", "torch"])
-def kernels(request, monkeypatch):
-    """The two ways in which a machine takes its steps."""
-    if request.param == "torch":
-        monkeypatch.setattr(machine_kernels, "library", lambda: None)
-    elif machine_kernels.library() is None:
-        pytest.skip("set up without a compiler for the kernels")
+kernels = both_ways(machine_kernels)
 
 
 @pytest.mark.usefixtures("kernels")

@@ -80,11 +80,15 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
             raise InputError(f"--hinge-weight {hinge_weight} is not between 0 and 1")
         self.only_legal = str(softmax_over) == "legal"
         self.hinge_weight = hinge_weight if str(action_loss) == "hinge" else None
-        if self.hinge_weight is not None and (not self.only_legal or label_smoothing):
+        if self.hinge_weight is not None:
+            self._check_hinge(task)
+
+    def _check_hinge(self, task) -> None:
+        if not self.only_legal or self.eps:
             raise InputError("--action-loss hinge is for --softmax-over legal and --label-smoothing 0")
-        if self.hinge_weight is not None and not isinstance(task.table.system, TreeSystem):
+        if not isinstance(task.table.system, TreeSystem):
             raise InputError(f"--action-loss hinge is for dependency trees, not for {task.table.system.name}")
-        if self.hinge_weight is not None and task.also_resources is not None:
+        if task.also_resources is not None:
             raise InputError("--action-loss hinge is for one corpus: leave out --also")
 
     def forward(self, model, sample, reduce=True):
