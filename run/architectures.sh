@@ -2,30 +2,46 @@
 # The published ways to show a network the parser state, side by side: small sizes that are trained alike.
 #   bash run/architectures.sh all|tags|minilm|dynamic|ablations DATA CORPUS OUT [EPOCHS [SEED ...]]
 # all: each architecture. tags: with tags as inputs, predicted where text has none. minilm: with words read by MiniLM,
-# frozen. dynamic: trained on explored states by the dynamic oracle. ablations: those of the papers. Greedy search, and
-# for `all` a beam of 8, too.
-# DATA: a folder of `run/prepare.sh SYSTEM ... --upos`. CORPUS: the folder of the treebank, with dev.conllu and
-# test.conllu. OUT: a folder for checkpoints and figures.txt. EPOCHS: by default 10. Run it again to resume where it
-# stopped.
+# frozen. dynamic: on gold derivations, and on explored states by the dynamic oracle. ablations: those of the papers,
+# beside the whole architectures. Greedy search, and for `all` a beam of 8, too.
+# DATA: a folder of `run/prepare.sh SYSTEM ... --upos`, or of AMRs. CORPUS: a folder with the dev.conllu and test.conllu,
+# or dev.amr and test.amr, of it. OUT: a folder for checkpoints and figures.txt. EPOCHS: by default 10 (AMRs: 20). Run it
+# again to resume where it stopped.
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 . "$root/run/variants.sh"
 arguments="all|tags|minilm|dynamic|ablations DATA CORPUS OUT [EPOCHS [SEED ...]]"
-if [ $# -lt 4 ] || [ ! -d "$2" ] || [ ! -f "$3/test.conllu" ]; then usage "$arguments"; fi
-corpus=ewt data=$2 golds=("$3/dev.conllu" "$3/test.conllu") out=$4 epochs=${5:-10} beams=(1)
+if [ $# -lt 4 ] || [ ! -d "$2" ]; then usage "$arguments"; fi
 case $1 in all | tags | minilm | dynamic | ablations) ;; *) usage "$arguments" ;; esac
+data=$2 out=$4 beams=(1)
+if [ -f "$3/test.conllu" ]; then
+    kind=conllu common=$root/configs/ewt-stack-small.flags epochs=${5:-10}
+    architectures=(stack-transformer stack-attention spa-dp spa-dp-graph use)
+elif [ -f "$3/test.amr" ]; then
+    kind=amr common=$root/configs/lpp-stack-small.flags epochs=${5:-20}
+    architectures=(stack-transformer stack-attention spa-dp use)
+else
+    usage "$arguments"
+fi
+golds=("$3/dev.$kind" "$3/test.$kind")
+# UD_English-EWT is ewt
+corpus=$(basename "$(cd "$3" && pwd)" | tr '[:upper:]' '[:lower:]' | sed 's/^ud_[^-]*-//; s/-.*//')
 seeds=("${@:6}")
 [ ${#seeds[@]} -gt 0 ] || seeds=(1 2)
 mkdir -p "$out"
-# variant c of the Stack-Transformer: the others have no positions within the state either
-sed '/^--state-positions$/d' "$root/configs/ewt-stack-small.flags" >"$out/stack-transformer.flags"
-architectures=(stack-transformer stack-attention spa-dp spa-dp-graph use)
-configs=(
-    [stack-transformer]=$out/stack-transformer.flags
-    [stack-attention]=$root/configs/ewt-stack-attention-small.flags
-    [spa-dp]=$root/configs/ewt-spa-dp-small.flags
-    [spa-dp-graph]=$root/configs/ewt-spa-dp-graph-small.flags
-    [use]=$root/configs/ewt-use-small.flags
+# all have the flags of the Stack-Transformer but its own: variant c, as the others have no positions within the state either
+declare -A own=(
+    [stack-transformer]=stack_transformer_small
+    [stack-attention]=stack_attention_rnn_small
+    [spa-dp]=spa_dp_small
+    [spa-dp-graph]=spa_dp_graph_small
+    [use]=use_parser_small
 )
+for architecture in "${architectures[@]}"; do
+    drop='^--state-positions$'
+    [ "$architecture" = stack-transformer ] || drop+='|^--encoder-local-layers|^--share-decoder-input-output-embed$'
+    sed -E "s/^--arch .*/--arch ${own[$architecture]}/; /$drop/d" "$common" >"$out/$architecture.flags"
+    configs+=([$architecture]=$out/$architecture.flags)
+done
 variants=()
 # variant ARCHITECTURE NAME FLAGS: an architecture with further flags
 variant() {
@@ -45,16 +61,22 @@ minilm)
     done
     ;;
 dynamic)
-    for architecture in stack-transformer spa-dp use; do variant "$architecture" -dynamic "--oracle dynamic"; done
+    for architecture in stack-transformer spa-dp use; do
+        variant "$architecture" "" ""
+        variant "$architecture" -dynamic "--oracle dynamic"
+    done
     ;;
 ablations)
+    variant stack-attention "" ""
     variant stack-attention -seq2seq "--no-pushed --no-removed --attention-layers 1"
     variant stack-attention -no-pushed "--no-pushed"
     variant stack-attention -no-removed "--no-removed"
     for layers in 1 2 4; do variant stack-attention "-$layers-layers" "--attention-layers $layers"; done
     for architecture in spa-dp spa-dp-graph; do
+        variant "$architecture" "" ""
         for spa in none vanilla tob; do variant "$architecture" "-$spa" "--spa $spa"; done
     done
+    variant use "" ""
     # a structure fewer (fig. 5 of Ji et al. 2021); six and seven heads divide 252
     for structure in stack buffer action arc relation; do
         variant use "-no-$structure" "--$structure-heads 0 --use-width 252"
