@@ -9,10 +9,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.models.use_parser.kinds import Kinds, TwoStages
 from transition_parser.models.use_parser.options import UseOptions
-from transition_parser.models.use_parser.relations import ARC_KINDS, Arcs, Ends, RelationScores
+from transition_parser.models.use_parser.relations import Ends, RelationScores
+from transition_parser.modules.arcs import ARC_KINDS, Arcs
 from transition_parser.modules.dropout import Dropout
+from transition_parser.modules.kinds import Kinds, TwoStages
 from transition_parser.modules.linear import linear
 from transition_parser.states.states import RANKS, States
 from transition_parser.states.table import ActionTable
@@ -57,12 +58,10 @@ class TreeClassifier(nn.Module):
     """Of trees: relations by a biaffine form of the two words, and by the configuration (eq. 5), with the same weights
     for LEFT-ARC and RIGHT-ARC. Where SHIFTs have words one of them is legal, so that they need no scores.
 
-    slot: (V,), where the score of each token is among those of `ARC_KINDS` × relations; behind them is a 0.
     arc_of_kind: (K,), which of `ARC_KINDS` each kind is, −1 for others.
     """
 
     needs = RANKS
-    slot: Tensor
     arc_of_kind: Tensor
 
     def __init__(self, table: ActionTable, kinds: Kinds, options: UseOptions, words: int) -> None:
@@ -72,15 +71,8 @@ class TreeClassifier(nn.Module):
         self.relations = RelationScores(words, options.relation_width, self.count)
         self.of_configuration = nn.Linear(options.use_width, self.count, bias=False)
         nn.init.xavier_uniform_(self.of_configuration.weight)
-        self.arcs = Arcs(table.system.name)
-        numbers = {kind: number for number, kind in enumerate(ARC_KINDS)}
-        last = len(ARC_KINDS) * self.count
-        slots = [
-            numbers[action.kind] * self.count + relation if action is not None and action.kind in numbers else last
-            for action, relation in zip(table.actions, table.relation.tolist(), strict=True)
-        ]
-        self.register_buffer("slot", torch.tensor(slots), persistent=False)
-        arcs = {kind.value: number for kind, number in numbers.items()}
+        self.arcs = Arcs(table)
+        arcs = {kind.value: number for number, kind in enumerate(ARC_KINDS)}
         self.register_buffer(
             "arc_of_kind", torch.tensor([arcs.get(name, -1) for name in kinds.names]), persistent=False
         )
@@ -98,7 +90,7 @@ class TreeClassifier(nn.Module):
         sentence = torch.arange(batch, device=c.device).repeat_interleave(steps)[:, None]
         index = ((sentence * positions + dependents) * positions + heads).flatten()
         scores = pairs.flatten(0, 2).index_select(0, index).unflatten(0, (batch, steps, len(ARC_KINDS)))
-        return TwoStages(self.kinds(c), self._labels(scores + self.of_configuration(c)[..., None, :]))
+        return TwoStages(self.kinds(c), self.arcs.of_tokens(scores + self.of_configuration(c)[..., None, :]))
 
     def step(self, c: Tensor, states: States, ends: Ends, sentence: Tensor, first: Tensor | None = None) -> Tensor:
         """(R, V), labels, in search: of c (R, width). sentence: (R,), which sentence of `ends` each row is of. first:
@@ -106,7 +98,7 @@ class TreeClassifier(nn.Module):
         heads, dependents = self.arcs.positions(states)
         if first is None:
             scores = self._of_pairs(ends, sentence[:, None], heads, dependents) + self.of_configuration(c)[:, None]
-            return self._labels(scores)
+            return self.arcs.of_tokens(scores)
         arc = self.arc_of_kind[first]
         rows = slice(None)
         if c.device.type == "cpu":  # elsewhere counting the arcs would make the host wait
@@ -115,7 +107,7 @@ class TreeClassifier(nn.Module):
         found = self._of_pairs(ends, sentence, heads[rows].gather(1, arc), dependents[rows].gather(1, arc))
         scores = self.of_configuration(c).float()
         scores[rows] += found[:, 0]
-        return self._labels(scores[:, None].expand(-1, len(ARC_KINDS), -1))
+        return self.arcs.of_tokens(scores[:, None].expand(-1, len(ARC_KINDS), -1))
 
     def _of_pairs(self, ends: Ends, sentence: Tensor, heads: Tensor, dependents: Tensor) -> Tensor:
         """(N, M, relations) of pairs of positions (N, M) in the sentences (N, 1)."""
@@ -125,7 +117,3 @@ class TreeClassifier(nn.Module):
             for words, some in zip(ends, (heads, dependents), strict=True)
         )
         return self.relations(*chosen).unflatten(0, heads.shape)
-
-    def _labels(self, scores: Tensor) -> Tensor:
-        """(…, V) from (…, 2, relations)."""
-        return F.pad(scores.flatten(-2), (0, 1)).index_select(-1, self.slot)

@@ -11,9 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.models.use_parser.attention import Content
 from transition_parser.models.use_parser.classifier import PlainClassifier, TreeClassifier
-from transition_parser.models.use_parser.kinds import Kinds, TwoStages
 from transition_parser.models.use_parser.layer import WORDS, Sight, UseLayer
 from transition_parser.models.use_parser.options import UseOptions
 from transition_parser.models.use_parser.relations import Ends
@@ -21,6 +19,8 @@ from transition_parser.models.use_parser.structures import ACTIONS, STRUCTURES, 
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.indicated_attention import Content
+from transition_parser.modules.kinds import Kinds, TwoStages
 from transition_parser.states.machine import Machine
 from transition_parser.states.states import FIELDS, States
 from transition_parser.states.table import ActionTable
@@ -132,8 +132,8 @@ class UseDecoder(StateDecoder):
             first = self.kinds.first(kinds, legal)
         labels = self.classifier.step(c, states, search.ends, search.sentence_of_row(), first)
         scores = self.kinds.log_probabilities(TwoStages(kinds, labels), legal)
-        if first is not None:  # the others count, and are not taken
-            legal = torch.where(self.kinds.kind == first[:, None], legal, legal - 2 * legal.clamp_min(0))
+        if first is not None:
+            legal = self.kinds.only_of(first, legal)
         return ActionScores(scores, None, legal)
 
     def _next(self, search: UseSearch, states: States) -> Tensor:

@@ -13,8 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.models.use_parser.attention import Content, StructureHeads, attend
 from transition_parser.models.use_parser.options import UseOptions
+from transition_parser.models.use_parser.structure_heads import StructureHeads
 from transition_parser.models.use_parser.structures import (
     ACTIONS,
     STRUCTURES,
@@ -22,6 +22,7 @@ from transition_parser.models.use_parser.structures import (
     structure_numbers,
 )
 from transition_parser.modules.dropout import Dropout
+from transition_parser.modules.indicated_attention import Content, attend
 from transition_parser.modules.layers import FeedForward
 from transition_parser.modules.linear import keep_weight, linear
 

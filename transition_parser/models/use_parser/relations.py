@@ -12,12 +12,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.modules.linear import linear
-from transition_parser.states.specs import NONE, spec_of
-from transition_parser.states.states import States
-from transition_parser.states.table import Column
-from transition_parser.transitions import Kind
-
-ARC_KINDS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
 
 
 class Ends(NamedTuple):
@@ -57,22 +51,3 @@ class RelationScores(nn.Module):
         formed = self.form(dependents).unflatten(-1, (-1, heads.size(-1)))
         precise = torch.promote_types(formed.dtype, torch.float)
         return (formed.to(precise) @ heads.to(precise)[..., None])[..., 0]
-
-
-class Arcs:
-    """Which words the arcs of a system connect: `ARC_KINDS`, LEFT-ARC and RIGHT-ARC."""
-
-    def __init__(self, system: str) -> None:
-        effects = spec_of(system).effects
-        known = [effects[Column[kind.name]] for kind in ARC_KINDS]
-        # S0, S1 and B0 as 0, 1 and 2
-        self.heads = [effect.head - NONE - 1 for effect in known]
-        self.dependents = [effect.dependent - NONE - 1 for effect in known]
-
-    def positions(self, states: States) -> tuple[Tensor, Tensor]:
-        """(N, 2) each: the position of the head and of the dependent that either arc would have; that of any word where
-        it is not legal."""
-        assert states.stack is not None and states.buffer is not None
-        there = torch.stack([states.stack == 1, states.stack == 2, states.buffer == 1], 1)
-        words = there.byte().max(2).indices
-        return words[:, self.heads], words[:, self.dependents]

@@ -67,6 +67,10 @@ class Kinds(nn.Module):
         open_kinds = torch.cat([_any(some) for some in there], -1)
         return _precise(kinds).masked_fill(~open_kinds, float("-inf")).argmax(-1)
 
+    def only_of(self, first: Tensor, legal: Tensor) -> Tensor:
+        """`legal` (N, V) where no kind but `first` (N,) may be taken: the others count, and have −1."""
+        return torch.where(self.kind == first[:, None], legal, legal - 2 * legal.clamp_min(0))
+
 
 def _normaliser(scores: Tensor, there: Tensor) -> Tensor:
     """(…, 1): the log of the sum of exp of those that are there, both (…, N); of all where none is."""

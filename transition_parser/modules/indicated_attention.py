@@ -1,10 +1,10 @@
-"""Attention to items that a structure adds something to: its indicators, of which there are few.
+"""Attention to items that a structure, or a graph, adds something to: indicators, of which there are few.
 
 No tensor is made that has a vector for each pair of a time step and an item: with s_v the vector of indicator v,
 q · (k_i + s_v) = q · k_i + q · s_v, and the sum of a_i (x_i + s_v) is that of a_i x_i and, for each v, of s_v times all
 the weight of the items that have it.
 
-Source: Ji et al. 2021, eqs 1 and 2; Shaw et al. 2018, sec. 3.3
+Source: Shaw et al. 2018, sec. 3.3; Mohammadshahi and Henderson 2020, eqs 3 and 4; Ji et al. 2021, eqs 1 and 2
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
-
-from transition_parser.modules.linear import keep_weight
+from torch import Tensor
 
 
 class Content(NamedTuple):
@@ -41,43 +39,6 @@ class Content(NamedTuple):
     def kept(self) -> Content:
         """For many steps: contiguous, and in fp32 at least."""
         return Content(*(_precise(tensor).contiguous() for tensor in self))
-
-
-class StructureHeads(nn.Module):
-    """Heads of structures that have the same items: keys W_K (X + S_K), values W_V (X + S_V).
-
-    The heads of one structure share its indicators; each has a W_K and a W_V of its own.
-
-    items: D, width of items. structure: (H,), the number of the structure of each head. values: how many indicators
-    each structure has. width: d.
-
-    key_indicators, value_indicators: (structures, values, D), S_K and S_V.
-    """
-
-    structure: Tensor
-
-    def __init__(self, items: int, structure: Tensor, values: int, width: int) -> None:
-        super().__init__()
-        self.register_buffer("structure", structure, persistent=False)
-        self.key_value = keep_weight(nn.Linear(items, 2 * len(structure) * width, bias=False))
-        for weight in self.key_value.weight.data.split(width):
-            nn.init.xavier_uniform_(weight)
-        # as large as items, which are normed: the structure is to count as much as they do
-        shape = (int(structure.max()) + 1, values, items)
-        self.key_indicators = nn.Parameter(torch.randn(shape))
-        self.value_indicators = nn.Parameter(torch.randn(shape))
-
-    def content(self, items: Tensor) -> Content:
-        """What the heads attend to of items (B, P, D)."""
-        heads = 2 * len(self.structure)
-        keys, values = self.key_value(items).unflatten(-1, (heads, -1)).permute(2, 0, 1, 3).chunk(2)
-        of_key, of_value = self.key_value.weight.unflatten(0, (heads, -1)).transpose(1, 2).chunk(2)
-        return Content(
-            keys,
-            values,
-            self.key_indicators.index_select(0, self.structure) @ of_key,
-            self.value_indicators.index_select(0, self.structure) @ of_value,
-        )
 
 
 def attend(query: Tensor, content: Content, index: Tensor, unseen: Tensor | None) -> Tensor:
