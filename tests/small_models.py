@@ -54,19 +54,29 @@ MODELS = {
     "concat": ("spa_dp_graph_small", {"head_score": "concat", "spa": "none"}),
     "structures": ("use_parser_small", {}),
     "few structures": ("use_parser_small", USE_HEADS | {"encoder_local_layers": 1}),
+    "sentence": ("sentence_transformer_small", {}),
+    "sentence graph": ("sentence_transformer_g2g_small", {}),
+    "composed": ("state_transformer_small", {}),
+    "state graph": ("state_transformer_g2g_small", {}),
+    "pretrained graph": ("sentence_transformer_g2g_small", {}),
+    "CLS": ("state_transformer_g2g_small", {"composition": True, "no_graph_output": True, "history_layers": 2}),
     "pretrained": ("stack_transformer_small", {"pretrained_layers": "last3", "pretrained_training": "adapters"}),
 }
 MEMORYLESS = ("no memory", "bot", "tob", "vanilla")
 GRAPHS = ("heads", "concat")  # they find trees of any shape
+OF_TREES = ("sentence", "sentence graph", "composed", "state graph", "pretrained graph", "CLS")
 _SIZES = {"encoder_embed_dim": 64, "encoder_ffn_embed_dim": 64, "encoder_attention_heads": 2}
 _SIZES |= {name.replace("encoder", "decoder"): size for name, size in _SIZES.items()} | {"toy_width": 64}
 _SIZES |= {"word_width": 32, "scan_width": 16, "spa_width": 16, "mlp_width": 32}
 _SIZES |= {"use_width": 32, "action_width": 16, "marker_width": 8, "indicator_bound": 8, "marker_steps": 12}
-_SIZES |= {"relation_width": 8, "encoder_dropout": 0.0}
+_SIZES |= {"relation_width": 8, "encoder_dropout": 0.0, "exist_width": 16, "classifier_dropout": 0.0, "longest": 64}
+_SIZES |= {"composition_width": 16, "history_layers": 1, "history_width": 16}
 
 
 def runs_with(kind: str, system: str) -> bool:
     """Whether a model of `MODELS` is for the system: those of `GRAPHS` need one that builds every tree."""
+    if kind in OF_TREES:
+        return system in TREE_SYSTEMS
     return kind not in GRAPHS or (system in TREE_SYSTEMS and not TREE_SYSTEMS[system].projective_only)
 
 
@@ -96,9 +106,9 @@ def make_model(kind: str, resources: Resources, dropout: float = 0.0) -> Trainin
     if kind == "columns":
         of_trees = {"read_tags": True, "tag_loss": 0.5}
         options = {**options, **(of_trees if UPOS in resources.columns else {"read_domain": True})}
-    if kind == "pretrained":
+    if kind.startswith("pretrained"):
         options = {**options, "pretrained": _encoder()}
-    args = Namespace(**_SIZES, **options, dropout=dropout)
+    args = Namespace(**{**_SIZES, **options}, dropout=dropout)
     return TrainingModel(architecture.build(architecture.options.of_namespace(args, architecture.defaults), resources))
 
 

@@ -144,6 +144,16 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         if model.training:
             _check_none(illegal, sample, "action {} of sentence {} is illegal")
         counted = (real & (illegal.cumsum(1) == 0)).flatten()
+        share = 1.0
+        if net_output[1].get("drawn") is not None:  # those drawn stand for all
+            drawn = counted & net_output[1]["drawn"].flatten()
+            share = counted.sum() / drawn.sum().clamp_min(1)
+            counted = drawn
+        loss, nll = self._loss_of_steps(model, logits, legal, target, counted, sample)
+        return loss * share, nll * share
+
+    def _loss_of_steps(self, model, logits, legal, target, counted, sample) -> tuple[Tensor, Tensor]:
+        """(B · T,) each."""
         if not self.only_legal:
             legal = torch.ones_like(legal)
         if self.hinge_weight is None and "correct" not in sample:

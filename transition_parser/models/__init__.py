@@ -3,4 +3,10 @@
 A new system calls `register` in its file, which is named here; fairseq then knows it too (`tasks/wrappers.py`).
 """
 
-from transition_parser.models import spa_dp, stack_attention_rnn, stack_transformer, use_parser  # noqa: F401
+from transition_parser.models import (  # noqa: F401
+    graph2graph,
+    spa_dp,
+    stack_attention_rnn,
+    stack_transformer,
+    use_parser,
+)

@@ -215,6 +215,11 @@ class StateDecoder(Decoder, ABC):
         actions: (B, T), the actions taken before each step, `</s>` before the first. states: (B, T, …).
         """
 
+    def drawn(self, actions: Tensor) -> Tensor | None:
+        """(B, T) bool: the steps that an update learns from, where it does not from all of them. `scores` then gets it
+        as one argument more, and the loss of these stands for that of all."""
+        return None
+
     @abstractmethod
     def start(self, encoder_out: EncoderOut) -> SearchState:
         """The state of search before the first action."""
@@ -340,15 +345,17 @@ class ParserModel(nn.Module):
         states: States | None = None,
         features: Tensor | None = None,
         words: WordTensors | None = None,
+        drawn: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, EncoderOut]:
         """Scores (B, T, V) before the softmax; which actions compete, (B, T, V), 1 and 0; what the encoder returned.
 
         src_tokens: (B, S) piece ids. prev_output_tokens: (B, T) actions, `</s>` first. states: those before each
-        action, by default made here. features, words: as in `encode`. For models with a `StateDecoder`.
+        action, by default made here. features, words: as in `encode`. drawn: as of `StateDecoder`, for which this is.
         """
         decoder = cast(StateDecoder, self.decoder)
         encoder_out, states = self.read(src_tokens, prev_output_tokens, states, features, words)
-        return decoder.scores(prev_output_tokens, encoder_out, states), decoder.legality(states), encoder_out
+        some = () if drawn is None else (drawn,)
+        return decoder.scores(prev_output_tokens, encoder_out, states, *some), decoder.legality(states), encoder_out
 
     def read(
         self,

@@ -107,7 +107,7 @@ class Ensemble(ParserModel):
     def encode(self, net_input: Mapping[str, Any]) -> EnsembleOut:
         words = net_input.get("words") or {}
         outs = [m.encode({**net_input, "words": words.get(str(i))}) for i, m in enumerate(self.members)]
-        return EnsembleOut(*outs[0], tuple(outs))
+        return EnsembleOut(*outs[0][:4], tuple(outs))
 
 
 def _decoders(members: Sequence[ParserModel]) -> list[StateDecoder]:

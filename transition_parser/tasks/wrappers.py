@@ -19,7 +19,14 @@ from torch import Tensor
 
 import transition_parser.models  # noqa: F401  (registers the architectures of the package)
 from transition_parser.models.registry import Architecture, architecture_of, on_registration
-from transition_parser.modules.contract import ALSO_PREFIX, GraphDecoder, ParserModel, SearchState, only_legal
+from transition_parser.modules.contract import (
+    ALSO_PREFIX,
+    GraphDecoder,
+    ParserModel,
+    SearchState,
+    StateDecoder,
+    only_legal,
+)
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.words import WordTensors
 from transition_parser.states.states import States
@@ -73,10 +80,10 @@ class TrainingModel(BaseFairseqModel):
         also: bool = False,
     ) -> tuple[Tensor, dict[str, Any]]:
         """(B, T, V) scores before the softmax, −inf for illegal actions, and fairseq's dictionary of extras: which
-        actions are legal, 1 and 0, under `legal`; the encoder's words under `words`, and what predicts their tags
-        under `tag_heads`. mask_illegal: False leaves the scores as they come. also: the batch is for the model that is
-        trained along. Of models that score graphs, not actions: the scores of what is decided first, and all that is
-        decided under `decisions`.
+        actions are legal, 1 and 0, under `legal`; the steps that count, (B, T), under `drawn`, None for all; the
+        encoder's words under `words`, and what predicts their tags under `tag_heads`. mask_illegal: False leaves the
+        scores as they come. also: the batch is for the model that is trained along. Of models that score graphs, not
+        actions: the scores of what is decided first, and all that is decided under `decisions`.
 
         states: those before each action, by field, from the data loader; without them the machine runs here.
         """
@@ -88,8 +95,9 @@ class TrainingModel(BaseFairseqModel):
             decisions = cast(GraphDecoder, plain.decoder).decisions(encoder_out, read)
             scores, legal, extra = decisions[0].scores, decisions[0].competing, {"decisions": decisions}
         else:
-            scores, legal, encoder_out = plain(*batch)
-            extra = {"legal": legal}
+            drawn = cast(StateDecoder, plain.decoder).drawn(prev_output_tokens) if plain.training else None
+            scores, legal, encoder_out = plain(*batch, drawn)
+            extra = {"legal": legal, "drawn": drawn}
         extra |= {"attn": None, "words": encoder_out.words, "tag_heads": plain.tag_heads}
         return only_legal(scores, legal) if mask_illegal else scores, extra
 
@@ -128,7 +136,7 @@ class _Encoder(FairseqEncoder):
         return self.plain.encode(net_input)
 
     def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
-        return EncoderOut(*(None if t is None else t.index_select(0, new_order) for t in encoder_out))
+        return type(encoder_out)(*(None if t is None else t.index_select(0, new_order) for t in encoder_out))
 
     def max_positions(self) -> int:
         return LONGEST[0]

@@ -1,0 +1,112 @@
+"""Words composed with their dependents, and an LSTM over the actions so far.
+
+Source: Mohammadshahi and Henderson 2020, sec. 4.1 and appendix B
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from transition_parser.models.graph2graph.options import StateTransformerOptions
+from transition_parser.modules.kinds import Kinds
+from transition_parser.modules.linear import linear
+from transition_parser.states.states import States
+from transition_parser.states.table import ActionTable
+
+
+class Composed(NamedTuple):
+    """Of R rows. words: (R, P, dim), C. head: (R, P), the offset to the head, as in `States`. dependent: (R, P), the
+    most recent dependent of each word, −1 for none. label: (R, P), its relation and direction, 0 for none."""
+
+    words: Tensor
+    head: Tensor
+    dependent: Tensor
+    label: Tensor
+
+    def of(self, rows: Tensor) -> Composed:
+        """The same for some rows."""
+        return Composed(*(field.index_select(0, rows) for field in self))
+
+
+class Composition(nn.Module):
+    """C' = Comp(C, C of the most recent dependent, its label) + C for each word on the stack or in the buffer (eq. 11),
+    after each action; those that have left them stay as they are.
+
+    Comp has one hidden layer with tanh. It starts at zero, so that a pretrained Transformer reads at first what it was
+    trained for.
+
+    dim: width of words. width: of the hidden layer. relations: how many, with 0 for none.
+    """
+
+    def __init__(self, dim: int, width: int, relations: int) -> None:
+        super().__init__()
+        self.relations = relations
+        self.labels = nn.Embedding(2 * relations, dim)
+        self.no_dependent = nn.Parameter(torch.zeros(dim))
+        nn.init.normal_(self.labels.weight, std=0.02)
+        self.head, self.dependent, self.label = linear(dim, width), linear(dim, width), linear(dim, width)
+        self.output = linear(width, dim)
+        nn.init.zeros_(self.output.weight)
+
+    def start(self, words: Tensor) -> Composed:
+        """Before the first action: words (R, P, dim) as they are."""
+        none = torch.zeros(words.shape[:2], dtype=torch.long, device=words.device)
+        return Composed(words, none, none - 1, none)
+
+    def forward(self, before: Composed, states: States) -> Composed:
+        """After one more action. states: (R, …), those after it."""
+        assert states.head is not None and states.relation is not None
+        assert states.stack is not None and states.buffer is not None
+        head = states.head.long()
+        new, attached = ((head != 0) & (before.head == 0)).byte().max(1)
+        attached = attached[:, None]
+        offset = head.gather(1, attached)
+        receiver = attached + offset
+        label = states.relation.long().gather(1, attached) + self.relations * (offset > 0)
+        is_new = new[:, None] > 0
+        positions = torch.arange(head.size(1), device=head.device)
+        gets = is_new & (positions == receiver)
+        dependent, labels = torch.where(gets, attached, before.dependent), torch.where(gets, label, before.label)
+        words = before.words
+        of_dependents = words.gather(1, dependent.clamp_min(0)[..., None].expand_as(words))
+        of_dependents = torch.where(dependent[..., None] >= 0, of_dependents, self.no_dependent.to(words.dtype))
+        hidden = self.head(words) + self.dependent(of_dependents)
+        hidden = hidden + self.label(self.labels.weight)[labels].to(hidden.dtype)
+        there = (states.stack > 0) | (states.buffer > 0)
+        added = self.output(hidden.tanh()).to(words.dtype) * there[..., None].to(words.dtype)
+        return Composed(words + added, head, dependent, labels)
+
+    def all_steps(self, words: Tensor, states: States) -> Tensor:
+        """(B, T, P, dim), C before each action. words: (B, P, dim). states: (B, T, …)."""
+        now, found = self.start(words), [words]
+        fields = states.tensors()
+        for step in range(1, states.columns.size(1)):
+            now = self(now, States(**{name: value[:, step] for name, value in fields.items()}))
+            found.append(now.words)
+        return torch.stack(found, 1)
+
+
+class History(nn.Module):
+    """An LSTM over the actions so far, each the sum of the embeddings of its kind and its relation (eq. 8).
+
+    kind, relation: (V,), of each token.
+    """
+
+    kind: Tensor
+    relation: Tensor
+
+    def __init__(self, table: ActionTable, kinds: Kinds, options: StateTransformerOptions) -> None:
+        super().__init__()
+        self.width = options.history_width
+        self.of_kind = nn.Embedding(len(kinds.names), self.width)
+        self.of_relation = nn.Embedding(len(table.relations), self.width)
+        self.register_buffer("kind", kinds.kind.clone(), persistent=False)
+        self.register_buffer("relation", torch.from_numpy(table.relation).long(), persistent=False)
+        self.lstm = nn.LSTM(self.width, self.width, options.history_layers, batch_first=True)
+
+    def forward(self, tokens: Tensor, memory: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple]:
+        """(B, T, width) of tokens (B, T), the actions taken before each step, and what it remembers then."""
+        return self.lstm(self.of_kind(self.kind[tokens]) + self.of_relation(self.relation[tokens]), memory)

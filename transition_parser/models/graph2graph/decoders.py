@@ -1,0 +1,411 @@
+"""Decoders: of the Sentence Transformer that reads once, and of those that read again after each action.
+
+Source: Mohammadshahi and Henderson 2020, secs. 3 and 4, appendix G
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, cast
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transition_parser.models.graph2graph.classifiers import Classifiers
+from transition_parser.models.graph2graph.composition import Composed, Composition, History
+from transition_parser.models.graph2graph.encoder import CLS, SECOND_SEP, SEP, Slots, piece_relations
+from transition_parser.models.graph2graph.layers import (
+    DEPENDENT_OF,
+    FIRST_OF,
+    HEAD_OF,
+    PIECE_OF,
+    Transformer,
+    Visible,
+    at,
+)
+from transition_parser.models.graph2graph.options import (
+    FeedbackOptions,
+    SentenceTransformerOptions,
+    StateTransformerOptions,
+)
+from transition_parser.modules.arcs import places
+from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
+from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.kinds import Kinds, TwoStages
+from transition_parser.states.machine import Machine
+from transition_parser.states.states import RANKS, TREE, States
+from transition_parser.states.table import ActionTable
+
+STACK, BUFFER, DELETED = SEGMENTS = range(3)
+
+
+class TwoStageDecoder(StateDecoder):
+    """Chooses the kind of an action and then its relation, each among what is legal."""
+
+    def __init__(self, table: ActionTable) -> None:
+        super().__init__(table)
+        self.kinds = Kinds(table)
+
+    def action_scores(self, stages: TwoStages, search: SearchState, rows: Tensor | None) -> ActionScores:
+        """Of `rows` (N,) of search, None for all. A greedy search takes the best kind, and then its best label."""
+        legal = search.machine.legality()
+        some = legal if rows is None else legal.index_select(0, rows)
+        scores = self.kinds.log_probabilities(stages, some)
+        if search.greedy:
+            only = self.kinds.only_of(self.kinds.first(stages.kinds, some), some)
+            legal = only if rows is None else legal.index_copy(0, rows, only)
+        return ActionScores(scores, rows, legal)
+
+
+class SentenceDecoder(TwoStageDecoder):
+    """Scores actions by the words that are read once. dim: their width."""
+
+    needs = RANKS
+
+    def __init__(self, table: ActionTable, dim: int, options: SentenceTransformerOptions) -> None:
+        super().__init__(table)
+        self.classifiers = Classifiers(table, self.kinds, dim, options, 0, False)
+
+    def _stages(self, words: Tensor, sentence: Tensor, states: States) -> TwoStages:
+        position, some = places(states)
+        index = (sentence[:, None] * words.size(1) + position).flatten()
+        vectors = words.flatten(0, 1).index_select(0, index).unflatten(0, position.shape)
+        return self.classifiers(vectors * some[..., None].to(vectors.dtype), None)
+
+    def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
+        batch, steps = actions.shape
+        sentence = torch.arange(batch, device=actions.device).repeat_interleave(steps)
+        stages = self._stages(encoder_out.words, sentence, states.flattened())
+        return self.kinds.log_probabilities(stages, self.legality(states).flatten(0, 1)).unflatten(0, (batch, steps))
+
+    def start(self, encoder_out: EncoderOut) -> SearchState:
+        return SearchState(self.machine(encoder_out, in_search=True), encoder_out)
+
+    def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
+        search.steps += 1
+        stages = self._stages(search.encoder_out.words, search.sentence_of_row(), search.machine.observe())
+        return self.action_scores(stages, search, None)
+
+
+class Memory(NamedTuple):
+    """What search remembers of R hypotheses; None for what the model does not have.
+
+    composed: words composed with their dependents. hidden, cell: (R, layers, width), of the history. read: (R, P, dim),
+    what the Transformer made of the words when it last read them. stale: (R,) bool, True where an arc has been made
+    since then.
+    """
+
+    composed: Composed | None = None
+    hidden: Tensor | None = None
+    cell: Tensor | None = None
+    read: Tensor | None = None
+    stale: Tensor | None = None
+
+    def of(self, rows: Tensor) -> Memory:
+        """The same for some rows."""
+        return Memory(*(None if f is None else f.of(rows) if isinstance(f, Composed) else f[rows] for f in self))
+
+
+class FeedbackSearch(SearchState):
+    """`Memory` moves with the hypotheses."""
+
+    def __init__(self, machine: Machine, encoder_out: EncoderOut, memory: Memory) -> None:
+        super().__init__(machine, encoder_out)
+        self.memory = memory
+
+    def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
+        self.memory = self.memory.of(rows)
+
+
+class FeedbackDecoder(TwoStageDecoder):
+    """Reads the sentence again in each state, as the Transformer's input is made of the state.
+
+    transformer: what reads. padding: the id of padding among actions. graph: True where the arcs so far are relations
+    of attention, and their labels parts of dependents (eqs 3 and 4). together: as of `Classifiers`.
+    """
+
+    def __init__(
+        self,
+        table: ActionTable,
+        transformer: Transformer,
+        options: FeedbackOptions,
+        padding: int,
+        graph: bool,
+        history: History | None = None,
+        together: bool = False,
+    ) -> None:
+        super().__init__(table)
+        self.transformer, self.history = transformer, history
+        self.sampled_states, self.padding = options.sampled_states, padding
+        dim = transformer.width
+        self.labels = nn.Embedding(len(table.relations), dim, padding_idx=0) if graph else None
+        if self.labels is not None:
+            nn.init.normal_(self.labels.weight[1:], std=0.02)
+        width = 0 if history is None else history.width
+        self.classifiers = Classifiers(table, self.kinds, dim, options, width, together)
+        self.needs = (*RANKS, *TREE) if graph else RANKS
+
+    # --- what is read -----------------------------------------------------------------------
+
+    def layout(self, slots: Slots, states: States) -> tuple[Tensor, Tensor, Tensor]:
+        """(N, L) each: which slots are there, their positions and their segments; here those of the sentence."""
+        return slots.there, slots.position, torch.zeros_like(slots.position)
+
+    def vectors(self, slots: Slots, states: States, words: Tensor | None, wanted: Tensor) -> Tensor:
+        """(N, K, dim), what the Transformer makes of the slots `wanted` (N, K) in N states.
+
+        slots: of each state. words: (N, P, dim), where they are composed.
+        """
+        x = slots.slots
+        wide = slots.words.size(1)
+        if words is not None:
+            x = torch.cat([words.to(x.dtype), x[:, wide:]], 1)
+        relations = None
+        if self.labels is not None:
+            assert states.head is not None and states.relation is not None
+            labels = self.labels(states.relation.long())
+            x = torch.cat([x[:, :wide] + labels.to(x.dtype), x[:, wide:]], 1)
+            relations = relations_of(slots, states.head.long())
+        there, position, segment = self.layout(slots, states)
+        return self.transformer(x, position, segment, Visible(there, wanted, relations))
+
+    def _of_places(self, slots: Slots, states: States, words: Tensor | None) -> Tensor:
+        """(N, 3, dim), those of the words that an action is about, 0 where there is none; (N, 1, dim) of CLS."""
+        if self.classifiers.together:
+            wanted = torch.full_like(slots.position[:, :1], slots.words.size(1) + CLS)
+            return self.vectors(slots, states, words, wanted)
+        wanted, some = places(states)
+        found = self.vectors(slots, states, words, wanted)
+        return found * some[..., None].to(found.dtype)
+
+    # --- training ---------------------------------------------------------------------------
+
+    def drawn(self, actions: Tensor) -> Tensor | None:
+        """See `StateDecoder`: `--sampled-states` of each derivation."""
+        if not self.sampled_states:
+            return None
+        real = actions != self.padding
+        order = torch.rand(actions.shape, device=actions.device).masked_fill(~real, 2.0).argsort(1)
+        drawn = torch.zeros_like(real).scatter_(1, order[:, : self.sampled_states], True)
+        return drawn & real
+
+    def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States, drawn: Tensor | None = None) -> Tensor:
+        """See `StateDecoder`; those that are not drawn (B, T) have any scores."""
+        slots = cast(Slots, encoder_out)
+        chosen = torch.ones_like(actions, dtype=torch.bool) if drawn is None else drawn
+        sentence, step = chosen.nonzero(as_tuple=True)
+        some = States(**{name: value[sentence, step] for name, value in states.tensors().items()})
+        history = None if self.history is None else self.history(actions)[0][sentence, step]
+        vectors = self._training_vectors(slots, states, sentence, step, some, drawn is None)
+        legal = self.legality(some)
+        found = self.kinds.log_probabilities(self.classifiers(vectors, history), legal)
+        if drawn is None:
+            return found.unflatten(0, actions.shape)
+        every = found.new_zeros(*actions.shape, found.size(1))
+        return every.index_put((sentence, step), found)
+
+    def _training_vectors(
+        self, slots: Slots, states: States, sentence: Tensor, step: Tensor, some: States, every: bool
+    ) -> Tensor:
+        """Of the states `some`, which are at some steps of some sentences; every: they are all of `states`."""
+        return self._of_places(slots.of(sentence), some, None)
+
+    # --- search -----------------------------------------------------------------------------
+
+    def start(self, encoder_out: EncoderOut) -> FeedbackSearch:
+        slots = cast(Slots, encoder_out)
+        memory = self.first_memory(slots)
+        if self.history is not None:
+            lstm = self.history.lstm
+            empty = slots.words.new_zeros(len(slots.lengths), lstm.num_layers, lstm.hidden_size)
+            memory = memory._replace(hidden=empty, cell=empty)
+        return FeedbackSearch(self.machine(encoder_out, in_search=True), encoder_out, memory)
+
+    def first_memory(self, slots: Slots) -> Memory:
+        """Before the first action, but for the history."""
+        return Memory()
+
+    def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
+        """See `StateDecoder`. States with one legal action are not read, on CPUs: elsewhere counting them would make
+        the host wait."""
+        assert isinstance(search, FeedbackSearch)
+        states = search.machine.observe()
+        history = self._remember(tokens, search)
+        self.follow(tokens, search, states)
+        rows = None
+        if tokens.device.type == "cpu":
+            matter = (search.machine.legality() != 0).sum(1) > 1
+            matter = matter if alive is None else matter & alive
+            rows = matter.nonzero()[:, 0]
+            states = States(**{name: value[rows] for name, value in states.tensors().items()})
+            history = None if history is None else history[rows]
+        search.steps += 1
+        if rows is not None and not len(rows):
+            legal = search.machine.legality()
+            return ActionScores(legal.new_zeros(0, legal.size(1)), rows, legal)
+        stages = self.classifiers(self.search_vectors(search, states, rows), history)
+        return self.action_scores(stages, search, rows)
+
+    def _remember(self, tokens: Tensor, search: FeedbackSearch) -> Tensor | None:
+        """(R, width), what is known of the actions, the last ones `tokens` (R,)."""
+        memory = search.memory
+        if self.history is None or memory.hidden is None or memory.cell is None:
+            return None
+        before = tuple(state.transpose(0, 1).contiguous() for state in (memory.hidden, memory.cell))
+        found, (hidden, cell) = self.history(tokens[:, None], before)
+        search.memory = memory._replace(hidden=hidden.transpose(0, 1), cell=cell.transpose(0, 1))
+        return found[:, 0]
+
+    def follow(self, tokens: Tensor, search: FeedbackSearch, states: States) -> None:
+        """Brings `search.memory`, but for the history, to the states (R, …) after `tokens` (R,)."""
+
+    def search_vectors(self, search: FeedbackSearch, states: States, rows: Tensor | None) -> Tensor:
+        """Those that the classifiers read, of `states`, which are those of `rows` (None: all)."""
+        slots = _slots_of(search, rows)
+        composed = search.memory.composed
+        words = None if composed is None else composed.words if rows is None else composed.words[rows]
+        return self._of_places(slots, states, words)
+
+
+def _slots_of(search: FeedbackSearch, rows: Tensor | None) -> Slots:
+    sentence = search.sentence_of_row()
+    return cast(Slots, search.encoder_out).of(sentence if rows is None else sentence[rows])
+
+
+class SentenceG2gDecoder(FeedbackDecoder):
+    """The Sentence Transformer with a graph as its input: nothing else of a state is read, so that an action that makes
+    no arc leaves what was read as it was."""
+
+    def __init__(self, table: ActionTable, transformer: Transformer, options: FeedbackOptions, padding: int) -> None:
+        super().__init__(table, transformer, options, padding, graph=True)
+
+    def _words(self, slots: Slots, states: States) -> Tensor:
+        """(N, P, dim)."""
+        wanted = torch.arange(slots.words.size(1), device=slots.position.device).expand(len(slots.position), -1)
+        return self.vectors(slots, states, None, wanted)
+
+    def _training_vectors(
+        self, slots: Slots, states: States, sentence: Tensor, step: Tensor, some: States, every: bool
+    ) -> Tensor:
+        if not every:
+            return super()._training_vectors(slots, states, sentence, step, some, every)
+        assert states.head is not None
+        graphs = states.head
+        changed = F.pad((graphs[:, 1:] != graphs[:, :-1]).any(2), (1, 0), value=True)
+        of_sentence, at_step = changed.nonzero(as_tuple=True)
+        different = States(**{name: value[of_sentence, at_step] for name, value in states.tensors().items()})
+        read = self._words(slots.of(of_sentence), different)
+        return _at_places(read[changed.flatten().cumsum(0) - 1], some)
+
+    def first_memory(self, slots: Slots) -> Memory:
+        return Memory(
+            read=torch.zeros_like(slots.words), stale=torch.ones_like(slots.lengths, dtype=torch.bool)
+        )  # fmt: skip
+
+    def follow(self, tokens: Tensor, search: FeedbackSearch, states: States) -> None:
+        memory = search.memory
+        assert memory.stale is not None
+        arc = self.device_table.relation[tokens] > 0
+        search.memory = memory._replace(stale=memory.stale | arc)
+
+    def search_vectors(self, search: FeedbackSearch, states: States, rows: Tensor | None) -> Tensor:
+        memory = search.memory
+        assert memory.read is not None and memory.stale is not None
+        if rows is None:
+            return _at_places(self._words(_slots_of(search, None), states), states)
+        again = memory.stale[rows].nonzero()[:, 0]
+        if len(again):
+            some = States(**{name: value[again] for name, value in states.tensors().items()})
+            read = self._words(_slots_of(search, rows[again]), some)
+            search.memory = memory = memory._replace(
+                read=memory.read.index_copy(0, rows[again], read.to(memory.read.dtype)),
+                stale=memory.stale.index_fill(0, rows[again], False),
+            )
+            assert memory.read is not None
+        return _at_places(memory.read[rows], states)
+
+
+def _at_places(words: Tensor, states: States) -> Tensor:
+    """(N, 3, dim), of words (N, P, dim) those that an action is about, 0 where there is none."""
+    position, some = places(states)
+    return at(words, position) * some[..., None].to(words.dtype)
+
+
+class StateTransformerDecoder(FeedbackDecoder):
+    """The State Transformer reads CLS, the stack from its bottom, SEP and the buffer; with a graph also SEP and the
+    words that have left both, in the order of the sentence (the deleted list). The artificial root, in the paper always
+    at the bottom of the stack, is wherever the system keeps it.
+    """
+
+    def __init__(
+        self,
+        table: ActionTable,
+        transformer: Transformer,
+        options: StateTransformerOptions,
+        padding: int,
+        graph: bool,
+        history: History,
+    ) -> None:
+        super().__init__(table, transformer, options, padding, graph, history, options.no_graph_output)
+        self.deleted_too, self.composition = graph, None
+        if options.composition or not graph:
+            self.composition = Composition(transformer.width, options.composition_width, len(table.relations))
+        self.needs = (*RANKS, *TREE)
+
+    def layout(self, slots: Slots, states: States) -> tuple[Tensor, Tensor, Tensor]:
+        assert states.stack is not None and states.buffer is not None
+        stack, buffer, wide = states.stack.long(), states.buffer.long(), slots.words.size(1)
+        depth, left = stack.amax(1, keepdim=True), buffer.amax(1, keepdim=True)
+        on_stack, in_buffer = stack > 0, buffer > 0
+        deleted = slots.there[:, :wide] & ~on_stack & ~in_buffer
+        position = torch.where(on_stack, 1 + depth - stack, 1 + depth + buffer)
+        position = torch.where(deleted, 2 + depth + left + deleted.cumsum(1), position)
+        segment = torch.where(on_stack, STACK, torch.where(deleted, DELETED, BUFFER))
+        there = (slots.there[:, :wide] if self.deleted_too else on_stack | in_buffer, slots.there[:, wide:])
+        of_marks = torch.cat([torch.zeros_like(depth), depth + 1, depth + left + 2], 1)
+        in_segments = torch.tensor([STACK, STACK, BUFFER], device=depth.device).expand(len(depth), -1)
+        both = torch.cat(there, 1)
+        if self.deleted_too:
+            both[:, wide + SECOND_SEP] = True
+        return both, torch.cat([position, of_marks], 1), torch.cat([segment, in_segments], 1)
+
+    def _training_vectors(
+        self, slots: Slots, states: States, sentence: Tensor, step: Tensor, some: States, every: bool
+    ) -> Tensor:
+        words = None
+        if self.composition is not None:
+            words = self.composition.all_steps(slots.words, states)[sentence, step]
+        return self._of_places(slots.of(sentence), some, words)
+
+    def first_memory(self, slots: Slots) -> Memory:
+        return Memory() if self.composition is None else Memory(self.composition.start(slots.words))
+
+    def follow(self, tokens: Tensor, search: FeedbackSearch, states: States) -> None:
+        if self.composition is not None and search.steps:
+            assert search.memory.composed is not None
+            search.memory = search.memory._replace(composed=self.composition(search.memory.composed, states))
+
+
+def relations_of(slots: Slots, head: Tensor) -> Tensor:
+    """(N, L, L), `layers.RELATIONS`: of the partial tree, and of pieces and words.
+
+    Source: appendix G
+
+    head: (N, P), the offset from each word to its head, 0 for none.
+    """
+    count, length = slots.position.shape
+    wide = head.size(1)
+    words = torch.arange(length, device=head.device)
+    target = words[:wide] + head  # of a word without a head itself
+    relations = torch.zeros(count, length, length, dtype=torch.long, device=head.device)
+    has_head = (head != 0).long()
+    relations[:, :wide].scatter_(2, target[..., None], DEPENDENT_OF * has_head[..., None])
+    relations.transpose(1, 2)[:, :wide].scatter_add_(2, target[..., None], HEAD_OF * has_head[..., None])
+    if slots.owner.size(1):
+        owned = piece_relations(slots)
+        relations[:, :, : owned.size(2)] += PIECE_OF * owned
+        relations[:, : owned.size(2)] += FIRST_OF * owned.transpose(1, 2)
+    return relations
+
+
+assert SEP < SECOND_SEP

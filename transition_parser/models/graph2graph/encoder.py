@@ -1,0 +1,111 @@
+"""What a sentence is to the Transformer before any action: slots, each with an embedding."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transition_parser.models.graph2graph.layers import Transformer, Visible
+from transition_parser.models.graph2graph.pretrained_layers import PieceInput
+from transition_parser.modules.dropout import Dropout
+from transition_parser.modules.encoder import EncoderOut, Reading, WordReader
+from transition_parser.modules.words import WordTensors
+
+PIECES = "pieces"  # the name of `PieceInput` among the inputs of words
+CLS, SEP, SECOND_SEP = MARKS = range(3)
+
+
+class Slots(NamedTuple):
+    """The first four fields are those of `EncoderOut`; `words` are embeddings.
+
+    P slots are the words and the root (the one behind the last word), then come CLS, SEP and another SEP, then pieces
+    of words other than the first ones. Slots are in no order: attention knows of none but that of positions.
+
+    slots: (B, L, dim). there: (B, L) bool, False at padding; of SEPs the first one is there. position: (B, L), of the
+    sentence as it was written, CLS first. owner: (B, L − P − 3), the word that a further piece is of, −1 at padding.
+    """
+
+    words: Tensor
+    mask: Tensor
+    lengths: Tensor
+    features: Tensor | None
+    slots: Tensor
+    there: Tensor
+    position: Tensor
+    owner: Tensor
+
+    def of(self, sentences: Tensor) -> Slots:
+        """The same for N rows: the slots of some sentences, (N,)."""
+        return Slots(*(None if field is None else field.index_select(0, sentences) for field in self))
+
+
+class SlotEncoder(WordReader):
+    """Embeds words and root as `WordReader` does, and what else stands in the sequence.
+
+    marks: (3, dim), of CLS and the two SEPs.
+    """
+
+    def __init__(self, reading: Reading, *, dim: int, word_dropout: float) -> None:
+        super().__init__(reading, dim=dim)
+        self.word_dropout = Dropout(word_dropout, whole=True)
+        self.marks = nn.Parameter(torch.randn(len(MARKS), dim))
+
+    @property
+    def pieces(self) -> PieceInput | None:
+        """What reads the pieces of a pretrained encoder, where there is one."""
+        return None if self.inputs is None or PIECES not in self.inputs else self.inputs[PIECES]
+
+    def slots(self, src_tokens: Tensor, features: Tensor | None, words: WordTensors | None) -> Slots:
+        """Arguments as of `WordEncoder`."""
+        x, mask = self.read(src_tokens, words)
+        x = self.word_dropout(x)
+        batch, wide, _ = x.shape
+        lengths = mask.sum(1) - 1
+        marks = self.marks.to(x.dtype).expand(batch, -1, -1)
+        there = torch.tensor([True, True, False], device=x.device).expand(batch, -1)
+        cls = torch.zeros(batch, 1, dtype=torch.long, device=x.device)
+        if self.pieces is None or words is None:
+            places = torch.arange(1, wide + 1, device=x.device).expand(batch, -1)
+            position = torch.cat([places, cls, lengths[:, None] + 2, cls], 1)
+            owner = cls[:, :0]
+            slots, there = torch.cat([x, marks], 1), torch.cat([mask, there], 1)
+        else:
+            read = words[PIECES]
+            owner, places = read["owner"], read["position"]
+            more = self.pieces.embed(read["more"]).to(x.dtype)
+            sep = places.gather(1, lengths[:, None] + 1)
+            position = torch.cat([places[:, :wide], cls, sep, cls, read["more_position"]], 1)
+            slots, there = torch.cat([x, marks, more], 1), torch.cat([mask, there, owner >= 0], 1)
+        return Slots(x, mask, lengths, features, slots, there, position, owner)
+
+    def forward(self, src_tokens: Tensor, features: Tensor | None = None, words: WordTensors | None = None) -> Slots:
+        """Arguments as of `WordEncoder`."""
+        return self.slots(src_tokens, features, words)
+
+
+class SentenceEncoder(SlotEncoder):
+    """The plain Sentence Transformer: words are read once, before the first action (eq. 9)."""
+
+    def __init__(self, reading: Reading, transformer: Transformer, *, dim: int, word_dropout: float) -> None:
+        super().__init__(reading, dim=dim, word_dropout=word_dropout)
+        self.transformer = transformer
+
+    def forward(  # type: ignore[override]
+        self, src_tokens: Tensor, features: Tensor | None = None, words: WordTensors | None = None
+    ) -> EncoderOut:
+        slots = self.slots(src_tokens, features, words)
+        segment = torch.zeros_like(slots.position)
+        wide = slots.words.size(1)
+        wanted = torch.arange(wide, device=segment.device).expand(len(segment), -1)
+        read = self.transformer(slots.slots, slots.position, segment, Visible(slots.there, wanted))
+        return EncoderOut(read, slots.mask, slots.lengths, features)
+
+
+def piece_relations(slots: Slots) -> Tensor:
+    """(B, L, P + 3): which word each slot is a further piece of, as 1 and 0; none for words and marks."""
+    one_hot = F.one_hot(slots.owner.clamp_min(0), slots.slots.size(1) - slots.owner.size(1))
+    one_hot = one_hot * (slots.owner >= 0)[..., None]
+    return F.pad(one_hot, (0, 0, slots.slots.size(1) - slots.owner.size(1), 0))

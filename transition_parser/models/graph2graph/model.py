@@ -1,0 +1,122 @@
+"""How the Sentence Transformer and the State Transformer are built from their options."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+import torch
+
+from transition_parser.data.resources import Resources
+from transition_parser.errors import InputError
+from transition_parser.models.graph2graph.composition import History
+from transition_parser.models.graph2graph.decoders import (
+    SEGMENTS,
+    SentenceDecoder,
+    SentenceG2gDecoder,
+    StateTransformerDecoder,
+)
+from transition_parser.models.graph2graph.encoder import PIECES, SentenceEncoder, SlotEncoder
+from transition_parser.models.graph2graph.layers import Sizes, Transformer
+from transition_parser.models.graph2graph.options import (
+    FeedbackOptions,
+    Graph2GraphOptions,
+    SentenceTransformerOptions,
+    StateTransformerOptions,
+)
+from transition_parser.models.graph2graph.pretrained_layers import PieceInput, PretrainedLayers, learn_at
+from transition_parser.modules.contract import ParserModel
+from transition_parser.modules.encoder import Reading
+from transition_parser.modules.kinds import Kinds
+from transition_parser.modules.layers import sinusoids
+from transition_parser.modules.tagging import tag_heads
+from transition_parser.modules.words import WordInputs
+from transition_parser.transitions.tree_system import TreeSystem
+
+_Encoder = TypeVar("_Encoder", bound=SlotEncoder)
+
+
+class _Parts:
+    """What all four are built from: how words are read, and the Transformer, both from the pretrained encoder where
+    there is one.
+
+    graph: attention is told relations. further: all pieces of words are read.
+    """
+
+    def __init__(self, options: Graph2GraphOptions, resources: Resources, graph: bool, further: bool) -> None:
+        if not isinstance(resources.table.system, TreeSystem):
+            raise InputError(
+                f"the Graph2Graph Transformer reads and writes dependency trees, not {resources.table.system.name}"
+            )
+        self.options, source = options, None
+        self.sizes = Sizes(
+            options.encoder_embed_dim, options.encoder_ffn_embed_dim, options.encoder_attention_heads
+        )  # fmt: skip
+        positions = options.longest
+        if options.pretrained:
+            source = PretrainedLayers(options.pretrained, options.pretrained_sha256, options.encoder_layers)
+            self.sizes, positions = source.sizes, source.positions
+        self.dim = self.sizes.width
+        self.transformer = Transformer(
+            self.sizes, options.encoder_layers, positions, len(SEGMENTS), options.dropout, graph
+        )
+        reading = Reading.of(resources, replace(options, pretrained=""), self.dim)
+        if source is None:
+            place = sinusoids(0, positions, self.dim, torch.device("cpu"))
+            self.transformer.positions.weight.data.copy_(place)
+        else:
+            pieces = PieceInput(source, further)
+            source.copy_to(self.transformer)
+            inputs = reading.inputs or WordInputs(replace(options, pretrained=""), self.dim, resources)
+            inputs[PIECES] = pieces
+            reading = reading._replace(inputs=inputs, pieces=False)
+            learn_at((self.transformer, pieces), options.pretrained_lr_scale)
+        self.source, self.reading = source, reading
+
+    def encoder(self) -> SlotEncoder:
+        """Of those that read in each state."""
+        return self._with_marks(SlotEncoder(self.reading, dim=self.dim, word_dropout=self.options.word_dropout))
+
+    def sentence_encoder(self) -> SentenceEncoder:
+        """Of the one that reads once."""
+        encoder = SentenceEncoder(
+            self.reading, self.transformer, dim=self.dim, word_dropout=self.options.word_dropout
+        )  # fmt: skip
+        return self._with_marks(encoder)
+
+    def _with_marks(self, encoder: _Encoder) -> _Encoder:
+        if self.source is not None:
+            encoder.marks.data.copy_(self.source.marks())
+        return encoder
+
+
+def build_sentence_transformer(options: SentenceTransformerOptions, resources: Resources) -> ParserModel:
+    """The plain Sentence Transformer over the dictionaries of `resources`."""
+    parts = _Parts(options, resources, graph=False, further=True)
+    decoder = SentenceDecoder(resources.table, parts.dim, options)
+    return ParserModel(parts.sentence_encoder(), decoder, tag_heads(options, parts.dim, resources.columns))
+
+
+def build_sentence_g2g(options: FeedbackOptions, resources: Resources) -> ParserModel:
+    """The Sentence Transformer with a graph as its input."""
+    parts = _Parts(options, resources, graph=True, further=True)
+    padding = resources.target_dictionary.pad()
+    return ParserModel(parts.encoder(), SentenceG2gDecoder(resources.table, parts.transformer, options, padding))
+
+
+def build_state_transformer(options: StateTransformerOptions, resources: Resources) -> ParserModel:
+    """The plain State Transformer, with composition and history."""
+    return _state_transformer(options, resources, graph=False)
+
+
+def build_state_g2g(options: StateTransformerOptions, resources: Resources) -> ParserModel:
+    """The State Transformer with a graph as its input, and history."""
+    return _state_transformer(options, resources, graph=True)
+
+
+def _state_transformer(options: StateTransformerOptions, resources: Resources, graph: bool) -> ParserModel:
+    parts = _Parts(options, resources, graph=graph, further=False)
+    padding = resources.target_dictionary.pad()
+    history = History(resources.table, Kinds(resources.table), options)
+    decoder = StateTransformerDecoder(resources.table, parts.transformer, options, padding, graph, history)
+    return ParserModel(parts.encoder(), decoder)

@@ -1,0 +1,86 @@
+"""The options of Sentence Transformer and State Transformer.
+
+Source: Mohammadshahi and Henderson 2020, table 7
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from transition_parser.modules.options import option
+from transition_parser.modules.pretrained import WHOLE
+from transition_parser.modules.words import WordOptions
+
+_MOST_LAYERS, _WIDEST, _FARTHEST = 100, 1 << 16, 1 << 14  # more than any network has: a typing error, not a wish
+
+
+@dataclass(frozen=True)
+class Graph2GraphOptions(WordOptions):
+    """Of all four; sizes as in the paper. With `pretrained` the layers are the first ones of that encoder, which then
+    has its own sizes, and learns like the rest or at `pretrained_lr_scale`."""
+
+    pretrained_training: str = option(WHOLE, "the pretrained layers are trained", choices=(WHOLE,), since_later=True)
+    encoder_layers: int = option(6, "layers of the Transformer", least=1, most=_MOST_LAYERS)
+    encoder_embed_dim: int = option(768, "its width, without --pretrained", least=2, most=_WIDEST)
+    encoder_ffn_embed_dim: int = option(3072, "its feed-forward width, without --pretrained", least=1, most=_WIDEST)
+    encoder_attention_heads: int = option(12, "its heads, without --pretrained", least=1, most=_WIDEST)
+    longest: int = option(
+        512, "positions that have embeddings of their own, without --pretrained", least=4, most=_FARTHEST
+    )
+    exist_width: int = option(500, "width of the hidden layer over kinds of actions", least=1, most=_WIDEST)
+    relation_width: int = option(100, "width of the hidden layer over relations", least=1, most=_WIDEST)
+    dropout: float = option(0.1, "dropout of words and in the Transformer", least=0.0, below=1.0)
+    classifier_dropout: float = option(0.05, "dropout of hidden layers over actions", least=0.0, below=1.0)
+    word_dropout: float = option(0.0, "dropout of whole words of the sentence", least=0.0, below=1.0)
+
+    def contradictions(self) -> str | None:
+        if not self.pretrained and self.encoder_embed_dim % self.encoder_attention_heads:
+            return (
+                f"--encoder-attention-heads {self.encoder_attention_heads} does not divide --encoder-embed-dim "
+                f"{self.encoder_embed_dim}"
+            )
+        if self.pretrained_layers != "last4" or self.pretrained_mix:
+            return "the first --encoder-layers of the pretrained encoder are read: no --pretrained-layers or -mix here"
+        if self.no_pieces and self.pretrained:
+            return "--no-pieces: words are read by the pieces of the pretrained encoder alone as it is"
+        return super().contradictions()
+
+    def weights_elsewhere(self) -> int:
+        return 0  # all are trained and kept
+
+
+@dataclass(frozen=True)
+class SentenceTransformerOptions(Graph2GraphOptions):
+    """Of the plain one, which reads each sentence once."""
+
+
+@dataclass(frozen=True)
+class FeedbackOptions(Graph2GraphOptions):
+    """Of those that read the sentence again after each action."""
+
+    sampled_states: int = option(
+        0, "states of each derivation that an update learns from, drawn anew each time; 0: all", least=0, most=_FARTHEST
+    )
+
+    def contradictions(self) -> str | None:
+        if self.tag_loss or self.read_tags:
+            return "there is no encoder before the first action to predict tags from: no --tag-loss or --read-tags here"
+        return super().contradictions()
+
+
+@dataclass(frozen=True)
+class SentenceG2gOptions(FeedbackOptions):
+    """Of Sentence Transformer with a graph as its input."""
+
+
+@dataclass(frozen=True)
+class StateTransformerOptions(FeedbackOptions):
+    """Of State Transformer, with composition or with a graph as its input."""
+
+    composition: bool = option(False, "words are composed with their dependents (in the plain one they always are)")
+    composition_width: int = option(768, "width of the hidden layer of composition", least=1, most=_WIDEST)
+    history_layers: int = option(2, "layers of the LSTM over the actions so far", least=1, most=_MOST_LAYERS)
+    history_width: int = option(768, "its width", least=1, most=_WIDEST)
+    no_graph_output: bool = option(
+        False, "actions are chosen by the vector of CLS, not of the words that they are about (StateCLSTr, G2CLSTr)"
+    )

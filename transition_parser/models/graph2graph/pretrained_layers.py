@@ -1,0 +1,142 @@
+"""The first layers of a pretrained encoder as those of a `Transformer`.
+
+Source: Mohammadshahi and Henderson 2020, sec. 4.4
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transition_parser.errors import InputError
+from transition_parser.models.graph2graph.layers import Layer, Sizes, Transformer
+from transition_parser.modules.pretrained import HOW_TO_GET, LR_SCALE, EncoderFiles
+from transition_parser.text.columns import Marks
+
+_MOST_PIECES = 32  # of a word that are read
+
+
+class PretrainedLayers:
+    """An encoder of the kind of BERT, to be copied from.
+
+    Raises `InputError` where it is not on this machine, is another one than `sha256` says, is of another kind, or has
+    fewer layers than `layers`.
+    """
+
+    def __init__(self, name: str, sha256: str, layers: int) -> None:
+        files = EncoderFiles(name)
+        if sha256 and files.sha256 != sha256:
+            raise InputError(
+                f"the pretrained encoder {name!r} is not the one that the model was trained with: its weights have "
+                f"another SHA-256 than {sha256[:12]}…; {HOW_TO_GET}"
+            )
+        self.network, self.tokenizer = files.load()
+        config: Any = self.network.config
+        if config.model_type != "bert" or config.hidden_act != "gelu":
+            raise InputError(
+                f"{name!r} is of the kind {config.model_type}: only layers of BERT (with GELU) can be read"
+            )
+        if layers > config.num_hidden_layers:
+            raise InputError(f"--encoder-layers {layers}: the pretrained encoder has {config.num_hidden_layers}")
+        self.sizes = Sizes(
+            config.hidden_size, config.intermediate_size, config.num_attention_heads, config.layer_norm_eps
+        )
+        self.positions = config.max_position_embeddings
+
+    @property
+    def embeddings(self) -> Any:
+        """Its module of embeddings, as transformers has it."""
+        return self.network.embeddings
+
+    def copy_to(self, transformer: Transformer) -> None:
+        """The weights of positions, segments and layers; a segment that it lacks starts as its last one."""
+        source = self.embeddings
+        transformer.positions.weight.data.copy_(source.position_embeddings.weight)
+        segments = source.token_type_embeddings.weight.data
+        for row in range(transformer.segments.num_embeddings):
+            transformer.segments.weight.data[row] = segments[min(row, len(segments) - 1)]
+        transformer.norm.load_state_dict(source.LayerNorm.state_dict())
+        for ours, theirs in zip(transformer.layers, self.network.encoder.layer, strict=False):
+            _copy_layer(theirs, ours)
+
+    def marks(self) -> Tensor:
+        """(3, width): what stands for CLS, SEP and SEP."""
+        ids = [self.tokenizer.cls_token_id, self.tokenizer.sep_token_id, self.tokenizer.sep_token_id]
+        return self.embeddings.word_embeddings.weight.data[ids]
+
+
+def _copy_layer(theirs: Any, ours: Layer) -> None:
+    attention = theirs.attention
+    pairs = [
+        (ours.query, [attention.self.query]),
+        (ours.key_value, [attention.self.key, attention.self.value]),
+        (ours.out, [attention.output.dense]),
+        (ours.norms[0], [attention.output.LayerNorm]),
+        (ours.inner, [theirs.intermediate.dense]),
+        (ours.outer, [theirs.output.dense]),
+        (ours.norms[1], [theirs.output.LayerNorm]),
+    ]
+    for to, parts in pairs:
+        to.weight.data.copy_(torch.cat([part.weight for part in parts]))
+        to.bias.data.copy_(torch.cat([part.bias for part in parts]))
+
+
+def learn_at(modules: Iterable[nn.Module], scale: float) -> None:
+    """The parameters of these learn at this multiple of the learning rate; but relations, which are new."""
+    for module in modules:
+        for name, parameter in module.named_parameters():
+            if "relation_" not in name:
+                setattr(parameter, LR_SCALE, scale)
+
+
+class PieceInput(nn.Module):
+    """Words as a pretrained encoder reads them: by their pieces, of which the first one stands for the word.
+
+    further: the other pieces are read, too. Of a word of many pieces the first ones are.
+    """
+
+    def __init__(self, source: PretrainedLayers, further: bool) -> None:
+        super().__init__()
+        self.tokenizer, self.further = source.tokenizer, further
+        weight = source.embeddings.word_embeddings.weight.data
+        self.embed = nn.Embedding(*weight.shape)
+        self.embed.weight.data.copy_(weight)
+
+    def read(self, sentences: Sequence[Sequence[str]], _marks: Marks) -> dict[str, Tensor]:
+        """lengths: (B,), words. first: (B, P), the ids of first pieces. position: (B, P + 1), where they stand if CLS
+        stands at 0, with the root behind the words and SEP behind the root. more, owner, more_position: (B, M), the
+        further pieces, whose they are (−1 at padding), and where they stand."""
+        encoded = self.tokenizer(
+            [word for words in sentences for word in words] or [""], add_special_tokens=False, verbose=False
+        )["input_ids"]
+        pieces = iter(encoded)
+        wide = max((len(words) for words in sentences), default=0) + 1
+        first, position = [[0] * wide for _ in sentences], [[0] * (wide + 1) for _ in sentences]
+        more: list[list[tuple[int, int, int]]] = [[] for _ in sentences]
+        for row, words in enumerate(sentences):
+            place = 1
+            for i, _ in enumerate(words):
+                ids = (next(pieces) or [self.tokenizer.unk_token_id])[: _MOST_PIECES if self.further else 1]
+                first[row][i], position[row][i] = ids[0], place
+                more[row] += [(piece, i, place + k) for k, piece in enumerate(ids[1:], 1)]
+                place += len(ids)
+            position[row][len(words) :] = range(place, place + wide + 1 - len(words))
+        most = max(map(len, more), default=0)
+        filled = torch.tensor([[*row, *[(0, -1, 0)] * (most - len(row))] for row in more], dtype=torch.long)
+        filled = filled.view(len(more), most, 3)
+        return {
+            "lengths": torch.tensor([len(words) for words in sentences], dtype=torch.long),
+            "first": torch.tensor(first, dtype=torch.long).view(len(sentences), wide),
+            "position": torch.tensor(position, dtype=torch.long).view(len(sentences), wide + 1),
+            "more": filled[..., 0].contiguous(),
+            "owner": filled[..., 1].contiguous(),
+            "more_position": filled[..., 2].contiguous(),
+        }
+
+    def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
+        """(B, P, width): what is added to words, nothing to roots."""
+        is_word = torch.arange(x.size(1), device=x.device) < inputs["lengths"][:, None]
+        return self.embed(inputs["first"]) * is_word[..., None].to(self.embed.weight.dtype)
