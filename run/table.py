@@ -61,6 +61,11 @@ def cell(scores: dict[str, list[float]]) -> str:
     return text if len(values) == 1 else f"{text} ({min(values):.{decimals}f}–{max(values):.{decimals}f})"
 
 
+def score(figure: float | dict[str, float]) -> float:
+    """Of trees the figure itself; of AMRs its F1."""
+    return figure["f1"] if isinstance(figure, dict) else figure
+
+
 def rows(lines: Iterable[Line]) -> list[list[str]]:
     """The header, and a row for each variant and number of epochs."""
     found: dict[tuple[str, str], dict[str, dict[str, list[float]]]] = defaultdict(dict)
@@ -73,7 +78,7 @@ def rows(lines: Iterable[Line]) -> list[list[str]]:
         column = f"{line.split}, {search}: {' / '.join(SCORES[name][0] for name in names)}"
         scores = found[row].setdefault(column, {})
         for name in names:
-            scores.setdefault(name, []).append(line.figures[name])
+            scores.setdefault(name, []).append(score(line.figures[name]))
     columns = list(dict.fromkeys(column for of in found.values() for column in of))
     body = [
         [variant, str(len(seeds[variant, epochs])), epochs]

@@ -60,7 +60,7 @@ def test_figures_of_variants_become_a_table(tmp_path):
         'ewt-a-b-1 dev beam 1 epochs 3 {"uas": 76.0, "las": 68.0, "by_length": {"1-10": {"f1": 70.0}}}\n'
         'ewt-a-b-2 dev beam 1 epochs 3 {"uas": 77.0, "las": 69.0, "by_length": {"1-10": {"f1": 71.0}}}\n'
         'ewt-c-1 dev beam 8 epochs 3 {"uas": 80.0, "las": 70.04}\n'
-        'amr-d-1 dev beam 10 epochs 4 {"smatch": 0.6543}\n'
+        'amr-d-1 dev beam 10 epochs 4 {"smatch": {"precision": 0.7, "f1": 0.6543}}\n'
     )
     table = [sys.executable, RUN / "table.py", figures]
     head, _, *rows = subprocess.run(table, check=True, capture_output=True, text=True).stdout.splitlines()
