@@ -1,0 +1,82 @@
+"""What it is worth that search gives no node a role twice that comes once in training: Smatch with and without.
+
+    python run/bench/roles.py MODEL GOLD [--beam 1 10]
+
+MODEL: a folder that `transition-parser export` wrote, of AMRs. GOLD: an AMR bank. Also counted: parses where a node has
+the same :ARGn, :opN or :polarity twice.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import torch
+from common import parser
+
+from transition_parser import Parser
+from transition_parser.exports import read_config, write_config
+from transition_parser.graphs.amr import AmrGraph
+from transition_parser.parses import AmrParse
+
+ROLE = re.compile(r"ARG\d+|op\d+|polarity")
+LEXICON = "lexicon.json"
+
+
+def without_limits(model: Path, folder: Path) -> Path:
+    """A copy of the model whose search may give any role any number of times."""
+    copy = folder / "model"
+    shutil.copytree(model, copy)
+    lexicon = json.loads((copy / LEXICON).read_text(encoding="utf-8"))
+    lexicon["limits"]["once"] = []
+    (copy / LEXICON).write_text(json.dumps(lexicon), encoding="utf-8")
+    architecture, options = read_config(model)
+    write_config(copy, architecture, options)
+    return copy
+
+
+def has_doubled_role(graph: AmrGraph) -> bool:
+    """Whether a node has one of `ROLE` twice."""
+    counts = Counter((edge.source, edge.role) for edge in graph.edges if ROLE.fullmatch(edge.role))
+    return any(count > 1 for count in counts.values())
+
+
+def figures(model: Path, gold: str, beam: int, folder: Path) -> dict[str, float]:
+    """Smatch (F1, 0–1), and the share of the parses with a doubled role, in percent."""
+    loaded = Parser.load(model, beam)
+    parses = [parse for parse in loaded.parse_stream(loaded.read(gold)) if isinstance(parse, AmrParse)]
+    parsed = folder / "parsed.amr"
+    parsed.write_text("".join(str(parse.annotated()) for parse in parses), encoding="utf-8")
+    smatch = loaded.formalism.score(gold, str(parsed)).figures["smatch"]["f1"]
+    doubled = sum(has_doubled_role(parse.graph) for parse in parses)
+    return {"smatch": smatch, "doubled_percent": round(100 * doubled / len(parses), 1)}
+
+
+def main() -> None:
+    """Prints the figures as JSON."""
+    options = parser(__doc__ or "")
+    options.add_argument("model", type=Path, help="exported folder")
+    options.add_argument("gold", help="AMR bank")
+    options.add_argument("--beam", type=int, nargs="+", default=[1, 10])
+    arguments = options.parse_args()
+    torch.set_num_threads(arguments.threads)
+    if not (arguments.model / LEXICON).is_file():
+        sys.exit(f"{arguments.model}: not a folder of `transition-parser export` with a model of AMRs")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        models = {"once": arguments.model, "any number": without_limits(arguments.model, folder)}
+        found = {
+            f"{kind}, beam {beam}": figures(model, arguments.gold, beam, folder)
+            for beam in arguments.beam
+            for kind, model in models.items()
+        }
+    print(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()
