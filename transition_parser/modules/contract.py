@@ -153,10 +153,12 @@ class Decoder(nn.Module):
 
     needs: Collection[str] = ()
     hidden: Collection[str] = ()
+    _here: Tensor
 
     def __init__(self, table: ActionTable) -> None:
         super().__init__()
         self.table, self._device_table = table, DeviceTable.of(table)
+        self.register_buffer("_here", torch.empty(0), persistent=False)  # moves with the decoder
 
     @property
     def state_parts(self) -> Sequence[str]:
@@ -177,8 +179,8 @@ class Decoder(nn.Module):
 
     @property
     def device_table(self) -> DeviceTable:
-        """The action vocabulary on the device of the parameters."""
-        device = next(self.parameters()).device
+        """The action vocabulary on the device of the decoder."""
+        device = self._here.device
         if self._device_table.column.device != device:
             self._device_table = DeviceTable.of(self.table, device)
         return self._device_table

@@ -38,13 +38,17 @@ def merge_adapters(model: nn.Module) -> None:
 def quantised(model: nn.Module, part: str = "decoder") -> nn.Module:
     """A copy whose `part` has int8 weights, and quantises the inputs of linear layers call by call.
 
-    The encoder is left as it is: it takes little time and cost accuracy (0.1 LAS). torch marks its own quantisation as
+    The encoder is left as it is: it takes little time and cost accuracy (0.1 LAS); so is what has an attribute
+    `reads_words`, an encoder inside the decoder. torch marks its own quantisation as
     deprecated in favour of the package torchao; that warning is not for our users.
     """
+    decoder = model.get_submodule(part)
+    readers = [module for module in decoder.modules() if getattr(module, "reads_words", False)]
+    kept = {layer for reader in readers for layer in reader.modules()}
     names = [
         f"{part}.{name}"
-        for name, layer in model.get_submodule(part).named_modules()
-        if type(layer) is nn.Linear and not _is_read(layer)
+        for name, layer in decoder.named_modules()
+        if type(layer) is nn.Linear and layer not in kept and not _is_read(layer)
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)

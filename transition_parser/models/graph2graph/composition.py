@@ -41,6 +41,8 @@ class Composition(nn.Module):
     dim: width of words. width: of the hidden layer. relations: how many, with 0 for none.
     """
 
+    reads_words = True  # see `packing.quantised`
+
     def __init__(self, dim: int, width: int, relations: int) -> None:
         super().__init__()
         self.relations = relations

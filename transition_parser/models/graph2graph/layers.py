@@ -106,6 +106,8 @@ class Transformer(nn.Module):
     is like the last. graph: attention is told relations.
     """
 
+    reads_words = True  # see `packing.quantised`
+
     def __init__(self, sizes: Sizes, layers: int, positions: int, segments: int, dropout: float, graph: bool) -> None:
         super().__init__()
         self.width = sizes.width

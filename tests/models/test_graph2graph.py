@@ -1,0 +1,389 @@
+"""Graph2Graph: layers against transformers, attention and composition against loops, the paper's algorithms by hand."""
+
+from __future__ import annotations
+
+import copy
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from tests.small_models import MODELS, make_batch, make_criterion, make_folder, make_model, make_task, with_words
+from tests.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
+from transition_parser.errors import InputError
+from transition_parser.models.graph2graph.composition import Composition
+from transition_parser.models.graph2graph.decoders import BUFFER, DELETED, STACK, FeedbackSearch, relations_of
+from transition_parser.models.graph2graph.encoder import CLS, MARKS, SECOND_SEP, SEP
+from transition_parser.models.graph2graph.layers import (
+    DEPENDENT_OF,
+    FIRST_OF,
+    HEAD_OF,
+    NONE,
+    PIECE_OF,
+    RELATIONS,
+    Layer,
+    Sizes,
+    Transformer,
+    Visible,
+)
+from transition_parser.models.graph2graph.pretrained_layers import PretrainedLayers
+from transition_parser.models.registry import architecture_of
+from transition_parser.states.batched import unroll
+from transition_parser.states.states import States
+from transition_parser.states.table import ActionTable
+from transition_parser.transitions import Action
+
+EXACT, CLOSE = 1e-10, 1e-5
+GRAPH_MODELS = ("sentence graph", "state graph", "pretrained graph")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return make_folder("arc-standard", tmp_path_factory.mktemp("g2g") / "data")
+
+
+@pytest.fixture(scope="module")
+def task(folder):
+    return make_task(folder)
+
+
+@pytest.fixture(scope="module")
+def batch(task, folder):
+    return make_batch(task, folder, range(1, 9), 6)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory) -> str:
+    return str(make_encoder(tmp_path_factory.mktemp("encoder") / "tiny"))
+
+
+# --- layers ---------------------------------------------------------------------------------
+
+
+def test_copied_layers_compute_what_transformers_does(encoder):
+    """With and without attention that could be told a graph: relations start at zero."""
+    source = PretrainedLayers(encoder, "", LAYERS)
+    ids = torch.tensor([[2, 7, 9, 30, 3], [2, 8, 3, 0, 0]])
+    there = ids > 0
+    with torch.no_grad():
+        wanted = source.network(input_ids=ids, attention_mask=there.long(), output_hidden_states=True).hidden_states
+        words = source.embeddings.word_embeddings(ids)
+        position = torch.arange(5).expand(2, -1)
+        for layers in range(1, LAYERS + 1):
+            for graph in (False, True):
+                ours = Transformer(source.sizes, layers, source.positions, 3, 0.0, graph)
+                source.copy_to(ours)
+                relations = torch.randint(len(RELATIONS), (2, 5, 5)) if graph else None
+                found = ours(words, position, torch.zeros_like(position), Visible(there, None, relations))
+                assert (found - wanted[layers])[there].abs().max() < CLOSE
+
+
+def test_a_sentence_is_read_as_transformers_reads_it(task, batch):
+    """Slots in their order, with the root before the last SEP, before any arc."""
+    model = make_model("pretrained graph", task.resources).eval()
+    net_input = with_words(model, task, batch)["net_input"]
+    with torch.no_grad():
+        slots = model.plain.encode(net_input)
+        decoder = model.plain.decoder
+        states = decoder.machine(slots).observe()
+        every = torch.arange(slots.slots.size(1)).expand(len(slots.position), -1)
+        found = decoder.vectors(slots, states, None, every)
+        options = architecture_of(MODELS["pretrained graph"][0]).defaults
+        encoder = model.plain.inputs["pieces"]
+        assert torch.equal(slots.slots[:, : slots.words.size(1)], slots.words)
+        network = PretrainedLayers(_folder_of(encoder), "", options["encoder_layers"]).network
+        compared = 0
+        for row, there in enumerate(slots.there):
+            order = slots.position[row].masked_fill(~there, 10**6).argsort()[: int(there.sum())]
+            assert slots.position[row, order].tolist() == list(range(len(order)))
+            assert order[0] == slots.words.size(1) + CLS and order[-1] == slots.words.size(1) + SEP
+            assert order[-2] == slots.lengths[row]
+            if len(order) > LONGEST:  # that it can read; ours go on with its last position
+                continue
+            compared += 1
+            hidden = network(inputs_embeds=slots.slots[row : row + 1, order], output_hidden_states=True).hidden_states
+            assert (hidden[options["encoder_layers"]][0] - found[row, order]).abs().max() < CLOSE
+    assert compared > 1
+
+
+def _folder_of(pieces) -> str:
+    return pieces.tokenizer.name_or_path
+
+
+@pytest.mark.parametrize("some", [False, True])
+def test_attention_is_that_of_the_paper(some):
+    """Eqs 3 and 4, pair by pair; some: for some slots alone."""
+    torch.manual_seed(1)
+    layer = Layer(Sizes(8, 16, 2), 0.0, True).double()
+    for table in (layer.relation_keys, layer.relation_values):
+        nn.init.normal_(table)
+    x, relations = torch.randn(3, 5, 8).double(), torch.randint(len(RELATIONS), (3, 5, 5))
+    there = torch.tensor([[True] * 5, [True] * 3 + [False] * 2, [True, False, True, False, True]])
+    visible = Visible(there, torch.tensor([[3, 0], [2, 2], [4, 1]]) if some else None, relations)
+    found = layer._attention(
+        x if not some else x.gather(1, visible.wanted[..., None].expand(-1, -1, 8)), x, visible.in_the_last()
+    )
+    for n in range(3):
+        for place, i in enumerate(visible.wanted[n].tolist() if some else range(5)):
+            for head in range(2):
+                part = slice(4 * head, 4 * head + 4)
+                query = layer.query(x[n, i])[part]
+                keys, values = layer.key_value(x[n]).split(8, 1)
+                seen = [j for j in range(5) if there[n, j]]
+                scores = [query @ (keys[j, part] + layer.relation_keys[relations[n, i, j]]) / 2 for j in seen]
+                total = sum(math.exp(score) for score in scores)
+                wanted = sum(
+                    math.exp(score) / total * (values[j, part] + layer.relation_values[relations[n, i, j]])
+                    for score, j in zip(scores, seen, strict=True)
+                )
+                assert (found[n, place, part] - wanted).abs().max() < EXACT
+
+
+# --- the paper's algorithms -----------------------------------------------------------------
+
+
+def walked(task, kind: str, batch: dict, actions: list[str]) -> tuple:
+    """The decoder, the slots and the states before each of some actions for the first sentence of the batch."""
+    model = make_model(kind, task.resources).eval()
+    with torch.no_grad():
+        slots = model.plain.encode(with_words(model, task, batch)["net_input"]).of(torch.tensor([0]))
+    decoder = model.plain.decoder
+    tokens = [decoder.table.actions.index(Action.parse(action)) for action in actions]
+    machine = decoder.machine(slots)
+    steps = unroll(machine, torch.tensor([[*tokens, decoder.table.end]]))
+    return decoder, slots, steps
+
+
+@pytest.fixture(scope="module")
+def two_words(task, folder):
+    """Sentences of two words: the tree of the first one, and its actions, are set below."""
+    return make_batch(task, folder, range(2, 3), 2)
+
+
+def labels(table: ActionTable) -> tuple[str, str]:
+    """Two relations: of an arc to the left between words, and of one from the root."""
+    names = [a for a in map(str, filter(None, table.actions)) if a.startswith("LEFT-ARC") and "root" not in a]
+    root = [a for a in map(str, filter(None, table.actions)) if a.startswith("LEFT-ARC") and "root" in a]
+    return names[0], root[0]
+
+
+def test_the_graph_input_of_two_words_by_hand(task, two_words):
+    """Algorithm 2: the second word becomes the head of the first, and the root (word 3) its head."""
+    left, root = labels(task.table)
+    decoder, slots, states = walked(task, "sentence graph", two_words, ["SHIFT", "SHIFT", left, "SHIFT", root])
+    flat = states.flattened()
+    found = relations_of(slots.of(torch.zeros(6, dtype=torch.long)), flat.head.long())
+    nothing = torch.full((6, 6), NONE)
+    one_arc = nothing.clone()
+    one_arc[1, 0], one_arc[0, 1] = HEAD_OF, DEPENDENT_OF
+    both = one_arc.clone()
+    both[2, 1], both[1, 2] = HEAD_OF, DEPENDENT_OF
+    # before SHIFT, SHIFT, LEFT-ARC, SHIFT, LEFT-ARC of the root, and the end; CLS and SEPs are related to nothing
+    for relations, wanted in zip(found, [nothing, nothing, nothing, one_arc, one_arc, both], strict=True):
+        assert torch.equal(relations, wanted)
+    names = decoder.table.relations
+    of_arc, of_root = (names.index(action.partition("(")[2].rstrip(")")) for action in (left, root))
+    assert flat.relation.tolist() == [[0, 0, 0]] * 3 + [[of_arc, 0, 0]] * 2 + [[of_arc, of_root, 0]]
+
+
+def test_the_deleted_list_of_two_words_by_hand(task, two_words):
+    """Algorithm 1: CLS, the stack from its bottom, SEP, the buffer, SEP, and what has left both."""
+    left, root = labels(task.table)
+    decoder, slots, states = walked(task, "state graph", two_words, ["SHIFT", "SHIFT", left, "SHIFT", root])
+    flat = states.flattened()
+    there, position, segment = decoder.layout(slots.of(torch.zeros(6, dtype=torch.long)), flat)
+    assert there.all()
+    # first word, second word, root; CLS, SEP, SEP
+    assert position.tolist() == [
+        [2, 3, 4, 0, 1, 5],  # CLS SEP 1 2 R SEP
+        [1, 3, 4, 0, 2, 5],  # CLS 1 SEP 2 R SEP
+        [1, 2, 4, 0, 3, 5],  # CLS 1 2 SEP R SEP
+        [5, 1, 3, 0, 2, 4],  # CLS 2 SEP R SEP 1
+        [5, 1, 2, 0, 3, 4],  # CLS 2 R SEP SEP 1
+        [4, 5, 1, 0, 2, 3],  # CLS R SEP SEP 1 2
+    ]
+    s, b, d = STACK, BUFFER, DELETED
+    assert segment.tolist() == [
+        [b, b, b, s, s, b],
+        [s, b, b, s, s, b],
+        [s, s, b, s, s, b],
+        [d, s, b, s, s, b],
+        [d, s, s, s, s, b],
+        [d, d, s, s, s, b],
+    ]
+    assert tuple(MARKS) == (CLS, SEP, SECOND_SEP)
+
+
+def test_the_plain_state_transformer_forgets_what_has_left(task, two_words):
+    left, root = labels(task.table)
+    decoder, slots, states = walked(task, "composed", two_words, ["SHIFT", "SHIFT", left, "SHIFT", root])
+    there, _, _ = decoder.layout(slots.of(torch.zeros(6, dtype=torch.long)), states.flattened())
+    words = [[True, True, True]] * 3 + [[False, True, True]] * 2 + [[False, False, True]]
+    assert there.tolist() == [[*row, True, True, False] for row in words]
+
+
+def test_further_pieces_depend_on_the_first_one(task, batch):
+    model = make_model("pretrained graph", task.resources).eval()
+    slots = model.plain.encode(with_words(model, task, batch)["net_input"])
+    wide = slots.words.size(1)
+    assert int(slots.owner.max()) > 0
+    head = torch.zeros(slots.words.shape[:2], dtype=torch.long)
+    found = relations_of(slots, head)
+    wanted = torch.zeros_like(found)
+    for row, owners in enumerate(slots.owner.tolist()):
+        for place, owner in enumerate(owners, wide + len(MARKS)):
+            if owner >= 0:
+                wanted[row, owner, place], wanted[row, place, owner] = FIRST_OF, PIECE_OF
+    assert torch.equal(found, wanted)
+
+
+def read(model, net_input: dict) -> tuple:
+    """What the encoder returns, and the states of the gold derivations."""
+    features, words = (net_input.get(name) for name in ("features", "words"))
+    return model.plain.read(net_input["src_tokens"], net_input["prev_output_tokens"], None, features, words)
+
+
+# --- composition ----------------------------------------------------------------------------
+
+
+def test_composition_word_by_word(task, batch):
+    """Eq. 11 over gold derivations, with all that each word has got kept in lists."""
+    model = make_model("composed", task.resources).eval()
+    composition: Composition = model.plain.decoder.composition.double()
+    for parameter in composition.parameters():
+        nn.init.normal_(parameter, std=0.5)
+    encoder_out, states = read(model, batch["net_input"])
+    words = encoder_out.words.double()
+    found = composition.all_steps(words, states)
+    for row, length in enumerate(encoder_out.lengths.tolist()):
+        now = [words[row, i] for i in range(length + 1)]
+        latest: dict[int, tuple[int, int]] = {}
+        heads: dict[int, int] = {}
+        for step in range(1, found.size(1)):
+            for word in range(length):
+                offset = int(states.head[row, step, word])
+                if offset and word not in heads:
+                    heads[word] = word + offset
+                    label = int(states.relation[row, step, word]) + composition.relations * (offset > 0)
+                    latest[word + offset] = word, label
+            before = list(now)
+            for word in range(length + 1):
+                if not (states.stack[row, step, word] or states.buffer[row, step, word]):
+                    continue
+                dependent, label = latest.get(word, (-1, 0))
+                of_dependent = before[dependent] if dependent >= 0 else composition.no_dependent
+                hidden = composition.head(before[word]) + composition.dependent(of_dependent)
+                hidden = hidden + composition.label(composition.labels.weight[label])
+                now[word] = before[word] + composition.output(hidden.tanh())
+            assert (found[row, step, : length + 1] - torch.stack(now)).abs().max() < EXACT
+
+
+# --- what is read again ---------------------------------------------------------------------
+
+
+def test_search_reads_again_where_an_arc_was_made(task, batch):
+    """Reading in every step gives the same scores as keeping what was read."""
+    model = make_model("sentence graph", task.resources).eval()
+    decoder = model.plain.decoder
+    targets = batch["target"]
+
+    def all_scores(always: bool) -> tuple[list[torch.Tensor], int]:
+        search, read = decoder.start(model.plain.encode(batch["net_input"])), 0
+        assert isinstance(search, FeedbackSearch)
+        tokens = torch.full_like(targets[:, 0], decoder.table.end)
+        found = []
+        for step in range(6):
+            if always:
+                search.memory = search.memory._replace(stale=torch.ones_like(search.memory.stale))
+            stale = search.memory.stale.clone() | (decoder.device_table.relation[tokens] > 0)
+            found.append(decoder.step(tokens, search).log_probabilities(len(decoder.table.tokens)))
+            read += int((stale & ~search.memory.stale).sum())
+            tokens = targets[:, step]
+            search.machine.advance(tokens)
+        return found, read
+
+    with torch.no_grad():
+        (kept, less), (anew, more) = all_scores(False), all_scores(True)
+    assert 0 < less < more
+    for ours, theirs in zip(kept, anew, strict=True):
+        assert torch.equal(ours.isfinite(), theirs.isfinite())
+        assert (ours - theirs).nan_to_num().abs().max() < CLOSE
+
+
+@pytest.mark.parametrize("kind", ["sentence graph", "composed", "state graph"])
+def test_states_that_are_drawn_stand_for_all(task, batch, kind):
+    """As many as there are give the loss and the gradients of all; fewer are so many of each, none of padding."""
+    criterion = make_criterion(task)
+    model = make_model(kind, task.resources)
+    decoder = model.plain.decoder
+
+    def loss_and_gradients(count: int) -> tuple[torch.Tensor, list[torch.Tensor]]:
+        other = copy.deepcopy(model).train()
+        other.plain.decoder.sampled_states = count
+        loss, _, _ = criterion(other, batch)
+        loss.backward()
+        return loss.detach(), [p.grad for p in other.parameters() if p.grad is not None]
+
+    (every, gradients), (drawn, others) = loss_and_gradients(0), loss_and_gradients(1000)
+    assert torch.allclose(every, drawn, rtol=CLOSE)
+    assert all(torch.allclose(a, b, atol=1e-4) for a, b in zip(gradients, others, strict=True))
+    decoder.sampled_states = 2
+    actions = batch["net_input"]["prev_output_tokens"]
+    torch.manual_seed(1)
+    one, two = decoder.drawn(actions), decoder.drawn(actions)
+    assert one.sum(1).tolist() == [2] * len(actions) and not torch.equal(one, two)
+    assert not (one & (actions == decoder.padding)).any()
+
+
+def test_a_state_does_not_depend_on_its_batch(task, batch):
+    for kind in ("sentence", *GRAPH_MODELS, "composed"):
+        model = make_model(kind, task.resources).eval()
+        whole = with_words(model, task, batch)["net_input"]
+        with torch.no_grad():
+            encoder_out, states = read(model, whole)
+            together = model.plain.decoder.scores(whole["prev_output_tokens"], encoder_out, states)
+            for row in range(len(together)):
+                rows = torch.tensor([row])
+                fields = {name: value[rows] for name, value in states.tensors().items()}
+                some = type(encoder_out)(*(None if field is None else field[rows] for field in encoder_out))
+                alone = model.plain.decoder.scores(whole["prev_output_tokens"][rows], some, States(**fields))
+                assert (alone - together[rows]).abs().max() < CLOSE
+
+
+# --- what can't be done ---------------------------------------------------------------------
+
+
+def test_amrs_are_refused(tmp_path):
+    amrs = make_task(make_folder("amr", tmp_path / "data"))
+    for kind in ("sentence", "state graph"):
+        with pytest.raises(InputError, match="reads and writes dependency trees, not amr"):
+            make_model(kind, amrs.resources)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "problem"),
+    [
+        ("sentence_transformer_g2g", {"tag_loss": 0.1}, "no --tag-loss or --read-tags here"),
+        ("state_transformer", {"read_tags": True}, "no --tag-loss or --read-tags here"),
+        ("sentence_transformer", {"encoder_attention_heads": 5}, "does not divide --encoder-embed-dim"),
+        ("sentence_transformer", {"pretrained": "x", "pretrained_layers": "1-2"}, "no --pretrained-layers"),
+    ],
+)
+def test_options_that_contradict_each_other(name, options, problem):
+    architecture = architecture_of(name)
+    with pytest.raises(InputError, match=problem):
+        architecture.options(**{**architecture.defaults, **options}).check()
+
+
+def test_encoders_that_are_too_short_or_of_another_kind(encoder, tmp_path):
+    with pytest.raises(InputError, match=f"--encoder-layers 9: the pretrained encoder has {LAYERS}"):
+        PretrainedLayers(encoder, "", 9)
+    with pytest.raises(InputError, match="is not the one that the model was trained with"):
+        PretrainedLayers(encoder, "0" * 64, 1)
+    other = make_encoder(tmp_path / "other")
+    config = (other / "config.json").read_text().replace('"hidden_act": "gelu"', '"hidden_act": "relu"')
+    (other / "config.json").write_text(config)
+    with pytest.raises(InputError, match="only layers of BERT"):
+        PretrainedLayers(str(other), "", 1)
+    assert PretrainedLayers(encoder, "", 1).sizes.width == WIDTH
