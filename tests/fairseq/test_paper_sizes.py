@@ -9,7 +9,7 @@ from tests.conftest import ROOT, run
 TASK = ("--user-dir", "transition_parser", "--task", "transition_parsing")
 
 
-@pytest.mark.parametrize("name", ["paper-stack", "stack-attention", "spa-dp", "spa-dp-graph", "use"])
+@pytest.mark.parametrize("name", ["paper-stack", "stack-attention", "spa-dp", "spa-dp-graph", "use", "graph2graph"])
 def test_paper_sizes_train(data_folder, tmp_path, name):
     """The flags of the configuration, with batches of two sentences."""
     lines = (ROOT / "configs" / f"{name}.flags").read_text(encoding="utf-8").splitlines()
