@@ -123,6 +123,7 @@ setup(
         "pretrained": ["transformers>=5.0,<6", "peft>=0.17"],
         "test": [
             "pytest>=8",
+            "pytest-xdist>=3.6",
             "penman>=1.3.0",
             "hypothesis>=6.100",
             "ruff==0.17.5",

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Sets up, checks style, imports and types, runs the tests. --slow: also whole corpora (where TRANSITION_PARSER_DATA names their
-# folder) and long random walks. Anything else goes to pytest.
+# folder) and long random walks. Anything else goes to pytest. Tests run in as many processes as there are cores, up to four
+# (-n 0: in one), the tests of a file in one of them.
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$root"
 markers=(-m "not slow")
@@ -12,4 +13,6 @@ ruff check .
 ruff format --check .
 lint-imports --no-cache --no-logo
 mypy
-exec python -m pytest "${markers[@]}" "$@"
+processes=$(python -c 'import os; print(min(len(os.sched_getaffinity(0)), 4))')
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} # the cores have work enough
+exec python -m pytest -n "$processes" --dist loadfile "${markers[@]}" "$@"
