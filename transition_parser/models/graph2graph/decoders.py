@@ -167,10 +167,6 @@ class FeedbackDecoder(TwoStageDecoder):
             x = torch.cat([x[:, :wide] + labels.to(x.dtype), x[:, wide:]], 1)
             relations = relations_of(slots, states.head.long())
         there, position, segment = self.layout(slots, states)
-        if relations is None and x.device.type == "cpu":  # elsewhere the host would wait for the number of slots
-            order, wanted = _those_there(there, wanted)
-            x = at(x, order)
-            there, position, segment = (field.gather(1, order) for field in (there, position, segment))
         return self.transformer(x, position, segment, Visible(there, wanted, relations))
 
     def _of_places(self, slots: Slots, states: States, words: Tensor | None) -> Tensor:
@@ -269,14 +265,6 @@ class FeedbackDecoder(TwoStageDecoder):
         composed = search.memory.composed
         words = None if composed is None else composed.words if rows is None else composed.words[rows]
         return self._of_places(slots, states, words)
-
-
-def _those_there(there: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
-    """(N, L'): of each row the slots that are there (N, L), and others behind them, as many as the row with the most
-    has; and where the slots `wanted` (N, K) are among these, anywhere for one that is not there."""
-    order = (~there).byte().argsort(dim=1, stable=True)
-    most = int(there.sum(1).max()) if len(there) else 0
-    return order[:, :most], order.argsort(1).gather(1, wanted).clamp_max(max(most - 1, 0))
 
 
 def _slots_of(search: FeedbackSearch, rows: Tensor | None) -> Slots:

@@ -47,6 +47,16 @@ class Visible(NamedTuple):
             return self
         return self._replace(relations=at(self.relations, self.wanted))
 
+    def without_gaps(self) -> tuple[Tensor, Visible]:
+        """(N, L'), of each row the slots that are there, and others behind them, as many as the row with the most has;
+        and what is seen of these. A wanted slot that is not there becomes any other. Without relations."""
+        assert self.wanted is not None and self.relations is None
+        order = (~self.there).byte().argsort(dim=1, stable=True)
+        most = int(self.there.sum(1).max()) if len(self.there) else 0
+        wanted = order.argsort(1).gather(1, self.wanted).clamp_max(max(most - 1, 0))
+        order = order[:, :most]
+        return order, Visible(self.there.gather(1, order), wanted)
+
 
 def at(x: Tensor, slots: Tensor) -> Tensor:
     """(N, K, d), of x (N, L, d) the slots (N, K)."""
@@ -123,6 +133,10 @@ class Transformer(nn.Module):
 
         words: (N, L, width), their embeddings. position, segment: (N, L).
         """
+        if visible.wanted is not None and visible.relations is None and words.device.type == "cpu":
+            # elsewhere the host would wait for the number of slots
+            order, visible = visible.without_gaps()
+            words, position, segment = at(words, order), position.gather(1, order), segment.gather(1, order)
         place = self.positions(position.clamp(0, self.positions.num_embeddings - 1))
         x = self.dropout(self.norm(words + place + self.segments(segment)))
         for layer in self.layers[:-1]:
