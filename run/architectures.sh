@@ -40,7 +40,8 @@ declare -A own=(
 )
 for architecture in "${architectures[@]}"; do
     drop='^--state-positions$'
-    [ "$architecture" = stack-transformer ] || drop+='|^--encoder-local-layers|^--share-decoder-input-output-embed$'
+    [ "$architecture" = stack-transformer ] ||
+        drop+='|^--encoder-local-layers|^--share-decoder-input-output-embed$|^--(attention|activation|action)-dropout'
     sed -E "s/^--arch .*/--arch ${own[$architecture]}/; /$drop/d" "$common" >"$out/$architecture.flags"
     configs+=([$architecture]=$out/$architecture.flags)
 done
