@@ -6,7 +6,7 @@
 # beside the whole architectures. graph2graph: Sentence and State Transformer, plain and with graph input, from layers of
 # MiniLM; those that read again after each action learn from two states of each derivation an update; beside them the
 # Stack-Transformer with the same MiniLM frozen, with adapters, and tuned. Greedy search, and for `all` a beam of 8, too.
-# DATA: a folder of `run/prepare.sh SYSTEM ... --upos`, or of AMRs. CORPUS: a folder with the dev.conllu and test.conllu,
+# DATA: a folder of `run/prepare.sh SYSTEM ... --upos`, or for the first three of AMRs. CORPUS: a folder with the dev.conllu and test.conllu,
 # or dev.amr and test.amr, of it. OUT: a folder for checkpoints and figures.txt. EPOCHS: by default 10 (AMRs: 20). Run it
 # again to resume where it stopped.
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
@@ -19,6 +19,7 @@ if [ -f "$3/test.conllu" ]; then
     kind=conllu common=$root/configs/ewt-stack-small.flags epochs=${5:-10}
     architectures=(stack-transformer stack-attention spa-dp spa-dp-graph use)
 elif [ -f "$3/test.amr" ]; then
+    case $1 in dynamic | ablations | graph2graph) usage "$arguments" ;; esac # of dependency trees
     kind=amr common=$root/configs/lpp-stack-small.flags epochs=${5:-20}
     architectures=(stack-transformer stack-attention spa-dp use)
 else

@@ -22,7 +22,7 @@ from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Kind, make_system
 
 SYSTEMS = (*TREES, "arc-hybrid", "arc-standard-swap")
-MODELS = ("no state", "positions", "shift words", "stack attention", "structures", *MEMORYLESS)
+MODELS = ("no state", "positions", "shift words", "stack attention", "structures", "composed", "CLS", *MEMORYLESS)
 
 
 @pytest.fixture(scope="module", params=SYSTEMS)

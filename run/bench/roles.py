@@ -22,6 +22,7 @@ from common import parser
 from transition_parser import Parser
 from transition_parser.exports import read_config, write_config
 from transition_parser.graphs.amr import AmrGraph
+from transition_parser.parser import PRECISIONS
 from transition_parser.parses import AmrParse
 
 ROLE = re.compile(r"ARG\d+|op\d+|polarity")
@@ -46,15 +47,15 @@ def has_doubled_role(graph: AmrGraph) -> bool:
     return any(count > 1 for count in counts.values())
 
 
-def figures(model: Path, gold: str, beam: int, folder: Path) -> dict[str, float]:
+def figures(model: Path, gold: str, beam: int, precision: str, folder: Path) -> dict[str, float]:
     """Smatch (F1, 0–1), and the share of the parses with a doubled role, in percent."""
-    loaded = Parser.load(model, beam)
+    loaded = Parser.load(model, beam, precision=precision)
     parses = [parse for parse in loaded.parse_stream(loaded.read(gold)) if isinstance(parse, AmrParse)]
     parsed = folder / "parsed.amr"
     parsed.write_text("".join(str(parse.annotated()) for parse in parses), encoding="utf-8")
     smatch = loaded.formalism.score(gold, str(parsed)).figures["smatch"]["f1"]
     doubled = sum(has_doubled_role(parse.graph) for parse in parses)
-    return {"smatch": smatch, "doubled_percent": round(100 * doubled / len(parses), 1)}
+    return {"smatch": smatch, "doubled_percent": round(100 * doubled / max(len(parses), 1), 1)}
 
 
 def main() -> None:
@@ -63,6 +64,7 @@ def main() -> None:
     options.add_argument("model", type=Path, help="exported folder")
     options.add_argument("gold", help="AMR bank")
     options.add_argument("--beam", type=int, nargs="+", default=[1, 10])
+    options.add_argument("--precision", default="bf16", choices=PRECISIONS)
     arguments = options.parse_args()
     torch.set_num_threads(arguments.threads)
     if not (arguments.model / LEXICON).is_file():
@@ -71,7 +73,7 @@ def main() -> None:
         folder = Path(name)
         models = {"once": arguments.model, "any number": without_limits(arguments.model, folder)}
         found = {
-            f"{kind}, beam {beam}": figures(model, arguments.gold, beam, folder)
+            f"{kind}, beam {beam}": figures(model, arguments.gold, beam, arguments.precision, folder)
             for beam in arguments.beam
             for kind, model in models.items()
         }

@@ -142,5 +142,7 @@ def test_from_scratch(data_folder, tmp_path, arch, options):
 def test_options_that_make_no_sense(data_folder, amr_data_folder, tmp_path):
     done = train(data_folder, tmp_path, "state_transformer_small", "--tag-loss", "0.1", status=1)
     assert "InputError: there is no encoder before the first action" in done.stderr
+    done = train(data_folder, tmp_path, "state_transformer_g2g_small", "--also", str(data_folder), status=1)
+    assert "InputError: --also: state_transformer_g2g_small has no encoder to share" in done.stderr
     done = train(amr_data_folder, tmp_path, "sentence_transformer_small", status=1)
     assert "InputError: the Graph2Graph Transformer reads and writes dependency trees, not amr" in done.stderr

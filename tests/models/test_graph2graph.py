@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
+from argparse import Namespace
+from dataclasses import replace
 
 import pytest
 import torch
@@ -12,6 +14,7 @@ from torch import nn
 from tests.small_models import MODELS, make_batch, make_criterion, make_folder, make_model, make_task, with_words
 from tests.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
 from transition_parser.errors import InputError
+from transition_parser.models.graph2graph.classifiers import Classifiers
 from transition_parser.models.graph2graph.composition import Composition
 from transition_parser.models.graph2graph.decoders import BUFFER, DELETED, STACK, FeedbackSearch, relations_of
 from transition_parser.models.graph2graph.encoder import CLS, MARKS, SECOND_SEP, SEP
@@ -29,6 +32,8 @@ from transition_parser.models.graph2graph.layers import (
 )
 from transition_parser.models.graph2graph.pretrained_layers import PretrainedLayers
 from transition_parser.models.registry import architecture_of
+from transition_parser.modules.kinds import Kinds
+from transition_parser.modules.pretrained import LR_SCALE
 from transition_parser.states.batched import unroll
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionTable
@@ -111,6 +116,36 @@ def _folder_of(pieces) -> str:
     return pieces.tokenizer.name_or_path
 
 
+def test_words_with_further_inputs_start_as_what_the_layers_were_trained_for(task, batch, encoder):
+    """Tags, letters and the root change nothing, or little, of what the pretrained layers read at first."""
+    architecture = architecture_of("sentence_transformer_small")
+    options = {"pretrained": encoder, "read_tags": True, "character_width": 8, "tag_loss": 0.1}
+    args = Namespace(**options)
+    model = architecture.build(architecture.options.of_namespace(args, architecture.defaults), task.resources).eval()
+    words = [task.resources.words(tokens) for tokens in batch["net_input"]["src_tokens"].tolist()]
+    with torch.no_grad():
+        slots = model.encoder.slots(batch["net_input"]["src_tokens"], None, model.inputs.read(words, batch["marks"]))
+        of_pieces = model.encoder.pieces
+        first = of_pieces.read(words, {})["first"]
+        for row, length in enumerate(slots.lengths.tolist()):
+            assert torch.equal(slots.words[row, :length], of_pieces.embed(first[row, :length]))
+            assert slots.words[row, length].norm() < of_pieces.embed.weight.norm(dim=1).max()
+
+
+def test_what_is_pretrained_learns_at_its_own_rate(task, encoder):
+    for name in ("sentence_transformer_small", "state_transformer_g2g_small"):
+        architecture = architecture_of(name)
+        args = Namespace(pretrained=encoder, pretrained_lr_scale=0.25)
+        model = architecture.build(architecture.options.of_namespace(args, architecture.defaults), task.resources)
+        slow = {name for name, parameter in model.named_parameters() if getattr(parameter, LR_SCALE, 1.0) == 0.25}
+        other = {name for name, _ in model.named_parameters()} - slow
+        assert {"encoder.marks", "encoder.inputs.pieces.embed.weight"} <= slow
+        assert any("layers.0.inner" in name for name in slow) and any("positions" in name for name in slow)
+        fresh = ("relation_", "classifiers.", "labels.", "encoder.root", "history.")
+        assert all(any(part in name for part in fresh) for name in other), other
+        assert not any(part in name for part in fresh for name in slow)
+
+
 @pytest.mark.parametrize("some", [False, True])
 def test_attention_is_that_of_the_paper(some):
     """Eqs 3 and 4, pair by pair; some: for some slots alone."""
@@ -138,6 +173,85 @@ def test_attention_is_that_of_the_paper(some):
                     for score, j in zip(scores, seen, strict=True)
                 )
                 assert (found[n, place, part] - wanted).abs().max() < EXACT
+
+
+def test_what_the_first_layer_reads():
+    """Words, positions and segments are added up; positions beyond the last are like it."""
+    torch.manual_seed(1)
+    transformer = Transformer(Sizes(8, 16, 2), 1, 5, 3, 0.0, False)
+    for table in (transformer.positions, transformer.segments):
+        nn.init.normal_(table.weight)
+    words, position = torch.randn(1, 4, 8), torch.tensor([[0, 4, 9, 2]])
+    segment = torch.tensor([[0, 1, 2, 2]])
+    seen = []
+    transformer.layers[0].register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    transformer(words, position, segment, Visible(torch.ones(1, 4, dtype=torch.bool)))
+    for slot, place, part in zip(range(4), (0, 4, 4, 2), (0, 1, 2, 2), strict=True):
+        x = words[0, slot] + transformer.positions.weight[place] + transformer.segments.weight[part]
+        wanted = (x - x.mean()) / x.std(unbiased=False)
+        assert (seen[0][0, slot] - wanted).abs().max() < CLOSE
+
+
+def test_a_segment_that_the_encoder_lacks_starts_as_its_last(encoder):
+    source = PretrainedLayers(encoder, "", 1)
+    transformer = Transformer(source.sizes, 1, source.positions, 3, 0.0, False)
+    source.copy_to(transformer)
+    theirs = source.embeddings.token_type_embeddings.weight
+    assert torch.equal(transformer.segments.weight, theirs[[0, 1, 1]])
+
+
+# --- classifiers ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("system", ["arc-standard", "arc-hybrid-swap"])
+def test_classifiers_read_the_words_that_an_action_is_about(system, task, tmp_path):
+    """Exist s2, s1, b1; Relation the two words of the arc, of which there may be none, and all of them the history."""
+    table = (task if system == "arc-standard" else make_task(make_folder(system, tmp_path / "data"))).table
+    options = architecture_of("state_transformer_g2g").options(relation_width=6, exist_width=7).check()
+    torch.manual_seed(1)
+    kinds = Kinds(table)
+    classifiers = Classifiers(table, kinds, 4, options, 3, False).eval()
+    s1, s2, b1, history = *torch.randn(3, 4), torch.randn(3)
+    stages = classifiers(torch.stack([s1, s2, b1])[None], history[None])
+    wanted = classifiers.exist.output(classifiers.exist.inner(torch.cat([s2, s1, b1, history])).relu())
+    assert torch.allclose(stages.kinds[0], wanted, atol=CLOSE)
+    ends = {"RIGHT_ARC": (s2, s1), "LEFT_ARC": (s2, s1) if system == "arc-standard" else (s1, b1)}
+    for number, kind in enumerate(("LEFT_ARC", "RIGHT_ARC")):
+        scores = classifiers.relation.output(classifiers.relation.inner(torch.cat([*ends[kind], history])).relu())
+        of_kind = scores.unflatten(0, (2, -1))[number]
+        for token, action in enumerate(table.actions):
+            if action is not None and action.kind.name == kind:
+                assert torch.allclose(stages.labels[0, token], of_kind[table.relation[token]], atol=CLOSE)
+
+
+@pytest.mark.parametrize("kind", ["sentence", "sentence graph", "state graph"])
+def test_a_place_without_a_word_is_zero(task, batch, kind):
+    model = make_model(kind, task.resources).eval()
+    seen = []
+    model.plain.decoder.classifiers.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    with torch.no_grad():
+        search = model.plain.decoder.start(model.plain.encode(with_words(model, task, batch)["net_input"]))
+        end = torch.full_like(batch["target"][:, 0], task.table.end)
+        model.plain.decoder.step(end, search)
+        model.plain(*(batch["net_input"][name] for name in ("src_tokens", "prev_output_tokens")), None,
+                    batch["net_input"].get("features"))  # fmt: skip
+    first = seen[-1].unflatten(0, (len(end), -1))[:, 0]  # nothing is on the stack before the first action
+    assert not first[:, :2].any() and first[:, 2].any()
+
+
+def test_labels_are_part_of_dependents(task, two_words):
+    """Another label of an arc gives other vectors, of the same relations."""
+    left, root = labels(task.table)
+    decoder, slots, states = walked(task, "sentence graph", two_words, ["SHIFT", "SHIFT", left, "SHIFT", root])
+    some = states.flattened().at(slice(3, 4))
+    other = replace(some, relation=torch.where(some.relation > 0, some.relation % 3 + 1, 0))
+    every = torch.arange(3)[None]
+    with torch.no_grad():
+        one, two = (decoder.vectors(slots, which, None, every) for which in (some, other))
+        assert not torch.equal(some.relation, other.relation) and (one - two).abs().max() > 1e-4
+        decoder.labels.weight[1:] = 0.0
+        one, two = (decoder.vectors(slots, which, None, every) for which in (some, other))
+        assert torch.equal(one, two)
 
 
 # --- the paper's algorithms -----------------------------------------------------------------
@@ -336,6 +450,51 @@ def test_states_that_are_drawn_stand_for_all(task, batch, kind):
     assert not (one & (actions == decoder.padding)).any()
 
 
+@pytest.mark.parametrize("kind", ["sentence graph", "state graph"])
+def test_the_loss_of_states_that_are_drawn_is_unbiased(task, batch, kind):
+    """The mean over all draws of one state is the loss of the whole derivation, for each derivation by itself."""
+    criterion, model = make_criterion(task), make_model(kind, task.resources).train()
+    decoder, target = model.plain.decoder, batch["target"]
+    lengths = (target != decoder.padding).sum(1)
+    assert len(set(lengths.tolist())) > 1
+
+    def losses(drawn: torch.Tensor | None) -> torch.Tensor:
+        decoder.drawn = lambda _: drawn
+        found, extra = model(**batch["net_input"], mask_illegal=False)
+        return criterion.compute_loss(model, (found, extra), batch, reduce=False)[0].view_as(target).sum(1)
+
+    with torch.no_grad():
+        wanted, total = losses(None), torch.zeros(len(target))
+        for step in range(int(lengths.max())):
+            one = nn.functional.one_hot((lengths - 1).clamp_max(step), target.size(1)).bool()
+            total += losses(one) * (step < lengths) / lengths
+    assert torch.allclose(total, wanted, rtol=1e-4)
+
+
+def test_all_shifts_have_one_score_so_that_all_actions_can_not_compete(task, batch):
+    criterion = make_criterion(task)
+    criterion.only_legal = False
+    with pytest.raises(InputError, match="preprocess without --labeled-shift"):
+        criterion(make_model("sentence", task.resources), batch)
+
+
+def test_the_history_can_be_hidden(task, batch):
+    model = make_model("state graph", task.resources).eval()
+    decoder = model.plain.decoder
+    assert decoder.state_parts == ["stack", "buffer", "head", "relation", "actions"]
+    with torch.no_grad():
+        encoder_out, states = read(model, batch["net_input"])
+        actions = batch["net_input"]["prev_output_tokens"]
+        seen = decoder.scores(actions, encoder_out, states)
+        decoder.hide(["actions"])
+        hidden = decoder.scores(actions, encoder_out, states)
+        assert (seen - hidden)[:, 0].isfinite().all() and not torch.allclose(seen, hidden)
+        decoder.history.of_kind.weight.normal_()
+        assert torch.equal(decoder.scores(actions, encoder_out, states), hidden)
+        decoder.hide([])
+        assert not torch.equal(decoder.scores(actions, encoder_out, states), hidden)
+
+
 def test_a_state_does_not_depend_on_its_batch(task, batch):
     for kind in ("sentence", *GRAPH_MODELS, "composed"):
         model = make_model(kind, task.resources).eval()
@@ -367,7 +526,7 @@ def test_amrs_are_refused(tmp_path):
         ("sentence_transformer_g2g", {"tag_loss": 0.1}, "no --tag-loss or --read-tags here"),
         ("state_transformer", {"read_tags": True}, "no --tag-loss or --read-tags here"),
         ("sentence_transformer", {"encoder_attention_heads": 5}, "does not divide --encoder-embed-dim"),
-        ("sentence_transformer", {"pretrained": "x", "pretrained_layers": "1-2"}, "no --pretrained-layers"),
+        ("sentence_transformer", {"pretrained": "x", "pretrained_layers": "1-2"}, "are for other models"),
     ],
 )
 def test_options_that_contradict_each_other(name, options, problem):

@@ -60,12 +60,16 @@ class WordReader(nn.Module):
 
     def __init__(self, reading: Reading, *, dim: int) -> None:
         super().__init__()
-        opens, self.padding, self.inputs, self.read_pieces = reading
+        opens, self.padding, self.inputs, pieces = reading
         self.register_buffer("opens", opens, persistent=False)
-        self.embed = nn.Embedding(len(opens), dim, self.padding)
-        nn.init.normal_(self.embed.weight, std=dim**-0.5)
-        nn.init.zeros_(self.embed.weight[self.padding])
         self.scale = math.sqrt(dim)
+        self.embed, self.root = None, None
+        if pieces:
+            self.embed = nn.Embedding(len(opens), dim, self.padding)
+            nn.init.normal_(self.embed.weight, std=dim**-0.5)
+            nn.init.zeros_(self.embed.weight[self.padding])
+        else:  # the root is all that no other input reads
+            self.root = nn.Parameter(torch.randn(dim))
 
     def read(self, src_tokens: Tensor, words: WordTensors | None) -> tuple[Tensor, Tensor]:
         """(B, P, dim), the words and the root of each sentence, and (B, P), True at them.
@@ -82,13 +86,14 @@ class WordReader(nn.Module):
         count = word.max(1).values
         width = int(count.max())
         real = real & (word > 0)
+        mask = torch.arange(width, device=tokens.device) < count[:, None]
+        if self.embed is None:
+            assert self.root is not None
+            is_root = torch.arange(width, device=tokens.device) == count[:, None] - 1
+            return is_root[..., None] * self.root, mask
         first = torch.arange(len(tokens), device=tokens.device)[:, None] * width
         sizes = (first + word - 1)[real].bincount(minlength=len(tokens) * width)
         means = F.embedding_bag(tokens[real], self.embed.weight, sizes.cumsum(0) - sizes, mode="mean")
-        mask = torch.arange(width, device=tokens.device) < count[:, None]
-        if not self.read_pieces:  # but the root's, which no other input reads
-            root = torch.arange(width, device=tokens.device) == count[:, None] - 1
-            means = means * root.flatten()[:, None].to(means.dtype)
         return (means * self.scale).unflatten(0, mask.shape), mask
 
 

@@ -21,7 +21,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.errors import InputError, input_error
-from transition_parser.model_files import sha256_of
+from transition_parser.model_files import read_json, sha256_of
 from transition_parser.modules.linear import linear
 from transition_parser.text.windows import windows
 
@@ -68,6 +68,10 @@ class EncoderFiles:
         if not self.weights:
             raise input_error("no *.safetensors file of a pretrained encoder: other formats are not read", self.folder)
 
+    def config(self) -> dict[str, Any]:
+        """What its config.json says."""
+        return read_json(self.folder / "config.json", "is this a folder of a pretrained encoder?")
+
     def bytes(self) -> int:
         """The size of the weights."""
         return sum(path.stat().st_size for path in self.weights)
@@ -76,6 +80,15 @@ class EncoderFiles:
     def sha256(self) -> str:
         """Of the weights."""
         return sha256_of(*self.weights)
+
+    def check(self, name: str, sha256: str) -> None:
+        """Raises `InputError` where these are not the weights that a model was trained with; sha256: of those, or
+        nothing where it is trained anew. name: as the user gave it."""
+        if sha256 and self.sha256 != sha256:
+            raise InputError(
+                f"the pretrained encoder {name!r} is not the one that the model was trained with: its weights have "
+                f"another SHA-256 than {sha256[:12]}…; {HOW_TO_GET}"
+            )
 
     def load(self) -> tuple[nn.Module, Any]:
         """The encoder, in single precision and without what training it needed beside its layers, and its tokenizer."""

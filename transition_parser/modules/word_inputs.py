@@ -1,7 +1,7 @@
 """Small inputs of words beside pieces and pretrained encoders: tags, corpora, letters, tables of vectors.
 
-Each has `read`, which makes tensors of sentences on the CPU, and `forward`, which makes of them what is added to the
-words.
+Each has `read`, which makes tensors of sentences on the CPU, `forward`, which makes of them what is added to the words,
+and `start_at_zero`, after which it adds nothing until it learns.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ class TagInput(nn.Module):
         self.columns, self.dropout = columns, dropout
         self.embed = nn.Embedding(columns.count(UPOS), dim)
 
+    def start_at_zero(self) -> None:
+        nn.init.zeros_(self.embed.weight)
+
     def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:
         """ids: (B, P), 0 at the root and at padding."""
         given = marks.get(UPOS) or [[UNKNOWN] * len(words) for words in sentences]
@@ -53,6 +56,9 @@ class DomainInput(nn.Module):
         super().__init__()
         self.columns, self.dropout = columns, dropout
         self.embed = nn.Embedding(columns.count(DOMAIN), dim)
+        self.start_at_zero()
+
+    def start_at_zero(self) -> None:
         nn.init.zeros_(self.embed.weight)
 
     def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:
@@ -84,6 +90,9 @@ class CharacterInput(nn.Module):
         else:
             self.convolve = nn.Conv1d(width, 2 * width, 3, padding=1)
         self.project = linear(len(windows) * width or 2 * width, dim)
+
+    def start_at_zero(self) -> None:
+        nn.init.zeros_(self.project.weight)
 
     def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:
         """bytes: (W, L) of the W different words, from 1, 0 at padding; word: (B, P), which of them, 0 (an empty one)
@@ -122,6 +131,9 @@ class VectorInput(nn.Module):
         vectors = torch.from_numpy(table.vectors).float()
         self.register_buffer("vectors", F.pad(vectors, (0, 0, 1, 0)), persistent=False)
         self.project = linear(vectors.size(1), dim)
+
+    def start_at_zero(self) -> None:
+        nn.init.zeros_(self.project.weight)
 
     def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:
         """word: (B, P), rows of the table, 0 for words that it lacks."""

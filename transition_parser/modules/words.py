@@ -16,7 +16,6 @@ from transition_parser.modules.options import ModelOptions, option
 from transition_parser.modules.pretrained import (
     ADAPTERS,
     FROZEN,
-    HOW_TO_GET,
     LR_SCALE,
     WHOLE,
     EncoderFiles,
@@ -196,12 +195,7 @@ class WordInputs(nn.ModuleDict):
 
 def _pretrained(options: WordOptions, dim: int) -> PretrainedWords:
     files = EncoderFiles(options.pretrained)
-    known = options.pretrained_sha256
-    if known and files.sha256 != known:
-        raise InputError(
-            f"the pretrained encoder {options.pretrained!r} is not the one that the model was trained with: its "
-            f"weights have another SHA-256 than {known[:12]}…; {HOW_TO_GET}"
-        )
+    files.check(options.pretrained, options.pretrained_sha256)
     how = options.pretrained_training
     layers, mix, rank = options.pretrained_layers, options.pretrained_mix, options.pretrained_rank
     words = PretrainedWords(dim, files, layers, mix, how, rank)

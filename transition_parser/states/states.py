@@ -47,6 +47,10 @@ class States:
         """(B, T) as one dimension of B · T rows."""
         return States(**{name: value.flatten(0, 1) for name, value in self.tensors().items()})
 
+    def at(self, *index: Tensor | int | slice) -> States:
+        """Some of them: the leading dimensions indexed so."""
+        return States(**{name: value[index] for name, value in self.tensors().items()})
+
     def as_one_step(self) -> States:
         """(R, …) as (R, 1, …): derivations of one step."""
         return States(**{name: value.unsqueeze(1) for name, value in self.tensors().items()})

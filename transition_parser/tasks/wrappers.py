@@ -18,6 +18,7 @@ from fairseq.models import (
 from torch import Tensor
 
 import transition_parser.models  # noqa: F401  (registers the architectures of the package)
+from transition_parser.errors import InputError
 from transition_parser.models.registry import Architecture, architecture_of, on_registration
 from transition_parser.modules.contract import (
     ALSO_PREFIX,
@@ -59,6 +60,8 @@ class TrainingModel(BaseFairseqModel):
         plain, also = architecture.build(options, task.resources), None
         if task.also_resources is not None:
             also = architecture.build(options, task.also_resources)
+            if getattr(plain.decoder, "reads_in_states", False):
+                raise InputError(f"--also: {args.arch} has no encoder to share, as it reads words in each state")
             also.encoder = plain.encoder
         return cls(plain, also)
 

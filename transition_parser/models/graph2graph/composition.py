@@ -84,9 +84,8 @@ class Composition(nn.Module):
     def all_steps(self, words: Tensor, states: States) -> Tensor:
         """(B, T, P, dim), C before each action. words: (B, P, dim). states: (B, T, …)."""
         now, found = self.start(words), [words]
-        fields = states.tensors()
         for step in range(1, states.columns.size(1)):
-            now = self(now, States(**{name: value[:, step] for name, value in fields.items()}))
+            now = self(now, states.at(slice(None), step))
             found.append(now.words)
         return torch.stack(found, 1)
 

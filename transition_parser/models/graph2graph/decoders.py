@@ -5,6 +5,7 @@ Source: Mohammadshahi and Henderson 2020, secs. 3 and 4, appendix G
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import NamedTuple, cast
 
 import torch
@@ -13,7 +14,7 @@ from torch import Tensor, nn
 
 from transition_parser.models.graph2graph.classifiers import Classifiers
 from transition_parser.models.graph2graph.composition import Composed, Composition, History
-from transition_parser.models.graph2graph.encoder import CLS, SECOND_SEP, SEP, Slots, piece_relations
+from transition_parser.models.graph2graph.encoder import CLS, SECOND_SEP, Slots, piece_relations
 from transition_parser.models.graph2graph.layers import (
     DEPENDENT_OF,
     FIRST_OF,
@@ -37,10 +38,13 @@ from transition_parser.states.states import RANKS, TREE, States
 from transition_parser.states.table import ActionTable
 
 STACK, BUFFER, DELETED = SEGMENTS = range(3)
+ACTIONS = "actions"  # the part of the state that the history tells
 
 
 class TwoStageDecoder(StateDecoder):
     """Chooses the kind of an action and then its relation, each among what is legal."""
+
+    shifts_are_alike = True
 
     def __init__(self, table: ActionTable) -> None:
         super().__init__(table)
@@ -68,8 +72,7 @@ class SentenceDecoder(TwoStageDecoder):
 
     def _stages(self, words: Tensor, sentence: Tensor, states: States) -> TwoStages:
         position, some = places(states)
-        index = (sentence[:, None] * words.size(1) + position).flatten()
-        vectors = words.flatten(0, 1).index_select(0, index).unflatten(0, position.shape)
+        vectors = words[sentence[:, None], position]
         return self.classifiers(vectors * some[..., None].to(vectors.dtype), None)
 
     def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
@@ -121,8 +124,12 @@ class FeedbackDecoder(TwoStageDecoder):
     """Reads the sentence again in each state, as the Transformer's input is made of the state.
 
     transformer: what reads. padding: the id of padding among actions. graph: True where the arcs so far are relations
-    of attention, and their labels parts of dependents (eqs 3 and 4). together: as of `Classifiers`.
+    of attention, and their labels parts of dependents (eqs 3 and 4). together: as of `Classifiers`. without_history:
+    the actions so far are hidden.
     """
+
+    reads_in_states = True
+    without_history = False
 
     def __init__(
         self,
@@ -144,6 +151,21 @@ class FeedbackDecoder(TwoStageDecoder):
         width = 0 if history is None else history.width
         self.classifiers = Classifiers(table, self.kinds, dim, options, width, together)
         self.needs = (*RANKS, *TREE) if graph else RANKS
+
+    @property
+    def state_parts(self) -> Sequence[str]:
+        """The fields of `States`, and the actions so far where there is a history."""
+        return [*super().state_parts, *([ACTIONS] if self.history is not None else [])]
+
+    def hide(self, parts: Collection[str]) -> None:
+        known = self.known_parts(parts)
+        self.hidden, self.without_history = known - {ACTIONS}, ACTIONS in known
+
+    def _history(self, tokens: Tensor, memory: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple]:
+        """See `History`; zeros where it is hidden."""
+        assert self.history is not None
+        found, memory = self.history(tokens, memory)
+        return torch.zeros_like(found) if self.without_history else found, memory
 
     # --- what is read -----------------------------------------------------------------------
 
@@ -194,8 +216,8 @@ class FeedbackDecoder(TwoStageDecoder):
         slots = cast(Slots, encoder_out)
         chosen = torch.ones_like(actions, dtype=torch.bool) if drawn is None else drawn
         sentence, step = chosen.nonzero(as_tuple=True)
-        some = States(**{name: value[sentence, step] for name, value in states.tensors().items()})
-        history = None if self.history is None else self.history(actions)[0][sentence, step]
+        some = states.at(sentence, step)
+        history = None if self.history is None else self._history(actions)[0][sentence, step]
         vectors = self._training_vectors(slots, states, sentence, step, some, drawn is None)
         legal = self.legality(some)
         found = self.kinds.log_probabilities(self.classifiers(vectors, history), legal)
@@ -237,7 +259,7 @@ class FeedbackDecoder(TwoStageDecoder):
             matter = (search.machine.legality() != 0).sum(1) > 1
             matter = matter if alive is None else matter & alive
             rows = matter.nonzero()[:, 0]
-            states = States(**{name: value[rows] for name, value in states.tensors().items()})
+            states = states.at(rows)
             history = None if history is None else history[rows]
         search.steps += 1
         if rows is not None and not len(rows):
@@ -252,7 +274,7 @@ class FeedbackDecoder(TwoStageDecoder):
         if self.history is None or memory.hidden is None or memory.cell is None:
             return None
         before = tuple(state.transpose(0, 1).contiguous() for state in (memory.hidden, memory.cell))
-        found, (hidden, cell) = self.history(tokens[:, None], before)
+        found, (hidden, cell) = self._history(tokens[:, None], before)
         search.memory = memory._replace(hidden=hidden.transpose(0, 1), cell=cell.transpose(0, 1))
         return found[:, 0]
 
@@ -293,7 +315,7 @@ class SentenceG2gDecoder(FeedbackDecoder):
         graphs = states.head
         changed = F.pad((graphs[:, 1:] != graphs[:, :-1]).any(2), (1, 0), value=True)
         of_sentence, at_step = changed.nonzero(as_tuple=True)
-        different = States(**{name: value[of_sentence, at_step] for name, value in states.tensors().items()})
+        different = states.at(of_sentence, at_step)
         read = self._words(slots.of(of_sentence), different)
         return _at_places(read[changed.flatten().cumsum(0) - 1], some)
 
@@ -315,7 +337,7 @@ class SentenceG2gDecoder(FeedbackDecoder):
             return _at_places(self._words(_slots_of(search, None), states), states)
         again = memory.stale[rows].nonzero()[:, 0]
         if len(again):
-            some = States(**{name: value[again] for name, value in states.tensors().items()})
+            some = states.at(again)
             read = self._words(_slots_of(search, rows[again]), some)
             search.memory = memory = memory._replace(
                 read=memory.read.index_copy(0, rows[again], read.to(memory.read.dtype)),
@@ -406,6 +428,3 @@ def relations_of(slots: Slots, head: Tensor) -> Tensor:
         relations[:, :, : owned.size(2)] += PIECE_OF * owned
         relations[:, : owned.size(2)] += FIRST_OF * owned.transpose(1, 2)
     return relations
-
-
-assert SEP < SECOND_SEP

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
@@ -24,7 +24,8 @@ class Slots(NamedTuple):
     P slots are the words and the root (the one behind the last word), then come CLS, SEP and another SEP, then pieces
     of words other than the first ones. Slots are in no order: attention knows of none but that of positions.
 
-    slots: (B, L, dim). there: (B, L) bool, False at padding; of SEPs the first one is there. position: (B, L), of the
+    slots: (B, L, dim). there: (B, L) bool, False at padding and at the second SEP, which only a model with a third
+    segment shows. position: (B, L), of the
     sentence as it was written, CLS first. owner: (B, L − P − 3), the word that a further piece is of, −1 at padding.
     """
 
@@ -67,13 +68,13 @@ class SlotEncoder(WordReader):
         marks = self.marks.to(x.dtype).expand(batch, -1, -1)
         there = torch.tensor([True, True, False], device=x.device).expand(batch, -1)
         cls = torch.zeros(batch, 1, dtype=torch.long, device=x.device)
-        if self.pieces is None or words is None:
+        if self.pieces is None:
             places = torch.arange(1, wide + 1, device=x.device).expand(batch, -1)
             position = torch.cat([places, cls, lengths[:, None] + 2, cls], 1)
             owner = cls[:, :0]
             slots, there = torch.cat([x, marks], 1), torch.cat([mask, there], 1)
         else:
-            read = words[PIECES]
+            read = cast(WordTensors, words)[PIECES]
             owner, places = read["owner"], read["position"]
             more = self.pieces.embed(read["more"]).to(x.dtype)
             sep = places.gather(1, lengths[:, None] + 1)

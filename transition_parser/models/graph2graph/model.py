@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import torch
 
@@ -29,6 +29,7 @@ from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.encoder import Reading
 from transition_parser.modules.kinds import Kinds
 from transition_parser.modules.layers import sinusoids
+from transition_parser.modules.pretrained import LR_SCALE
 from transition_parser.modules.tagging import tag_heads
 from transition_parser.modules.words import WordInputs
 from transition_parser.transitions.tree_system import TreeSystem
@@ -67,9 +68,11 @@ class _Parts:
         else:
             pieces = PieceInput(source, further)
             source.copy_to(self.transformer)
-            inputs = reading.inputs or WordInputs(replace(options, pretrained=""), self.dim, resources)
+            inputs = cast(WordInputs, reading.inputs)
+            for other in inputs.values():  # words are at first what the pretrained layers were trained for
+                other.start_at_zero()
             inputs[PIECES] = pieces
-            reading = reading._replace(inputs=inputs, pieces=False)
+            reading = reading._replace(pieces=False)
             learn_at((self.transformer, pieces), options.pretrained_lr_scale)
         self.source, self.reading = source, reading
 
@@ -87,6 +90,9 @@ class _Parts:
     def _with_marks(self, encoder: _Encoder) -> _Encoder:
         if self.source is not None:
             encoder.marks.data.copy_(self.source.marks())
+            setattr(encoder.marks, LR_SCALE, self.options.pretrained_lr_scale)
+            if encoder.root is not None:
+                encoder.root.data.copy_(self.source.mean())
         return encoder
 
 

@@ -5,13 +5,21 @@ Source: Mohammadshahi and Henderson 2020, table 7
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast
 
 from transition_parser.modules.options import option
-from transition_parser.modules.pretrained import WHOLE
+from transition_parser.modules.pretrained import WHOLE, EncoderFiles
 from transition_parser.modules.words import WordOptions
 
 _MOST_LAYERS, _WIDEST, _FARTHEST = 100, 1 << 16, 1 << 14  # more than any network has: a typing error, not a wish
+# option → what the config.json of an encoder calls it
+_SIZES = {
+    "encoder_embed_dim": "hidden_size",
+    "encoder_ffn_embed_dim": "intermediate_size",
+    "encoder_attention_heads": "num_attention_heads",
+    "longest": "max_position_embeddings",
+}
 
 
 @dataclass(frozen=True)
@@ -40,10 +48,22 @@ class Graph2GraphOptions(WordOptions):
                 f"{self.encoder_embed_dim}"
             )
         if self.pretrained_layers != "last4" or self.pretrained_mix:
-            return "the first --encoder-layers of the pretrained encoder are read: no --pretrained-layers or -mix here"
+            return (
+                "--pretrained-layers and --pretrained-mix are for other models: "
+                "these read the first --encoder-layers of the pretrained encoder"
+            )
         if self.no_pieces and self.pretrained:
-            return "--no-pieces: words are read by the pieces of the pretrained encoder alone as it is"
+            return "--no-pieces: with --pretrained words are read by the pieces of that encoder anyway"
         return super().contradictions()
+
+    def completed(self) -> Graph2GraphOptions:
+        """With the fingerprint and the sizes of the encoder, for a model that is made anew."""
+        options = super().completed()
+        if not self.pretrained:
+            return cast(Graph2GraphOptions, options)
+        config = EncoderFiles(self.pretrained).config()
+        sizes = {ours: config[theirs] for ours, theirs in _SIZES.items() if isinstance(config.get(theirs), int)}
+        return cast(Graph2GraphOptions, replace(options, **sizes))
 
     def weights_elsewhere(self) -> int:
         return 0  # all are trained and kept

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from transition_parser.errors import InputError
 from transition_parser.models.graph2graph.layers import Layer, Sizes, Transformer
-from transition_parser.modules.pretrained import HOW_TO_GET, LR_SCALE, EncoderFiles
+from transition_parser.modules.pretrained import LR_SCALE, EncoderFiles
 from transition_parser.text.columns import Marks
 
 _MOST_PIECES = 32  # of a word that are read
@@ -28,11 +28,7 @@ class PretrainedLayers:
 
     def __init__(self, name: str, sha256: str, layers: int) -> None:
         files = EncoderFiles(name)
-        if sha256 and files.sha256 != sha256:
-            raise InputError(
-                f"the pretrained encoder {name!r} is not the one that the model was trained with: its weights have "
-                f"another SHA-256 than {sha256[:12]}…; {HOW_TO_GET}"
-            )
+        files.check(name, sha256)
         self.network, self.tokenizer = files.load()
         config: Any = self.network.config
         if config.model_type != "bert" or config.hidden_act != "gelu":
@@ -61,6 +57,10 @@ class PretrainedLayers:
         transformer.norm.load_state_dict(source.LayerNorm.state_dict())
         for ours, theirs in zip(transformer.layers, self.network.encoder.layer, strict=False):
             _copy_layer(theirs, ours)
+
+    def mean(self) -> Tensor:
+        """(width,), of the vectors of all pieces: for what the encoder has no piece for."""
+        return self.embeddings.word_embeddings.weight.data.mean(0)
 
     def marks(self) -> Tensor:
         """(3, width): what stands for CLS, SEP and SEP."""

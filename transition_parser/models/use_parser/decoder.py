@@ -78,6 +78,7 @@ class UseDecoder(StateDecoder):
         )
         self.norm = nn.LayerNorm(options.use_width)
         self.kinds = Kinds(table)
+        self.shifts_are_alike = has_trees
         classifier = TreeClassifier if has_trees else PlainClassifier
         self.classifier = classifier(table, self.kinds, options, words)
         needed = {*self.structures.needs, *classifier.needs}
