@@ -128,7 +128,7 @@ def test_an_exported_model_without_its_encoder(data_folder, checkpoint, encoder,
     ("arch", "options"),
     [
         ("sentence_transformer_small", ("--read-tags", "--tag-loss", "0.1", "--train-precision", "bf16")),
-        ("sentence_transformer_g2g_small", ("--train-precision", "bf16", "--softmax-over", "all")),
+        ("sentence_transformer_g2g_small", ("--train-precision", "bf16")),
         ("state_transformer_g2g_small", (*STATE[:4], "--sampled-states", "2", "--word-dropout", "0.1")),
         ("state_transformer_g2g_small", (*STATE, "--composition", "--history-layers", "2")),
         ("sentence_transformer_g2g_small", ("--oracle", "dynamic", "--explore-after", "0", "--sampled-states", "2")),

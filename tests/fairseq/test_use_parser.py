@@ -107,7 +107,7 @@ def test_copies_parse_as_one(checkpoint):
             "--train-precision",
             "bf16",
         ),
-        ("--softmax-over", "all", "--action-dropout", "0.1", "--word-dropout", "0.1", "--encoder-local-layers", "1"),
+        ("--action-dropout", "0.1", "--word-dropout", "0.1", "--encoder-local-layers", "1"),
         ("--stack-heads", "1", "--buffer-heads", "1", "--arc-heads", "0", "--relation-heads", "0"),
     ],
 )
@@ -130,3 +130,5 @@ def test_amrs(amr_data_folder, tmp_path):
 def test_sizes_that_make_no_sense(data_folder, tmp_path):
     done = train(data_folder, tmp_path, "--use-width", "100", status=1)
     assert "InputError: the 8 heads of structures do not divide --use-width 100" in done.stderr
+    done = train(data_folder, tmp_path, "--softmax-over", "all", status=1)  # the data's SHIFTs have words
+    assert "InputError: --softmax-over all is not for models that give all SHIFTs one score" in done.stderr
