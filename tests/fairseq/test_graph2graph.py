@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import SAMPLE, actions_generated, run, run_here
-from tests.tiny_encoder import make_encoder
+from tests.conftest import SAMPLE, run_here
+from tests.fairseq import any_model
+from tests.tiny_encoder import WIDTH, make_encoder
 from transition_parser import Parser
-from transition_parser.graphs.conllu import read_conllu
-from transition_parser.transitions import Action
-from transition_parser.transitions.config import ParserConfig
 
-TASK = ("--user-dir", "transition_parser", "--task", "transition_parsing")
 SIZES = ("--encoder-embed-dim", "32", "--encoder-ffn-embed-dim", "64", "--exist-width", "32", "--relation-width", "32")
 STATE = ("--composition-width", "16", "--history-width", "16", "--no-graph-output")
 MODELS = {
@@ -26,12 +22,8 @@ MODELS = {
 
 
 def train(data: Path, checkpoints: Path, arch: str, *options: str, updates: int = 6, status: int = 0):
-    return run(
-        "fairseq-train", data, *TASK, "--arch", arch, *SIZES, "--criterion", "legal_cross_entropy",
-        "--label-smoothing", "0.1", "--optimizer", "adam_by_part", "--lr", "0.005", "--max-tokens", "600",
-        "--num-workers", "0", "--max-update", str(updates), "--save-dir", checkpoints, "--log-format", "json",
-        "--best-checkpoint-metric", "las", "--maximize-best-checkpoint-metric", *options, status=status,
-    )  # fmt: skip
+    optimizer = ("--optimizer", "adam_by_part")
+    return any_model.train(data, checkpoints, arch, *SIZES, *optimizer, *options, updates=updates, status=status)
 
 
 @pytest.fixture(scope="module")
@@ -42,42 +34,20 @@ def encoder(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module", params=MODELS)
 def checkpoint(request, data_folder, encoder, tmp_path_factory) -> Path:
     """A model of some updates, stopped and resumed, which starts from layers of an encoder."""
-    folder = tmp_path_factory.mktemp(request.param)
-    for updates in (10, 20):
-        done = train(
-            data_folder, folder, request.param, *MODELS[request.param], "--pretrained", str(encoder), updates=updates
-        )
-    said = done.stdout + done.stderr
-    assert "Loaded checkpoint" in said and '"valid_las"' in said
-    return folder / "checkpoint_last.pt"
+    folder, arch = tmp_path_factory.mktemp(request.param), request.param
+    options = (*SIZES, "--optimizer", "adam_by_part", *MODELS[arch], "--pretrained", encoder)
+    return any_model.train_twice(data_folder, folder, arch, *options, updates=(10, 20))
 
 
 @pytest.mark.parametrize("beam", [1, 2])
 def test_generate_finds_the_trees_of_parse(data_folder, checkpoint, beam):
-    options = ("--path", checkpoint, "--beam", str(beam), "--gen-subset", "valid")
-    done = run("fairseq-generate", data_folder, *TASK, *options)
-    found = actions_generated(done.stdout)
-    gold = list(read_conllu(SAMPLE))
-    assert sorted(found) == list(range(len(gold)))
-    system = ParserConfig.load(data_folder).transition_system()
-    trees = [system.replay(s.forms, [*map(Action.parse, found[i])]) for i, s in enumerate(gold)]
-    assert all(tree.why_invalid() is None for tree in trees)
-    parses = Parser.load(checkpoint, precision="fp32", beam=beam).parse(SAMPLE)
-    same = [[str(a) for a in parse.actions] == found[i] for i, parse in enumerate(parses)]
-    assert all(same)
+    any_model.check_generate(data_folder, checkpoint, beam)
 
 
 def test_average_and_export_parse_alike(checkpoint, tmp_path):
-    run_here("average", checkpoint, checkpoint, "-o", tmp_path / "mean.pt")
-    run_here("export", tmp_path / "mean.pt", "-o", tmp_path / "exported")
-    config = json.loads((tmp_path / "exported" / "config.json").read_text())
+    config = any_model.check_average_and_export(checkpoint, tmp_path)
     assert config["architecture"] in MODELS and len(config["model"]["pretrained_sha256"]) == 64
-    for beam in ("1", "3"):
-        outputs = [
-            run_here("parse", model, SAMPLE, "--beam", beam, "--precision", "fp32").stdout
-            for model in (checkpoint, tmp_path / "mean.pt", tmp_path / "exported")
-        ]
-        assert outputs[0] == outputs[1] == outputs[2] and outputs[0].startswith("# ")
+    assert config["model"]["encoder_embed_dim"] == WIDTH  # that of the encoder, whatever was asked for
 
 
 @pytest.mark.parametrize("precision", ["bf16", "int8"])
@@ -90,21 +60,11 @@ def test_other_precisions_find_about_as_good_parses(checkpoint, precision):
 
 
 def test_a_sentence_does_not_depend_on_its_batch(checkpoint):
-    for beam in (1, 3):
-        parser = Parser.load(checkpoint, precision="fp32", beam=beam)
-        sentences = list(parser.read(SAMPLE))[:12]
-        for sentence, wanted in zip(sentences, parser.parse(sentences), strict=True):
-            (alone,) = parser.parse([sentence])
-            assert alone.actions == wanted.actions and alone.score == pytest.approx(wanted.score, abs=1e-4)
+    any_model.check_batches(checkpoint)
 
 
 def test_copies_parse_as_one(checkpoint):
-    alone, copies = (
-        Parser.load(checkpoint, precision="fp32", beam=3, others=others).parse(SAMPLE)
-        for others in ([], [checkpoint, checkpoint])
-    )
-    for one, three in zip(alone, copies, strict=True):
-        assert one.actions == three.actions and one.score == pytest.approx(three.score, abs=1e-5)
+    any_model.check_copies(checkpoint)
 
 
 def test_a_sentence_longer_than_any_position(checkpoint):

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.conftest import SAMPLE, SAMPLE_AMR, actions_generated, fairseq_preprocess, run, run_here
+from tests.conftest import SAMPLE, SAMPLE_AMR, fairseq_preprocess, run, run_here
+from tests.fairseq import any_model
+from tests.fairseq.any_model import TASK
 from transition_parser import Parser
 from transition_parser.checkpoints import load_model
 from transition_parser.graphs.conllu import read_conllu
@@ -16,46 +18,30 @@ from transition_parser.graphs.dependency import attachment_scores
 from transition_parser.transitions import Action
 from transition_parser.transitions.config import ParserConfig
 
-TASK = ("--user-dir", "transition_parser", "--task", "transition_parsing")
 SIZES = ("--word-width", "32", "--scan-width", "16", "--spa-width", "16", "--mlp-width", "32")
 SENTENCES = [["The", "dog", "wants", "to", "sleep", "."], ["Anna", "sat", "in", "the", "city"], ["No"]]
 
 
 def train(data: Path, checkpoints: Path, arch: str, *options: str, updates: int = 6, status: int = 0):
-    metric = "smatch" if (data / "lexicon.json").is_file() else "las"
-    return run(
-        "fairseq-train", data, *TASK, "--arch", arch, *SIZES, "--criterion", "legal_cross_entropy",
-        "--label-smoothing", "0.1", "--optimizer", "adam", "--lr", "0.005", "--max-tokens", "600",
-        "--num-workers", "0", "--max-update", str(updates), "--save-dir", checkpoints, "--log-format", "json",
-        "--best-checkpoint-metric", metric, "--maximize-best-checkpoint-metric", *options, status=status,
-    )  # fmt: skip
+    return any_model.train(data, checkpoints, arch, *SIZES, *options, updates=updates, status=status)
 
 
 @pytest.fixture(scope="module", params=["spa_dp_small", "spa_dp_graph_small"])
 def checkpoint(request, data_folder, tmp_path_factory) -> Path:
     """A model of some updates, stopped and resumed after the first half of them."""
     folder = tmp_path_factory.mktemp(request.param)
-    for updates in (3, 6):
-        done = train(data_folder, folder, request.param, updates=updates)
-    said = done.stdout + done.stderr
-    assert "Loaded checkpoint" in said and '"valid_las"' in said
-    return folder / "checkpoint_last.pt"
+    return any_model.train_twice(data_folder, folder, request.param, *SIZES, updates=(3, 6))
 
 
 def test_generate_finds_trees_and_scores_them(data_folder, checkpoint):
-    done = run("fairseq-generate", data_folder, *TASK, "--path", checkpoint, "--beam", "2", "--gen-subset", "valid")
-    found = actions_generated(done.stdout)
-    gold = list(read_conllu(SAMPLE))
-    assert sorted(found) == list(range(len(gold)))
-    system = ParserConfig.load(data_folder).transition_system()
-    trees = [system.replay(s.forms, [*map(Action.parse, found[i])]) for i, s in enumerate(gold)]
-    assert all(tree.why_invalid() is None for tree in trees)
+    done, found = any_model.generated(data_folder, checkpoint, 2)
+    trees, gold = any_model.trees_of(data_folder, found), list(read_conllu(SAMPLE))
     words, heads, labelled = attachment_scores([sentence.tree() for sentence in gold], trees)
     uas, las = round(100 * heads / words, 2), round(100 * labelled / words, 2)
     assert done.stdout.rstrip().endswith(f"Generate valid with beam=2: UAS {uas}, LAS {las}")
     if "graph" in checkpoint.parent.name:
         parses = Parser.load(checkpoint, precision="fp32").parse(SAMPLE)
-        assert [[str(a) for a in parse.actions] for parse in parses] == [found[i] for i in range(len(gold))]
+        assert [[str(a) for a in parse.actions] for parse in parses] == found
 
 
 def test_interactive_reads_words(data_folder, checkpoint):

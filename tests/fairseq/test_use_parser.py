@@ -2,70 +2,38 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import SAMPLE, SAMPLE_AMR, actions_generated, run, run_here
+from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
+from tests.fairseq import any_model
 from transition_parser import Parser
-from transition_parser.graphs.conllu import read_conllu
-from transition_parser.transitions import Action
-from transition_parser.transitions.config import ParserConfig
 
-TASK = ("--user-dir", "transition_parser", "--task", "transition_parsing")
 SIZES = ("--encoder-embed-dim", "64", "--encoder-ffn-embed-dim", "64", "--use-width", "64", "--mlp-width", "64",
          "--action-width", "16", "--marker-width", "16", "--relation-width", "16")  # fmt: skip
 
 
 def train(data: Path, checkpoints: Path, *options: str, updates: int = 6, status: int = 0):
-    metric = "smatch" if (data / "lexicon.json").is_file() else "las"
-    return run(
-        "fairseq-train", data, *TASK, "--arch", "use_parser_small", *SIZES, "--criterion", "legal_cross_entropy",
-        "--label-smoothing", "0.1", "--optimizer", "adam", "--lr", "0.005", "--max-tokens", "600",
-        "--num-workers", "0", "--max-update", str(updates), "--save-dir", checkpoints, "--log-format", "json",
-        "--best-checkpoint-metric", metric, "--maximize-best-checkpoint-metric", *options, status=status,
-    )  # fmt: skip
+    return any_model.train(data, checkpoints, "use_parser_small", *SIZES, *options, updates=updates, status=status)
 
 
 @pytest.fixture(scope="module")
 def checkpoint(data_folder, tmp_path_factory) -> Path:
     """A model of some updates, stopped and resumed."""
     folder = tmp_path_factory.mktemp("use_parser")
-    for updates in (40, 60):
-        done = train(data_folder, folder, updates=updates)
-    said = done.stdout + done.stderr
-    assert "Loaded checkpoint" in said and '"valid_las"' in said
-    return folder / "checkpoint_last.pt"
+    return any_model.train_twice(data_folder, folder, "use_parser_small", *SIZES, updates=(40, 60))
 
 
 @pytest.mark.parametrize("beam", [1, 2])
 def test_generate_finds_the_trees_of_parse(data_folder, checkpoint, beam):
     """Greedily, too, where the kind of an action is taken first."""
-    options = ("--path", checkpoint, "--beam", str(beam), "--gen-subset", "valid")
-    done = run("fairseq-generate", data_folder, *TASK, *options)
-    found = actions_generated(done.stdout)
-    gold = list(read_conllu(SAMPLE))
-    assert sorted(found) == list(range(len(gold)))
-    system = ParserConfig.load(data_folder).transition_system()
-    trees = [system.replay(s.forms, [*map(Action.parse, found[i])]) for i, s in enumerate(gold)]
-    assert all(tree.why_invalid() is None for tree in trees)
-    assert f"Generate valid with beam={beam}: UAS" in done.stdout
-    parses = Parser.load(checkpoint, precision="fp32", beam=beam).parse(SAMPLE)
-    assert [[str(a) for a in parse.actions] for parse in parses] == [found[i] for i in range(len(gold))]
+    any_model.check_generate(data_folder, checkpoint, beam)
 
 
 def test_average_and_export_parse_alike(checkpoint, tmp_path):
-    run_here("average", checkpoint, checkpoint, "-o", tmp_path / "mean.pt")
-    run_here("export", tmp_path / "mean.pt", "-o", tmp_path / "exported")
-    assert json.loads((tmp_path / "exported" / "config.json").read_text())["architecture"] == "use_parser_small"
-    for beam in ("1", "3"):
-        outputs = [
-            run_here("parse", model, SAMPLE, "--beam", beam, "--precision", "fp32").stdout
-            for model in (checkpoint, tmp_path / "mean.pt", tmp_path / "exported")
-        ]
-        assert outputs[0] == outputs[1] == outputs[2] and outputs[0].startswith("# ")
+    assert any_model.check_average_and_export(checkpoint, tmp_path)["architecture"] == "use_parser_small"
 
 
 @pytest.mark.parametrize("precision", ["bf16", "int8"])
@@ -76,21 +44,11 @@ def test_other_precisions_find_about_the_same(checkpoint, precision):
 
 
 def test_a_sentence_does_not_depend_on_its_batch(checkpoint):
-    for beam in (1, 3):
-        parser = Parser.load(checkpoint, precision="fp32", beam=beam)
-        sentences = list(parser.read(SAMPLE))[:12]
-        for sentence, wanted in zip(sentences, parser.parse(sentences), strict=True):
-            (alone,) = parser.parse([sentence])
-            assert alone.actions == wanted.actions and alone.score == pytest.approx(wanted.score, abs=1e-4)
+    any_model.check_batches(checkpoint)
 
 
 def test_copies_parse_as_one(checkpoint):
-    alone, copies = (
-        Parser.load(checkpoint, precision="fp32", beam=3, others=others).parse(SAMPLE)
-        for others in ([], [checkpoint, checkpoint])
-    )
-    for one, three in zip(alone, copies, strict=True):
-        assert one.actions == three.actions and one.score == pytest.approx(three.score, abs=1e-5)
+    any_model.check_copies(checkpoint)
 
 
 @pytest.mark.parametrize(
