@@ -6,9 +6,9 @@
 # beside the whole architectures. graph2graph: Sentence and State Transformer, plain and with graph input, from layers of
 # MiniLM; those that read again after each action learn from two states of each derivation an update; beside them the
 # Stack-Transformer with the same MiniLM frozen, with adapters, and tuned. Greedy search, and for `all` a beam of 8, too.
-# DATA: a folder of `run/prepare.sh SYSTEM ... --upos`, or for the first three of AMRs. CORPUS: a folder with the dev.conllu and test.conllu,
-# or dev.amr and test.amr, of it. OUT: a folder for checkpoints and figures.txt. EPOCHS: by default 10 (AMRs: 20). Run it
-# again to resume where it stopped.
+# DATA: a folder of `run/prepare.sh SYSTEM ... --upos`, or for the first three of AMRs. CORPUS: a folder with the dev.conllu
+# and test.conllu, or dev.amr and test.amr, of it. OUT: a folder for checkpoints and figures.txt. EPOCHS: by default 10
+# (AMRs: 20). Run it again to resume where it stopped.
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 . "$root/run/variants.sh"
 arguments="all|tags|minilm|dynamic|ablations|graph2graph DATA CORPUS OUT [EPOCHS [SEED ...]]"

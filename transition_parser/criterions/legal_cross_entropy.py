@@ -144,17 +144,18 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         if model.training:
             _check_none(illegal, sample, "action {} of sentence {} is illegal")
         counted = (real & (illegal.cumsum(1) == 0)).flatten()
-        share = torch.ones_like(counted, dtype=torch.float)
-        if net_output[1].get("drawn") is not None:  # those drawn stand for all of their derivation
-            every, drawn = counted.view_as(real), counted.view_as(real) & net_output[1]["drawn"]
-            share = every.sum(1, keepdim=True) / drawn.sum(1, keepdim=True).clamp_min(1)
-            share, counted = share.expand_as(real).flatten(), drawn.flatten()
         if not self.only_legal and model.decoder.shifts_are_alike and model.decoder.table.labelled_shift:
             raise InputError(
                 "--softmax-over all is not for models that give all SHIFTs one score: "
                 "preprocess without --labeled-shift"
             )
-        loss, nll = self._loss_of_steps(model, logits, legal, target, counted, sample)
+        drawn = net_output[1].get("drawn")
+        if drawn is None:
+            return self._loss_of_steps(model, logits, legal, target, counted, sample)
+        every = counted.view_as(real)
+        some = every & drawn  # they stand for all of their derivation
+        share = (every.sum(1, keepdim=True) / some.sum(1, keepdim=True).clamp_min(1)).expand_as(real).flatten()
+        loss, nll = self._loss_of_steps(model, logits, legal, target, some.flatten(), sample)
         return loss * share, nll * share
 
     def _loss_of_steps(self, model, logits, legal, target, counted, sample) -> tuple[Tensor, Tensor]:

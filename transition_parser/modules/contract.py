@@ -148,11 +148,13 @@ class Decoder(nn.Module):
     """What all decoders share: the action vocabulary, and the parser states of derivations.
 
     needs: the fields of `States` that it reads; the others are never made. hidden: those that it is shown empty, see
-    `BatchedMachine` and `hide`.
+    `BatchedMachine` and `hide`. reads_in_states: the decoder reads the words, in each state, and what the encoder
+    returns are their embeddings.
     """
 
     needs: Collection[str] = ()
     hidden: Collection[str] = ()
+    reads_in_states: bool = False
     _here: Tensor
 
     def __init__(self, table: ActionTable) -> None:
@@ -206,13 +208,11 @@ class StateDecoder(Decoder, ABC):
 
     shifts_compete: with labelled SHIFT, the words of SHIFT compete with each other in training (the multi-task of
     Fernandez Astudillo et al. 2020, sec. 3.2); in search the SHIFT that is due then has the mass of all of them.
-    shifts_are_alike: SHIFTs with different words have one score, as only one of them is ever legal. reads_in_states:
-    the decoder reads the words, in each state, and what the encoder returns are their embeddings.
+    shifts_are_alike: SHIFTs with different words have one score, as only one of them is ever legal.
     """
 
     shifts_compete: bool = False
     shifts_are_alike: bool = False
-    reads_in_states: bool = False
 
     @abstractmethod
     def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:

@@ -53,6 +53,18 @@ class FeedForward(nn.Module):
         return self.outer(self.dropout(inner))
 
 
+class HiddenLayer(nn.Module):
+    """Two linear layers with a ReLU between them."""
+
+    def __init__(self, inputs: int, width: int, outputs: int, dropout: float) -> None:
+        super().__init__()
+        self.inner, self.output, self.dropout = linear(inputs, width), linear(width, outputs), Dropout(dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(…, outputs) of x (…, inputs)."""
+        return self.output(self.dropout(F.relu(self.inner(x))))
+
+
 class LocalLayer(nn.Module):
     """A convolution over each word and its two neighbours, added to the word: (B, P, dim) to the same."""
 

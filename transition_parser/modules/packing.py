@@ -39,8 +39,8 @@ def quantised(model: nn.Module, part: str = "decoder") -> nn.Module:
     """A copy whose `part` has int8 weights, and quantises the inputs of linear layers call by call.
 
     The encoder is left as it is: it takes little time and cost accuracy (0.1 LAS); so is what has an attribute
-    `reads_words`, an encoder inside the decoder. torch marks its own quantisation as
-    deprecated in favour of the package torchao; that warning is not for our users.
+    `reads_words`, an encoder inside the decoder. torch marks its own quantisation as deprecated in favour of the
+    package torchao; that warning is not for our users.
     """
     decoder = model.get_submodule(part)
     readers = [module for module in decoder.modules() if getattr(module, "reads_words", False)]

@@ -22,6 +22,7 @@ from transition_parser.errors import InputError
 from transition_parser.models.registry import Architecture, architecture_of, on_registration
 from transition_parser.modules.contract import (
     ALSO_PREFIX,
+    Decoder,
     GraphDecoder,
     ParserModel,
     SearchState,
@@ -59,9 +60,9 @@ class TrainingModel(BaseFairseqModel):
         options = architecture.options.of_namespace(args, architecture.defaults)
         plain, also = architecture.build(options, task.resources), None
         if task.also_resources is not None:
-            also = architecture.build(options, task.also_resources)
-            if getattr(plain.decoder, "reads_in_states", False):
+            if cast(Decoder, plain.decoder).reads_in_states:
                 raise InputError(f"--also: {args.arch} has no encoder to share, as it reads words in each state")
+            also = architecture.build(options, task.also_resources)
             also.encoder = plain.encoder
         return cls(plain, also)
 

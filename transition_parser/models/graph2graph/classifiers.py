@@ -6,30 +6,16 @@ Source: Mohammadshahi and Henderson 2020, eq. 5
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.models.graph2graph.options import Graph2GraphOptions
 from transition_parser.modules.arcs import ARC_KINDS, B0, S0, S1, Arcs
-from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.kinds import Kinds, TwoStages
-from transition_parser.modules.linear import linear
+from transition_parser.modules.layers import HiddenLayer
 from transition_parser.states.table import ActionTable
 
 _PLACES = (S0, S1, B0)
 _DEEPEST_FIRST = (S1, S0, B0)
-
-
-class HiddenLayer(nn.Module):
-    """Two linear layers with a ReLU between them."""
-
-    def __init__(self, inputs: int, width: int, outputs: int, dropout: float) -> None:
-        super().__init__()
-        self.inner, self.output, self.dropout = linear(inputs, width), linear(width, outputs), Dropout(dropout)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(…, outputs) of x (…, inputs)."""
-        return self.output(self.dropout(F.relu(self.inner(x))))
 
 
 class Classifiers(nn.Module):
@@ -48,14 +34,14 @@ class Classifiers(nn.Module):
     ) -> None:
         super().__init__()
         self.arcs, self.together = Arcs(table), together
-        self.relations, dropout = len(table.relations), options.classifier_dropout
+        dropout = options.classifier_dropout
         width = dim if together else len(_PLACES) * dim
         self.exist = HiddenLayer(width + history, options.exist_width, len(kinds.names), dropout)
         width = dim if together else 2 * dim
-        outputs = len(ARC_KINDS) * self.relations
+        outputs = len(ARC_KINDS) * len(table.relations)
         self.relation = HiddenLayer(width + history, options.relation_width, outputs, dropout)
         ends = zip(self.arcs.heads, self.arcs.dependents, strict=True)
-        self.pairs = [sorted(pair, key=_DEEPEST_FIRST.index) for pair in ends]
+        self.pairs = [tuple(sorted(pair, key=_DEEPEST_FIRST.index)) for pair in ends]
 
     def forward(self, vectors: Tensor, history: Tensor | None) -> TwoStages:
         """vectors: (N, 3, dim), of the words at S0, S1, B0, or (N, 1, dim), of CLS. history: (N, width)."""
@@ -66,7 +52,7 @@ class Classifiers(nn.Module):
         kinds = self.exist(torch.cat([*(vectors[:, place] for place in _DEEPEST_FIRST), *known], 1))
         found: dict[tuple[int, ...], Tensor] = {}
         scores = []
-        for number, pair in enumerate(map(tuple, self.pairs)):
+        for number, pair in enumerate(self.pairs):
             if pair not in found:
                 x = torch.cat([*(vectors[:, place] for place in pair), *known], 1)
                 found[pair] = self.relation(x).unflatten(1, (len(ARC_KINDS), -1))

@@ -25,8 +25,8 @@ class Slots(NamedTuple):
     of words other than the first ones. Slots are in no order: attention knows of none but that of positions.
 
     slots: (B, L, dim). there: (B, L) bool, False at padding and at the second SEP, which only a model with a third
-    segment shows. position: (B, L), of the
-    sentence as it was written, CLS first. owner: (B, L − P − 3), the word that a further piece is of, −1 at padding.
+    segment shows. position: (B, L), of the sentence as it was written, CLS first. owner: (B, L − P − 3), the word that
+    a further piece is of, −1 at padding.
     """
 
     words: Tensor

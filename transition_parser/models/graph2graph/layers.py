@@ -94,19 +94,17 @@ class Layer(nn.Module):
     def _attention(self, asking: Tensor, x: Tensor, visible: Visible) -> Tensor:
         query = self.query(asking).unflatten(2, (self.heads, -1)).transpose(1, 2)
         keys, values = self.key_value(x).unflatten(2, (2 * self.heads, -1)).transpose(1, 2).chunk(2, 1)
-        if visible.relations is None or self.relation_keys is None or self.relation_values is None:
+        of_keys, of_values = self.relation_keys, self.relation_values
+        if visible.relations is None or of_keys is None or of_values is None:
             mask = visible.there[:, None, None]
             found = F.scaled_dot_product_attention(query, keys, values, mask)
         else:
-            tables = (table.to(keys.dtype).expand(self.heads, -1, -1) for table in self._tables())
+            tables = (table.to(keys.dtype).expand(self.heads, -1, -1) for table in (of_keys, of_values))
             content = Content(keys.transpose(0, 1), values.transpose(0, 1), *tables)
-            index = visible.relations.long()[None]
-            found = attend(query.transpose(0, 1), content, index, ~visible.there[:, None]).transpose(0, 1)
+            found = attend(query.transpose(0, 1), content, visible.relations[None], ~visible.there[:, None]).transpose(
+                0, 1
+            )
         return found.transpose(1, 2).flatten(2)
-
-    def _tables(self) -> tuple[Tensor, Tensor]:
-        assert self.relation_keys is not None and self.relation_values is not None
-        return self.relation_keys, self.relation_values
 
 
 class Transformer(nn.Module):

@@ -6,30 +6,21 @@ Source: Ji et al. 2021, sec. 5
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.models.use_parser.options import UseOptions
 from transition_parser.models.use_parser.relations import Ends, RelationScores
 from transition_parser.modules.arcs import ARC_KINDS, Arcs
-from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.kinds import Kinds, TwoStages
+from transition_parser.modules.layers import HiddenLayer
 from transition_parser.modules.linear import linear
 from transition_parser.states.states import RANKS, States
 from transition_parser.states.table import ActionTable
 
 
-class KindScores(nn.Module):
-    """Kinds by a hidden layer (eq. 4). width: of configurations. count: of kinds."""
-
-    def __init__(self, options: UseOptions, count: int) -> None:
-        super().__init__()
-        self.inner, self.output = linear(options.use_width, options.mlp_width), linear(options.mlp_width, count)
-        self.dropout = Dropout(options.dropout)
-
-    def forward(self, c: Tensor) -> Tensor:
-        """(…, count) of c (…, width)."""
-        return self.output(self.dropout(F.relu(self.inner(c))))
+def kind_scores(options: UseOptions, count: int) -> HiddenLayer:
+    """Scores of so many kinds by a hidden layer over configurations (eq. 4)."""
+    return HiddenLayer(options.use_width, options.mlp_width, count, options.dropout)
 
 
 class PlainClassifier(nn.Module):
@@ -39,7 +30,7 @@ class PlainClassifier(nn.Module):
 
     def __init__(self, table: ActionTable, kinds: Kinds, options: UseOptions, words: int) -> None:
         super().__init__()
-        self.kinds = KindScores(options, len(kinds.names))
+        self.kinds = kind_scores(options, len(kinds.names))
         self.labels = linear(options.use_width, len(table.tokens))
 
     def ends(self, words: Tensor) -> None:
@@ -66,7 +57,7 @@ class TreeClassifier(nn.Module):
 
     def __init__(self, table: ActionTable, kinds: Kinds, options: UseOptions, words: int) -> None:
         super().__init__()
-        self.kinds = KindScores(options, len(kinds.names))
+        self.kinds = kind_scores(options, len(kinds.names))
         self.count = len(table.relations)
         self.relations = RelationScores(words, options.relation_width, self.count)
         self.of_configuration = nn.Linear(options.use_width, self.count, bias=False)
