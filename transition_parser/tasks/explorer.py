@@ -15,6 +15,8 @@ from transition_parser.modules.contract import ParserModel
 from transition_parser.states.correct import GoldTrees
 from transition_parser.transitions import TreeSystem
 
+SHARE, AFTER = 0.1, 1  # of --explore and --explore-after where they are not given
+
 
 @dataclass
 class Explorer:
@@ -65,14 +67,19 @@ def explorer_of(options: Any, resources: Resources) -> Explorer | None:
     """What the options of the task ask for; None where training follows the derivations of the data. Raises
     `InputError` where it can't be had."""
     if str(options.oracle) == "static":
+        for name in ("explore", "explore_after"):
+            if getattr(options, name) is not None:
+                raise InputError(f"--{name.replace('_', '-')} is for --oracle dynamic")
         return None
     if not isinstance(resources.table.system, TreeSystem):
         raise InputError(
             f"--oracle dynamic is for dependency trees: nothing says what the actions of "
             f"{resources.table.system.name} cost"
         )
-    if not 0.0 <= options.explore <= 1.0:
-        raise InputError(f"--explore {options.explore} is not between 0 and 1")
-    if options.explore_after < 0:
-        raise InputError(f"--explore-after {options.explore_after} is negative")
-    return Explorer(options.explore, options.explore_after, options.seed, resources.target_dictionary.pad())
+    share = SHARE if options.explore is None else options.explore
+    after = AFTER if options.explore_after is None else options.explore_after
+    if not 0.0 <= share <= 1.0:
+        raise InputError(f"--explore {share} is not between 0 and 1")
+    if after < 0:
+        raise InputError(f"--explore-after {after} is negative")
+    return Explorer(share, after, options.seed, resources.target_dictionary.pad())

@@ -38,7 +38,7 @@ from transition_parser.schedulers.adam_by_part import check_optimizer
 from transition_parser.schedulers.length import LengthConfig, tell_batches, warn_if_short
 from transition_parser.search import search
 from transition_parser.states.machine import max_search_actions
-from transition_parser.tasks.explorer import explorer_of
+from transition_parser.tasks.explorer import AFTER, SHARE, explorer_of
 from transition_parser.tasks.graph_generator import GraphGenerator, complete
 from transition_parser.tasks.scoring import GENERATED, SCORING
 from transition_parser.tasks.wrappers import GenerationModel
@@ -88,15 +88,18 @@ class TransitionParsingConfig(LengthConfig):
             "greedily, with all actions that would be correct at each step as targets (dependency trees)"
         },
     )
-    explore: float = field(
-        default=0.1,
+    explore: Optional[float] = field(
+        default=None,
         metadata={
             "help": "with --oracle dynamic: take the best wrong action at this share of the steps where a correct one "
-            "is little better; wrong ones that are better are always taken"
+            f"is little better (default {SHARE}); wrong ones that are better are always taken"
         },
     )
-    explore_after: int = field(
-        default=1, metadata={"help": "with --oracle dynamic: take correct actions only for the first so many epochs"}
+    explore_after: Optional[int] = field(
+        default=None,
+        metadata={
+            "help": f"with --oracle dynamic: take correct actions only for the first so many epochs (default {AFTER})"
+        },
     )
     seed: int = II("common.seed")
     dataset_impl: Optional[str] = II("dataset.dataset_impl")

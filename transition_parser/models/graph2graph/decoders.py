@@ -93,15 +93,15 @@ class SentenceDecoder(TwoStageDecoder):
 class Memory(NamedTuple):
     """What search remembers of R hypotheses; None for what the model does not have.
 
-    composed: words composed with their dependents. hidden, cell: (R, layers, width), of the history. read: (R, P, dim),
-    what the Transformer made of the words when it last read them. stale: (R,) bool, True where an arc has been made
-    since then.
+    composed: words composed with their dependents. hidden, cell: (R, layers, width), of the history. encoded:
+    (R, P, dim), what the Transformer made of the words when it last read them. stale: (R,) bool, True where an arc has
+    been made since then.
     """
 
     composed: Composed | None = None
     hidden: Tensor | None = None
     cell: Tensor | None = None
-    read: Tensor | None = None
+    encoded: Tensor | None = None
     stale: Tensor | None = None
 
     def of(self, rows: Tensor) -> Memory:
@@ -321,7 +321,7 @@ class SentenceG2gDecoder(FeedbackDecoder):
 
     def first_memory(self, slots: Slots) -> Memory:
         return Memory(
-            read=torch.zeros_like(slots.words), stale=torch.ones_like(slots.lengths, dtype=torch.bool)
+            encoded=torch.zeros_like(slots.words), stale=torch.ones_like(slots.lengths, dtype=torch.bool)
         )  # fmt: skip
 
     def follow(self, tokens: Tensor, search: FeedbackSearch, states: States) -> None:
@@ -332,7 +332,7 @@ class SentenceG2gDecoder(FeedbackDecoder):
 
     def search_vectors(self, search: FeedbackSearch, states: States, rows: Tensor | None) -> Tensor:
         memory = search.memory
-        assert memory.read is not None and memory.stale is not None
+        assert memory.encoded is not None and memory.stale is not None
         if rows is None:
             return _at_places(self._words(_slots_of(search, None), states), states)
         again = memory.stale[rows].nonzero()[:, 0]
@@ -340,11 +340,11 @@ class SentenceG2gDecoder(FeedbackDecoder):
             some = states.at(again)
             read = self._words(_slots_of(search, rows[again]), some)
             search.memory = memory = memory._replace(
-                read=memory.read.index_copy(0, rows[again], read.to(memory.read.dtype)),
+                encoded=memory.encoded.index_copy(0, rows[again], read.to(memory.encoded.dtype)),
                 stale=memory.stale.index_fill(0, rows[again], False),
             )
-            assert memory.read is not None
-        return _at_places(memory.read[rows], states)
+            assert memory.encoded is not None
+        return _at_places(memory.encoded[rows], states)
 
 
 def _at_places(words: Tensor, states: States) -> Tensor:
