@@ -18,6 +18,7 @@ from pathlib import Path
 
 import torch
 from common import parser
+from precision import scores
 
 from transition_parser import Parser
 from transition_parser.exports import read_config, write_config
@@ -47,15 +48,13 @@ def has_doubled_role(graph: AmrGraph) -> bool:
     return any(count > 1 for count in counts.values())
 
 
-def figures(model: Path, gold: str, beam: int, precision: str, folder: Path) -> dict[str, float]:
-    """Smatch (F1, 0–1), and the share of the parses with a doubled role, in percent."""
+def figures(model: Path, gold: str, beam: int, precision: str) -> dict[str, float]:
+    """Smatch (F1, in percent), and the share of the parses with a doubled role, in percent."""
     loaded = Parser.load(model, beam, precision=precision)
-    parses = [parse for parse in loaded.parse_stream(loaded.read(gold)) if isinstance(parse, AmrParse)]
-    parsed = folder / "parsed.amr"
-    parsed.write_text("".join(str(parse.annotated()) for parse in parses), encoding="utf-8")
-    smatch = loaded.formalism.score(gold, str(parsed)).figures["smatch"]["f1"]
-    doubled = sum(has_doubled_role(parse.graph) for parse in parses)
-    return {"smatch": smatch, "doubled_percent": round(100 * doubled / max(len(parses), 1), 1)}
+    parses = list(loaded.parse_stream(loaded.read(gold)))
+    doubled = sum(has_doubled_role(parse.graph) for parse in parses if isinstance(parse, AmrParse))
+    found = scores(loaded, list(loaded.formalism.read_graphs(gold)), parses)
+    return {**found, "doubled": round(100 * doubled / max(len(parses), 1), 1)}
 
 
 def main() -> None:
@@ -70,10 +69,9 @@ def main() -> None:
     if not (arguments.model / LEXICON).is_file():
         sys.exit(f"{arguments.model}: not a folder of `transition-parser export` with a model of AMRs")
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        models = {"once": arguments.model, "any number": without_limits(arguments.model, folder)}
+        models = {"once": arguments.model, "any number": without_limits(arguments.model, Path(name))}
         found = {
-            f"{kind}, beam {beam}": figures(model, arguments.gold, beam, arguments.precision, folder)
+            f"{kind}, beam {beam}": figures(model, arguments.gold, beam, arguments.precision)
             for beam in arguments.beam
             for kind, model in models.items()
         }
