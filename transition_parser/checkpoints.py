@@ -19,7 +19,7 @@ from safetensors.torch import save
 from transition_parser.compat import allow_fairseq_checkpoints
 from transition_parser.data.resources import OPTIONAL_FILES, WORD_FILES, Resources
 from transition_parser.errors import InputError, input_error
-from transition_parser.exports import CONFIG, WEIGHTS, read_config, write_config
+from transition_parser.exports import CONFIG, WEIGHTS, read_calibration, read_config, write_config
 from transition_parser.files import new_files, replacing
 from transition_parser.model_files import in_file, shown
 from transition_parser.models.registry import architecture_of
@@ -201,6 +201,7 @@ def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
         raise input_error("not found, or not a regular file: `transition-parser export` writes it", path)
     model = _build(name, options, resources, stored_shapes(path), path, folder)
     set_weights(model, stored_weights(path), path)
+    model.calibration = read_calibration(folder)
     return model.eval(), resources
 
 

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from transition_parser.alternatives import ranked
 from transition_parser.checkpoints import load_model
 from transition_parser.data.resources import Resources
 from transition_parser.errors import InputError, NotFiniteError, input_error
@@ -71,6 +72,8 @@ class Parser:
     CPU, by default as many as torch would (all, or `OMP_NUM_THREADS`). Up to four batches are parsed side by side, each
     with its share. domain: which of the corpora that the model was trained on the texts resemble, for models that read
     it (`--read-domain`); by default none in particular. lenpen: of a beam, see `search`; by default 1, of AMRs 4.
+    nbest: how many parses of each sentence are wanted, each a different graph: `parse.alternatives` has the others. The
+    beam must be as wide at least; there may be fewer. By default 1: none but the best.
 
     Raises `InputError` for options out of range and for a model whose weights are not all finite numbers.
     """
@@ -86,11 +89,16 @@ class Parser:
         threads: int | None = None,
         domain: str | None = None,
         lenpen: float | None = None,
+        nbest: int = 1,
     ) -> None:
         if beam < 1 or (batch_tokens is not None and batch_tokens < 1) or (threads is not None and threads < 1):
             raise InputError("beam, batch size and threads must be 1 or more")
         if lenpen is not None and not 0 <= lenpen < math.inf:
             raise InputError(f"lenpen must be a number of 0 or more, not {lenpen}")
+        if nbest < 1:
+            raise InputError(f"nbest must be 1 or more, not {nbest}")
+        if nbest > beam and not model.searches_directly:
+            raise InputError(f"{nbest} parses of a sentence need a beam of {nbest} at least, not {beam}")
         self.device = _device(device)
         self._options = {
             "batch_tokens": batch_tokens,
@@ -99,6 +107,7 @@ class Parser:
             "threads": threads,
             "domain": domain,
             "lenpen": lenpen,
+            "nbest": nbest,
         }
         if domain is not None:
             if model.inputs is None or DOMAIN not in model.inputs:
@@ -114,6 +123,7 @@ class Parser:
         self._full: ParserModel | None = full  # for pickling, but of a model that is on disk
         self.resources = resources
         self.beam, self.batch_tokens = beam, batch_tokens or 8000 * min(beam, 4)
+        self.nbest = nbest
         self.threads = threads or torch.get_num_threads()
         self.formalism: Formalism[Any, Any, Any] = formalism_of(resources.parser.system)
         self.lenpen = self.formalism.lenpen if lenpen is None else lenpen
@@ -130,6 +140,7 @@ class Parser:
         domain: str | None = None,
         others: Sequence[str | os.PathLike] = (),
         lenpen: float | None = None,
+        nbest: int = 1,
     ) -> Parser:
         """A parser from a checkpoint file, an exported folder, or the name of a model of the package.
 
@@ -139,7 +150,7 @@ class Parser:
         loaded, resources = load_model(model)
         if others:
             loaded = Ensemble([loaded, *(_of_same_data(path, resources) for path in others)])
-        parser = cls(loaded, resources, beam, batch_tokens, device, precision, threads, domain, lenpen)
+        parser = cls(loaded, resources, beam, batch_tokens, device, precision, threads, domain, lenpen, nbest)
         parser._full, parser._path, *parser._others = None, *map(_from_anywhere, (model, *others))
         return parser
 
@@ -215,11 +226,22 @@ class Parser:
     def _parse_batch(self, sentences: list[_ToParse], batch: list[int]) -> dict[int, AnyParse]:
         some = [sentences[i] for i in batch]
         found = self._search(some)
-        replay = self.formalism.replay
-        return {
-            i: replay(self.resources, *one, hypothesis, tags)
-            for i, one, (hypothesis, tags) in zip(batch, some, found, strict=True)
-        }
+        return {i: self._replayed(*one, *best) for i, one, best in zip(batch, some, found, strict=True)}
+
+    def _replayed(
+        self,
+        sentence: AnySentence,
+        words: list[str],
+        hypotheses: list[Hypothesis],
+        tags: Mapping[str, Sequence[str]],
+    ) -> AnyParse:
+        """The parse that derivations of a sentence build, with calibrated confidences where the model has them."""
+        parses = [self.formalism.replay(self.resources, sentence, words, one, tags) for one in hypotheses]
+        best = parses[0] if self.nbest == 1 else ranked(parses, self.nbest)
+        calibration = self.model.calibration
+        if calibration is None:
+            return best
+        return best.rescored(calibration.derivation if self.nbest == 1 else calibration.beam)
 
     def _batches(self, sentences: list[_ToParse]) -> Iterator[list[int]]:
         """Indices of sentences of like length, the longest first: so that none of them comes last and alone.
@@ -247,8 +269,9 @@ class Parser:
             return self.batch_tokens
         return min(self.batch_tokens, max(words * self.beam // _SIDE_BY_SIDE, _LEAST_BATCH * min(self.beam, 3)))
 
-    def _search(self, some: list[_ToParse]) -> list[tuple[Hypothesis, Mapping[str, Sequence[str]]]]:
-        """The best derivation of each sentence, and its tags by column."""
+    def _search(self, some: list[_ToParse]) -> list[tuple[list[Hypothesis], Mapping[str, Sequence[str]]]]:
+        """The best derivation of each sentence, or where alternatives are wanted all that were found; its tags by
+        column."""
         sentences = [one.words for one in some]
         tokens, features = self.resources.encode_all(sentences), self.resources.features_of(sentences)
         padding = self.resources.source_dictionary.pad()
@@ -259,7 +282,8 @@ class Parser:
             with torch.inference_mode():
                 encoder_out = self.model.encode(_to(self.device, net_input))
                 tags = self._tags(encoder_out, sentences)
-            best = [hypotheses[0] for hypotheses in search(self.model, encoder_out, self.beam, lenpen=self.lenpen)]
+            wanted = 1 if self.nbest == 1 else 2 * self.beam  # in its last step a beam may finish as many again
+            best = search(self.model, encoder_out, self.beam, wanted, self.lenpen)
             return list(zip(best, tags, strict=True))
         except NotFiniteError as error:
             raise InputError(f"the weights of the model are too large: {error}; {_TRAIN_AGAIN}") from None

@@ -3,42 +3,48 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import ne
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
+from transition_parser.alternatives import Parts, Ranked
 from transition_parser.errors import InputError
-from transition_parser.graphs.amr import AmrGraph, named
+from transition_parser.graphs.amr import AmrGraph, Layout, named
+from transition_parser.graphs.amr_identity import canonical
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.text.columns import LEMMA, UNKNOWN, UPOS, Rules
 from transition_parser.text.lemma_rules import lemma_of
 from transition_parser.transitions import Action, Kind
+from transition_parser.transitions.amr_state import kept
 from transition_parser.transitions.lexicon import wiki_keys
 
 if TYPE_CHECKING:
     from transition_parser.modules.contract import Hypothesis
     from transition_parser.states.table import ActionTable
     from transition_parser.transitions.amr import AmrSystem
+    from transition_parser.transitions.tree_system import TreeSystem
 
 NO_TAGS: Mapping[str, Sequence[str]] = MappingProxyType({})
 SCORE_KEY = "ArcScore"  # in MISC
 # comments that `annotated` writes, or that told of another graph
-_REPLACED = ("parse_score", "actions", "alignments", "node", "root", "edge")
+_REPLACED = ("parse_score", "score", "nbest", "actions")
+_REPLACED_AMR = (*_REPLACED, "node_scores", "alignments", "node", "root", "edge")
+_OF_PLACE = ("sent_id", "newpar", "newdoc")  # beginnings of comments that say where in a text the sentence is
 
 
 @dataclass(frozen=True)
-class Parse:
+class Parse(Ranked):
     """One sentence parsed into a tree.
 
     sentence: the input; `annotated` fills in the tree; `sentence.spans` says where its words were in a text.
-    arc_scores: for each word the probability that the
-    model gave to the action that built the arc into it. actions: the derivation. score: the
-    log-probability of the derivation divided by its length, as search ranks them. upos, lemmas: of each word, () where
-    the model predicts none.
+    arc_scores: for each word the confidence that head and relation are right, from 0 to 1: the probability that the
+    model gave to all actions that decided its head (`TreeSystem.may_attach`), with alternatives also the mass of the
+    derivations found that have the arc (`alternatives.ranked`); calibrated where the model is (`Calibration`).
+    actions: the derivation. score: the log-probability of the derivation divided by the number of its actions + 1.
+    upos, lemmas: of each word, () where the model predicts none. probability, place, alternatives: see `Ranked`.
     """
 
     sentence: Sentence
@@ -49,12 +55,29 @@ class Parse:
     upos: tuple[str, ...] = ()
     lemmas: tuple[str, ...] = ()
 
+    def graph_key(self) -> Hashable:
+        """The tree."""
+        return self.tree
+
+    def parts(self) -> Mapping[str, Parts]:
+        """The labelled arcs of all words."""
+        return {"arc_scores": [*enumerate(zip(self.tree.heads, self.tree.relations, strict=True))]}
+
     def annotated(self, scores: bool = False, actions: bool = False) -> Sentence:
-        """The sentence with its tree, and with tags and lemmas where it has none; on request with `ArcScore=` in MISC
-        and `# parse_score`, and with `# actions`."""
-        before = self.sentence.without(SCORE_KEY, ("parse_score", "actions")).with_tags(self.upos, self.lemmas)
+        """The sentence with its tree, and with tags and lemmas where it has none; on request with `ArcScore=` in MISC,
+        `# score` (the probability) and `# parse_score`, and with `# actions`.
+
+        Where alternatives were asked for it has `# nbest = 1/5` and `# score`; they themselves have neither the
+        sentence's id nor what opens paragraphs and documents, which come once."""
+        before = self.sentence.without(SCORE_KEY, _REPLACED).with_tags(self.upos, self.lemmas)
         comments = list(before.comments)
         misc = None
+        if self.place:
+            if self.place.rank > 1:
+                comments = [comment for comment in comments if not comment[1:].strip().startswith(_OF_PLACE)]
+            comments.append(f"# nbest = {self.place.rank}/{self.place.of}")
+        if scores or self.place:
+            comments.append(f"# score = {self.probability:.4g}")
         if scores:
             comments.append(f"# parse_score = {self.score:.4f}")
             misc = [f"{SCORE_KEY}={score:.4f}" for score in self.arc_scores]
@@ -64,11 +87,13 @@ class Parse:
 
 
 @dataclass(frozen=True)
-class AmrParse:
+class AmrParse(Ranked):
     """One sentence parsed into an AMR.
 
     sentence: the input. graph: the AMR. alignments: for each node the words that it came from. wiki: node → value of
-    `:wiki`. actions, score: see `Parse`.
+    `:wiki`. actions, score: see `Parse`. node_scores: of each node the probability of the actions that made it, of
+    words that were merged into its span too; edge_scores: of each edge that of its action (both with alternatives as
+    `Parse.arc_scores`).
     """
 
     sentence: AmrEntry
@@ -77,23 +102,44 @@ class AmrParse:
     wiki: Mapping[int, str]
     actions: tuple[Action, ...]
     score: float
+    node_scores: tuple[float, ...] = ()
+    edge_scores: tuple[float, ...] = ()
+
+    def graph_key(self) -> Hashable:
+        """The graph, however its nodes are numbered."""
+        return canonical(self.graph)
+
+    def parts(self) -> Mapping[str, Parts]:
+        """Nodes are their labels and the words that they came from, edges their ends and roles."""
+        nodes = [*zip(self.graph.labels, self.alignments, strict=True)]
+        edges = [(nodes[source], role, nodes[target]) for source, role, target in self.graph.edges]
+        return {"node_scores": nodes, "edge_scores": edges}
 
     def annotated(
         self, scores: bool = False, actions: bool = False, marks: bool = False, wiki: bool = True
     ) -> AmrEntry:
         """The entry with its graph. `# ::alignments` and `# ::node` (JAMR's form) say which words nodes came from.
 
-        scores, actions: write `# ::parse_score`, `# ::actions`. marks: write `~e.N` after each node. wiki:
-        write `:wiki`. Raises `InputError` for a graph that is nested too deeply for PENMAN.
+        scores, actions: write `# ::parse_score`, `# ::score` and `# ::node_scores` (of the nodes of the `# ::node` lines,
+        in their order), `# ::actions`. marks: write `~e.N` after each node. wiki: write `:wiki`. Where alternatives
+        were asked for, `# ::nbest 1/5 ::score …` is written; they themselves have no `# ::id`, which comes once. Raises
+        `InputError` for a graph that is nested too deeply for PENMAN.
         """
-        metadata = {key: value for key, value in self.sentence.metadata.items() if key not in _REPLACED}
+        replaced = (*_REPLACED_AMR, "id") if self.place and self.place.rank > 1 else _REPLACED_AMR
+        metadata = {key: value for key, value in self.sentence.metadata.items() if key not in replaced}
         try:
             entry = self.sentence.with_graph(self.graph, self.alignments, self.wiki if wiki else {}, marks)
         except InputError as error:
             raise self.sentence.error(str(error)) from None
         comments = [*(f"# ::{key} {value}" for key, value in metadata.items()), *jamr_lines(entry)]
+        if self.place:
+            comments.append(f"# ::nbest {self.place.rank}/{self.place.of} ::score {self.probability:.4g}")
+        elif scores:
+            comments.append(f"# ::score {self.probability:.4g}")
         if scores:
             comments.append(f"# ::parse_score {self.score:.4f}")
+            order = Layout(self.graph, self.wiki if wiki else {}).order
+            comments.append("# ::node_scores " + " ".join(f"{self.node_scores[node]:.4f}" for node in order))
         if actions:
             comments.append("# ::actions " + " ".join(map(str, self.actions)))
         return replace(entry, metadata=metadata, comments=tuple(comments))
@@ -109,16 +155,23 @@ def replay_tree(
 ) -> Parse:
     """Builds the tree once, by replaying the derivation through the pure-Python machine. words: the normalised forms
     of the sentence. tags: column → predicted values. rules: of the lemmas of known forms, which are not predicted."""
-    system, actions = table.system, _actions(table, hypothesis.tokens)
+    system, actions = cast("TreeSystem", table.system), _actions(table, hypothesis.tokens)
     state = system.initial(system.read(words))
-    scores = [0.0] * len(words)
+    log_probs = [0.0] * len(words)
     for action, log_prob in zip(actions, hypothesis.step_scores, strict=True):
-        before, state = state, system.apply(state, action)
-        if action.kind in (Kind.LEFT_ARC, Kind.RIGHT_ARC):
-            dependent = list(map(ne, state.heads, before.heads)).index(True)
-            scores[dependent] = math.exp(log_prob)
+        for word in system.may_attach(state):
+            log_probs[word] += log_prob
+        state = system.apply(state, action)
     upos, lemmas = tuple(tags.get(UPOS, ())), _lemmas(sentence, tags, rules)
-    return Parse(sentence, system.result(state), tuple(scores), tuple(actions), hypothesis.score, upos, lemmas)
+    scores = tuple(map(math.exp, log_probs))
+    return Parse(
+        sentence, system.result(state), scores, tuple(actions), hypothesis.score, upos, lemmas,
+        probability=_probability(hypothesis),
+    )  # fmt: skip
+
+
+def _probability(hypothesis: Hypothesis) -> float:
+    return math.exp(sum(hypothesis.step_scores))
 
 
 def _lemmas(sentence: Sentence, tags: Mapping[str, Sequence[str]], rules: Rules) -> tuple[str, ...]:
@@ -143,11 +196,21 @@ def replay_amr(
     """Builds the AMR once, as `replay_tree` does. wiki: what the training data has, see `Lexicon`."""
     system, actions = cast("AmrSystem", table.system), _actions(table, hypothesis.tokens)
     state = system.initial(system.read(words))
-    for action in actions:
+    nodes: list[float] = []
+    edges: list[float] = []
+    span = 0.0  # log-probability of the words that were merged into the current span
+    for action, log_prob in zip(actions, hypothesis.step_scores, strict=True):
+        span = 0.0 if action.kind is Kind.SHIFT else span + log_prob if action.kind is Kind.MERGE else span
         state = system.apply(state, action)
+        from_span = 0.0 if action.kind is Kind.DEPENDENT else span
+        nodes += [log_prob + from_span] * (len(state.nodes) - len(nodes))
+        edges += [log_prob] * (len(state.edges) - len(edges))
     graph = system.result(state)
-    alignments = tuple(system.alignments(state))
-    return AmrParse(sentence, graph, alignments, _wiki(graph, wiki), tuple(actions), hypothesis.score)
+    return AmrParse(
+        sentence, graph, tuple(system.alignments(state)), _wiki(graph, wiki), tuple(actions), hypothesis.score,
+        tuple(math.exp(nodes[node]) for node in kept(state)), tuple(map(math.exp, edges)),
+        probability=_probability(hypothesis),
+    )  # fmt: skip
 
 
 def graph_of(table: ActionTable, words: Sequence[str], tokens: Sequence[int]) -> Any:

@@ -6,11 +6,16 @@ text with one tokenised sentence a line, or - for standard input; for a model of
 columns are kept; HEAD and DEPREL are replaced), for a model of AMRs also an AMR bank (its # ::key comments are kept;
 its graphs are replaced without being read). With --raw IN is text of any number of English sentences, whose paragraphs
 end at blank lines. Standard input and pipes are parsed as they come: whenever the input pauses, the parses of all
-complete sentences are written."""
+complete sentences are written.
+
+With --nbest K the K best parses of each sentence follow one another, each a different graph: with the comments
+# nbest = 1/K, # nbest = 2/K, … (# ::nbest 1/K) and # score, the probability of the graph. The first has the id of the
+sentence; `score` compares it alone."""
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -30,6 +35,7 @@ EXAMPLE = """example:
   echo 'The dog wants to sleep.' | transition-parser parse amr - --tokenize --alignments"""
 
 OPTIONS: OptionsOf = {AMR: {"alignments": False, "no_wiki": False}}
+_PLACE = re.compile(rb"# (?:nbest = |::nbest )(\d+)/(\d+)\b")
 _SAVED_TOGETHER = 256  # sentences that an interrupted run may lose
 
 
@@ -53,6 +59,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "same model and options) has written there",
     )
     parser.add_argument("--beam", type=positive, default=1, metavar="N", help="1: greedy (default)")
+    parser.add_argument(
+        "--nbest",
+        type=positive,
+        default=1,
+        metavar="K",
+        help="write the K best parses of each sentence (fewer where there are fewer), from a beam of K or more",
+    )
     parser.add_argument(
         "--batch-tokens",
         type=positive,
@@ -87,7 +100,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text.add_argument(
         "--raw", action="store_true", help="text is divided into neither sentences nor words: use rules for English"
     )
-    parser.add_argument("--scores", action="store_true", help="write parse_score as a comment, and ArcScore into MISC")
+    parser.add_argument("--scores", action="store_true", help="write score and parse_score as comments, and ArcScore into MISC (AMR: node_scores)")
     parser.add_argument("--actions", action="store_true", help="write the actions as a comment")
     parser.add_argument("--alignments", action="store_true", help="AMR: write ~e.N after each node")
     parser.add_argument("--no-wiki", action="store_true", help="AMR: write no :wiki")
@@ -111,6 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.domain,
         arguments.ensemble,
         arguments.lenpen,
+        arguments.nbest,
     )
     check_options(arguments, OPTIONS, parser.formalism, f"{arguments.model} is a model of {parser.formalism.name}")
     sentences = parser.read(arguments.input, not arguments.tokenize, arguments.raw)
@@ -135,7 +149,7 @@ def _parsed(arguments: argparse.Namespace, parser, sentences: Iterable, size: in
     options = {name: wanted[name] for name in parser.formalism.annotations}
     chunks = (as_they_come if may_pause(arguments.input) else in_chunks)(sentences, size)
     for parse in progress(parser.parse_chunks(chunks), "parsing"):
-        yield str(parse.annotated(**options))
+        yield "".join(str(one.annotated(**options)) for one in parse.ranked)
 
 
 def _resume(arguments: argparse.Namespace, parser, sentences: Iterable) -> int:
@@ -169,14 +183,18 @@ def _finished(partial: Path, parser) -> Iterator:
         whole = _last_blank_line(file)
         file.truncate(whole)
     if whole:
-        yield from parser.read(partial)
+        yield from (sentence for sentence in parser.read(partial) if not sentence.is_alternative)
 
 
 def _last_blank_line(file) -> int:
-    """The position behind the last blank line, in bytes."""
+    """The position behind the last blank line after which no alternative parse of the same sentence is missing, in
+    bytes."""
     end = position = 0
+    more_to_come = False
     for line in file:
         position += len(line)
-        if line == b"\n":
+        if place := _PLACE.match(line):
+            more_to_come = place[1] != place[2]
+        if line == b"\n" and not more_to_come:
             end = position
     return end

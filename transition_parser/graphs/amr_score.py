@@ -247,7 +247,7 @@ def _paired(gold_path: str | os.PathLike, system_path: str | os.PathLike) -> Ite
 
 
 def _entries(path: str | os.PathLike) -> Iterable[AmrEntry]:
-    entries = list(read_bank(path))
+    entries = [entry for entry in read_bank(path) if not entry.is_alternative]
     if not entries:
         raise input_error("the file holds no graphs", path)
     return entries

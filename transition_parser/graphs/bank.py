@@ -20,6 +20,7 @@ from transition_parser.graphs.penman_reader import PenmanError, read_penman
 TEXT_KEYS = ("snt", "tok")
 
 _KEY = re.compile(r"(?:^|\s)::([\w-]+)(?:\s+|$)")
+_ALTERNATIVE = re.compile(r"(?!1/)\d+/\d+")
 _AROUND = 60  # characters of a line that a message shows on either side of the error
 
 
@@ -64,6 +65,11 @@ class AmrEntry:
     def id(self) -> str | None:
         """`# ::id`"""
         return self.metadata.get("id")
+
+    @property
+    def is_alternative(self) -> bool:
+        """True for another parse of the sentence before (`# ::nbest 2/5`)."""
+        return bool(_ALTERNATIVE.fullmatch(self.metadata.get("nbest", "")))
 
     @property
     def text(self) -> str:

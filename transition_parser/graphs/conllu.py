@@ -19,6 +19,7 @@ COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DE
 MAY_HOLD_SPACES = ("FORM", "LEMMA", "MISC")
 
 
+_ALTERNATIVE = re.compile(r"# nbest = (?!1/)\d+/\d+")
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
@@ -99,6 +100,11 @@ class Sentence:
             if key.strip() == "sent_id":
                 return value.strip()
         return None
+
+    @property
+    def is_alternative(self) -> bool:
+        """True for another parse of the sentence before (`# nbest = 2/5`)."""
+        return any(_ALTERNATIVE.fullmatch(comment) for comment in self.comments)
 
     def tree(self) -> DependencyTree:
         """The tree of HEAD and DEPREL. Raises `InputError` at the line that breaks it."""

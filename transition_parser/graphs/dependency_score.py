@@ -219,7 +219,7 @@ def compare_files(
 
 
 def _read(path: str | os.PathLike) -> list[Sentence]:
-    sentences = list(read_conllu(path))
+    sentences = [sentence for sentence in read_conllu(path) if not sentence.is_alternative]
     if not sentences:
         raise input_error("the file holds no sentences", path)
     return sentences

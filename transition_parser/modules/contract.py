@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, cast
 import torch
 from torch import Tensor, nn
 
+from transition_parser.modules.calibration import Calibration
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.tagging import TagHeads
 from transition_parser.modules.words import TAGS, WordInputs, WordTensors
@@ -307,7 +308,10 @@ class ParserModel(nn.Module):
 
     encoder: called as `encoder(src_tokens, features=…, words=…)`, returns `EncoderOut`; it may have an attribute
     `inputs`, the `WordInputs` by which it reads words. tags: what predicts tags and lemmas, where anything does.
+    calibration: of the confidences in what it finds, where it was fitted.
     """
+
+    calibration: Calibration | None = None
 
     def __init__(self, encoder: nn.Module, decoder: Decoder, tags: TagHeads | None = None) -> None:
         super().__init__()

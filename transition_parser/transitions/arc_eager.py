@@ -5,6 +5,8 @@ Source: Nivre 2003; Nivre 2008 (sec. 4.2); the root at the end: Ballesteros and 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.tree_system import NO_HEAD, State, TreeSystem
 
@@ -80,6 +82,11 @@ class ArcEager(TreeSystem):
         if action.kind is Kind.LEFT_ARC:
             return self._arc(state, stack[-1], buffer[0], action.label, stack[:-1], buffer)
         return self._arc(state, buffer[0], stack[-1], action.label, (*stack, buffer[0]), buffer[1:])
+
+    def may_attach(self, state: State) -> Sequence[int]:
+        stack, front = state.stack, state.buffer[0]
+        top = [word for word in stack[-1:] if state.heads[word] == NO_HEAD]
+        return [*top, front] if stack and front != state.root else top
 
     def is_final(self, state: State) -> bool:
         return not state.stack and state.buffer[0] == state.root

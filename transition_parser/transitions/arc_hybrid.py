@@ -5,6 +5,7 @@ Source: Kuhlmann, Gomez-Rodriguez and Satta 2011; de Lhoneux, Stymne and Nivre 2
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from transition_parser.transitions.action import Action, Kind
@@ -58,6 +59,9 @@ class ArcHybrid(TreeSystem):
             return self._move(state, (*stack, buffer[0]), buffer[1:])
         head = buffer[0] if action.kind is Kind.LEFT_ARC else stack[-2]
         return self._arc(state, stack[-1], head, action.label, stack[:-1], buffer)
+
+    def may_attach(self, state: State) -> Sequence[int]:
+        return state.stack[-1:]
 
     def is_final(self, state: State) -> bool:
         return not state.stack and state.buffer[0] == state.root

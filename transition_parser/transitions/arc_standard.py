@@ -5,6 +5,7 @@ Source: Nivre 2004; Nivre 2009 (SWAP).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from transition_parser.transitions.action import Action, Kind
@@ -64,6 +65,9 @@ class ArcStandard(TreeSystem):
         if action.kind is Kind.LEFT_ARC:
             return self._arc(state, second, top, action.label, (*stack[:-2], top), buffer)
         return self._arc(state, top, second, action.label, stack[:-1], buffer)
+
+    def may_attach(self, state: State) -> Sequence[int]:
+        return [word for word in state.stack[-2:] if word != state.root] if len(state.stack) > 1 else ()
 
     def is_final(self, state: State) -> bool:
         return state.stack == (state.root,)

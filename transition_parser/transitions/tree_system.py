@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -43,6 +44,11 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
     def __init__(self, shift_words: Sequence[str] = (), roots: Roots | None = None) -> None:
         super().__init__(shift_words)
         self.roots = roots or Roots()
+
+    @abstractmethod
+    def may_attach(self, state: State) -> Sequence[int]:
+        """The words that some arc would attach in this state: the next action decides whether they get their head
+        now. The probability of all actions that decided about a word is the confidence in its arc."""
 
     def read(self, forms: Sequence[str]) -> Sequence[str]:
         """The forms themselves."""

@@ -1,0 +1,79 @@
+"""What makes the confidences of a model mean what they say: two numbers for each kind of them, fitted on held-out data.
+
+Source: Guo et al. 2017 (temperature scaling); Platt 1999 (with an offset)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from transition_parser.errors import InputError
+from transition_parser.model_files import shown
+
+MOST = 1.0 - 1e-7  # of a confidence, whose log-odds are finite then; the least is 1 − MOST
+_LARGEST = 1000.0  # temperature or offset
+
+
+class Scaling(NamedTuple):
+    """log-odds of what is right = log-odds of the confidence / temperature + offset.
+
+    A larger confidence stays larger.
+    """
+
+    temperature: float = 1.0
+    offset: float = 0.0
+
+    def __call__(self, confidence: float) -> float:
+        """The calibrated confidence, from 0 to 1."""
+        return 1.0 / (1.0 + math.exp(-(log_odds(confidence) / self.temperature + self.offset)))
+
+
+class Calibration(NamedTuple):
+    """The scaling of each kind of confidence, by the name of its field in a parse (`arc_scores`).
+
+    derivation: of those that come from one derivation. beam: of those from all that a beam found, where alternatives are
+    asked for.
+    """
+
+    derivation: Mapping[str, Scaling]
+    beam: Mapping[str, Scaling]
+
+    @classmethod
+    def of_json(cls, values: Mapping[str, Any]) -> Calibration:
+        """From what `as_json` returns. Raises `InputError` for anything else."""
+        if values.keys() != set(cls._fields):
+            raise InputError(f"'calibration' must have the keys {' and '.join(cls._fields)}, not {shown([*values])}")
+        return cls(*(_scalings(values[name]) for name in cls._fields))
+
+    def as_json(self) -> dict[str, Any]:
+        """As `config.json` has it."""
+        return {
+            name: {field: scaling._asdict() for field, scaling in getattr(self, name).items()} for name in self._fields
+        }
+
+
+def log_odds(confidence: float) -> float:
+    """Finite for 0 and 1 too."""
+    confidence = min(max(confidence, 1.0 - MOST), MOST)
+    return math.log(confidence / (1.0 - confidence))
+
+
+def _scalings(values: object) -> dict[str, Scaling]:
+    if not isinstance(values, Mapping):
+        raise InputError(f"the scalings of 'calibration' must be a JSON object, not {shown(values)}")
+    return {name: _scaling(name, value) for name, value in values.items()}
+
+
+def _scaling(name: str, value: object) -> Scaling:
+    if not isinstance(value, Mapping) or value.keys() != set(Scaling._fields) or not all(map(_is_number, value.values())):
+        raise InputError(f"the calibration of {shown(name)} must be a temperature and an offset, not {shown(value)}")
+    scaling = Scaling(**{key: float(number) for key, number in value.items()})
+    if not 1 / _LARGEST <= scaling.temperature <= _LARGEST or abs(scaling.offset) > _LARGEST:
+        raise InputError(f"the calibration of {shown(name)} is out of range: {shown(value)}")
+    return scaling
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
