@@ -6,7 +6,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 R = TypeVar("R", bound="Ranked")
 Parts = Sequence[Hashable]  # what is the same in two graphs of a sentence: an arc with its relation, a node, …
@@ -49,7 +49,7 @@ class Ranked(ABC):
 
     def rescored(self, change: Mapping[str, Callable[[float], float]]) -> Self:
         """The parse, and its alternatives, with other confidences in the named fields."""
-        fields = {name: tuple(map(of_one, getattr(self, name))) for name, of_one in change.items()}
+        fields: dict[str, Any] = {name: tuple(map(of_one, getattr(self, name))) for name, of_one in change.items()}
         alternatives = tuple(parse.rescored(change) for parse in self.alternatives)
         return replace(self, **fields, alternatives=alternatives)
 
@@ -71,7 +71,7 @@ def ranked(parses: Sequence[R], most: int) -> R:
     best = []
     for group in list(groups.values())[:most]:
         parts = group[0].parts().items()
-        fields = {name: tuple(confidences[name, part] for part in some) for name, some in parts}
+        fields: dict[str, Any] = {name: tuple(confidences[name, part] for part in some) for name, some in parts}
         best.append(replace(group[0], **fields, probability=sum(parse.probability for parse in group)))
     first, *others = (replace(parse, place=Place(rank, len(best))) for rank, parse in enumerate(best, 1))
     return replace(first, alternatives=tuple(others))

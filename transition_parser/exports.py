@@ -73,8 +73,7 @@ def read_config(folder: str | os.PathLike) -> tuple[str, dict[str, Any]]:
 
 
 def read_calibration(folder: str | os.PathLike) -> Calibration | None:
-    """The calibration of an exported model, None where it has none. Raises `InputError` as `read_config` does, and for a
-    calibration that can't be."""
+    """The calibration of an exported model, None where it has none. Raises `InputError` for one that can't be."""
     path = Path(folder, CONFIG)
     values = read_json(path, _MISSING).get("calibration")
     if values is None:

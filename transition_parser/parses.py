@@ -120,9 +120,9 @@ class AmrParse(Ranked):
     ) -> AmrEntry:
         """The entry with its graph. `# ::alignments` and `# ::node` (JAMR's form) say which words nodes came from.
 
-        scores, actions: write `# ::parse_score`, `# ::score` and `# ::node_scores` (of the nodes of the `# ::node` lines,
-        in their order), `# ::actions`. marks: write `~e.N` after each node. wiki: write `:wiki`. Where alternatives
-        were asked for, `# ::nbest 1/5 ::score …` is written; they themselves have no `# ::id`, which comes once. Raises
+        scores, actions: write `# ::parse_score`, `# ::score` and `# ::node_scores` (in the order of the `# ::node`
+        lines), `# ::actions`. marks: write `~e.N` after each node. wiki: write `:wiki`. Where alternatives were asked
+        for, `# ::nbest 1/5 ::score …` is written; they themselves have no `# ::id`, which comes once. Raises
         `InputError` for a graph that is nested too deeply for PENMAN.
         """
         replaced = (*_REPLACED_AMR, "id") if self.place and self.place.rank > 1 else _REPLACED_AMR

@@ -19,7 +19,19 @@ from transition_parser.files import NO_ROOM
 from transition_parser.process import let_idle_threads_sleep
 
 # the subcommands, each a module of this folder
-COMMANDS = ("merge", "align", "preprocess", "oracle", "parse", "score", "average", "export", "draw", "importance")
+COMMANDS = (
+    "merge",
+    "align",
+    "preprocess",
+    "oracle",
+    "parse",
+    "score",
+    "average",
+    "export",
+    "calibrate",
+    "draw",
+    "importance",
+)
 
 
 def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:

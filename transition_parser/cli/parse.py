@@ -100,7 +100,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text.add_argument(
         "--raw", action="store_true", help="text is divided into neither sentences nor words: use rules for English"
     )
-    parser.add_argument("--scores", action="store_true", help="write score and parse_score as comments, and ArcScore into MISC (AMR: node_scores)")
+    parser.add_argument(
+        "--scores",
+        action="store_true",
+        help="write score and parse_score as comments, and ArcScore into MISC (AMR: node_scores)",
+    )
     parser.add_argument("--actions", action="store_true", help="write the actions as a comment")
     parser.add_argument("--alignments", action="store_true", help="AMR: write ~e.N after each node")
     parser.add_argument("--no-wiki", action="store_true", help="AMR: write no :wiki")

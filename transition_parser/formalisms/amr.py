@@ -52,6 +52,22 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         lexicon = resources.parser.lexicon
         return replay_amr(resources.table, sentence, words, hypothesis, lexicon.wiki if lexicon else None)
 
+    def right_parts(self, gold: AmrEntry, parse: AmrParse) -> Mapping[str, Sequence[bool | None]]:
+        """A node is right where the one that Smatch's best mapping gives it in the gold graph has its concept. Of
+        constants, which Smatch does not map, nothing is said."""
+        from transition_parser.graphs.amr_matching import best_mapping
+        from transition_parser.graphs.amr_triples import read_triples
+
+        ours = read_triples(parse.graph.to_penman())
+        theirs = read_triples(gold.amr.to_penman())
+        _, mapping = best_mapping(ours, theirs)
+        concepts = [*theirs.normalized().concepts]
+        right = {
+            name: other is not None and concept == concepts[other]
+            for name, concept, other in zip(ours.variables, ours.normalized().concepts, mapping, strict=True)
+        }
+        return {"node_scores": [right[name] if name else None for name in parse.graph.variables()]}
+
     def opens_with(self, line: bytes) -> bool:
         return line.startswith(b"(")
 

@@ -86,6 +86,11 @@ class Formalism(ABC, Generic[E, P, G]):
         """The graph that a derivation builds, as a parse of the sentence. words: its normalised forms. tags: column →
         predicted values."""
 
+    @abstractmethod
+    def right_parts(self, gold: E, parse: P) -> Mapping[str, Sequence[bool | None]]:
+        """By field of confidences of a parse: whether each is about what the gold graph has; None where gold does not
+        say. Raises `InputError` where the gold sentence has no graph."""
+
     def marks(self, sentence: E) -> Mapping[str, Sequence[str]]:
         """Column → its values for the words of a sentence, for models that read them; `_` where none is given."""
         return {}

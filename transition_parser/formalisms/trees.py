@@ -49,6 +49,13 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     ) -> Parse:
         return replay_tree(resources.table, sentence, words, hypothesis, tags, resources.columns.rules)
 
+    def right_parts(self, gold: Sentence, parse: Parse) -> Mapping[str, Sequence[bool | None]]:
+        """An arc is right where head and full relation are."""
+        ours, theirs = gold.tree(), parse.tree
+        heads = zip(ours.heads, theirs.heads, strict=True)
+        relations = zip(ours.relations, theirs.relations, strict=True)
+        return {"arc_scores": [a == b and c == d for (a, b), (c, d) in zip(heads, relations, strict=True)]}
+
     def marks(self, sentence: Sentence) -> Mapping[str, Sequence[str]]:
         return {"upos": [row.upos for row in sentence.words]}
 

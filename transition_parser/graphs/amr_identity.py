@@ -6,7 +6,8 @@ Source: colour refinement with individualisation, as in McKay 1981, without the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from transition_parser.graphs.amr import AmrGraph
 
@@ -36,7 +37,7 @@ def canonical(graph: AmrGraph) -> AmrGraph:
 def _refined(graph: AmrGraph, colours: list[int]) -> list[int]:
     """Colours that also say which roles lead to and from nodes of which colours, until nothing new is said."""
     while True:
-        around: list[list[Hashable]] = [[] for _ in colours]
+        around: list[list[tuple]] = [[] for _ in colours]
         for source, role, target in graph.edges:
             around[source].append((role, 0, colours[target]))
             around[target].append((role, 1, colours[source]))
@@ -46,7 +47,7 @@ def _refined(graph: AmrGraph, colours: list[int]) -> list[int]:
         colours = finer
 
 
-def _numbered(values: Sequence) -> list[int]:
+def _numbered(values: Sequence[Any]) -> list[int]:
     """The place of each value among those that there are, sorted."""
     place = {value: number for number, value in enumerate(sorted(set(values)))}
     return [place[value] for value in values]

@@ -33,8 +33,8 @@ class Scaling(NamedTuple):
 class Calibration(NamedTuple):
     """The scaling of each kind of confidence, by the name of its field in a parse (`arc_scores`).
 
-    derivation: of those that come from one derivation. beam: of those from all that a beam found, where alternatives are
-    asked for.
+    derivation: of those that come from one derivation. beam: of those from all derivations that a beam found, where
+    alternatives are asked for.
     """
 
     derivation: Mapping[str, Scaling]
@@ -67,7 +67,11 @@ def _scalings(values: object) -> dict[str, Scaling]:
 
 
 def _scaling(name: str, value: object) -> Scaling:
-    if not isinstance(value, Mapping) or value.keys() != set(Scaling._fields) or not all(map(_is_number, value.values())):
+    if (
+        not isinstance(value, Mapping)
+        or value.keys() != set(Scaling._fields)
+        or not all(map(_is_number, value.values()))
+    ):
         raise InputError(f"the calibration of {shown(name)} must be a temperature and an offset, not {shown(value)}")
     scaling = Scaling(**{key: float(number) for key, number in value.items()})
     if not 1 / _LARGEST <= scaling.temperature <= _LARGEST or abs(scaling.offset) > _LARGEST:

@@ -1,0 +1,151 @@
+"""Expected calibration error (ECE, Guo et al. 2017) of the confidence in arcs, before and after what is fitted on dev.
+
+    python run/bench/calibration.py MODEL DEV TEST [--beam 1 10] [-o REPORT]
+
+Four kinds of confidence in an arc are compared, against whether head and full relation are right:
+- action: the probability of the action that built it
+- derivation: of all actions that decided its head (`TreeSystem.may_attach`); what `Parse.arc_scores` is
+- beam: the share of the derivations found that have the arc, by their probabilities
+- derivation and beam: what `Parse.arc_scores` is with alternatives (`alternatives.ranked`)
+
+Each is measured on TEST as it is, with a temperature, and with a temperature and an offset, fitted on DEV. nll: the mean
+negative log-likelihood. auc: the chance that a right arc has a larger confidence than a wrong one, which no fit changes.
+bins: of the last column, ten intervals of equal width: arcs, mean confidence, share that is right.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import torch
+from common import parser as options_of
+
+from transition_parser.alternatives import ranked
+from transition_parser.confidence import (
+    Outcomes,
+    expected_calibration_error,
+    fit_scaling,
+    gold_sentences,
+    reliability,
+    uncalibrated,
+)
+from transition_parser.files import replacing
+from transition_parser.parser import Parser
+from transition_parser.transitions import Kind
+
+ARCS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
+FIELD = "arc_scores"
+
+
+class Kinds(Parser):
+    """A parser whose parses have all kinds of confidence, by their names, in the place of `arc_scores`."""
+
+    def _replayed(self, sentence, words, hypotheses, tags):
+        parses = [self.formalism.replay(self.resources, sentence, words, one, tags) for one in hypotheses]
+        best = parses[0]
+        kinds = {"action": _of_action(self, words, hypotheses[0]), "derivation": best.arc_scores}
+        if self.nbest > 1:
+            total = sum(parse.probability for parse in parses)
+            with_arc = dict.fromkeys(best.parts()[FIELD], 0.0)
+            for parse in parses:
+                for arc in with_arc.keys() & set(parse.parts()[FIELD]):
+                    with_arc[arc] += parse.probability / total
+            kinds |= {"beam": tuple(with_arc.values()), "derivation and beam": ranked(parses, 1).arc_scores}
+        return best, kinds
+
+
+def _of_action(loaded: Parser, words: list[str], hypothesis) -> tuple[float, ...]:
+    """For each word the probability of the action that gave it its head."""
+    table = loaded.resources.table
+    state = table.system.initial(table.system.read(words))
+    found = [0.0] * len(words)
+    for token, log_prob in zip(hypothesis.tokens, hypothesis.step_scores, strict=True):
+        before, state = state, table.system.apply(state, table.actions[token])
+        if table.actions[token].kind in ARCS:
+            (word,) = (i for i, heads in enumerate(zip(before.heads, state.heads)) if heads[0] != heads[1])
+            found[word] = math.exp(log_prob)
+    return tuple(found)
+
+
+def outcomes_of(model: str, path: str, beam: int, arguments) -> dict[str, Outcomes]:
+    """Of each kind of confidence those on a gold file."""
+    plain = uncalibrated(model, 1, 1, arguments.precision, arguments.threads)
+    loaded = Kinds(
+        plain.model if arguments.precision == "fp32" else plain._full, plain.resources, beam,
+        precision=arguments.precision, threads=arguments.threads, nbest=min(beam, 2),
+    )  # fmt: skip
+    gold = gold_sentences(loaded, path, arguments.sentences)
+    found: dict[str, tuple[list[float], list[bool]]] = {}
+    for sentence, (parse, kinds) in zip(gold, loaded.parse_stream(gold), strict=True):
+        right = loaded.formalism.right_parts(sentence, parse)[FIELD]
+        for name, scores in kinds.items():
+            confidences, hits = found.setdefault(name, ([], []))
+            confidences += scores
+            hits += right
+    return {name: Outcomes(np.array(values), np.array(hits)) for name, (values, hits) in found.items()}
+
+
+def measured(dev: Outcomes, test: Outcomes) -> dict:
+    """The figures of one kind of confidence."""
+    temperature, both = fit_scaling(*dev, offset=False), fit_scaling(*dev)
+    versions = {"as it is": test, "temperature": test.scaled(temperature), "and offset": test.scaled(both)}
+    figures: dict = {
+        name: {"ece": round(expected_calibration_error(*one), 4), "nll": round(_loss(one), 4)}
+        for name, one in versions.items()
+    }
+    return {
+        **figures,
+        "auc": round(_auc(test), 4),
+        "fitted": {"temperature alone": round(temperature.temperature, 3), **both._asdict()},
+        "bins": [[b.number, round(b.confidence, 3), round(b.right, 3)] for b in reliability(*versions["and offset"])],
+    }
+
+
+def _loss(found: Outcomes) -> float:
+    p = np.clip(np.where(found.right, found.confidences, 1 - found.confidences), 1e-7, 1)
+    return float(-np.log(p).mean())
+
+
+def _auc(found: Outcomes) -> float:
+    """By ranks, which equal confidences share (Mann and Whitney 1947)."""
+    _, place, counts = np.unique(found.confidences, return_inverse=True, return_counts=True)
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    ranks = np.array([(first + last + 1) / 2 for first, last in pairwise(ends.tolist())])[place]
+    right, wrong = int(found.right.sum()), int((~found.right).sum())
+    return float((ranks[found.right].sum() - right * (right + 1) / 2) / (right * wrong))
+
+
+def main() -> None:
+    """Prints the figures as JSON, and a table of them."""
+    options = options_of(__doc__ or "")
+    options.add_argument("model", help="exported folder, checkpoint or name of a model of trees")
+    options.add_argument("dev", help="CoNLL-U file, to fit on")
+    options.add_argument("test", help="CoNLL-U file, to measure on")
+    options.add_argument("--beam", type=int, nargs="+", default=[1, 10])
+    options.add_argument("--precision", default="auto")
+    options.add_argument("--sentences", type=int, help="how many of DEV and of TEST, from the start (default: all)")
+    arguments = options.parse_args()
+    torch.set_num_threads(arguments.threads)
+    found = {}
+    for beam in arguments.beam:
+        dev, test = (outcomes_of(arguments.model, path, beam, arguments) for path in (arguments.dev, arguments.test))
+        found[f"beam {beam}"] = {name: measured(dev[name], test[name]) for name in dev}
+    text = json.dumps({"model": arguments.model, "ece": found}, indent=1)
+    if arguments.output:
+        with replacing(arguments.output) as temporary:
+            Path(temporary).write_text(text + "\n", encoding="utf-8")
+    print(text)
+    for beam_name, kinds in found.items():
+        for name, row in kinds.items():
+            eces = "  ".join(
+                f"{column} {row[column]['ece']:.4f}" for column in ("as it is", "temperature", "and offset")
+            )
+            print(f"{beam_name:<8}  {name:<20}  {eces}  auc {row['auc']:.4f}")
+
+
+if __name__ == "__main__":
+    main()
