@@ -8,9 +8,9 @@ Four kinds of confidence in an arc are compared, against whether head and full r
 - beam: the share of the derivations found that have the arc, by their probabilities
 - derivation and beam: what `Parse.arc_scores` is with alternatives (`alternatives.ranked`)
 
-Each is measured on TEST as it is, with a temperature, and with a temperature and an offset, fitted on DEV. nll: the mean
-negative log-likelihood. auc: the chance that a right arc has a larger confidence than a wrong one, which no fit changes.
-bins: of the last column, ten intervals of equal width: arcs, mean confidence, share that is right.
+Each is measured on TEST as it is, with a temperature, and with a temperature and an offset, fitted on DEV. nll: the
+mean negative log-likelihood. auc: the chance that a right arc has a larger confidence than a wrong one, which no fit
+changes. bins: of the last column, ten intervals of equal width: arcs, mean confidence, share that is right.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ import torch
 from common import parser as options_of
 
 from transition_parser.alternatives import ranked
+from transition_parser.checkpoints import load_model
 from transition_parser.confidence import (
     Outcomes,
     expected_calibration_error,
     fit_scaling,
     gold_sentences,
     reliability,
-    uncalibrated,
 )
 from transition_parser.files import replacing
 from transition_parser.parser import Parser
@@ -39,6 +39,7 @@ from transition_parser.transitions import Kind
 
 ARCS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
 FIELD = "arc_scores"
+VERSIONS = ("as it is", "temperature", "and offset")
 
 
 class Kinds(Parser):
@@ -71,28 +72,25 @@ def _of_action(loaded: Parser, words: list[str], hypothesis) -> tuple[float, ...
     return tuple(found)
 
 
-def outcomes_of(model: str, path: str, beam: int, arguments) -> dict[str, Outcomes]:
+def outcomes_of(name: str, path: str, beam: int, arguments) -> dict[str, Outcomes]:
     """Of each kind of confidence those on a gold file."""
-    plain = uncalibrated(model, 1, 1, arguments.precision, arguments.threads)
-    loaded = Kinds(
-        plain.model if arguments.precision == "fp32" else plain._full, plain.resources, beam,
-        precision=arguments.precision, threads=arguments.threads, nbest=min(beam, 2),
-    )  # fmt: skip
+    model, resources = load_model(name)
+    loaded = Kinds(model, resources, beam, precision=arguments.precision, threads=arguments.threads, nbest=min(beam, 2))
     gold = gold_sentences(loaded, path, arguments.sentences)
     found: dict[str, tuple[list[float], list[bool]]] = {}
     for sentence, (parse, kinds) in zip(gold, loaded.parse_stream(gold), strict=True):
         right = loaded.formalism.right_parts(sentence, parse)[FIELD]
-        for name, scores in kinds.items():
-            confidences, hits = found.setdefault(name, ([], []))
+        for kind, scores in kinds.items():
+            confidences, hits = found.setdefault(kind, ([], []))
             confidences += scores
             hits += right
-    return {name: Outcomes(np.array(values), np.array(hits)) for name, (values, hits) in found.items()}
+    return {kind: Outcomes(np.array(values), np.array(hits)) for kind, (values, hits) in found.items()}
 
 
 def measured(dev: Outcomes, test: Outcomes) -> dict:
     """The figures of one kind of confidence."""
     temperature, both = fit_scaling(*dev, offset=False), fit_scaling(*dev)
-    versions = {"as it is": test, "temperature": test.scaled(temperature), "and offset": test.scaled(both)}
+    versions = dict(zip(VERSIONS, (test, test.scaled(temperature), test.scaled(both)), strict=True))
     figures: dict = {
         name: {"ece": round(expected_calibration_error(*one), 4), "nll": round(_loss(one), 4)}
         for name, one in versions.items()
@@ -101,7 +99,7 @@ def measured(dev: Outcomes, test: Outcomes) -> dict:
         **figures,
         "auc": round(_auc(test), 4),
         "fitted": {"temperature alone": round(temperature.temperature, 3), **both._asdict()},
-        "bins": [[b.number, round(b.confidence, 3), round(b.right, 3)] for b in reliability(*versions["and offset"])],
+        "bins": [[b.number, round(b.confidence, 3), round(b.right, 3)] for b in reliability(*versions[VERSIONS[-1]])],
     }
 
 
@@ -141,9 +139,7 @@ def main() -> None:
     print(text)
     for beam_name, kinds in found.items():
         for name, row in kinds.items():
-            eces = "  ".join(
-                f"{column} {row[column]['ece']:.4f}" for column in ("as it is", "temperature", "and offset")
-            )
+            eces = "  ".join(f"{column} {row[column]['ece']:.4f}" for column in VERSIONS)
             print(f"{beam_name:<8}  {name:<20}  {eces}  auc {row['auc']:.4f}")
 
 

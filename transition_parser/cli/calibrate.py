@@ -1,8 +1,8 @@
-"""Fits what makes the confidences of a model mean what they say, and stores it with the model: of arcs that are called
-80 % sure 80 % are right then, on text like GOLD. GOLD is a part of a treebank or AMR bank that the model was not trained
-on. Two numbers are fitted for the confidences in greedy parses and two for those in parses with alternatives (parse
---nbest): a temperature and an offset of their log-odds. Which parse is best does not change. What was fitted before is
-replaced. The expected calibration error before and after is that on GOLD itself."""
+"""Fits what makes the confidences of a model mean what they say, and stores it with the model: of the arcs with
+ArcScore=0.8 about 80 % are right then, on text like GOLD, a part of a treebank or AMR bank that the model was not
+trained on. Two numbers are fitted for the confidences in greedy parses and two for those in parses with alternatives
+(parse --nbest): a temperature and an offset of their log-odds. Which parse is best does not change. What was fitted
+before is replaced. The expected calibration errors (ECE) that are printed are those on GOLD itself."""
 
 from __future__ import annotations
 
