@@ -21,8 +21,10 @@ from transition_parser.data.resources import OPTIONAL_FILES, WORD_FILES, Resourc
 from transition_parser.errors import InputError, input_error
 from transition_parser.exports import CONFIG, WEIGHTS, read_calibration, read_config, write_config
 from transition_parser.files import new_files, replacing
+from transition_parser.formalisms import formalism_of
 from transition_parser.model_files import in_file, shown
 from transition_parser.models.registry import architecture_of
+from transition_parser.modules.calibration import Calibration
 from transition_parser.modules.contract import ALSO_PREFIX, ParserModel
 from transition_parser.weights import (
     check_finite,
@@ -201,8 +203,17 @@ def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
         raise input_error("not found, or not a regular file: `transition-parser export` writes it", path)
     model = _build(name, options, resources, stored_shapes(path), path, folder)
     set_weights(model, stored_weights(path), path)
-    model.calibration = read_calibration(folder)
+    model.calibration = _calibration(folder, resources)
     return model.eval(), resources
+
+
+def _calibration(folder: Path, resources: Resources) -> Calibration | None:
+    calibration = read_calibration(folder)
+    formalism = formalism_of(resources.parser.system)
+    for name in (name for scalings in calibration or () for name in scalings):
+        if name not in formalism.confidences:
+            raise input_error(f"{shown(name)} is no kind of confidence in {formalism.name}", folder / CONFIG)
+    return calibration
 
 
 def _build(name: str, options: Any, resources: Resources, shapes: Mapping, path: Path, folder: Path) -> ParserModel:

@@ -94,12 +94,12 @@ def fit_scaling(confidences: ArrayLike, right: ArrayLike, offset: bool = True) -
     return Scaling(float(np.exp(-slope)), shift)
 
 
-def outcomes(parser: Parser, gold: Sequence[Any]) -> dict[str, Outcomes]:
-    """Of each kind of confidence, by the name of its field in a parse: those in the best parses of gold sentences, in
-    what gold decides about. Raises `InputError` where a gold sentence has no graph."""
+def outcomes(parser: Parser, gold: Sequence[tuple[Any, Any]]) -> dict[str, Outcomes]:
+    """Of each kind of confidence, by the name of its field in a parse: those in the best parses of sentences, in what
+    gold decides about. gold: see `gold_sentences`."""
     found: dict[str, tuple[list[float], list[bool]]] = {}
-    for sentence, parse in zip(gold, parser.parse_stream(gold), strict=True):
-        for name, right in parser.formalism.right_parts(sentence, parse).items():
+    for (_, graph), parse in zip(gold, parser.parse_stream(sentence for sentence, _ in gold), strict=True):
+        for name, right in parser.formalism.right_parts(graph, parse).items():
             confidences, hits = found.setdefault(name, ([], []))
             for one, hit in zip(getattr(parse, name), right, strict=True):
                 if hit is not None:
@@ -115,12 +115,13 @@ def uncalibrated(model: str, beam: int, nbest: int, precision: str = "auto", thr
     return Parser(loaded, resources, beam, precision=precision, threads=threads, nbest=nbest)
 
 
-def gold_sentences(parser: Parser, path: str, most: int | None = None) -> list[Any]:
-    """The sentences of a gold file, or the first `most` of them. Raises `InputError` where there are none."""
-    sentences = list(islice(parser.formalism.read_graphs(path), most))
-    if not sentences:
+def gold_sentences(parser: Parser, path: str, most: int | None = None) -> list[tuple[Any, Any]]:
+    """The sentences of a gold file, or the first `most` of them: as they are parsed, and with their graphs. Raises
+    `InputError` where there are none, or where one has no graph."""
+    with_graphs = list(islice(parser.formalism.read_graphs(path), most))
+    if not with_graphs:
         raise input_error("the file holds no sentences", path)
-    return sentences
+    return [*zip(islice(parser.read(path), most), with_graphs, strict=True)]
 
 
 class Fitted(NamedTuple):

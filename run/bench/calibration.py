@@ -78,8 +78,9 @@ def outcomes_of(name: str, path: str, beam: int, arguments) -> dict[str, Outcome
     loaded = Kinds(model, resources, beam, precision=arguments.precision, threads=arguments.threads, nbest=min(beam, 2))
     gold = gold_sentences(loaded, path, arguments.sentences)
     found: dict[str, tuple[list[float], list[bool]]] = {}
-    for sentence, (parse, kinds) in zip(gold, loaded.parse_stream(gold), strict=True):
-        right = loaded.formalism.right_parts(sentence, parse)[FIELD]
+    parses = loaded.parse_stream(sentence for sentence, _ in gold)
+    for (_, tree), (parse, kinds) in zip(gold, parses, strict=True):
+        right = loaded.formalism.right_parts(tree, parse)[FIELD]
         for kind, scores in kinds.items():
             confidences, hits = found.setdefault(kind, ([], []))
             confidences += scores

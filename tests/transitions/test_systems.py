@@ -49,6 +49,25 @@ def test_swap_puts_words_in_another_order():
     assert state.stack == (1,) and state.buffer == (0, 2)
 
 
+@pytest.mark.parametrize("name", sorted(TREE_SYSTEMS))
+@given(st.integers(1, 7), st.integers(0, 2**32))
+def test_what_an_arc_attaches_was_to_be_decided(name, words, seed):
+    """In each state of any walk; a word that has its head is decided about no more."""
+    system, rng = make_system(name), random.Random(seed)
+    actions = list(system.actions(RELATIONS))
+    state = system.initial(["w"] * words)
+    while not system.is_final(state):
+        due = system.may_attach(state)
+        assert len(set(due)) == len(due) <= 2
+        assert all(0 <= word < words and state.heads[word] < 0 for word in due)
+        legal = legal_actions(system, state, actions)
+        for action in legal:
+            after = system.apply(state, action)
+            attached = [word for word in range(words) if state.heads[word] != after.heads[word]]
+            assert set(attached) <= set(due)
+        state = system.apply(state, rng.choice(legal))
+
+
 @pytest.mark.parametrize(
     ("name", "before", "action", "reason"),
     [

@@ -34,6 +34,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     systems, default_system = (AmrSystem.name,), AmrSystem.name
     sentence = AmrEntry
     annotations = ("scores", "actions", "marks", "wiki")
+    confidences = ("node_scores", "edge_scores")
     lenpen = 4.0  # chosen on dev of The Little Prince; with 1, graphs of a beam lack more than greedy ones do
     sums = ("_match", "_system", "_gold")
     figures: ClassVar = {"smatch": _smatch}

@@ -52,7 +52,8 @@ class Formalism(ABC, Generic[E, P, G]):
 
     name: of the graphs, in messages. files: the format of its files. suffix: of their names. systems: the transition
     systems that build such graphs; default_system: the one that is used where none is named. sentence: the class of its
-    sentences. annotations: the options of `annotated` of its parses. lenpen: of search with a beam, see `search`. sums:
+    sentences. annotations: the options of `annotated` of its parses. confidences: the names of their fields of
+    confidences. lenpen: of search with a beam, see `search`. sums:
     names of what is counted in validation.
     figures: name → what it is, from these sums.
     """
@@ -64,6 +65,7 @@ class Formalism(ABC, Generic[E, P, G]):
     default_system: ClassVar[str]
     sentence: ClassVar[type]
     annotations: ClassVar[tuple[str, ...]]
+    confidences: ClassVar[tuple[str, ...]]
     lenpen: ClassVar[float]
     sums: ClassVar[tuple[str, ...]]
     figures: ClassVar[Mapping[str, Callable[[Mapping[str, float]], float]]]

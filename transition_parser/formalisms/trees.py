@@ -32,6 +32,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     systems, default_system = tuple(sorted(TREE_SYSTEMS)), "arc-hybrid-swap"
     sentence = Sentence
     annotations = ("scores", "actions")
+    confidences = ("arc_scores",)
     lenpen = 1.0
     sums = ("_words", "_heads", "_labelled")
     figures: ClassVar = {"uas": _percent_of_words("_heads"), "las": _percent_of_words("_labelled")}
