@@ -1,15 +1,23 @@
-"""AMR parses from derivations, without a network."""
+"""Parses from derivations, without a network: as entries, text, dictionaries, pictures, documents of spaCy."""
+
+import json
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.amr_walks import FORMS, LEXICON, legal_actions
+from tests.conftest import ROOT, SAMPLE
 from tests.states.test_machine import SPECIAL
 from transition_parser.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry, parse_entry
-from transition_parser.parses import AmrParse, replay_amr
+from transition_parser.graphs.conllu import Row, Sentence, parse_conllu, read_conllu
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.graphs.tree_text import MOST_DRAWN, arc_levels, tree_text
+from transition_parser.parses import AmrParse, Parse, replay_amr
 from transition_parser.search import Hypothesis
 from transition_parser.states.table import ActionTable
 from transition_parser.text.pieces import normalise
@@ -107,3 +115,208 @@ def test_wiki(sentence, concept, known, expected):
 def test_the_network_s_spelling_of_words_is_not_that_of_the_entry():
     parse = parse_of("a▁b", "SHIFT ENTITY(thing) ROOT CLOSE")
     assert parse.graph.labels[2] == '"a_b"' and parse.annotated().forms == ["a▁b"]
+
+
+# --- trees, and what both kinds of parses have ---------------------------------------------------------
+
+CONTRACTED = """# sent_id = a
+# text = Don't go!
+1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\t_
+1\tDo\tdo\tAUX\tVBP\tMood=Imp\t_\t_\t_\t_
+2\tn't\t_\t_\t_\t_\t_\t_\t_\t_
+3\tgo\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+4\t!\t_\tPONCT\t_\t_\t_\t_\t_\t_
+"""
+
+
+def contracted() -> Parse:
+    (sentence,) = parse_conllu(CONTRACTED.encode().splitlines(keepends=True))
+    tree = DependencyTree((3, 3, 0, 3), ("aux", "advmod", "root", "punct"))
+    tags, lemmas = ("X", "PART", "VERB", "PUNCT"), ("x", "not", "go", "!")
+    return Parse(sentence, tree, (0.5, 1.0, 0.25, 0.75), (), -0.5, tags, lemmas)
+
+
+def random_tree(draw, n: int) -> DependencyTree:
+    """Of n words; most are not projective."""
+    order = draw(st.permutations(range(1, n + 1)))
+    heads = [0] * n
+    for i, word in enumerate(order[1:], 1):
+        heads[word - 1] = order[draw(st.integers(0, i - 1))]
+    return DependencyTree(tuple(heads), tuple("root" if not head else f"r{head}" for head in heads))
+
+
+def test_conllu_keeps_what_the_sentence_has_and_adds_what_it_lacks():
+    (written,) = parse_conllu(contracted().to_conllu(scores=True).encode().splitlines(keepends=True))
+    assert [row.upos for row in written.words] == ["AUX", "PART", "VERB", "PONCT"]
+    assert written.tree() == contracted().tree and written.comment("parse_score") == "-0.5000"
+    assert contracted().to_conllu() == str(contracted().annotated())
+
+
+def test_a_tree_as_a_dictionary():
+    parse = contracted()
+    found = json.loads(json.dumps(parse.to_dict()))
+    assert found == parse.to_dict()
+    assert {**found, "words": found["words"][:2]} == {
+        "id": "a",
+        "text": "Don't go!",
+        "words": [
+            {"form": "Do", "lemma": "do", "upos": "AUX", "head": 3, "relation": "aux", "score": 0.5}
+            | {"start": None, "end": None},
+            {"form": "n't", "lemma": "not", "upos": "PART", "head": 3, "relation": "advmod", "score": 1.0}
+            | {"start": None, "end": None},
+        ],
+        "score": -0.5,
+        "actions": [],
+    }
+
+
+def test_an_amr_as_a_dictionary():
+    parse = parse_of("She likes New York", DERIVATION, {"id": "a"}, WIKI)
+    found = json.loads(json.dumps(parse.to_dict()))
+    assert found == parse.to_dict()
+    assert (found["id"], found["text"], found["score"]) == ("a", "She likes New York", -0.25)
+    assert [word["form"] for word in found["words"]] == parse.sentence.forms
+    assert " ".join(found["actions"]) == DERIVATION and found["penman"] == str(parse)
+    labels = [node["label"] for node in found["nodes"]]
+    constants = frozenset(i for i, node in enumerate(found["nodes"]) if node["constant"])
+    edges = tuple(Edge(edge["source"], edge["role"], edge["target"]) for edge in found["edges"])
+    assert AmrGraph(tuple(labels), constants, edges, found["top"]) == parse.graph
+    assert tuple(tuple(node["words"]) for node in found["nodes"]) == parse.alignments
+    assert {i: node["wiki"] for i, node in enumerate(found["nodes"]) if node["wiki"]} == parse.wiki
+
+
+def test_dictionaries_say_where_words_were():
+    spans = ((7, 10), (11, 15))
+    tree = DependencyTree((2, 0), ("nsubj", "root"))
+    parse = Parse(Sentence((Row("1", "She"), Row("2", "ran")), spans=spans), tree, (1.0, 1.0), (), 0.0)
+    assert [(word["start"], word["end"], word["upos"]) for word in parse.to_dict()["words"]] == [
+        (*span, None) for span in spans
+    ]
+    assert parse.to_dict()["id"] is parse.to_dict()["text"] is None
+
+
+def test_penman_of_a_parse():
+    parse = parse_of("She likes New York", DERIVATION, wiki=WIKI)
+    assert parse.to_penman() == str(parse) == parse.annotated().penman and "wiki" in str(parse)
+    assert parse.to_penman(marks=True, wiki=False) == parse.graph.to_penman(parse.alignments)
+
+
+def test_a_printed_tree():
+    assert str(contracted()).splitlines() == [
+        "1  Do   AUX    ────◄┐  aux     3",
+        "2  n't  PART   ◄┐   │  advmod  3",
+        "3  go   VERB   ─┴─┬─┘  root    0",
+        "4  !    PONCT  ──◄┘    punct   3",
+    ]
+    without_tags = Parse(Sentence.from_words(["Go"]), DependencyTree((0,), ("root",)), (1.0,), (), 0.0)
+    assert str(without_tags).split() == ["1", "Go", "root", "0"]
+
+
+UP, DOWN = "┘┴│┤┼", "┐┬│┤┼"  # characters with a line that leaves the row
+
+
+def drawn_head(rows: list[str], word: int) -> int:
+    """The word at the other end of the line that an arrow ends."""
+    place = rows[word - 1].index("◄") + 1
+    goes = DOWN if rows[word - 1][place] in "┐┬" else UP
+    row = word - 1
+    while rows[row][place] in goes:
+        row += 1 if goes == DOWN else -1
+    return row + 1
+
+
+@given(st.data())
+def test_lines_of_a_printed_tree_lead_from_each_word_to_its_head(data):
+    tree = random_tree(data.draw, data.draw(st.integers(1, 12)))
+    lines = tree_text(["w"] * len(tree), tree).splitlines()
+    start = lines[0].index("w") + 3
+    rows = [line[start : start + 2 * max(arc_levels(tree).values(), default=0)] for line in lines]
+    heads = [drawn_head(rows, word) if "◄" in rows[word - 1] else 0 for word in range(1, len(tree) + 1)]
+    assert tuple(heads) == tree.heads
+
+
+def test_a_long_sentence_is_printed_without_arcs():
+    n = MOST_DRAWN + 1
+    tree = DependencyTree((0, *range(1, n)), ("root", *["dep"] * (n - 1)))
+    lines = tree_text(["w"] * n, tree).splitlines()
+    assert len(lines) == n and lines[-1].split() == [str(n), "w", "dep", str(n - 1)]
+
+
+def test_pictures_in_notebooks():
+    tree, graph = contracted(), parse_of("She likes New York", DERIVATION, wiki=WIKI)
+    for parse, shown in ((tree, ["Do", "n't", "go", "aux", "advmod"]), (graph, ["like-01", "ARG0", "York", "wiki"])):
+        svg = parse._repr_svg_()
+        assert svg.startswith("<svg") and svg.rstrip().endswith("</svg>") and parse._repr_svg_() == svg
+        assert all(f">{word}<" in svg for word in shown)
+
+
+def test_markup_in_words_stays_text():
+    tree = DependencyTree((0,), ("<b>",))
+    svg = Parse(Sentence.from_words(["<script>x</script>"]), tree, (1.0,), (), 0.0)._repr_svg_()
+    assert "<script" not in svg and "&lt;script&gt;" in svg and "<b>" not in svg
+
+
+def test_matplotlib_is_loaded_for_pictures_alone_and_notebooks_show_text_without_it():
+    code = """
+import sys
+from tests.test_parses import contracted
+parse = contracted()
+str(parse), parse.to_dict(), parse.to_conllu()
+assert "matplotlib" not in sys.modules and "spacy" not in sys.modules
+import importlib.util
+real = importlib.util.find_spec
+from transition_parser import parses
+parses.find_spec = lambda name: None if name == "matplotlib" else real(name)
+assert parse._repr_svg_() is None
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+# --- documents of spaCy --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def vocab():
+    from spacy.vocab import Vocab
+
+    return Vocab()
+
+
+def test_a_document_of_a_tree(vocab):
+    document = contracted().to_spacy(vocab)
+    assert document.text == "Don't go! "
+    assert [token.text for token in document] == ["Do", "n't", "go", "!"]
+    assert [token.head.i for token in document] == [2, 2, 2, 2]
+    assert [token.dep_ for token in document] == ["aux", "advmod", "root", "punct"]
+    assert [token.pos_ for token in document] == ["AUX", "PART", "VERB", ""]  # spaCy knows no PONCT
+    assert [token.lemma_ for token in document] == ["do", "not", "go", "!"]
+    assert (document[0].tag_, str(document[0].morph), document[1].tag_) == ("VBP", "Mood=Imp", "")
+
+
+def test_words_that_do_not_spell_their_token_stand_apart(vocab):
+    rows = (Row("1-2", "du", misc="SpaceAfter=No"), Row("1", "de"), Row("2", "le"), Row("3", "!"))
+    tree = DependencyTree((3, 3, 0), ("a", "b", "root"))
+    document = Parse(Sentence(rows), tree, (1.0,) * 3, (), 0.0).to_spacy(vocab)
+    assert document.text == "de le! "
+
+
+def test_documents_of_the_sample_treebank(vocab):
+    for sentence in read_conllu(SAMPLE):
+        tree = sentence.tree()
+        document = Parse(sentence, tree, (1.0,) * len(tree), (), 0.0).to_spacy(vocab)
+        assert [token.text for token in document] == sentence.forms
+        assert [0 if token.head == token else token.head.i + 1 for token in document] == [*tree.heads]
+        assert [token.dep_ for token in document] == [*tree.relations]
+        assert [token.pos_ for token in document] == [row.upos for row in sentence.words]
+        assert len(list(document.sents)) == 1
+
+
+@given(st.data())
+def test_a_tree_of_any_shape_is_one_sentence(vocab, data):
+    tree = random_tree(data.draw, data.draw(st.integers(1, 9)))
+    parse = Parse(Sentence.from_words(["w"] * len(tree)), tree, (1.0,) * len(tree), (), 0.0)
+    document = parse.to_spacy(vocab)
+    assert len(list(document.sents)) == 1
+    again = type(document)(vocab).from_bytes(document.to_bytes())
+    heads = [0 if token.head == token else token.head.i + 1 for token in again]
+    assert heads == [*tree.heads]

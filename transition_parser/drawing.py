@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import BinaryIO
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
@@ -38,8 +40,39 @@ def draw_derivation(
     places = [left + spacing * i for i in range(len(words) + 1)]
     _draw_tree(axes, tree, words, places)
     _draw_steps(axes, system, words, actions, places)
+    save(figure, path)
+
+
+def draw_tree(words: Sequence[str], tree: DependencyTree, file: str | os.PathLike | BinaryIO) -> None:
+    """Draws the tree alone; see `save`."""
+    spacing = max(0.45, 0.11 * max(map(len, words)) + 0.2)
+    width, height = spacing * (len(words) + 1) + 0.2, 0.35 * (max(_heights(tree)) + 2)
+    figure = Figure(figsize=(width, height + 0.1))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_xlim(0, width)
+    axes.set_ylim(-0.1, height)
+    axes.axis("off")
+    _draw_tree(axes, tree, words, [0.1 + spacing * (i + 0.5) for i in range(len(words) + 1)])
+    save(figure, file)
+
+
+def save(figure: Figure, file: str | os.PathLike | BinaryIO) -> None:
+    """Writes a picture in the format of the name's suffix (.svg, .png, .pdf), into an open file as SVG: with text that
+    can be searched, and the same bytes each time."""
+    name = str(file) if isinstance(file, str | os.PathLike) else ".svg"
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "transition-parser"}):  # text, not outlines
-        figure.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None)
+        if name.endswith(".svg"):
+            figure.savefig(file, format="svg", metadata={"Date": None})
+        else:
+            figure.savefig(file)
+
+
+def svg_of(draw: Callable[[BinaryIO], None]) -> str:
+    """What a function draws as an `<svg>` element, for HTML."""
+    file = io.BytesIO()
+    draw(file)
+    text = file.getvalue().decode("utf-8")
+    return text[text.index("<svg") :]
 
 
 def _text(axes: Axes, x: float, y: float, text: str, **style) -> None:

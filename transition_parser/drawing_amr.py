@@ -6,16 +6,16 @@ import os
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path
 from matplotlib.textpath import text_to_path
 
+from transition_parser.drawing import save
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry
 
@@ -66,9 +66,9 @@ class _Tree:
     rest: list[Edge] = field(default_factory=list)
 
 
-def draw_amr(entry: AmrEntry, path: str | os.PathLike) -> None:
+def draw_amr(entry: AmrEntry, file: str | os.PathLike | BinaryIO) -> None:
     """Draws the graph of an entry, `:wiki` with it, above its words. Arrows run from source to target of the
-    direct role, dashed where a node is reached once more. The suffix of `path` says the format (.svg, .png, .pdf)."""
+    direct role, dashed where a node is reached once more. file: see `drawing.save`."""
     graph = _with_wiki(entry)
     words = entry.tokens or entry.metadata.get("snt", "").split()
     aligned = entry.alignments if words else ()
@@ -84,15 +84,14 @@ def draw_amr(entry: AmrEntry, path: str | os.PathLike) -> None:
         places = [place + middle for place in places]
         left, right = min(left, places[0] - first), max(right, middle + last)
     bottom = min(box.y for box in boxes) - _LAYER
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "transition-parser"}):  # text, not outlines
-        above = _BOX + _MARGIN + (0.5 * _LAYER if tree.rest else 0.0)  # room for bows
-        page = _Page(left - _MARGIN, right + _MARGIN, bottom - _MARGIN, above)
-        _draw_words(page, words, places, bottom, boxes, alignments)
-        _draw_nodes(page, graph, boxes)
-        _draw_tree(page, tree, boxes)
-        for edge in tree.rest:
-            _draw_reentrancy(page, edge, boxes)
-        page.figure.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None)
+    above = _BOX + _MARGIN + (0.5 * _LAYER if tree.rest else 0.0)  # room for bows
+    page = _Page(left - _MARGIN, right + _MARGIN, bottom - _MARGIN, above)
+    _draw_words(page, words, places, bottom, boxes, alignments)
+    _draw_nodes(page, graph, boxes)
+    _draw_tree(page, tree, boxes)
+    for edge in tree.rest:
+        _draw_reentrancy(page, edge, boxes)
+    save(page.figure, file)
 
 
 def _with_wiki(entry: AmrEntry) -> AmrGraph:

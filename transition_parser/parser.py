@@ -34,7 +34,7 @@ from transition_parser.modules.packing import has_fast_bf16, merge_adapters, pac
 from transition_parser.parses import NO_TAGS, AmrParse, Parse
 from transition_parser.process import Shared, give_back_freed_memory
 from transition_parser.search import search
-from transition_parser.sentences.objects import checked_forms, sentences_from
+from transition_parser.sentences.objects import checked_forms, sentences_from, whole_sentences
 from transition_parser.sentences.streams import in_chunks
 from transition_parser.text.columns import DOMAIN, Marks
 from transition_parser.text.pieces import normalise
@@ -178,6 +178,16 @@ class Parser:
         if isinstance(text, os.PathLike):
             return list(self.parse_stream(self.read(text)))
         return list(self.parse_stream(sentences_from(text, self.formalism.sentence)))
+
+    def parse_sents(self, sentences: Iterable[str]) -> list[str]:
+        """The parse of each sentence as text, as amrlib's `parse_sents` gives them: an AMR in PENMAN with comments,
+        a tree in CoNLL-U; a blank line ends each, so that all of them joined are a file.
+
+        A string is one sentence: it is divided into tokens, but, other than by `parse`, never into sentences. Raises
+        `InputError` for anything but a list of strings, and for a string without words.
+        """
+        given = whole_sentences(sentences, self.formalism.sentence)
+        return [str(parse.annotated()) for parse in self.parse_stream(given)]
 
     def read(self, path: str | os.PathLike, tokenised: bool = True, raw: bool = False) -> Iterator[AnySentence]:
         """The sentences of a file, as `parse_stream` takes them; see `transition_parser.sentences`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,6 +16,7 @@ from transition_parser.graphs.amr_identity import canonical
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.graphs.tree_text import tree_text
 from transition_parser.text.columns import LEMMA, UNKNOWN, UPOS, Rules
 from transition_parser.text.lemma_rules import lemma_of
 from transition_parser.transitions import Action, Kind
@@ -22,6 +24,9 @@ from transition_parser.transitions.amr_state import kept
 from transition_parser.transitions.lexicon import wiki_keys
 
 if TYPE_CHECKING:
+    from spacy.tokens import Doc
+    from spacy.vocab import Vocab
+
     from transition_parser.modules.contract import Hypothesis
     from transition_parser.states.table import ActionTable
     from transition_parser.transitions.amr import AmrSystem
@@ -85,6 +90,56 @@ class Parse(Ranked):
             comments.append("# actions = " + " ".join(map(str, self.actions)))
         return replace(before.with_tree(self.tree, misc), comments=tuple(comments))
 
+    def to_conllu(self, scores: bool = False, actions: bool = False) -> str:
+        """`annotated` as text, with the blank line that ends a sentence."""
+        return str(self.annotated(scores, actions))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Strings, numbers, lists and dictionaries alone, as JSON has them:
+
+        - `id`, `text`: of the sentence, None where it has none
+        - `words`: of each word `form`, `lemma` and `upos` (None where unknown), `head` (counted from 1; 0: the root),
+          `relation`, `score` (see `arc_scores`), and `start` and `end`, its place in the text that was parsed
+          (None where it is not known)
+        - `score`, `actions`: see `Parse`; each action as it is written
+        """
+        of_text = {"id": self.sentence.id, "text": self.sentence.comment("text")}
+        rows = self.sentence.with_tags(self.upos, self.lemmas).words
+        columns = zip(rows, self.tree.heads, self.tree.relations, self.arc_scores, strict=True)
+        words = [
+            {
+                "form": row.form,
+                "lemma": None if row.lemma == UNKNOWN else row.lemma,
+                "upos": None if row.upos == UNKNOWN else row.upos,
+                "head": head,
+                "relation": relation,
+                "score": score,
+            }
+            for row, head, relation, score in columns
+        ]
+        return {**of_text, "words": _with_places(words, self.sentence.spans), **_derivation(self)}
+
+    def to_spacy(self, vocab: Vocab) -> Doc:
+        """A document of spaCy with the words, their columns and the tree; see `transition_parser.documents`."""
+        from transition_parser.documents import document_of
+
+        return document_of(self.sentence.with_tags(self.upos, self.lemmas), self.tree, vocab)
+
+    def __str__(self) -> str:
+        """The tree as text, see `graphs.tree_text`; with tags where they are known."""
+        words = self.sentence.with_tags(self.upos).words
+        tags = [row.upos for row in words]
+        known = any(tag != UNKNOWN for tag in tags)
+        return tree_text([row.form for row in words], self.tree, *([tags] if known else []))
+
+    def _repr_svg_(self) -> str | None:
+        """The picture that notebooks show; None, so that they show text, where matplotlib is missing."""
+        if find_spec("matplotlib") is None:
+            return None
+        from transition_parser.drawing import draw_tree, svg_of
+
+        return svg_of(lambda file: draw_tree(self.sentence.forms, self.tree, file))
+
 
 @dataclass(frozen=True)
 class AmrParse(Ranked):
@@ -143,6 +198,68 @@ class AmrParse(Ranked):
         if actions:
             comments.append("# ::actions " + " ".join(map(str, self.actions)))
         return replace(entry, metadata=metadata, comments=tuple(comments))
+
+    def to_penman(self, marks: bool = False, wiki: bool = True) -> str:
+        """The graph alone, in PENMAN, without a line end after it. marks, wiki, errors: see `annotated`."""
+        return self.annotated(marks=marks, wiki=wiki).penman
+
+    def to_dict(self) -> dict[str, Any]:
+        """Strings, numbers, lists and dictionaries alone, as JSON has them:
+
+        - `id`, `text`: of the sentence, None where it has none
+        - `words`: of each word `form`, and `start` and `end`, its place in the text that was parsed (None where it is
+          not known)
+        - `penman`: the graph in PENMAN, with `:wiki`
+        - `nodes`: of each node `label`, `constant` (True for `-`, `6`, `"New"`), `words` (counted from 0; those it came
+          from), and `wiki` (None where it has none)
+        - `edges`: of each `source` and `target` (nodes counted from 0) and `role` (without colon; no inverse roles)
+        - `top`: the node that PENMAN writes first
+        - `score`, `actions`: as of `Parse.to_dict`
+
+        Raises `InputError` for a graph that is nested too deeply for PENMAN.
+        """
+        graph, entry = self.graph, self.sentence
+        nodes = [
+            {
+                "label": label,
+                "constant": node in graph.constants,
+                "words": list(self.alignments[node]),
+                "wiki": self.wiki.get(node),
+            }
+            for node, label in enumerate(graph.labels)
+        ]
+        return {
+            "id": entry.id,
+            "text": entry.metadata.get("snt"),
+            "words": _with_places([{"form": form} for form in entry.forms], entry.spans),
+            "penman": self.to_penman(),
+            "nodes": nodes,
+            "edges": [edge._asdict() for edge in graph.edges],
+            "top": graph.top,
+            **_derivation(self),
+        }
+
+    def __str__(self) -> str:
+        """The graph in PENMAN, with `:wiki`."""
+        return self.to_penman()
+
+    def _repr_svg_(self) -> str | None:
+        """See `Parse`: the graph above its words."""
+        if find_spec("matplotlib") is None:
+            return None
+        from transition_parser.drawing import svg_of
+        from transition_parser.drawing_amr import draw_amr
+
+        return svg_of(lambda file: draw_amr(self.annotated(), file))
+
+
+def _with_places(words: list[dict[str, Any]], spans: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
+    places = spans or [(None, None)] * len(words)
+    return [{**word, "start": start, "end": end} for word, (start, end) in zip(words, places, strict=True)]
+
+
+def _derivation(parse: Parse | AmrParse) -> dict[str, Any]:
+    return {"score": parse.score, "actions": [str(action) for action in parse.actions]}
 
 
 def replay_tree(

@@ -95,9 +95,13 @@ class Sentence:
     @property
     def id(self) -> str | None:
         """The value of `# sent_id = ...`, None where there is none."""
+        return self.comment("sent_id")
+
+    def comment(self, key: str) -> str | None:
+        """The value of the first comment `# key = ...`, None where there is none."""
         for comment in self.comments:
-            key, _, value = comment[1:].partition("=")
-            if key.strip() == "sent_id":
+            name, _, value = comment[1:].partition("=")
+            if name.strip() == key:
                 return value.strip()
         return None
 

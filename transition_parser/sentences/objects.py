@@ -12,6 +12,7 @@ from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.sentences.texts import OF_TEXT
 from transition_parser.text.segmentation import TextSentence, segmented
+from transition_parser.text.tokens import tokens
 
 T = TypeVar("T", Sentence, AmrEntry)
 
@@ -40,6 +41,23 @@ def sentences_from(given: Any, kind: type[T]) -> list[T]:
             return list(OF_TEXT[kind](chain.from_iterable(texts)))
         return [_one(items, kind, "")]
     return [_sentence(item, kind, number) for number, item in enumerate(items, 1)]
+
+
+def whole_sentences(given: Any, kind: type[T]) -> list[T]:
+    """A list of texts, each as one `kind`: divided into tokens, but never into sentences. Raises `InputError` for
+    anything else, and for a text without words."""
+    if not _is_list(given):
+        raise InputError(f"{_shown(given)} is not a list of sentences, each a string")
+    divided = []
+    for number, text in enumerate(given, 1):
+        if not isinstance(text, str):
+            raise InputError(f"sentence {number} is {_shown(text)}, not a string")
+        _check_characters(text, f"sentence {number}")
+        found = tuple(tokens(text))
+        if not found:
+            raise InputError(f"sentence {number} has no words")
+        divided.append(TextSentence(text[found[0].start : found[-1].end], found, False, True))
+    return list(OF_TEXT[kind](divided))
 
 
 def checked_forms(sentence: object, kind: type[T], number: int) -> list[str]:

@@ -1,0 +1,75 @@
+"""spaCy documents of sentences that were parsed into trees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from transition_parser.graphs.conllu import Row, Sentence
+from transition_parser.graphs.dependency import DependencyTree
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+    from spacy.vocab import Vocab
+
+NO_VALUE = "_"
+
+
+def document_of(sentence: Sentence, tree: DependencyTree, vocab: Vocab) -> Doc:
+    """A document of one sentence, whose tokens are the words of the sentence.
+
+    `head`, `dep`, `pos`, `lemma`, `tag` (XPOS) and `morph` (FEATS) are set where the sentence has them; what spaCy does
+    not know as a part of speech stays unset. The words of a multi-word token (`do`, `n't`) stand together without a
+    space where they spell it; where they do not (`du`: `de`, `le`) the document has the words and not the token.
+    """
+    from spacy.parts_of_speech import IDS
+    from spacy.tokens import Doc
+
+    words = sentence.words
+    document = Doc(
+        vocab,
+        words=[row.form for row in words],
+        spaces=_spaces(sentence),
+        pos=[row.upos if row.upos in IDS else "" for row in words],
+        tags=[_value(row.xpos) for row in words],
+        lemmas=[_value(row.lemma) for row in words],
+        morphs=[_value(row.feats) for row in words],
+        heads=[head - 1 if head else i for i, head in enumerate(tree.heads)],
+        deps=list(tree.relations),
+    )
+    set_sentence_starts(document, [0])
+    return document
+
+
+def set_sentence_starts(document: Doc, starts: list[int]) -> None:
+    """Says at which tokens sentences start. spaCy finds that by itself from heads, but not in all trees that are not
+    projective."""
+    import numpy as np
+
+    values = np.full(len(document), -1, dtype=np.int64)
+    values[starts] = 1
+    if (document.to_array("SENT_START").astype(np.int64) != values).any():
+        document.from_array(["SENT_START"], values.astype(np.uint64))
+
+
+def _value(cell: str) -> str:
+    return "" if cell == NO_VALUE else cell
+
+
+def _spaces(sentence: Sentence) -> list[bool]:
+    """For each word whether a space follows it."""
+    spaces: list[bool] = []
+    forms = sentence.forms
+    last, attached, spelled = 0, False, False  # of the multi-word token that was opened last
+    for row in sentence.rows:
+        if row.is_range:
+            first, last = row.span
+            attached, spelled = _is_attached(row), "".join(forms[first - 1 : last]) == row.form
+        elif row.is_word:
+            number = int(row.id)
+            inside = number < last
+            spaces.append(not spelled if inside else not (attached if number == last else _is_attached(row)))
+    return spaces
+
+
+def _is_attached(row: Row) -> bool:
+    return "SpaceAfter=No" in row.misc.split("|")
