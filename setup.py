@@ -133,5 +133,12 @@ setup(
         # the parsers that run/bench measures beside ours
         "bench": ["ufal.udpipe>=1.3", "supar==1.1.4"],
     },
-    entry_points={"console_scripts": ["transition-parser=transition_parser.cli.main:main"]},
+    entry_points={
+        "console_scripts": ["transition-parser=transition_parser.cli.main:main"],
+        # so that `nlp.add_pipe("transition_parser")` needs no import
+        "spacy_factories": [
+            "transition_parser=transition_parser.integrations.spacy:make_tree_component",
+            "transition_amr=transition_parser.integrations.spacy:make_amr_component",
+        ],
+    },
 )

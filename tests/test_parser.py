@@ -2,6 +2,7 @@
 
 import math
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from transition_parser import Parser
 from transition_parser import parser as parser_module
 from transition_parser.checkpoints import load_model
 from transition_parser.errors import InputError
-from transition_parser.graphs.conllu import read_conllu
+from transition_parser.graphs.bank import parse_bank
+from transition_parser.graphs.conllu import parse_conllu, read_conllu
 from transition_parser.modules.packing import has_fast_bf16
 from transition_parser.search import search
 from transition_parser.text import pieces as pieces_module
@@ -170,3 +172,54 @@ def test_words_are_normalised_once(monkeypatch):
     monkeypatch.setattr(pieces_module, "normalise", lambda word: pytest.fail(f"{word} is normalised again"))
     Parser.load("en-amr").parse([["Dogs", "bark"], ["They", "sleep"]])
     assert counted == ["Dogs", "bark", "They", "sleep"]
+
+
+@pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
+def test_threads_that_share_a_parser_get_the_parses_of_one(model, path):
+    """Each parses the same sentences, from another one on; so do a text, and a stream that is left half read."""
+    parser = Parser.load(model, precision="fp32", threads=2)
+    sentences = list(parser.read(path))[:24]
+    expected = {id(parse.sentence): parse.actions for parse in parser.parse(sentences)}
+    of_text = [parse.actions for parse in parser.parse("He ran. Why did she sleep?")]
+    before = torch.get_num_threads(), sys.getswitchinterval()
+
+    def parse_from(start: int) -> bool:
+        own = sentences[start:] + sentences[:start]
+        stream = parser.parse_stream(own, chunk=5)
+        half_read = [next(stream).actions for _ in range(3)]
+        stream.close()
+        found = [parse.actions for parse in parser.parse(own)]
+        texts = [parse.actions for parse in parser.parse("He ran. Why did she sleep?")]
+        right = [expected[id(sentence)] for sentence in own]
+        return found == right and half_read == right[:3] and texts == of_text
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(parse_from, range(0, 24, 4)))
+    assert (torch.get_num_threads(), sys.getswitchinterval()) == before
+
+
+def test_sentences_to_text():
+    """One parse for each string, whatever full stops it holds; joined they are a file."""
+    texts = ["She ran. He slept.", " Don't\n go! "]
+    for model, read in (("en-ewt", parse_conllu), ("en-amr", parse_bank)):
+        parser = Parser.load(model)
+        found = parser.parse_sents(texts)
+        assert len(found) == 2 and parser.parse_sents([]) == []
+        again = list(read("".join(found).encode().splitlines(keepends=True)))
+        assert [entry.forms for entry in again] == [["She", "ran", ".", "He", "slept", "."], ["Do", "n't", "go", "!"]]
+        assert [str(entry) for entry in again] == found
+        assert "Don't go!\n" in found[1]
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ("She ran.", "'She ran.' is not a list of sentences"),
+        (["a", 7], "sentence 2 is 7, not a string"),
+        (["a", " \n"], "sentence 2 has no words"),
+        (["a\0"], "sentence 1 holds a zero byte"),
+    ],
+)
+def test_what_are_no_sentences_for_parse_sents(parser, given, problem):
+    with pytest.raises(InputError, match=problem):
+        parser.parse_sents(given)

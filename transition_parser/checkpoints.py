@@ -47,14 +47,20 @@ def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
     """A model ready for parsing, from a checkpoint file, an exported folder, or the name of a
     model that comes with the package (`en-ewt`), or of the best of those (`BEST`). Raises `InputError` for anything
     else."""
-    path = Path(path)
-    if not os.path.lexists(path) and path.name == str(path):
-        name = next(filter(_can_be_loaded, BEST.get(path.name, ())), path.name)
-        if (PRETRAINED / name).is_dir():
-            path = PRETRAINED / name
+    path = model_path(path)
     if os.path.isdir(path):
         return _load_exported(path)
     return _from_state(load_checkpoint(path), path)[:2]
+
+
+def model_path(model: str | os.PathLike) -> Path:
+    """Where `load_model` reads a model from: the folder of a model of the package, or what was given."""
+    path = Path(model)
+    if not os.path.lexists(path) and path.name == str(path):
+        name = next(filter(_can_be_loaded, BEST.get(path.name, ())), path.name)
+        if (PRETRAINED / name).is_dir():
+            return PRETRAINED / name
+    return path
 
 
 def _can_be_loaded(name: str) -> bool:

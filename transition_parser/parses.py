@@ -254,7 +254,7 @@ class AmrParse(Ranked):
 
 
 def _with_places(words: list[dict[str, Any]], spans: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
-    places = spans or [(None, None)] * len(words)
+    places: Sequence[tuple[int | None, int | None]] = spans or [(None, None)] * len(words)
     return [{**word, "start": start, "end": end} for word, (start, end) in zip(words, places, strict=True)]
 
 

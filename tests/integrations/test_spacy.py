@@ -1,0 +1,407 @@
+"""The components of spaCy pipelines."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+from itertools import islice
+
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy import displacy
+from spacy.tokens import Doc, Span, Token
+from spacy.vocab import Vocab
+
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
+from tests.test_parses import random_tree
+from transition_parser import Parser
+from transition_parser.checkpoints import PRETRAINED, model_path
+from transition_parser.errors import InputError
+from transition_parser.graphs.bank import read_bank
+from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.integrations import spacy as integration
+from transition_parser.integrations.spacy_documents import sentences_of, set_trees, trees_of
+from transition_parser.integrations.spacy_models import SAVED
+from transition_parser.parses import Parse
+
+TEXT = "  She didn't go to New York.\n\n It rained, alas!   \n"
+EWT, AMR = {"model": "en-ewt"}, {"model": "en-amr"}
+
+
+def pipeline(*names: str, **config) -> spacy.Language:
+    nlp = spacy.blank("en")
+    for name in names:
+        of_kind = EWT if name == "transition_parser" else AMR
+        nlp.add_pipe(name, config={**of_kind, "precision": "fp32", **config})
+    return nlp
+
+
+@pytest.fixture(scope="module")
+def trees() -> spacy.Language:
+    return pipeline("transition_parser")
+
+
+@pytest.fixture(scope="module")
+def amrs() -> spacy.Language:
+    return pipeline("transition_amr")
+
+
+def of_words(nlp: spacy.Language, words: list[str]) -> Doc:
+    """A document of one sentence."""
+    return Doc(nlp.vocab, words=words, sent_starts=[i == 0 for i in range(len(words))])
+
+
+def written(document: Doc) -> list:
+    return [(t.head.i, t.dep_, t.pos_, t.lemma_, t.is_sent_start, t._.arc_score) for t in document]
+
+
+def is_valid(document: Doc) -> None:
+    """Each sentence is one tree that no head leaves."""
+    reached = 0
+    for sentence in document.sents:
+        assert sentence.start == reached
+        reached = sentence.end
+        roots = [token for token in sentence if token.head == token]
+        assert len(roots) == 1
+        for token in sentence:
+            assert sentence.start <= token.head.i < sentence.end
+            assert token.dep_ and [*token.ancestors, token][-1 if token.head == token else 0] is not None
+            seen = token
+            for _ in range(len(sentence)):
+                seen = seen.head
+            assert seen == roots[0]
+    assert reached == len(document)
+
+
+# --- the same parses as `parse` -----------------------------------------------------------------------
+
+
+def check_same_trees(sentences: list[Sentence], nlp: spacy.Language, parser: Parser) -> None:
+    plain = [Sentence.from_words(sentence.forms) for sentence in sentences]
+    documents = list(nlp.pipe(of_words(nlp, sentence.forms) for sentence in plain))
+    for document, parse in zip(documents, parser.parse(plain), strict=True):
+        assert document._.tree == [parse.tree]
+        assert [token.pos_ for token in document] == [*parse.upos]
+        assert [token.lemma_ for token in document] == ["" if lemma == "_" else lemma for lemma in parse.lemmas]
+        assert [token._.arc_score for token in document] == pytest.approx(parse.arc_scores, abs=1e-4)
+
+
+def test_trees_are_those_of_parse(trees):
+    check_same_trees(list(read_conllu(SAMPLE)), trees, Parser.load("en-ewt", precision="fp32"))
+
+
+@pytest.mark.slow
+def test_trees_of_a_thousand_sentences_are_those_of_parse(trees, corpora):
+    sentences = list(islice(read_conllu(corpora / "ud" / "UD_English-EWT" / "test.conllu"), 1000))
+    check_same_trees(sentences, trees, Parser.load("en-ewt", precision="fp32"))
+
+
+def test_amrs_are_those_of_parse(amrs):
+    entries = list(islice(read_bank(SAMPLE_AMR), 20))
+    words = [(entry.tokens or entry.text.split()) for entry in entries]
+    parses = Parser.load("en-amr", precision="fp32").parse(words)
+    documents = list(amrs.pipe(of_words(amrs, some) for some in words))
+    for document, parse in zip(documents, parses, strict=True):
+        (sentence,) = document.sents
+        assert sentence._.amr.penman == parse.to_penman()
+        (text,) = document._.to_amr()
+        assert text.endswith(parse.to_penman() + "\n\n")
+        aligned = [tuple(token.i for token in tokens) for tokens in sentence._.amr_tokens]
+        assert aligned == [*sentence._.amr.alignments]
+
+
+# --- documents ----------------------------------------------------------------------------------------
+
+
+def test_tokens_stay_and_sentences_are_found(trees):
+    document = trees(TEXT)
+    assert document.text == TEXT
+    assert [token.text for token in document] == [token.text for token in spacy.blank("en")(TEXT)]
+    assert [sentence.text.strip() for sentence in document.sents] == ["She didn't go to New York.", "It rained, alas!"]
+    assert [len(tree) for tree in document._.tree] == [8, 5]
+    assert [sentence._.tree for sentence in document.sents] == document._.tree
+    is_valid(document)
+    assert [(t.dep_, t.pos_, t._.arc_score) for t in document if t.is_space] == [("dep", "SPACE", None)] * 3
+    assert all(0 < token._.arc_score <= 1 for token in document if not token.is_space)
+
+
+def test_sentences_that_a_document_has_are_kept(trees):
+    words = ["He", "ran", "She", "slept", ".", "\n", "\n\n", "Why"]
+    starts = [True, False, True, False, False, False, True, True]
+    document = trees(Doc(trees.vocab, words=words, sent_starts=starts))
+    assert [token.is_sent_start for token in document] == starts
+    assert [len(tree) for tree in document._.tree] == [2, 3, 1]
+    is_valid(document)
+
+
+def test_tags_and_lemmas_that_a_document_has_are_kept(trees):
+    words, pos = ["Dogs", "bark"], ["X", ""]
+    plain = trees(of_words(trees, words))
+    document = trees(Doc(trees.vocab, words=words, pos=pos, lemmas=["hound", ""], sent_starts=[True, False]))
+    assert [token.pos_ for token in document] == ["X", plain[1].pos_] and plain[0].pos_ not in ("X", "")
+    assert [token.lemma_ for token in document] == ["hound", "bark"] and plain[0].lemma_ != "hound"
+
+
+@pytest.mark.parametrize("words", [[], ["\n"], [" ", "\n\n"]])
+def test_documents_without_words(trees, amrs, words):
+    for nlp in (trees, amrs):
+        document = nlp(Doc(nlp.vocab, words=words))
+        assert len(document) == len(words)
+        is_valid(document) if nlp is trees else None
+    assert trees(Doc(trees.vocab, words=words))._.tree == []
+    assert amrs(Doc(amrs.vocab, words=words))._.to_amr() == []
+
+
+def test_tokens_with_white_space_in_them(trees, amrs):
+    words = ["New\tYork", "has", "many\nold", "bridges", "."]
+    (tree,) = trees(of_words(trees, words))._.tree
+    assert len(tree) == 5
+    document = amrs(of_words(amrs, words))
+    (sentence,) = document.sents
+    assert len(sentence._.amr.tokens) == 7
+    assert {token.text for tokens in sentence._.amr_tokens for token in tokens} <= set(words)
+
+
+def test_a_second_run_changes_nothing(trees):
+    document = trees(TEXT)
+    before = written(document)
+    assert written(trees(document)) == before
+
+
+WORDS = st.sampled_from(["She", "sells", "sea", "shells", ".", "Why", "?", "don't", " ", "\n", "\n\n", " \t "])
+
+
+@given(st.lists(st.tuples(WORDS, st.booleans(), st.sampled_from([None, True, False])), max_size=10), st.booleans())
+def test_documents_of_any_tokens_are_valid(trees, given_words, with_sentences):
+    words, spaces, starts = (list(column) for column in zip(*given_words)) if given_words else ([], [], [])
+    document = Doc(trees.vocab, words=words, spaces=spaces, sent_starts=starts if with_sentences else None)
+    had = [span.start for span in document.sents] if words and document.has_annotation("SENT_START") else None
+    trees(document)
+    is_valid(document)
+    if had is not None:
+        assert [span.start for span in document.sents] == had
+    assert sum(map(len, document._.tree)) == sum(1 for word in words if word.strip())
+
+
+@given(st.data())
+def test_trees_of_any_shape_come_back(data):
+    """Also those that are not projective, between and around white space."""
+    integration._extend(Token, "arc_score", default=None)
+    words = data.draw(st.lists(st.sampled_from(["w", "w", "w", " ", "\n"]), min_size=1, max_size=14))
+    starts = data.draw(st.lists(st.booleans(), min_size=len(words), max_size=len(words)))
+    document = Doc(Vocab(), words=words, sent_starts=starts)
+    sentences, parses = sentences_of(document), []
+    for sentence in sentences:
+        n = len(sentence.words)
+        tree = random_tree(data.draw, n) if n else None
+        row = Sentence.from_words(["w"] * n)
+        parses.append(tree and Parse(row, tree, (0.5,) * n, (), 0.0))
+    set_trees(document, sentences, parses)
+    is_valid(document)
+    assert [span.start for span in document.sents] == [sentence.start for sentence in sentences]
+    assert trees_of(document) == [parse.tree for parse in parses if parse]
+
+
+def test_a_span_that_is_no_sentence_has_no_tree(trees):
+    document = trees("She sells sea shells.")
+    with pytest.raises(InputError, match="'She' is not a sentence with a tree"):
+        _ = document[:1]._.tree
+
+
+def test_alignments_to_tokens_follow_merged_tokens(amrs):
+    document = amrs("The boy wants to sleep.")
+    (sentence,) = document.sents
+    (node,) = (i for i, label in enumerate(sentence._.amr.graph.labels) if label == "boy")
+    assert [token.text for token in sentence._.amr_tokens[node]] == ["boy"]
+    assert document[1]._.amr_nodes == [node] and document[0]._.amr_nodes == []
+    with document.retokenize() as retokenizer:
+        retokenizer.merge(document[:2])
+    assert document[0].text == "The boy" and document[0]._.amr_nodes == [node]
+    assert document[0:1]._.amr == sentence._.amr
+
+
+def test_both_components_in_one_pipeline():
+    document = pipeline("transition_parser", "transition_amr")(TEXT)
+    assert len(document._.tree) == len(document._.to_amr()) == 2
+    assert [span._.amr.id for span in document.sents] == ["1", "2"]
+    again = Doc(document.vocab).from_bytes(document.to_bytes())
+    assert (again._.tree, again._.to_amr()) == (document._.tree, document._.to_amr())
+    assert written(again) == written(document)
+
+
+def test_displacy_draws_our_relations(trees):
+    document = trees("She sells sea shells.")
+    svg = displacy.render(document, style="dep", jupyter=False, options={"collapse_punct": False})
+    assert svg.startswith("<svg") and svg.rstrip().endswith("</svg>")
+    for token in document:
+        assert f">{token.text}</tspan>" in svg
+        assert f">{token.dep_}</textPath>" in svg or token.head == token
+    parse = Parser.load("en-ewt").parse("She sells sea shells.")[0]
+    assert "nsubj</textPath>" in displacy.render(parse.to_spacy(Vocab()), style="dep", jupyter=False)
+
+
+# --- pipelines ----------------------------------------------------------------------------------------
+
+
+def test_spacy_finds_the_components_of_an_installed_package(tmp_path):
+    """By its entry points, with no import."""
+    subprocess.run(
+        [sys.executable, "setup.py", "-q", "egg_info", "-e", str(tmp_path)], cwd=ROOT, check=True, capture_output=True
+    )
+    code = """
+import sys, spacy
+nlp = spacy.blank("en")
+assert "transition_parser.parser" not in sys.modules  # starting spaCy loads nothing heavy of ours
+nlp.add_pipe("transition_parser", config={"model": "en-ewt"})
+nlp.add_pipe("transition_amr", config={"model": "en-amr"})
+doc = nlp("She sleeps.")
+assert len(doc._.tree) == len(doc._.to_amr()) == 1
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path, env=environment)
+
+
+def test_importing_registers_no_extension_and_no_model():
+    code = """
+import transition_parser.integrations.spacy
+from spacy.tokens import Doc, Span, Token
+assert not any(kind.has_extension(n) for kind in (Doc, Span, Token) for n in ("tree", "amr", "to_amr", "arc_score"))
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def test_an_extension_of_another_package_is_not_replaced(monkeypatch):
+    monkeypatch.setitem(spacy.tokens.underscore.Underscore.doc_extensions, "tree", (7, None, None, None))
+    with pytest.raises(ValueError, match="tree"):
+        pipeline("transition_parser")
+
+
+def test_options_reach_the_parser():
+    nlp = pipeline("transition_parser", beam=3, threads=2, batch_tokens=500)
+    parser = nlp.get_pipe("transition_parser").parser
+    assert (parser.beam, parser.threads, parser.batch_tokens) == (3, 2, 500)
+    assert nlp.config["components"]["transition_parser"]["beam"] == 3
+
+
+def test_a_model_of_other_graphs_is_refused():
+    with pytest.raises(InputError, match="en-amr is a model of AMRs, and the component one of trees"):
+        pipeline("transition_parser", model="en-amr")("x")
+    with pytest.raises(InputError, match="no such checkpoint"):
+        pipeline("transition_parser", model="nowhere")("x")
+
+
+def test_a_batch_that_fails_goes_to_the_error_handler(trees, monkeypatch):
+    nlp = pipeline("transition_parser")
+    failed = []
+    nlp.set_error_handler(lambda name, component, docs, error: failed.append((name, len(docs), str(error))))
+    component = nlp.get_pipe("transition_parser")
+    monkeypatch.setattr(type(component), "_set", lambda *_: 1 / 0)
+    assert list(nlp.pipe(["a", "b", "c"], batch_size=2)) == []
+    assert failed == [("transition_parser", 2, "division by zero"), ("transition_parser", 1, "division by zero")]
+
+
+def test_documents_keep_their_order_in_batches(trees):
+    texts = [f"She sold {n} shells. " * (n % 4) for n in range(11)]
+    documents = list(trees.pipe(texts, batch_size=3))
+    assert [document.text for document in documents] == texts
+    assert [written(document) for document in documents] == [written(trees(text)) for text in texts]
+
+
+def test_several_processes():
+    """spaCy forks; what is parsed travels back in documents."""
+    code = f"""
+import spacy, transition_parser.integrations.spacy
+nlp = spacy.blank("en")
+nlp.add_pipe("transition_parser", config={{"model": "en-ewt", "threads": 1}})
+nlp.add_pipe("transition_amr", config={{"model": "en-amr", "threads": 1}})
+texts = ["She sleeps.", "He ran away. Why?", {TEXT!r}, ""]
+there = list(nlp.pipe(texts, n_process=2, batch_size=1))
+for text, found in zip(texts, there, strict=True):
+    here = nlp(text)
+    assert found._.tree == here._.tree and found._.to_amr() == here._.to_amr(), text
+    assert [t._.arc_score for t in found] == [t._.arc_score for t in here]
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"})
+
+
+# --- saving -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def exported(checkpoint, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("spacy") / "my-model"
+    run_here("export", checkpoint, "-o", folder)
+    return folder
+
+
+def test_a_model_of_the_package_is_saved_as_its_name(tmp_path):
+    nlp = pipeline("transition_parser", model="en", beam=2)
+    nlp.to_disk(tmp_path / "nlp")
+    assert [path.name for path in (tmp_path / "nlp" / "transition_parser").iterdir()] == [SAVED]
+    assert model_path("en").name in (tmp_path / "nlp" / "transition_parser" / SAVED).read_text(encoding="utf-8")
+    again = spacy.load(tmp_path / "nlp")
+    assert again.get_pipe("transition_parser").parser.beam == 2
+    assert written(again(TEXT)) == written(nlp(TEXT))
+    from_bytes = spacy.blank("en")
+    from_bytes.add_pipe("transition_parser", config={"precision": "fp32", "beam": 2})
+    from_bytes.from_bytes(nlp.to_bytes())
+    assert written(from_bytes(TEXT)) == written(nlp(TEXT))
+
+
+@pytest.mark.parametrize("kind", ["folder", "checkpoint"])
+def test_any_other_model_is_saved_with_the_pipeline(kind, exported, checkpoint, tmp_path):
+    source = tmp_path / "model"
+    if kind == "folder":
+        source.mkdir()
+        for file in exported.iterdir():
+            (source / file.name).write_bytes(file.read_bytes())
+    nlp = pipeline("transition_parser", model=str(source if kind == "folder" else checkpoint))
+    expected = written(nlp(TEXT))
+    nlp.to_disk(tmp_path / "nlp")
+    as_bytes = nlp.to_bytes()
+    if kind == "folder":
+        source.rename(tmp_path / "gone")
+    again = spacy.load(tmp_path / "nlp")
+    assert written(again(TEXT)) == expected
+    assert len(Parser.load(tmp_path / "nlp" / "transition_parser").parse("She ran.")) == 1
+    again.to_disk(tmp_path / "second")  # what was loaded can be saved again, and over itself
+    again.to_disk(tmp_path / "nlp")
+    for folder in ("second", "nlp"):
+        assert written(spacy.load(tmp_path / folder)(TEXT)) == expected
+    from_bytes = pipeline("transition_parser").from_bytes(as_bytes)
+    assert written(from_bytes(TEXT)) == expected
+    component = from_bytes.get_pipe("transition_parser")
+    assert component.to_bytes() == again.get_pipe("transition_parser").to_bytes()
+    for other in (pickle.loads(pickle.dumps(component)), copy.deepcopy(component)):
+        assert written(other(spacy.blank("en")(TEXT))) == expected
+
+
+def test_a_saved_pipeline_that_does_not_fit_is_refused(tmp_path, exported):
+    nlp = pipeline("transition_parser", model=str(exported))
+    nlp.to_disk(tmp_path / "nlp")
+    folder = tmp_path / "nlp" / "transition_parser"
+    other = (PRETRAINED / "en-ewt" / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(other)
+    with pytest.raises(InputError, match="is not the one that the pipeline was saved with: copy the pipeline again"):
+        spacy.load(tmp_path / "nlp")
+    pipeline("transition_parser").to_disk(tmp_path / "named")
+    saved = tmp_path / "named" / "transition_parser" / SAVED
+    saved.write_text(saved.read_text(encoding="utf-8").replace("en-ewt", "en-amr"), encoding="utf-8")
+    with pytest.raises(InputError, match="en-amr is not the one that the pipeline was saved with"):
+        spacy.load(tmp_path / "named")
+    saved.unlink()
+    with pytest.raises(InputError, match="the pipeline was not saved whole"):
+        spacy.load(tmp_path / "named")
+
+
+def test_what_is_shown_of_attributes():
+    nlp = pipeline("transition_parser", "transition_amr")
+    assert not any(nlp.analyze_pipes()["problems"].values())
+    assert Doc.has_extension("tree") and Span.has_extension("amr")
+    assert isinstance(nlp("She ran.")._.tree[0], DependencyTree)

@@ -1,0 +1,193 @@
+"""Components of spaCy pipelines: `nlp.add_pipe("transition_parser")` and `nlp.add_pipe("transition_amr")`.
+
+Importing this module registers both with spaCy; where the package is installed, spaCy imports it when a pipeline names
+them. Their extension attributes are registered when a component is made.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import srsly
+from spacy.language import Language
+from spacy.pipeline import Pipe
+from spacy.tokens import Doc, Span, Token
+from spacy.util import minibatch
+
+from transition_parser.errors import InputError
+from transition_parser.formalisms import AMR, TREES, Formalism
+from transition_parser.integrations import spacy_documents as documents
+from transition_parser.integrations.spacy_documents import DocSentence
+from transition_parser.integrations.spacy_models import PipelineModel
+
+if TYPE_CHECKING:
+    from transition_parser.parser import AnyParse, AnySentence, Parser
+
+OPTIONS: dict[str, Any] = {
+    "beam": 1,
+    "batch_tokens": None,
+    "device": "cpu",
+    "precision": "auto",
+    "threads": None,
+    "domain": None,
+    "lenpen": None,
+}
+
+
+class _Component(Pipe):
+    """What both components do: the sentences of a batch of documents are parsed together."""
+
+    formalism: ClassVar[Formalism]
+
+    def __init__(self, name: str, model: PipelineModel) -> None:
+        self.name, self.model = name, model
+
+    def __reduce__(self) -> tuple:
+        return type(self), (self.name, self.model)
+
+    @property
+    def parser(self) -> Parser:
+        """The parser, which is loaded when it is needed first. Raises `InputError` where that fails, and for a model of
+        other graphs."""
+        parser = self.model.parser
+        if parser.formalism is not self.formalism:
+            raise InputError(
+                f"{self.name}: {self.model.model} is a model of {parser.formalism.name}, "
+                f"and the component one of {self.formalism.name}"
+            )
+        return parser
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Parses a document."""
+        self._parse([doc])
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Parses documents, `batch_size` at a time. What a batch raises is for the error handler of the pipeline."""
+        handle = self.get_error_handler()
+        for batch in minibatch(stream, batch_size):
+            docs = list(batch)
+            try:
+                self._parse(docs)
+            except Exception as error:  # raised again by default, see `Language.set_error_handler`
+                handle(self.name, self, docs, error)
+            else:
+                yield from docs
+
+    def _parse(self, docs: Sequence[Doc]) -> None:
+        parser = self.parser
+        sentences = [documents.sentences_of(doc) for doc in docs]
+        given = chain.from_iterable(map(self._given, docs, sentences))
+        parses = parser.parse_stream(given)
+        for doc, of_doc in zip(docs, sentences, strict=True):
+            self._set(doc, of_doc, [next(parses) if sentence.words else None for sentence in of_doc])
+
+    def _given(self, doc: Doc, sentences: Sequence[DocSentence]) -> Iterator[AnySentence]:
+        """The sentences with words, as the parser takes them."""
+        raise NotImplementedError
+
+    def _set(self, doc: Doc, sentences: Sequence[DocSentence], parses: Sequence[AnyParse | None]) -> None:
+        """Writes the parses into a document."""
+        raise NotImplementedError
+
+    def to_disk(self, path: str | os.PathLike, *, exclude: Iterable[str] = ()) -> None:
+        """Writes the model into a folder, see `PipelineModel`; options are in the pipeline's configuration."""
+        self.model.save(path)
+
+    def from_disk(self, path: str | os.PathLike, *, exclude: Iterable[str] = ()) -> _Component:
+        """Loads the model that `to_disk` wrote, in place of the one that was configured."""
+        self.model.load(path)
+        return self
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """What `to_disk` writes."""
+        return srsly.msgpack_dumps(self.model.to_files())
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> _Component:
+        """The reverse of `to_bytes`."""
+        self.model.from_files(srsly.msgpack_loads(data))
+        return self
+
+
+class TreeComponent(_Component):
+    """Sets `head`, `dep` and `is_sent_start` of tokens, `pos` and `lemma` where they have none and the model predicts
+    them; `token._.arc_score`, `span._.tree`, `doc._.tree`."""
+
+    formalism = TREES
+
+    def _given(self, doc: Doc, sentences: Sequence[DocSentence]) -> Iterator[AnySentence]:
+        return (documents.tree_sentence(doc, sentence) for sentence in sentences if sentence.words)
+
+    def _set(self, doc: Doc, sentences: Sequence[DocSentence], parses: Sequence[Any]) -> None:
+        documents.set_trees(doc, sentences, parses)
+
+
+class AmrComponent(_Component):
+    """Sets `doc._.to_amr()`, `span._.amr`, `span._.amr_tokens`, `token._.amr_nodes`, and `is_sent_start` of tokens
+    where the document has no sentences."""
+
+    formalism = AMR
+
+    def _given(self, doc: Doc, sentences: Sequence[DocSentence]) -> Iterator[AnySentence]:
+        with_words = (sentence for sentence in sentences if sentence.words)
+        return (documents.amr_sentence(doc, sentence, number) for number, sentence in enumerate(with_words, 1))
+
+    def _set(self, doc: Doc, sentences: Sequence[DocSentence], parses: Sequence[Any]) -> None:
+        documents.set_amrs(doc, sentences, parses)
+
+
+def _extend(kind: type[Doc] | type[Span] | type[Token], name: str, **what: Any) -> None:
+    """Registers an extension attribute, once. spaCy raises an error where another package has one of that name."""
+    given = (what.get("default"), what.get("method"), what.get("getter"), None)
+    if not kind.has_extension(name) or kind.get_extension(name) != given:
+        kind.set_extension(name, **what)
+
+
+@Language.factory(
+    "transition_parser",
+    assigns=["token.head", "token.dep", "token.pos", "token.lemma", "token.is_sent_start", "doc._.tree"],
+    default_config={"model": "en", **OPTIONS},
+)
+def make_tree_component(
+    nlp: Language,
+    name: str,
+    model: str,
+    beam: int,
+    batch_tokens: int | None,
+    device: str,
+    precision: str,
+    threads: int | None,
+    domain: str | None,
+    lenpen: float | None,
+) -> TreeComponent:
+    """Dependency trees. The options are those of `Parser.load`."""
+    _extend(Doc, "tree", getter=documents.trees_of)
+    _extend(Span, "tree", getter=documents.tree_of)
+    _extend(Token, "arc_score", default=None)
+    values = (beam, batch_tokens, device, precision, threads, domain, lenpen)
+    return TreeComponent(name, PipelineModel(model, dict(zip(OPTIONS, values, strict=True))))
+
+
+@Language.factory("transition_amr", assigns=["doc._.to_amr"], default_config={"model": "amr", **OPTIONS})
+def make_amr_component(
+    nlp: Language,
+    name: str,
+    model: str,
+    beam: int,
+    batch_tokens: int | None,
+    device: str,
+    precision: str,
+    threads: int | None,
+    domain: str | None,
+    lenpen: float | None,
+) -> AmrComponent:
+    """Abstract Meaning Representations. The options are those of `Parser.load`."""
+    _extend(Doc, "to_amr", method=documents.to_amr)
+    _extend(Span, "amr", getter=documents.amr_of)
+    _extend(Span, "amr_tokens", getter=documents.amr_tokens_of)
+    _extend(Token, "amr_nodes", getter=documents.amr_nodes_of)
+    values = (beam, batch_tokens, device, precision, threads, domain, lenpen)
+    return AmrComponent(name, PipelineModel(model, dict(zip(OPTIONS, values, strict=True))))

@@ -1,0 +1,206 @@
+"""Documents of spaCy: their sentences as the parser takes them, and what it finds written into them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from spacy.parts_of_speech import IDS
+from spacy.tokens import Doc, Span, Token
+
+from transition_parser.documents import NO_VALUE, set_sentence_starts
+from transition_parser.errors import InputError
+from transition_parser.graphs.bank import AmrEntry, parse_entry
+from transition_parser.graphs.conllu import Row, Sentence
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.parses import AmrParse, Parse
+from transition_parser.sentences.texts import on_one_line
+from transition_parser.text.segmentation import segmented
+
+SPACE_RELATION, SPACE_TAG = "dep", "SPACE"  # of tokens that are white space, as spaCy's own pipelines have them
+AMRS = "transition_amr"  # in `user_data`
+
+
+class DocSentence(NamedTuple):
+    """A sentence of a document: its first token, the one behind its last, and those that are not white space."""
+
+    start: int
+    end: int
+    words: list[int]
+
+
+def sentences_of(document: Doc) -> list[DocSentence]:
+    """The sentences that the document has; where it has none, those of our rules for English.
+
+    A token belongs to the sentence that its first character is in, white space between sentences to the one before it.
+    """
+    if not len(document):
+        return []
+    is_space = [not token.text.strip() for token in document]
+    starts = [span.start for span in document.sents] if document.has_annotation("SENT_START") else _starts(document)
+    return [
+        DocSentence(start, end, [i for i in range(start, end) if not is_space[i]])
+        for start, end in zip(starts, [*starts[1:], len(document)], strict=True)
+    ]
+
+
+def _starts(document: Doc) -> list[int]:
+    starts = [0]
+    tokens = [(token.idx, token.i) for token in document if token.text.strip()]
+    place = 0
+    for sentence in list(segmented(document.text))[1:]:
+        while place < len(tokens) and tokens[place][0] < sentence.start:
+            place += 1
+        if place < len(tokens) and tokens[place][1] > starts[-1] and place:
+            starts.append(tokens[place][1])
+    return starts
+
+
+# --- trees --------------------------------------------------------------------------------------------
+
+
+def tree_sentence(document: Doc, sentence: DocSentence) -> Sentence:
+    """The words of a sentence, with the tags and lemmas that the document has."""
+    tokens = [document[i] for i in sentence.words]
+    rows = [
+        Row(str(number), on_one_line(token.text), on_one_line(token.lemma_) or NO_VALUE, token.pos_ or NO_VALUE)
+        for number, token in enumerate(tokens, 1)
+    ]
+    return Sentence(tuple(rows))
+
+
+def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[Parse | None]) -> None:
+    """Writes heads, relations and sentence starts into a document, and tags and lemmas where it has none.
+
+    White space depends on the word before it, before the first word of a sentence on that one: no head is in another
+    sentence, and no arc crosses another because of it. parses: None for sentences of white space alone.
+    """
+    n, strings = len(document), document.vocab.strings
+    heads, relations = np.zeros(n, np.int64), [SPACE_RELATION] * n
+    tags = [token.pos_ or SPACE_TAG for token in document]
+    lemmas = [token.lemma_ or token.text for token in document]
+    for sentence, parse in zip(sentences, parses, strict=True):
+        words = sentence.words
+        last = words[0] if words else sentence.start
+        of_words = set(words)
+        for i in range(sentence.start, sentence.end):
+            heads[i] = last - i
+            last = i if i in of_words else last
+        if parse is not None:
+            _set_words(words, parse, heads, relations, tags, lemmas)
+    columns = [
+        heads.astype(np.uint64),
+        np.array([strings.add(relation) for relation in relations], np.uint64),
+        np.array([IDS.get(tag, 0) for tag in tags], np.uint64),
+        np.array([strings.add(lemma) if lemma else 0 for lemma in lemmas], np.uint64),
+    ]
+    document.from_array(["HEAD", "DEP", "POS", "LEMMA"], np.stack(columns, axis=1))
+    set_sentence_starts(document, [sentence.start for sentence in sentences])
+    for sentence, parse in zip(sentences, parses, strict=True):
+        for i, score in zip(sentence.words, parse.arc_scores if parse else (), strict=True):
+            document[i]._.arc_score = score
+
+
+def _set_words(
+    words: list[int], parse: Parse, heads: np.ndarray, relations: list[str], tags: list[str], lemmas: list[str]
+) -> None:
+    rows = parse.sentence.with_tags(parse.upos, parse.lemmas).words
+    for i, row, head, relation in zip(words, rows, parse.tree.heads, parse.tree.relations, strict=True):
+        heads[i] = words[head - 1] - i if head else 0
+        relations[i] = relation
+        tags[i] = "" if row.upos == NO_VALUE else row.upos
+        lemmas[i] = "" if row.lemma == NO_VALUE else row.lemma
+
+
+def tree_of(span: Span) -> DependencyTree:
+    """The tree over the words of a sentence of a parsed document; its white space is left out.
+
+    Raises `InputError` for a span that is not a sentence with words.
+    """
+    words = [token for token in span if token.text.strip()]
+    number = {token.i: k for k, token in enumerate(words, 1)}
+    heads = [0 if token.head.i == token.i else number.get(token.head.i, -1) for token in words]
+    tree = DependencyTree(tuple(heads), tuple(token.dep_ for token in words))
+    problem = tree.why_invalid()
+    if problem:
+        raise InputError(f"{span.text!r:.60} is not a sentence with a tree: {problem[1]}")
+    return tree
+
+
+def trees_of(document: Doc) -> list[DependencyTree]:
+    """The tree of each sentence that has words."""
+    return [tree_of(span) for span in document.sents if span.text.strip()]
+
+
+# --- AMRs ---------------------------------------------------------------------------------------------
+
+
+def amr_sentence(document: Doc, sentence: DocSentence, number: int) -> AmrEntry:
+    """The words of a sentence; a token that holds white space is several words."""
+    text = on_one_line(document[sentence.start : sentence.end].text)
+    return AmrEntry.from_words([word for word, _ in _amr_words(document, sentence)], {"id": str(number), "snt": text})
+
+
+def _amr_words(document: Doc, sentence: DocSentence) -> Iterator[tuple[str, Token]]:
+    for i in sentence.words:
+        for word in document[i].text.split():
+            yield word, document[i]
+
+
+def set_amrs(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[AmrParse | None]) -> None:
+    """Keeps the AMRs of a document in its `user_data`, as plain data that spaCy can save: texts, and places of
+    characters. Sets sentence starts where the document has none."""
+    if not document.has_annotation("SENT_START"):
+        set_sentence_starts(document, [sentence.start for sentence in sentences])
+    document.user_data[AMRS] = [
+        {
+            "start": document[sentence.start].idx,
+            "end": document[sentence.end - 1].idx + len(document[sentence.end - 1].text),
+            "amr": str(parse.annotated()),
+            "words": [token.idx for _, token in _amr_words(document, sentence)],
+        }
+        for sentence, parse in zip(sentences, parses, strict=True)
+        if parse is not None
+    ]
+
+
+def to_amr(document: Doc) -> list[str]:
+    """The AMR of each sentence that has words: PENMAN with comments, and a blank line after it."""
+    return [kept["amr"] for kept in document.user_data.get(AMRS, ())]
+
+
+def amr_of(span: Span) -> AmrEntry | None:
+    """The AMR of the sentence that holds the span, None where there is none. Its alignments count the words of the
+    sentence; `amr_tokens` has the tokens."""
+    kept = _kept(span)
+    return None if kept is None else parse_entry(kept["amr"].strip().split("\n"))
+
+
+def amr_tokens_of(span: Span) -> list[tuple[Token, ...]]:
+    """For each node of `amr_of` the tokens that it came from."""
+    entry, kept = amr_of(span), _kept(span)
+    if entry is None or kept is None:
+        return []
+    tokens = [_token_at(span.doc, place) for place in kept["words"]]
+    of_nodes = []
+    for words in entry.alignments:
+        of_node = {tokens[word].i: tokens[word] for word in words}
+        of_nodes.append(tuple(of_node.values()))
+    return of_nodes
+
+
+def amr_nodes_of(token: Token) -> list[int]:
+    """The nodes of its sentence's AMR that came from a token."""
+    span = token.doc[token.i : token.i + 1]
+    return [node for node, tokens in enumerate(amr_tokens_of(span)) if token in tokens]
+
+
+def _kept(span: Span) -> dict | None:
+    every = span.doc.user_data.get(AMRS, ())
+    return next((kept for kept in every if kept["start"] <= span.start_char and span.end_char <= kept["end"]), None)
+
+
+def _token_at(document: Doc, place: int) -> Token:
+    """The token with this character: tokens may have been merged or divided since."""
+    return document.char_span(place, place + 1, alignment_mode="expand")[0]
