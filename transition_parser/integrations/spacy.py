@@ -37,6 +37,13 @@ OPTIONS: dict[str, Any] = {
 }
 
 
+def _extend(kind: type[Doc] | type[Span] | type[Token], name: str, **what: Any) -> None:
+    """Registers an extension attribute, once. spaCy raises an error where another package has one of that name."""
+    given = (what.get("default"), what.get("method"), what.get("getter"), None)
+    if not kind.has_extension(name) or kind.get_extension(name) != given:
+        kind.set_extension(name, **what)
+
+
 class _Component(Pipe):
     """What both components do: the sentences of a batch of documents are parsed together."""
 
@@ -118,6 +125,12 @@ class TreeComponent(_Component):
 
     formalism = TREES
 
+    def __init__(self, name: str, model: PipelineModel) -> None:
+        super().__init__(name, model)
+        _extend(Doc, "tree", getter=documents.trees_of)
+        _extend(Span, "tree", getter=documents.tree_of)
+        _extend(Token, "arc_score", default=None)
+
     def _given(self, doc: Doc, sentences: Sequence[DocSentence]) -> Iterator[AnySentence]:
         return (documents.tree_sentence(doc, sentence) for sentence in sentences if sentence.words)
 
@@ -131,19 +144,19 @@ class AmrComponent(_Component):
 
     formalism = AMR
 
+    def __init__(self, name: str, model: PipelineModel) -> None:
+        super().__init__(name, model)
+        _extend(Doc, "to_amr", method=documents.to_amr)
+        _extend(Span, "amr", getter=documents.amr_of)
+        _extend(Span, "amr_tokens", getter=documents.amr_tokens_of)
+        _extend(Token, "amr_nodes", getter=documents.amr_nodes_of)
+
     def _given(self, doc: Doc, sentences: Sequence[DocSentence]) -> Iterator[AnySentence]:
         with_words = (sentence for sentence in sentences if sentence.words)
         return (documents.amr_sentence(doc, sentence, number) for number, sentence in enumerate(with_words, 1))
 
     def _set(self, doc: Doc, sentences: Sequence[DocSentence], parses: Sequence[Any]) -> None:
         documents.set_amrs(doc, sentences, parses)
-
-
-def _extend(kind: type[Doc] | type[Span] | type[Token], name: str, **what: Any) -> None:
-    """Registers an extension attribute, once. spaCy raises an error where another package has one of that name."""
-    given = (what.get("default"), what.get("method"), what.get("getter"), None)
-    if not kind.has_extension(name) or kind.get_extension(name) != given:
-        kind.set_extension(name, **what)
 
 
 @Language.factory(
@@ -164,9 +177,6 @@ def make_tree_component(
     lenpen: float | None,
 ) -> TreeComponent:
     """Dependency trees. The options are those of `Parser.load`."""
-    _extend(Doc, "tree", getter=documents.trees_of)
-    _extend(Span, "tree", getter=documents.tree_of)
-    _extend(Token, "arc_score", default=None)
     values = (beam, batch_tokens, device, precision, threads, domain, lenpen)
     return TreeComponent(name, PipelineModel(model, dict(zip(OPTIONS, values, strict=True))))
 
@@ -185,9 +195,5 @@ def make_amr_component(
     lenpen: float | None,
 ) -> AmrComponent:
     """Abstract Meaning Representations. The options are those of `Parser.load`."""
-    _extend(Doc, "to_amr", method=documents.to_amr)
-    _extend(Span, "amr", getter=documents.amr_of)
-    _extend(Span, "amr_tokens", getter=documents.amr_tokens_of)
-    _extend(Token, "amr_nodes", getter=documents.amr_nodes_of)
     values = (beam, batch_tokens, device, precision, threads, domain, lenpen)
     return AmrComponent(name, PipelineModel(model, dict(zip(OPTIONS, values, strict=True))))
