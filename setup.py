@@ -5,6 +5,7 @@ import zipfile
 from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
+from setuptools.command.build_py import build_py
 from setuptools.command.editable_wheel import editable_wheel
 
 PACKAGE = Path(__file__).resolve().with_name("transition_parser")
@@ -41,6 +42,19 @@ class EditableWheel(editable_wheel):
                 file.write_text(text, encoding="utf-8")
             with WheelFile(path, "w") as wheel:
                 wheel.write_files(folder)
+
+
+class BuildPy(build_py):
+    """The Python files, and the configs that `transition-parser train` knows by name: in a checkout, and for an editable
+    installation, they stay in `configs`."""
+
+    def run(self) -> None:
+        super().run()
+        if not self.editable_mode:
+            folder = Path(self.build_lib, PACKAGE.name, "configs")
+            self.mkpath(str(folder))
+            for path in sorted(Path(__file__).resolve().parent.glob("configs/*.flags")):
+                self.copy_file(str(path), str(folder / path.name))
 
 
 setup(
@@ -98,7 +112,7 @@ setup(
         "oracles": ["py.typed"],
         "preprocess": ["py.typed"],
     },
-    cmdclass={"editable_wheel": EditableWheel},
+    cmdclass={"build_py": BuildPy, "editable_wheel": EditableWheel},
     install_requires=[
         # fairseq 0.12.2 does not import on Python >= 3.11; this is its main branch with the fixes.
         "fairseq-fixed==0.12.3.1",

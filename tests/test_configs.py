@@ -5,13 +5,13 @@ from fairseq import options
 
 import transition_parser.tasks.transition_parsing  # noqa: F401  (registers the task, and with it all else)
 from tests.conftest import ROOT
+from transition_parser.training.flags import arguments_of, read_flags
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "configs").glob("*.flags")), ids=lambda path: path.stem)
 def test_fairseq_reads_them(path):
     """As run/train.sh gives them. What warms up in epochs has more epochs than that."""
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    flags = [part for line in lines for part in line.split(" ", 1)]
+    flags = arguments_of(read_flags(path))
     parser = options.get_training_parser()
     args = options.parse_args_and_arch(parser, ["data", "--task", "transition_parsing", *flags])
     assert getattr(args, "warmup_epochs", 0) < args.max_epoch / 2

@@ -53,10 +53,11 @@ def test_the_source_distribution_holds_what_building_testing_and_training_need(s
     assert [name for name in due if not (sources / name).is_file()] == []
 
 
-def test_an_installation_holds_the_models_and_says_that_it_is_typed(sources):
+def test_an_installation_holds_models_and_configs_and_says_that_it_is_typed(sources):
     installed = sources.parent / "installed"
     setup(sources, "build_py", "--build-lib", installed)
     due = [f"{package}/py.typed" for package in PACKAGES]
+    due += [f"transition_parser/{path.relative_to(ROOT).as_posix()}" for path in ROOT.glob("configs/*.flags")]
     for path in ROOT.glob("transition_parser/pretrained/*/*"):
         due.append(path.relative_to(ROOT).as_posix())
     assert len(due) >= 10
