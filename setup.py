@@ -45,8 +45,8 @@ class EditableWheel(editable_wheel):
 
 
 class BuildPy(build_py):
-    """The Python files, and the configs that `transition-parser train` knows by name: in a checkout, and for an editable
-    installation, they stay in `configs`."""
+    """The Python files, and the configs that `transition-parser train` knows by name. In a checkout, and for an
+    editable installation, they stay in `configs`."""
 
     def run(self) -> None:
         super().run()

@@ -20,18 +20,20 @@ from transition_parser.process import let_idle_threads_sleep
 
 # the subcommands, each a module of this folder
 COMMANDS = (
+    "train",
+    "parse",
+    "score",
+    "draw",
     "merge",
     "align",
     "preprocess",
     "oracle",
-    "parse",
-    "score",
     "average",
     "export",
     "calibrate",
-    "draw",
     "importance",
 )
+PASS_ON = ("train",)  # the commands that give what is behind -- to another program
 
 
 def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
@@ -63,7 +65,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     logging.getLogger("fairseq").setLevel(logging.WARNING)
     argv = sys.argv[1:] if argv is None else argv
     named = next((argument for argument in argv if not argument.startswith("-")), None)
+    argv, passed_on = _divided(argv) if named in PASS_ON else (argv, [])
     arguments = build_parser([named] if named in COMMANDS else COMMANDS).parse_args(argv)
+    arguments.passed_on = passed_on
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     try:
@@ -86,6 +90,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception:  # a bug of ours: 1 would say that a check failed
         traceback.print_exc()
         return 70
+
+
+def _divided(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """What is before the first `--`, and what is behind it."""
+    end = argv.index("--") if "--" in argv else len(argv)
+    return argv[:end], argv[end + 1 :]
 
 
 def _drop_standard_output() -> None:

@@ -5,9 +5,9 @@
     !--state-positions
     --max-epoch 12
 
-`@` names another config whose flags come first: a file beside this one, or else one of the package. A flag replaces the
-same one from there, and `!` takes it away. `python -m transition_parser.training.flags CONFIG` prints the arguments, one a
-line, for scripts.
+`@` names another config whose flags come first: a file beside this one, or else one of the package. A flag replaces
+the same one from there, and `!` takes it away. `python -m transition_parser.training.flags CONFIG` prints the
+arguments, one a line, for scripts.
 """
 
 from __future__ import annotations

@@ -1,0 +1,202 @@
+"""`transition-parser train`: from a corpus to a model in one command."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import OF_PROGRAMS, SAMPLE, SAMPLE_AMR, run, run_here
+from transition_parser import Parser
+from transition_parser.training.display import Display, epochs_of
+from transition_parser.training.experiment import locked
+from transition_parser.training.stages import best_checkpoints, mend_checkpoints
+
+TINY = (
+    *("--encoder-embed-dim 32", "--decoder-embed-dim 32", "--encoder-ffn-embed-dim 32", "--decoder-ffn-embed-dim 32"),
+    *("--max-tokens 600", "--warmup-epochs 1", "--num-workers 0", "--keep-best-checkpoints 2"),
+)
+
+
+def config(folder: Path, base: str, epochs: int, *more: str) -> Path:
+    path = folder / "tiny.flags"
+    path.write_text("\n".join([f"@{base}", *TINY, f"--max-epoch {epochs}", *more]) + "\n", encoding="utf-8")
+    return path
+
+
+def state(folder: Path) -> dict[str, int]:
+    return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*") if path.name != ".lock"}
+
+
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory):
+    """A training that is ended after an epoch: its command, its folder, and its folder's state then."""
+    folder = tmp_path_factory.mktemp("interrupted")
+    flags = config(folder, "ewt-stack-small.flags", 20, "--tag-loss 0.1")
+    command = ["train", flags, "--train", SAMPLE, "--dev", SAMPLE, "-o", folder / "out", "--pieces", "400"]
+    program = Path(sys.executable).with_name("transition-parser")
+    done = subprocess.Popen(
+        [program, *map(str, command)], stderr=subprocess.PIPE, text=True, env={**os.environ, **OF_PROGRAMS}
+    )
+    while not (folder / "out" / "checkpoints" / "checkpoint_last.pt").exists() and done.poll() is None:
+        time.sleep(0.05)
+    done.send_signal(signal.SIGTERM)
+    _, errors = done.communicate()
+    return command, folder / "out", done.returncode, errors
+
+
+def test_an_interrupted_training_is_continued(interrupted):
+    command, folder, status, errors = interrupted
+    assert status == 128 + signal.SIGTERM and "Traceback" not in errors and "epoch 1/20" in errors
+    assert not (folder / "model").exists() and not (folder / "history.json").exists()
+    data = state(folder / "data")
+    done = run("transition-parser", *command, "--json")
+    figures = json.loads(done.stdout)
+    assert state(folder / "data") == data and "preparing" not in done.stderr
+    assert "Loaded checkpoint" in (folder / "train.log").read_text()
+    epochs = json.loads((folder / "history.json").read_text())
+    assert [epoch["epoch"] for epoch in epochs] == list(range(1, 21)) and all(e["loss"] > 0 for e in epochs)
+    assert "left" in done.stderr and "\r" not in done.stderr
+    assert figures["averaged"] == 2 and figures["dev"]["beam 1"]["words"] > 0
+    scored = json.loads(run_here("score", SAMPLE, folder / "dev.beam-1.conllu", "--json").stdout)
+    assert scored == figures["dev"]["beam 1"] and "upos" in scored  # tags were predicted, since --tag-loss needs them
+    assert Parser.load(folder / "model").parse("She sleeps.")[0].tree.heads
+
+
+def test_a_finished_one_is_not_done_again_and_another_one_is_refused(interrupted, tmp_path):
+    command, folder, *_ = interrupted
+    before = state(folder)
+    again = run_here(*command)
+    assert "dev, beam 1: uas" in again.stdout and not again.stderr
+    other = tmp_path / "other.conllu"
+    other.write_text(SAMPLE.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    for more, difference in (
+        (["--", "--lr", "1e-3"], "--lr was 1.5e-3, is 1e-3"),
+        (["--half"], "--half was False, is True"),
+        (["--no-lemmas"], "--lemmas was True, is False"),
+        (["--dev", other], "--dev has another content"),
+        (["--test", other], "--test was not given, is given"),
+    ):
+        done = run_here(*command, *more, status=2)
+        assert difference in done.stderr and done.stderr.count("\n") == 1 and "another folder" in done.stderr
+    assert state(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        (["--", "--lrr", "1"], "unknown flag --lrr, .*did you mean --lr?"),
+        (["--", "--lr", "much"], "--lr"),
+        (["--", "--arch", "nothing"], "--arch"),
+        (["--", "--save-dir", "x"], "--save-dir is set by"),
+        (["--", "--best-checkpoint-metric", "smatch"], "smatch is a score of AMRs, but the files hold trees"),
+        (["--", "--read-vectors"], "--read-vectors needs --vectors FILE"),
+        (["--", "oops"], "'oops' is no flag"),
+        (["--system", "amr"], "--system amr builds AMRs, but the files hold trees"),
+        (["--domains"], "--domains is for AMRs"),
+        (["--dev", SAMPLE_AMR], "both must be of one kind"),
+        (["--dev", "nowhere.conllu"], "nowhere.conllu: no such file"),
+        (["--train", SAMPLE, SAMPLE], "--train takes one CoNLL-U file"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_leaves_nothing(more, problem, tmp_path):
+    flags = config(tmp_path, "ewt-stack-small.flags", 1)
+    done = run_here("train", flags, "--train", SAMPLE, "--dev", SAMPLE, "-o", tmp_path / "out", *more, status=2)
+    assert re.search(problem, done.stderr) and done.stderr.count("\n") == 1, done.stderr
+    assert not done.stdout and not (tmp_path / "out").exists()
+
+
+def test_a_folder_with_something_else_is_left_alone(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    done = run_here("train", "ewt-en", "--train", SAMPLE, "--dev", SAMPLE, "-o", tmp_path, status=2)
+    assert "holds other files" in done.stderr and {path.name for path in tmp_path.iterdir()} <= {"notes.txt", ".lock"}
+
+
+def test_bad_data_can_be_mended_and_trained_on(tmp_path):
+    flags, train = config(tmp_path, "ewt-stack-small.flags", 1), tmp_path / "train.conllu"
+    command = ("train", flags, "--train", train, "--dev", SAMPLE, "-o", tmp_path / "out")
+    train.write_text(SAMPLE.read_text(encoding="utf-8").replace("\t0\troot", "\t99\troot", 1), encoding="utf-8")
+    for _ in range(2):
+        done = run_here(*command, status=2)
+        assert re.search(r"train.conllu:\d+: .*99", done.stderr.splitlines()[-1]), done.stderr
+        assert not (tmp_path / "out" / "data").exists()
+        train.write_text(train.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+
+
+def test_one_run_at_a_time(tmp_path):
+    with locked(tmp_path):
+        done = run_here("train", "ewt-en", "--train", SAMPLE, "--dev", SAMPLE, "-o", tmp_path, status=2)
+    assert "another `transition-parser train` is at work here" in done.stderr
+
+
+def test_amrs(tmp_path):
+    flags = config(tmp_path, "lpp-stack-small.flags", 1)
+    done = run(
+        "transition-parser", "train", flags, "--train", SAMPLE_AMR, "--dev", SAMPLE_AMR, "-o", tmp_path / "out",
+        "--test", SAMPLE_AMR, "--pieces", "400", "--half", "--json", "--beam", "1", "2",
+    )  # fmt: skip
+    figures = json.loads(done.stdout)
+    assert all(figures[split][beam]["sentences"] > 80 for split in ("dev", "test") for beam in ("beam 1", "beam 2"))
+    assert "epoch 1/1" in done.stderr and "dev SMATCH" in done.stderr
+
+
+def test_a_training_that_fails_says_why(tmp_path):
+    flags = config(tmp_path, "ewt-stack-small.flags", 1, "--encoder-attention-heads 3")
+    command = ("train", flags, "--train", SAMPLE, "--dev", SAMPLE, "-o", tmp_path / "out", "--pieces", "400")
+    done = run_here(*command, status=2)
+    (words,) = [line for line in done.stderr.splitlines() if "error:" in line]
+    assert "heads" in words and (tmp_path / "out" / "data").is_dir() and not (tmp_path / "out" / "model").exists()
+
+
+def test_unfinished_checkpoints_are_removed_and_the_newest_whole_one_continued(tmp_path):
+    for number, name in enumerate(("checkpoint_best.pt", "checkpoint.best_las_2.0.pt", "checkpoint_last.pt")):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("weights", name * 9)
+        os.utime(tmp_path / name, (number, number))
+    last = tmp_path / "checkpoint_last.pt"
+    last.write_bytes(last.read_bytes()[:-9])
+    said: list[str] = []
+    mend_checkpoints(tmp_path, said.append)
+    assert len(said) == 1 and "checkpoint_last.pt" in said[0]
+    assert last.read_bytes() == (tmp_path / "checkpoint.best_las_2.0.pt").read_bytes()
+    mend_checkpoints(tmp_path, said.append)
+    assert len(said) == 1
+    assert best_checkpoints(tmp_path, "las") == [tmp_path / "checkpoint.best_las_2.0.pt"]
+    assert best_checkpoints(tmp_path, "uas") == [tmp_path / "checkpoint_best.pt"]
+
+
+def logged(kind: str, **figures) -> str:
+    return f"2026-01-01 00:00:00 | INFO | {kind} | {json.dumps(figures)}"
+
+
+LOG = (
+    logged("train_inner", epoch=1, update=0.5, num_updates="5", loss="3.5"),
+    "2026-01-01 00:00:00 | INFO | fairseq_cli.train | something else",
+    logged("valid", epoch=1, valid_las="50.5"),
+    logged("train", epoch=1, train_loss="3.25", train_num_updates="10"),
+    logged("train_inner", epoch=2, update=1.5, num_updates="15", loss="3.0"),
+    logged("valid", epoch=2, valid_las="49.5"),
+    logged("train", epoch=2, train_loss="3", train_num_updates="20"),
+)
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_epochs_are_shown_on_a_terminal_and_in_a_pipe(terminal, capsys):
+    display = Display(4, 0, "las", terminal)
+    for line in LOG:
+        display.line(line)
+    display.close()
+    shown = capsys.readouterr().err
+    assert "epoch 1/4  loss 3.250  dev LAS 50.5  best 50.5 (epoch 1)  0:00:00 left" in shown
+    assert "epoch 2/4  loss 3.000  dev LAS 49.5  best 50.5 (epoch 1)  0:00:00 left" in shown
+    assert ("\r" in shown) == terminal == ("epoch 2 |" in shown)
+    assert epochs_of(LOG, "las") == [
+        {"epoch": 1, "las": 50.5, "loss": 3.25},
+        {"epoch": 2, "las": 49.5, "loss": 3.0},
+    ]

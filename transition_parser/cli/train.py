@@ -1,0 +1,159 @@
+"""Trains a parser: prepares the data, trains, averages the best checkpoints, exports the model and evaluates it.
+
+CONFIG is a file of flags for fairseq-train, or the name of one that comes with the package (ewt-en, ud-stack-small,
+amr-en, …). Flags behind -- replace those of CONFIG. The kind of the training file says whether trees or AMRs are
+learnt. Run the same command again to continue after an interruption; what is finished is not done again. DIR then holds
+data, checkpoints, train.log, history.json (loss and score of each epoch), the parses of dev and test, and model, which
+`parse` takes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from transition_parser.cli.options import (
+    add_json,
+    add_nonprojective,
+    add_processes,
+    add_skip_bad,
+    add_system,
+    add_user_dir,
+    import_user_dir,
+    not_negative,
+    positive,
+)
+from transition_parser.errors import InputError, input_error
+from transition_parser.formalisms import AMR, FORMALISMS, TREES, Formalism, formalism_of, formalism_of_files
+
+HELP = "a treebank or AMR corpus to a model, all steps"
+EXAMPLE = """example:
+  transition-parser train ud-stack-small --train train.conllu --dev dev.conllu --test test.conllu -o fr-sequoia
+  transition-parser train lpp-stack-small --train train.amr --dev dev.amr -o lpp -- --max-epoch 20 --seed 2
+  transition-parser parse fr-sequoia/model letter.conllu"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of this subcommand."""
+    parser.usage = "transition-parser train CONFIG --train FILE --dev FILE -o DIR [option ...] [-- flag ...]"
+    parser.add_argument("config", metavar="CONFIG", help="file of flags, or name of one of the package")
+    for split, what, required in (("train", "training", True), ("dev", "development", True), ("test", "test", False)):
+        several = f"{what} trees or AMRs; several files of AMRs"
+        parser.add_argument(f"--{split}", required=required, nargs="+", metavar="FILE", help=several)
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the experiment")
+    add_system(parser, required=False)
+    _add_data(parser)
+    _add_results(parser)
+
+
+def _add_data(parser: argparse.ArgumentParser) -> None:
+    data = parser.add_argument_group("data")
+    data.add_argument(
+        "--pieces", type=positive, default=4000, metavar="N", help="size of the subword vocabulary (4000)"
+    )
+    data.add_argument(
+        "--labeled-shift", type=not_negative, default=0, metavar="K", help="the K most frequent words decorate SHIFT"
+    )
+    data.add_argument("--vectors", metavar="FILE", help="pretrained vectors of words as text, for --read-vectors")
+    for name, what in (
+        ("upos", "trees: tags, to predict or read (default: where CONFIG has --tag-loss or --read-tags)"),
+        ("lemmas", "trees: lemmas, to predict (default: where CONFIG has --tag-loss)"),
+        ("domains", "AMRs: names of the files or folders, to read (default: where CONFIG has --read-domain)"),
+    ):
+        data.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, help=what)
+    add_nonprojective(data)
+    add_skip_bad(data)
+    add_processes(data)
+
+
+def _add_results(parser: argparse.ArgumentParser) -> None:
+    add_user_dir(parser)
+    parser.add_argument("--half", action="store_true", help="export 16 bits a weight")
+    parser.add_argument(
+        "--beam", type=positive, nargs="+", default=[1], metavar="N", help="of evaluation; several are evaluated each"
+    )
+    parser.add_argument("--device", default="cpu", metavar="D", help="of evaluation: cpu (default), cuda, …")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Runs what is not done yet, and prints the scores."""
+    from transition_parser.training.evaluation import Evaluation
+    from transition_parser.training.experiment import locked
+    from transition_parser.training.stages import Stages
+
+    import_user_dir(arguments.user_dir)
+    experiment = _experiment(arguments)
+    with locked(experiment.dest) as lock:
+        experiment.begin()
+        how = Evaluation(tuple(arguments.beam), arguments.device)
+        stages = Stages(experiment, lock, how, arguments.user_dir, arguments.half, arguments.processes)
+        figures = stages.run()
+    if arguments.json:
+        print(json.dumps({**figures, "model": str(experiment.model)}, ensure_ascii=False))
+    else:
+        print("\n".join(_lines(figures)))
+        print(f"model: {experiment.model}")
+    return 0
+
+
+def _experiment(arguments: argparse.Namespace) -> Any:
+    """What is asked for, checked before anything is written."""
+    from transition_parser.training.checks import check_flags
+    from transition_parser.training.experiment import Experiment
+    from transition_parser.training.flags import given_flags, merged, read_flags
+
+    flags = merged([*read_flags(arguments.config), *given_flags(arguments.passed_on)])
+    splits = {split: getattr(arguments, split) for split in ("train", "dev", "test") if getattr(arguments, split)}
+    for path in (path for paths in splits.values() for path in paths):
+        if not Path(path).is_file():
+            raise input_error("no such file", path)
+    formalism = formalism_of_files(*(path for paths in splits.values() for path in paths))
+    several = [split for split, paths in splits.items() if len(paths) > 1]
+    if several and formalism is TREES:
+        raise InputError(f"--{several[0]} takes one CoNLL-U file")
+    options = _data_options(arguments, formalism, {flag.name for flag in flags})
+    settings = {"half": arguments.half, "beam": arguments.beam}
+    experiment = Experiment(Path(arguments.output), arguments.config, tuple(flags), splits, options, settings)
+    if not experiment.model.is_dir():
+        check_flags(flags, formalism, options)
+    return experiment
+
+
+def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: set[str]) -> dict[str, Any]:
+    """The options of the preparation, with those that the flags need where they are not given."""
+    system = arguments.system or formalism.default_system
+    if formalism_of(system) is not formalism:
+        raise InputError(f"--system {system} builds {formalism_of(system).name}, but the files hold {formalism.name}")
+    values = {**vars(arguments), "system": system}
+    for name, needed_by in COLUMNS.items():
+        if values[name] is None:
+            values[name] = not flags.isdisjoint(needed_by) and name in OPTIONS[formalism]
+    for other in FORMALISMS:
+        for name in OPTIONS[other] - OPTIONS[formalism]:
+            if values[name] not in (False, "skip"):
+                raise InputError(f"--{name.replace('_', '-')} is for {other.name}, but the files hold {formalism.name}")
+    return {name: values[name] for name in sorted(OPTIONS[formalism])}
+
+
+# the flags that need a column of the data
+COLUMNS = {"upos": ("--tag-loss", "--read-tags"), "lemmas": ("--tag-loss",), "domains": ("--read-domain",)}
+_SHARED = {"system", "pieces", "labeled_shift", "vectors"}
+OPTIONS = {TREES: {*_SHARED, "nonprojective", "upos", "lemmas"}, AMR: {*_SHARED, "skip_bad", "domains"}}
+
+
+def _lines(figures: dict[str, Any]) -> list[str]:
+    """The figures for people: a line for each split and beam."""
+    lines = [f"epochs: {figures['epochs']}, checkpoints averaged: {figures['averaged']}"]
+    for split in ("dev", "test"):
+        for beam, scores in figures.get(split, {}).items():
+            shown = (f"{name} {_shown(value)}" for name, value in scores.items() if name not in ("words", "sentences"))
+            lines.append(f"{split}, {beam}: {', '.join(shown)}")
+    return lines
+
+
+def _shown(value: object) -> str:
+    return (
+        f"{value['f1']:.4f}" if isinstance(value, dict) else f"{value:.2f}" if isinstance(value, float) else str(value)
+    )

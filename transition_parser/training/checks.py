@@ -1,0 +1,77 @@
+"""What can be known of a training before it begins: that fairseq-train takes its flags, and that they fit the data."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from transition_parser.errors import InputError
+from transition_parser.formalisms import FORMALISMS, Formalism
+from transition_parser.training.flags import Flag, arguments_of, check_known
+from transition_parser.training.stages import OURS
+
+
+def check_flags(flags: Sequence[Flag], formalism: Formalism, options: Mapping[str, Any]) -> None:
+    """Raises `InputError` for flags that fairseq-train does not take, with their line, for those that `train` sets
+    itself, and for those that do not fit the formalism or the options of the data. A package of the user's with
+    further models has been imported.
+    """
+    for flag in flags:
+        if flag.name in OURS:
+            raise flag.error(f"{flag.name} is set by `transition-parser train` itself: leave it out")
+    by_name = {flag.name: flag for flag in flags}
+    _check_fit(by_name, formalism, options)
+    if "--arch" not in by_name:
+        raise InputError("the config has no --arch: which model is trained?")
+    _check_with_fairseq(flags)
+
+
+def _check_fit(by_name: Mapping[str, Flag], formalism: Formalism, options: Mapping[str, Any]) -> None:
+    metric = by_name.get("--best-checkpoint-metric")
+    for other in FORMALISMS:
+        if metric is not None and other is not formalism and metric.value in other.figures:
+            problem = f"--best-checkpoint-metric {metric.value} is a score of {other.name}"
+            raise metric.error(f"{problem}, but the files hold {formalism.name}")
+    if "--read-vectors" in by_name and not options["vectors"]:
+        raise by_name["--read-vectors"].error("--read-vectors needs --vectors FILE")
+
+
+def _check_with_fairseq(flags: Sequence[Flag]) -> None:
+    """As fairseq-train reads them; argparse's own words where a value is no good."""
+    from fairseq import options
+
+    import transition_parser.tasks.transition_parsing  # noqa: F401  (registers the task, and with it all else)
+
+    arguments = ["data", "--task", "transition_parsing", *arguments_of(flags)]
+    known: set[str] = set()
+    parser = options.get_training_parser()
+    with _errors_raised(parser):
+        try:
+            options.parse_args_and_arch(parser, arguments, parse_known=True)
+        except _BadFlag as error:
+            raise _named(flags, str(error)) from None
+    for action in parser._actions:  # argparse has no public list of its options
+        known.update(action.option_strings)
+    check_known(flags, known)
+
+
+class _BadFlag(Exception):
+    """What argparse says instead of ending the program."""
+
+
+@contextmanager
+def _errors_raised(parser: argparse.ArgumentParser):
+    def fail(message: str) -> None:
+        raise _BadFlag(message)
+
+    parser.error = fail  # type: ignore[method-assign]
+    yield
+
+
+def _named(flags: Sequence[Flag], message: str) -> InputError:
+    """The error at the flag that it names."""
+    problem = message.removeprefix("argument ").partition(" (choose from")[0]
+    flag = next((flag for flag in flags if flag.name in problem.partition(":")[0].split("/")), None)
+    return InputError(problem) if flag is None else flag.error(problem)

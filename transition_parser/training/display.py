@@ -1,0 +1,128 @@
+"""What a training tells while it runs: one line an epoch, and on a terminal one bar with the time left."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+_ENTRY = re.compile(r"\| INFO \| (train_inner|train|valid) \| (\{.*\})$")
+
+
+class Entry(NamedTuple):
+    """Figures that fairseq logged. kind: `train_inner` within an epoch, `train` and `valid` at its end."""
+
+    kind: str
+    figures: Mapping[str, Any]
+
+    def number(self, name: str) -> float | None:
+        """A figure, or None where it is not there."""
+        value = self.figures.get(name)
+        return None if value is None else float(value)
+
+
+def entry_of(line: str) -> Entry | None:
+    """What a line of fairseq's log says (`--log-format json`); None for other lines."""
+    found = _ENTRY.search(line)
+    return Entry(found[1], json.loads(found[2])) if found else None
+
+
+def epochs_of(lines: Iterable[str], metric: str) -> list[dict[str, float]]:
+    """Each epoch of a log with its `loss` and its score on dev; of an epoch that was begun again, the last time."""
+    epochs: dict[int, dict[str, float]] = {}
+    for entry in filter(None, map(entry_of, lines)):
+        if entry.kind == "train_inner":
+            continue
+        epoch = epochs.setdefault(int(entry.figures["epoch"]), {"epoch": int(entry.figures["epoch"])})
+        for name, key in ((f"valid_{metric}", metric), ("train_loss", "loss")):
+            value = entry.number(name)
+            if value is not None:
+                epoch[key] = value
+    return [epochs[number] for number in sorted(epochs)]
+
+
+class Display:
+    """Shows a training that ends after `epochs` (0: not by them) or `updates` (0: not by them), whichever comes first.
+
+    metric: the score that chooses checkpoints, such as `las`. terminal: draw a bar.
+    """
+
+    def __init__(self, epochs: float, updates: float, metric: str, terminal: bool | None = None) -> None:
+        self._epochs, self._updates, self._metric = epochs or math.inf, updates or math.inf, metric
+        self._terminal = sys.stderr.isatty() if terminal is None else terminal
+        self._bar: Any = None
+        self._began: tuple[float, float] | None = None  # time, and what was done then
+        self._score: float | None = None
+        self._best: tuple[float, int] | None = None
+
+    def line(self, text: str) -> None:
+        """Takes a line of fairseq's log."""
+        entry = entry_of(text)
+        if entry is None:
+            return
+        if entry.kind == "valid":
+            self._validated(entry)
+        elif entry.kind == "train":
+            self._say(self._epoch_line(entry))
+        else:
+            self._moved(entry)
+
+    def close(self) -> None:
+        """Takes the bar away."""
+        if self._bar is not None:
+            self._bar.close()
+
+    def _validated(self, entry: Entry) -> None:
+        self._score = entry.number(f"valid_{self._metric}")
+        if self._score is not None and (self._best is None or self._score > self._best[0]):
+            self._best = self._score, int(entry.figures["epoch"])
+
+    def _epoch_line(self, entry: Entry) -> str:
+        of = "" if math.isinf(self._epochs) else f"/{self._epochs:.0f}"
+        parts = [f"epoch {entry.figures['epoch']}{of}", f"loss {entry.number('train_loss'):.3f}"]
+        if self._score is not None:
+            parts.append(f"dev {self._metric.upper()} {self._score:g}")
+        if self._best is not None:
+            parts.append(f"best {self._best[0]:g} (epoch {self._best[1]})")
+        left = self._left(self._done(entry, "train_num_updates", entry.number("epoch")))
+        return "  ".join([*parts, f"{left} left"] if left else parts)
+
+    def _done(self, entry: Entry, updates: str, epochs: float | None) -> float:
+        """The share of the training that is done, from 0 to 1."""
+        return min(max((epochs or 0) / self._epochs, (entry.number(updates) or 0) / self._updates), 1.0)
+
+    def _moved(self, entry: Entry) -> None:
+        done = self._done(entry, "num_updates", entry.number("update"))
+        left = self._left(done)
+        if not self._terminal:
+            return
+        if self._bar is None:
+            from tqdm import tqdm
+
+            form = "{desc} |{bar}| {percentage:3.0f}% [{elapsed}{postfix}]"
+            self._bar = tqdm(total=1.0, initial=done, bar_format=form, file=sys.stderr, leave=False)
+        score = "" if self._score is None else f", dev {self._metric.upper()} {self._score:g}"
+        self._bar.set_description_str(f"epoch {entry.figures['epoch']}", refresh=False)
+        self._bar.set_postfix_str(
+            f"loss {entry.figures['loss']}{score}{f', {left} left' if left else ''}", refresh=False
+        )
+        self._bar.update(done - self._bar.n)
+
+    def _left(self, done: float) -> str | None:
+        self._began = self._began or (time.monotonic(), done)
+        began, before = self._began
+        if done <= before:
+            return None
+        seconds = (time.monotonic() - began) / (done - before) * (1 - done)
+        return str(timedelta(seconds=round(seconds)))
+
+    def _say(self, text: str) -> None:
+        if self._bar is None:
+            print(text, file=sys.stderr, flush=True)
+        else:
+            self._bar.write(text, file=sys.stderr)

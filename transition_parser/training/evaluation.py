@@ -1,0 +1,54 @@
+"""Parsing and scoring dev and test data of an experiment with the exported model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from transition_parser.files import replacing
+from transition_parser.formalisms import TREES
+from transition_parser.graphs.conllu import Sentence
+from transition_parser.progress import progress
+from transition_parser.training.experiment import Experiment
+
+_PREDICTED = {"lemma": "_", "upos": "_", "xpos": "_", "feats": "_"}
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How a model is evaluated: with which beams, and on which device (as `Parser` takes it)."""
+
+    beams: Sequence[int] = (1,)
+    device: str = "cpu"
+
+
+def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any]:
+    """Parses a split and scores it: beam → the figures of `score`. Trees are parsed without gold tags and lemmas. The
+    parses are written to `SPLIT.beam-N.conllu` (`.amr`) in the folder of the experiment."""
+    from transition_parser.parser import Parser
+
+    formalism, suffix = experiment.formalism, experiment.formalism.suffix
+    gold = _gold(experiment, split)
+    figures = {}
+    for beam in how.beams:
+        parser = Parser.load(model, beam=beam, device=how.device)
+        parsed = experiment.dest / f"{split}.beam-{beam}{suffix}"
+        sentences = map(untagged, formalism.read_graphs(gold)) if formalism is TREES else formalism.read(gold)
+        parses = progress(parser.parse_stream(sentences), f"parsing {split}, beam {beam}")
+        with replacing(parsed) as temporary, open(temporary, "w", encoding="utf-8") as file:
+            file.writelines(str(parse.annotated()) for parse in parses)
+        figures[f"beam {beam}"] = formalism.score(str(gold), str(parsed)).figures
+    return figures
+
+
+def untagged(sentence: Sentence) -> Sentence:
+    """A sentence without lemmas, tags and features, so that a model that predicts them does."""
+    return replace(sentence, rows=tuple(row._replace(**_PREDICTED) for row in sentence.rows))
+
+
+def _gold(experiment: Experiment, split: str) -> Path:
+    """The gold graphs of a split: of AMRs those of the data, without entries that were left out."""
+    bank = experiment.data / f"{'valid' if split == 'dev' else split}{experiment.formalism.suffix}"
+    return bank if bank.is_file() else Path(experiment.files[split][0])
