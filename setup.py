@@ -130,6 +130,8 @@ setup(
         # the best tree over scores of heads, for graph-based parsers
         "ufal.chu_liu_edmonds>=1.0.3",
         "tqdm>=4.60",
+        # the front matter of models' cards
+        "PyYAML>=6",
         "matplotlib>=3.8",
     ],
     extras_require={
@@ -143,7 +145,10 @@ setup(
             "ruff==0.17.5",
             "import-linter==2.16",
             "mypy==2.4.1",
+            "shtab>=1.7",
         ],
+        # what shells need to complete commands (transition-parser completion)
+        "completion": ["shtab>=1.7"],
         # the parsers that run/bench measures beside ours
         "bench": ["ufal.udpipe>=1.3", "supar==1.1.4"],
     },

@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import zipfile
 from pathlib import Path
 
@@ -36,7 +35,7 @@ def state(folder: Path) -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def interrupted(tmp_path_factory):
-    """A training that is ended after an epoch: its command, its folder, and its folder's state then."""
+    """A training that is ended after two epochs: its command, folder, exit status and messages."""
     folder = tmp_path_factory.mktemp("interrupted")
     flags = config(folder, "ewt-stack-small.flags", 20, "--tag-loss 0.1")
     command = ["train", flags, "--train", SAMPLE, "--dev", SAMPLE, "-o", folder / "out", "--pieces", "400"]
@@ -44,11 +43,12 @@ def interrupted(tmp_path_factory):
     done = subprocess.Popen(
         [program, *map(str, command)], stderr=subprocess.PIPE, text=True, env={**os.environ, **OF_PROGRAMS}
     )
-    while not (folder / "out" / "checkpoints" / "checkpoint_last.pt").exists() and done.poll() is None:
-        time.sleep(0.05)
-    done.send_signal(signal.SIGTERM)
-    _, errors = done.communicate()
-    return command, folder / "out", done.returncode, errors
+    errors = []
+    for line in done.stderr:
+        errors.append(line)
+        if line.startswith("epoch 2/"):
+            done.send_signal(signal.SIGTERM)
+    return command, folder / "out", done.wait(), "".join(errors)
 
 
 def test_an_interrupted_training_is_continued(interrupted):
@@ -136,22 +136,27 @@ def test_one_run_at_a_time(tmp_path):
 
 
 def test_amrs(tmp_path):
-    flags = config(tmp_path, "lpp-stack-small.flags", 1)
+    flags = config(tmp_path, "lpp-stack-small.flags", 2)
     done = run(
         "transition-parser", "train", flags, "--train", SAMPLE_AMR, "--dev", SAMPLE_AMR, "-o", tmp_path / "out",
         "--test", SAMPLE_AMR, "--pieces", "400", "--half", "--json", "--beam", "1", "2",
     )  # fmt: skip
     figures = json.loads(done.stdout)
     assert all(figures[split][beam]["sentences"] > 80 for split in ("dev", "test") for beam in ("beam 1", "beam 2"))
-    assert "epoch 1/1" in done.stderr and "dev SMATCH" in done.stderr
+    assert "epoch 2/2" in done.stderr and "dev SMATCH" in done.stderr
 
 
 def test_a_training_that_fails_says_why(tmp_path):
-    flags = config(tmp_path, "ewt-stack-small.flags", 1, "--encoder-attention-heads 3")
+    flags = config(tmp_path, "ewt-stack-small.flags", 1)  # it warms up as long
     command = ("train", flags, "--train", SAMPLE, "--dev", SAMPLE, "-o", tmp_path / "out", "--pieces", "400")
     done = run_here(*command, status=2)
     (words,) = [line for line in done.stderr.splitlines() if "error:" in line]
-    assert "heads" in words and (tmp_path / "out" / "data").is_dir() and not (tmp_path / "out" / "model").exists()
+    assert (
+        "needs --warmup-epochs less than --max-epoch" in words
+        and (tmp_path / "out" / "data").is_dir()
+        and not (tmp_path / "out" / "model").exists()
+    )
+    assert json.loads(run_here(*command, "--json", "--", "--max-epoch", "2").stdout)["epochs"] == 2
 
 
 def test_unfinished_checkpoints_are_removed_and_the_newest_whole_one_continued(tmp_path):

@@ -24,6 +24,7 @@ COMMANDS = (
     "parse",
     "score",
     "draw",
+    "models",
     "merge",
     "align",
     "preprocess",
@@ -32,6 +33,7 @@ COMMANDS = (
     "export",
     "calibrate",
     "importance",
+    "completion",
 )
 PASS_ON = ("train",)  # the commands that give what is behind -- to another program
 

@@ -63,23 +63,24 @@ class Experiment:
         return next((one.value for one in self.flags if one.name == flag and one.value is not None), default)
 
     def begin(self) -> None:
-        """Keeps in the folder, which is there, what the experiment is. Raises `InputError` where the folder holds another one, and says
-        what differs."""
+        """Keeps in the folder, which is there, what the experiment is. Raises `InputError` where it holds
+        another one, and says what differs."""
         path = self.dest / FILE_NAME
         mine = self._described()
         if not path.exists() and any(file.name != LOCK for file in self.dest.iterdir()):
             raise input_error("holds other files, and no experiment: give -o a new folder", self.dest)
-        if not self.data.is_dir():  # of a former run nothing is there that another one could spoil
-            with replacing(path) as temporary:
-                temporary.write_text(json.dumps(mine, indent=1) + "\n", encoding="utf-8")
-            return
-        theirs = read_json(path, "`transition-parser train` writes it")
-        check_version(theirs, (FORMAT_VERSION,), path)
-        check_keys(theirs, _KEYS, path)
-        changed = [text for part in ("flags", "files", "options") for text in _differing(theirs[part], mine[part])]
-        if changed:
-            what = "; ".join(changed)
-            raise input_error(f"this folder holds another experiment: {what}. Give -o another folder", self.dest)
+        if path.exists() and self.data.is_dir():
+            theirs = read_json(path, "`transition-parser train` writes it")
+            check_version(theirs, (FORMAT_VERSION,), path)
+            check_keys(theirs, _KEYS, path)
+            # before the first checkpoint nothing depends on the flags
+            parts = ("flags", "files", "options") if any(self.checkpoints.glob("*.pt")) else ("files", "options")
+            changed = [text for part in parts for text in _differing(theirs[part], mine[part])]
+            if changed:
+                what = "; ".join(changed)
+                raise input_error(f"this folder holds another experiment: {what}. Give -o another folder", self.dest)
+        with replacing(path) as temporary:
+            temporary.write_text(json.dumps(mine, indent=1) + "\n", encoding="utf-8")
 
     def _described(self) -> dict[str, Any]:
         options = {**self.options, **self.settings}

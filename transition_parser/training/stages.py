@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from transition_parser.cards import write_card
 from transition_parser.errors import input_error
 from transition_parser.files import replacing
 from transition_parser.formalisms import AMR
@@ -100,7 +101,19 @@ class Stages:
             if split in experiment.files:
                 figures[split] = evaluate(experiment, folder, split, self.evaluation)
         (folder / SCORES).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        _write_card(experiment, folder, figures)
         os.replace(folder, experiment.model)
+
+
+def _write_card(experiment: Experiment, folder: Path, figures: dict[str, Any]) -> None:
+    scores: list[dict[str, Any]] = []
+    for split in experiment.files:
+        for beam, of_split in figures.get(split, {}).items():
+            values = {name: of_split[name] for name in experiment.formalism.figures}
+            values = {name: value["f1"] if isinstance(value, dict) else value for name, value in values.items()}
+            scores.append({"data": Path(experiment.files[split][0]).name, "beam": int(beam.split()[1]), **values})
+    text = f"Trained by `transition-parser train` with the config `{Path(experiment.config).name}`."
+    write_card(folder, experiment.dest.resolve().name, {"scores": scores}, text)
 
 
 def best_checkpoints(folder: Path, metric: str) -> list[Path]:
