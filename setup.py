@@ -108,7 +108,7 @@ setup(
         ),
     ],
     package_data={
-        "transition_parser": ["pretrained/*/*", "py.typed"],
+        "transition_parser": ["pretrained/*/*", "reports/*.html", "py.typed"],
         "oracles": ["py.typed"],
         "preprocess": ["py.typed"],
     },
@@ -130,6 +130,8 @@ setup(
         # the best tree over scores of heads, for graph-based parsers
         "ufal.chu_liu_edmonds>=1.0.3",
         "tqdm>=4.60",
+        # the error reports of `score --html`
+        "Jinja2>=3.1",
         # the front matter of models' cards
         "PyYAML>=6",
         "matplotlib>=3.8",

@@ -25,6 +25,7 @@ COMMANDS = (
     "score",
     "draw",
     "models",
+    "download",
     "merge",
     "align",
     "preprocess",

@@ -16,7 +16,8 @@ from transition_parser.formalisms import AMR, TREES, formalism_of_files
 HELP = "UAS, LAS, UPOS and others of parsed against gold trees; Smatch of AMRs"
 EXAMPLE = """example:
   transition-parser score dev.conllu dev.parsed.conllu --full-labels --by-relation
-  transition-parser score dev.amr dev.parsed.amr --fine-grained --processes 4"""
+  transition-parser score dev.amr dev.parsed.amr --fine-grained --processes 4
+  transition-parser score dev.conllu dev.parsed.conllu --html errors.html"""
 OPTIONS: OptionsOf = {
     TREES: {"full_labels": False, "punct": None, "by_relation": False, "by_length": False},
     AMR: {"fine_grained": False, "restarts": None, "seed": None, "processes": None},
@@ -43,6 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     amrs.add_argument("--restarts", type=not_negative, metavar="N", help="of Smatch's climbing (default: 4)")
     amrs.add_argument("--seed", type=int, metavar="N", help="of its random starts (default: 0)")
     amrs.add_argument("--processes", type=positive, metavar="N", help="at once (default: 1); the result is the same")
+    parser.add_argument(
+        "--html",
+        metavar="FILE",
+        help="also write an error report, one page that needs nothing else: worst sentences side by side, confused "
+        "relations, scores by relation, length and distance; of AMRs the fine-grained scores",
+    )
     add_json(parser)
 
 

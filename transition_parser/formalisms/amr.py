@@ -88,7 +88,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
 
         given = {name: value for name, value in (options or {}).items() if value is not None}
         restarts, seed = given.get("restarts", RESTARTS), given.get("seed", 0)
-        processes, fine_grained = given.get("processes", 1), given.get("fine_grained", False)
+        processes, fine_grained = given.get("processes", 1), given.get("fine_grained", False) or "html" in given
         scores = compare_banks(gold, system, restarts, seed, processes, fine_grained)
         figures: dict[str, Any] = {"sentences": len(scores.sentences)}
         for name, counts in scores.total().items():
@@ -97,6 +97,11 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         sembleu = scores.sembleu()
         if sembleu is not None:
             figures["sembleu"] = round(sembleu, 4)
+        if "html" in given:
+            from transition_parser.reports.amrs import write_amr_report
+
+            pairs = list(zip(read_bank(gold), read_bank(system), strict=True))
+            write_amr_report(given["html"], f"{system} against {gold}", pairs, scores, figures)
         return Report(figures, _table(figures))
 
     def gold_graphs(

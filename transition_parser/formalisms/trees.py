@@ -98,6 +98,10 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
                 table = getattr(comparison, name)()
                 figures[name] = {key: _row(score) for key, score in table.items()}
                 text += _table(name, table)
+        if given.get("html"):
+            from transition_parser.reports.trees import write_tree_report
+
+            write_tree_report(given["html"], f"{system} against {gold}", list(read_conllu(gold)), comparison, figures)
         return Report(figures, text)
 
     def gold_graphs(

@@ -6,6 +6,7 @@ Source: Zeman et al. 2018, sec. 5; https://universaldependencies.org/conll18/eva
 
 from __future__ import annotations
 
+import math
 import os
 import unicodedata
 from bisect import bisect_right
@@ -22,6 +23,8 @@ CONTENT_RELATIONS = frozenset(
     "nummod acl amod conj fixed flat compound list parataxis orphan goeswith reparandum root dep".split()
 )
 _NONE = "_"
+_ROOT = "root"
+_DISTANCES = {"1": 1, "2": 2, "3-6": 6, "7-14": 14, "15 or more": math.inf}  # name → the most words
 PTB_PUNCTUATION = frozenset(["``", "''", ":", ",", "."])  # XPOS tags
 
 
@@ -199,6 +202,31 @@ class Comparison:
             return self._score(self.arc_right, lambda word: (word.length - 1) // step == number)
 
         return {f"{number * step + 1}-{(number + 1) * step}": las(number) for number in bins}
+
+    def by_distance(self) -> dict[str, Score]:
+        """LAS of the words whose head is so many words away, in their own file; `root` where it is none."""
+        place = {id(word): i for words in (self.gold, self.system) for i, word in enumerate(words)}
+
+        def distance(word: _Word) -> str:
+            if word.parent is None:
+                return _ROOT
+            away = abs(place[id(word)] - place[id(word.parent)])
+            return next(name for name, most in _DISTANCES.items() if away <= most)
+
+        def las(name: str) -> Score:
+            return self._score(self.arc_right, lambda word: distance(word) == name)
+
+        there = {distance(word) for word in (*self.gold, *self.system)}
+        return {name: las(name) for name in (_ROOT, *_DISTANCES) if name in there}
+
+    @property
+    def counted_pairs(self) -> list[Pair]:
+        """The aligned words, gold and system, that count."""
+        return [pair for pair in self.pairs if self._counted(pair[0]) and self._counted(pair[1])]
+
+    def gold_of(self, word: _Word) -> _Word | None:
+        """The gold word that a system's word is aligned with."""
+        return self._gold_of.get(id(word))
 
     def _score(self, right: Callable[[Pair], bool], counted: Callable[[_Word], bool] = lambda word: True) -> Score:
         def keep(word: _Word) -> bool:

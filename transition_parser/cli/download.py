@@ -1,0 +1,58 @@
+"""Downloads open corpora from where they are published: treebanks of Universal Dependencies by name, at a pinned
+release, and open AMR corpora. This is the only command that uses the network. Files that are there are not fetched
+again, interrupted ones are continued; sizes are checked, and so is the SHA-256 of what was fetched before. Mind the
+licence of each corpus: it is printed."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from transition_parser.cli.options import add_json, print_figures
+from transition_parser.errors import InputError
+
+HELP = "treebanks and AMR corpora from where they are published"
+EXAMPLE = """example:
+  transition-parser download --list
+  transition-parser download UD_English-EWT UD_French-Sequoia -o corpora
+  transition-parser download UD_Finnish-TDT --release r2.14 -o corpora"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of this subcommand."""
+    parser.add_argument("names", metavar="NAME", nargs="*", help="such as UD_English-EWT; see --list")
+    parser.add_argument("-o", "--output", default=".", metavar="FOLDER", help="gets a folder a corpus (default: here)")
+    parser.add_argument("--release", metavar="TAG", help="of Universal Dependencies (default: r2.15)")
+    parser.add_argument(
+        "--mirror",
+        metavar="URL",
+        help="fetch from URL/HOST/PATH instead of https://HOST/PATH (default: TRANSITION_PARSER_MIRROR)",
+    )
+    parser.add_argument("--list", action="store_true", help="say what there is, and download nothing")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Downloads, and prints what came and under which licence."""
+    from transition_parser.downloads import LANGUAGES, RELEASE, SOURCES, fetch, mirror_named, source_of
+
+    if arguments.list:
+        known = {name: f"licence: {source.licence}" for name, source in SOURCES.items()}
+        known["UD_LANGUAGE-TREEBANK"] = f"release {RELEASE}; languages: {', '.join(LANGUAGES)}"
+        print_figures(known, arguments.json)
+        return 0
+    if not arguments.names:
+        raise InputError("give the name of a corpus, or --list")
+    sources = {name: source_of(name, arguments.release or RELEASE) for name in arguments.names}
+    done: dict[str, object] = {}
+    for name, source in sources.items():
+        folder = Path(arguments.output, name)
+        files = {str(path): what for path, what in fetch(source, folder, arguments.mirror or mirror_named())}
+        done[name] = {"licence": source.licence, "files": files}
+        if not arguments.json:
+            print(
+                f"{name}: licence: {source.licence}", *(f"  {path}: {what}" for path, what in files.items()), sep="\n"
+            )
+    if arguments.json:
+        print_figures(done, True)
+    return 0

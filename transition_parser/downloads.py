@@ -1,0 +1,201 @@
+"""Open corpora from where they are published: the only module that uses the network, and only when it is called.
+
+`SOURCES` and `LANGUAGES` are all that is known of addresses.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from transition_parser.errors import InputError, input_error
+from transition_parser.files import growing
+from transition_parser.model_files import sha256_of
+
+RELEASE = "r2.15"  # the tag of Universal Dependencies that is fetched where none is named
+UD = "https://raw.githubusercontent.com/UniversalDependencies"
+VARIABLE = "TRANSITION_PARSER_MIRROR"
+SUMS = "sha256.json"
+_SPLITS = ("train", "dev", "test")
+_SECONDS = 60.0
+_BLOCK = 1 << 18
+_TREEBANK = re.compile(r"UD_([A-Za-z_]+)-([A-Za-z0-9]+)")
+
+# language → its code in the names of the files of Universal Dependencies
+LANGUAGES = {
+    **{"Afrikaans": "af", "Ancient_Greek": "grc", "Arabic": "ar", "Armenian": "hy", "Basque": "eu", "Belarusian": "be"},
+    **{"Bulgarian": "bg", "Catalan": "ca", "Chinese": "zh", "Croatian": "hr", "Czech": "cs", "Danish": "da"},
+    **{"Dutch": "nl", "English": "en", "Estonian": "et", "Faroese": "fo", "Finnish": "fi", "French": "fr"},
+    **{"Galician": "gl", "German": "de", "Greek": "el", "Hebrew": "he", "Hindi": "hi", "Hungarian": "hu"},
+    **{"Icelandic": "is", "Indonesian": "id", "Irish": "ga", "Italian": "it", "Japanese": "ja", "Kazakh": "kk"},
+    **{"Korean": "ko", "Latin": "la", "Latvian": "lv", "Lithuanian": "lt", "Maltese": "mt", "Marathi": "mr"},
+    **{"Norwegian": "no", "Persian": "fa", "Polish": "pl", "Portuguese": "pt", "Romanian": "ro", "Russian": "ru"},
+    **{"Sanskrit": "sa", "Serbian": "sr", "Slovak": "sk", "Slovenian": "sl", "Spanish": "es", "Swedish": "sv"},
+    **{"Tamil": "ta", "Telugu": "te", "Turkish": "tr", "Ukrainian": "uk", "Urdu": "ur", "Uyghur": "ug"},
+    **{"Vietnamese": "vi", "Welsh": "cy", "Wolof": "wo"},
+}
+
+
+class File(NamedTuple):
+    """A file to fetch. sha256: None where it is not known. optional: it may be missing where it is published."""
+
+    address: str
+    sha256: str | None = None
+    optional: bool = False
+
+    @property
+    def name(self) -> str:
+        """As it is saved."""
+        return self.address.rpartition("/")[2]
+
+
+class Source(NamedTuple):
+    """A corpus: its files, and its licence in words."""
+
+    files: tuple[File, ...]
+    licence: str
+
+
+_ISI = "https://amr.isi.edu/download"
+_NO_LICENCE = "public, none stated: use it, do not pass it on"
+SOURCES: Mapping[str, Source] = {
+    "little-prince-amr-v3.0": Source((File(f"{_ISI}/amr-bank-struct-v3.0.txt"),), _NO_LICENCE),
+    "little-prince-amr-v1.6": Source(
+        tuple(File(f"{_ISI}/amr-bank-struct-v1.6-{split}.txt") for split in ("training", "dev", "test")), _NO_LICENCE
+    ),
+}
+
+
+def source_of(name: str, release: str = RELEASE) -> Source:
+    """What a name stands for: a corpus of `SOURCES`, or a treebank such as `UD_English-EWT` of a release of Universal
+    Dependencies, in a language of `LANGUAGES`. Raises `InputError` for any other."""
+    if name in SOURCES:
+        return SOURCES[name]
+    found = _TREEBANK.fullmatch(name)
+    if found is None or not re.fullmatch(r"[A-Za-z0-9._-]+", release):
+        known = ", ".join(SOURCES)
+        raise InputError(f"{name!r} ({release}) is no corpus that is known: give {known}, or a name as UD_English-EWT")
+    code = LANGUAGES.get(found[1])
+    if code is None:
+        raise InputError(f"{name}: the language {found[1]} is not one of {', '.join(LANGUAGES)}")
+    folder = f"{UD}/{name}/{release}"
+    splits = (File(f"{folder}/{code}_{found[2].lower()}-ud-{split}.conllu", None, split != "test") for split in _SPLITS)
+    return Source((*splits, File(f"{folder}/LICENSE.txt", None, True)), f"see {name}/LICENSE.txt")
+
+
+def fetch(source: Source, folder: Path, mirror: str | None = None) -> Iterator[tuple[Path, str]]:
+    """Fetches what is not there yet, and yields each file with what happened: `here`, `fetched`, or `not published`.
+
+    An interrupted file is continued. mirror: an address that has the hosts as folders (`MIRROR/amr.isi.edu/…`), by
+    default the hosts themselves. Raises `InputError` where a file can't be had, is cut off, or is another than the one
+    that was fetched before or whose SHA-256 is known; nothing unfinished has a file's name.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    sums = _sums(folder)
+    for file in source.files:
+        path = folder / file.name
+        due = file.sha256 or sums.get(file.name)
+        if path.is_file():
+            _check(path, due)
+            yield path, "here"
+            continue
+        if not _fetched(file, path, mirror, due):
+            yield path, "not published"
+            continue
+        sums[file.name] = sha256_of(path)
+        (folder / SUMS).write_text(json.dumps(sums, indent=1) + "\n", encoding="utf-8")
+        yield path, "fetched"
+
+
+def _sums(folder: Path) -> dict[str, str]:
+    path = folder / SUMS
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def _check(path: Path, due: str | None) -> None:
+    if due is not None and sha256_of(path) != due:
+        raise input_error("has been changed since it was fetched: remove it, and fetch it again", path)
+
+
+def _fetched(file: File, path: Path, mirror: str | None, due: str | None) -> bool:
+    address = file.address if mirror is None else f"{mirror.rstrip('/')}/{file.address.partition('://')[2]}"
+    with _network_errors(address), growing(path) as partial:
+        try:
+            _continue(address, partial)
+        except urllib.error.HTTPError as error:
+            if error.code == 404 and file.optional:
+                partial.write_bytes(b"")
+                missing = True
+            else:
+                raise
+        else:
+            missing = False
+            if due is not None and sha256_of(partial) != due:
+                partial.write_bytes(b"")
+                raise input_error("its SHA-256 is not the one that is known: it was not kept", address)
+    if missing:
+        path.unlink()
+    return not missing
+
+
+def _continue(address: str, partial: Path) -> None:
+    """Appends what is missing to a file. Raises `InputError` where the connection ends before all of it came."""
+    have = partial.stat().st_size
+    request = urllib.request.Request(address, headers={"Range": f"bytes={have}-"} if have else {})
+    try:
+        answer = urllib.request.urlopen(request, timeout=_SECONDS)
+    except urllib.error.HTTPError as error:
+        if error.code != 416 or not have:  # nothing is missing, or the file is another now
+            raise
+        partial.write_bytes(b"")
+        return _continue(address, partial)
+    with answer:
+        continued = answer.status == 206
+        size = answer.headers.get("Content-Length")
+        before = have if continued else 0
+        whole = None if size is None else before + int(size)
+        with open(partial, "ab" if continued else "wb") as file, _bar(partial, whole, before) as bar:
+            while block := answer.read(_BLOCK):
+                file.write(block)
+                bar.update(len(block))
+    have = partial.stat().st_size
+    if whole is not None and have != whole:
+        raise input_error(f"{have} of {whole} bytes came: run the same command again to continue", address)
+
+
+def _bar(partial: Path, whole: int | None, before: int):
+    from tqdm import tqdm
+
+    name = partial.name.removesuffix(".partial")
+    off = not sys.stderr.isatty()
+    return tqdm(desc=name, total=whole, initial=before, unit="B", unit_scale=True, disable=off, leave=False)
+
+
+@contextmanager
+def _network_errors(address: str) -> Iterator[None]:
+    host = urlsplit(address).netloc
+    try:
+        yield
+    except urllib.error.HTTPError as error:
+        raise input_error(f"the server says {error.code} {error.reason}", address) from None
+    except (TimeoutError, urllib.error.URLError, http.client.HTTPException, ConnectionError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        reason = getattr(error, "reason", None) or error
+        problem = f"{host} can't be reached ({reason}): is there a network? Run it again to continue"
+        raise input_error(problem, address) from None
+
+
+def mirror_named() -> str | None:
+    """The address in the environment variable `TRANSITION_PARSER_MIRROR`, None where it is not set."""
+    return os.environ.get(VARIABLE) or None
