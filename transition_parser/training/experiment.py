@@ -71,6 +71,8 @@ class Experiment:
             raise input_error("holds other files, and no experiment: give -o a new folder", self.dest)
         if path.exists() and self.data.is_dir():
             theirs = read_json(path, "`transition-parser train` writes it")
+            if theirs == mine:
+                return
             check_version(theirs, (FORMAT_VERSION,), path)
             check_keys(theirs, _KEYS, path)
             # before the first checkpoint nothing depends on the flags
