@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from transition_parser.errors import InputError, input_error
-from transition_parser.formalisms.formalism import Formalism, Report
+from transition_parser.formalisms.formalism import Formalism, Gold, Report
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.parses import AmrParse, replay_amr
 from transition_parser.sentences import read_amr_sentences
 from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions.amr_state import AmrState
 
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
@@ -35,6 +36,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     sentence = AmrEntry
     annotations = ("scores", "actions", "marks", "wiki")
     confidences = ("node_scores", "edge_scores")
+    grows = ("nodes", "edges")
     lenpen = 4.0  # chosen on dev of The Little Prince; with 1, graphs of a beam lack more than greedy ones do
     sums = ("_match", "_system", "_gold")
     figures: ClassVar = {"smatch": _smatch}
@@ -82,6 +84,45 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         if entry is None:
             raise input_error("the file holds no graphs" if wanted is None else f"no entry {wanted!r}", path)
         draw_amr(entry, picture)
+
+    def gold(self, path: str | os.PathLike, system: str | None = None) -> Iterator[Gold]:
+        """Nodes that the file leaves unaligned are aligned first."""
+        from oracles.amr_check import derive_entry
+        from preprocess.aligner import aligned, train_table
+
+        entries, machine = list(read_bank(path)), AmrSystem()
+        for entry in aligned(entries, train_table(entries)):
+            derived = derive_entry(entry, machine)
+            if derived.derivation is None:
+                raise derived.error or entry.error("the transition system can't build the graph")
+            yield Gold(entry, machine, derived.derivation.actions)
+
+    def as_data(self, sentence: AmrEntry) -> dict[str, Any]:
+        """`nodes`: the label of each, whether it is a constant, and its words; `edges`: source, role and target; `top`,
+        and the fields of all. `:wiki` is a node."""
+        graph, words = sentence.amr, sentence.tokens or sentence.text.split()
+        aligned = [*sentence.alignments, *[()] * (len(graph) - len(sentence.alignments))]
+        labels = zip(graph.labels, aligned, strict=True)
+        nodes = [[label, node in graph.constants, list(tokens)] for node, (label, tokens) in enumerate(labels)]
+        edges = [list(edge) for edge in graph.edges]
+        for node, value in sorted(sentence.wiki.items()):
+            edges.append([node, "wiki", len(nodes)])
+            nodes.append([value, True, []])
+        named = {"id": sentence.id, "text": sentence.text, "words": words}
+        return {**named, "nodes": nodes, "edges": edges, "top": graph.top, "written": str(sentence)}
+
+    def configuration(self, state: AmrState) -> dict[str, Any]:
+        """`stack` and `aside`, nodes; `span`: the first word of the current one, and the one behind it; `buffer`;
+        `nodes`: number, label, whether it is a constant, and first and last word; `edges`; `top`."""
+        return {
+            "stack": list(state.stack),
+            "aside": list(state.aside),
+            "span": [state.first, state.position],
+            "buffer": list(range(state.position, len(state.words))),
+            "nodes": [(number, *node) for number, node in enumerate(state.nodes)],
+            "edges": [tuple(edge) for edge in state.edges],
+            "top": state.top,
+        }
 
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
         from transition_parser.graphs.amr_score import RESTARTS, compare_banks

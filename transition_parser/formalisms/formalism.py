@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, 
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
     from transition_parser.modules.contract import Hypothesis
+    from transition_parser.transitions import Action, TransitionSystem
 
 E = TypeVar("E", bound="ToParse")  # a sentence, as it is read and written
 P = TypeVar("P")  # a parse of one
@@ -44,6 +45,14 @@ class Report(NamedTuple):
     text: str
 
 
+class Gold(NamedTuple):
+    """A sentence of a file with its graph, and the derivation that builds it."""
+
+    sentence: Any
+    system: TransitionSystem
+    actions: Sequence[Action]
+
+
 class Formalism(ABC, Generic[E, P, G]):
     """A kind of graph: how sentences of it are read, replayed, annotated, drawn, scored and validated.
 
@@ -53,8 +62,8 @@ class Formalism(ABC, Generic[E, P, G]):
     name: of the graphs, in messages. files: the format of its files. suffix: of their names. systems: the transition
     systems that build such graphs; default_system: the one that is used where none is named. sentence: the class of its
     sentences. annotations: the options of `annotated` of its parses. confidences: the names of their fields of
-    confidences. lenpen: of search with a beam, see `search`. sums:
-    names of what is counted in validation.
+    confidences. lenpen: of search with a beam, see `search`. grows: what of `configuration` grows with a derivation,
+    each a list. sums: names of what is counted in validation.
     figures: name → what it is, from these sums.
     """
 
@@ -67,6 +76,7 @@ class Formalism(ABC, Generic[E, P, G]):
     annotations: ClassVar[tuple[str, ...]]
     confidences: ClassVar[tuple[str, ...]]
     lenpen: ClassVar[float]
+    grows: ClassVar[tuple[str, ...]]
     sums: ClassVar[tuple[str, ...]]
     figures: ClassVar[Mapping[str, Callable[[Mapping[str, float]], float]]]
 
@@ -113,9 +123,24 @@ class Formalism(ABC, Generic[E, P, G]):
         pictures have one. Raises `InputError` where there is no such sentence."""
 
     @abstractmethod
+    def gold(self, path: str | os.PathLike, system: str | None = None) -> Iterator[Gold]:
+        """Yields the sentences of a file with the derivations of their graphs. system: its name, by default
+        `default_system`. Raises `InputError` for a graph that the system can't build."""
+
+    @abstractmethod
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
         """Scores a file against a gold one. options: those of the subcommand `score`, by
         default none."""
+
+    # --- plain data, for JSON ---------------------------------------------------------------
+
+    @abstractmethod
+    def as_data(self, sentence: E) -> dict[str, Any]:
+        """A sentence with its graph. In all: `id`, `text`, `words`, and `written`, as files have it."""
+
+    @abstractmethod
+    def configuration(self, state: Any) -> dict[str, Any]:
+        """A configuration of its transition systems; words, and nodes, are counted from 0."""
 
     # --- validation in training -------------------------------------------------------------
 

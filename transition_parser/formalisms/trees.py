@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from transition_parser.errors import input_error
-from transition_parser.formalisms.formalism import Formalism, Report
+from transition_parser.formalisms.formalism import Formalism, Gold, Report
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
 from transition_parser.parses import Parse, graph_of, replay_tree
 from transition_parser.sentences import read_sentences
 from transition_parser.transitions import TREE_SYSTEMS, Roots, make_system
+from transition_parser.transitions.tree_system import NO_HEAD, State
 
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
@@ -34,6 +35,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     annotations = ("scores", "actions")
     confidences = ("arc_scores",)
     lenpen = 1.0
+    grows = ("arcs",)
     sums = ("_words", "_heads", "_labelled")
     figures: ClassVar = {"uas": _percent_of_words("_heads"), "las": _percent_of_words("_labelled")}
 
@@ -67,19 +69,16 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         return read_conllu(path)
 
     def draw(self, path: str | os.PathLike, wanted: str | None, system: str | None, picture: Path) -> None:
-        from oracles.static import oracle
         from transition_parser.drawing import draw_derivation
 
         sentence = next((s for s in read_conllu(path) if wanted is None or s.id == wanted), None)
         if sentence is None:
             raise input_error("the file holds no sentences" if wanted is None else f"no sentence {wanted!r}", path)
-        tree = sentence.tree()
-        machine = make_system(system or self.default_system, roots=Roots.of([tree]))
-        try:
-            actions = list(oracle(machine, sentence.forms, tree))
-        except ValueError as error:
-            raise input_error(str(error), path, sentence.line, sentence.id) from None
-        draw_derivation(machine, sentence.forms, actions, picture)
+        gold = _gold(sentence, system or self.default_system, path)
+        draw_derivation(gold.system, sentence.forms, gold.actions, picture)
+
+    def gold(self, path: str | os.PathLike, system: str | None = None) -> Iterator[Gold]:
+        return (_gold(sentence, system or self.default_system, path) for sentence in read_conllu(path))
 
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
         from transition_parser.graphs.dependency_score import compare_files
@@ -104,6 +103,25 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
             write_tree_report(given["html"], f"{system} against {gold}", list(read_conllu(gold)), comparison, figures)
         return Report(figures, text)
 
+    def as_data(self, sentence: Sentence) -> dict[str, Any]:
+        """`heads` of words, 0 for the root, `relations`, `upos`, and the fields of all."""
+        tree = sentence.tree()
+        return {
+            **_named(sentence),
+            "words": sentence.forms,
+            "upos": [row.upos for row in sentence.words],
+            "heads": list(tree.heads),
+            "relations": list(tree.relations),
+            "written": str(sentence),
+        }
+
+    def configuration(self, state: State) -> dict[str, Any]:
+        """`stack`, bottom first, `buffer`, front first; `arcs`: head, dependent and relation of each. The root is
+        behind the last word."""
+        heads = enumerate(zip(state.heads, state.relations, strict=True))
+        arcs = [(head, word, relation) for word, (head, relation) in heads if head != NO_HEAD]
+        return {"stack": list(state.stack), "buffer": list(state.buffer), "arcs": arcs}
+
     def gold_graphs(
         self, resources: Resources, folder: str | os.PathLike, split: str, sources: Iterable, targets: Iterable
     ) -> list[DependencyTree | None]:
@@ -121,6 +139,22 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         if system is None:
             return {"_words": len(gold), "_heads": 0, "_labelled": 0}
         return dict(zip(self.sums, attachment_scores([gold], [system]), strict=True))
+
+
+def _named(sentence: Sentence) -> dict[str, str | None]:
+    text = next((c.partition("=")[2].strip() for c in sentence.comments if c.startswith("# text =")), None)
+    return {"id": sentence.id, "text": text or " ".join(sentence.forms)}
+
+
+def _gold(sentence: Sentence, system: str, path: str | os.PathLike) -> Gold:
+    from oracles.static import oracle
+
+    tree = sentence.tree()
+    machine = make_system(system, roots=Roots.of([tree]))
+    try:
+        return Gold(sentence, machine, list(oracle(machine, sentence.forms, tree)))
+    except ValueError as error:
+        raise input_error(str(error), path, sentence.line, sentence.id) from None
 
 
 def _row(score: Score) -> dict[str, Any]:

@@ -180,6 +180,11 @@ class Decoder(nn.Module):
             raise ValueError(f"the state that it sees has no part {unknown[0]!r}: {', '.join(self.state_parts)}")
         return frozenset(parts)
 
+    def sight(self, states: States) -> dict[str, Tensor]:
+        """What it sees of the words in some states (…), for people to look at: what sees it → (…, P), 0 for words that
+        it does not see. By default the fields of `States` that are there."""
+        return {name: value for name, value in states.tensors().items() if name in FIELDS}
+
     @property
     def device_table(self) -> DeviceTable:
         """The action vocabulary on the device of the decoder."""

@@ -75,6 +75,12 @@ class SentenceDecoder(TwoStageDecoder):
         vectors = words[sentence[:, None], position]
         return self.classifiers(vectors * some[..., None].to(vectors.dtype), None)
 
+    def sight(self, states: States) -> dict[str, Tensor]:
+        """The words at each of `places`, 1."""
+        assert states.stack is not None and states.buffer is not None
+        there = (("stack 1", states.stack == 1), ("stack 2", states.stack == 2), ("buffer 1", states.buffer == 1))
+        return {name: words.long() for name, words in there}
+
     def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
         batch, steps = actions.shape
         sentence = torch.arange(batch, device=actions.device).repeat_interleave(steps)

@@ -45,6 +45,10 @@ class SpaDecoder(MemorylessDecoder):
         words = self.places(encoder_out.words)
         return encoder_out._replace(words=words.to(torch.promote_types(words.dtype, torch.float)))
 
+    def sight(self, states: States) -> dict[str, Tensor]:
+        """The words at each place, 1."""
+        return {f"{field} {rank}": (getattr(states, field) == rank).long() for field, rank in PLACES}
+
     def score_states(self, encoder_out: EncoderOut, sentence: Tensor, states: States) -> Tensor:
         there = torch.stack([getattr(states, field) == rank for field, rank in PLACES], 1)
         words = encoder_out.words.unflatten(-1, (len(PLACES), -1))

@@ -94,6 +94,12 @@ class StackAttentionDecoder(StateDecoder):
         scores = self._score(embedded, search.hidden[:, -1], context)
         return ActionScores(self.pooled_shifts(scores), None, search.machine.legality())
 
+    def sight(self, states: States) -> dict[str, Tensor]:
+        """The words that were pushed, which attention is told, and those that are not gone, which it attends to."""
+        pushed, gone = self._marks(states)
+        seen = {"pushed": pushed, "attended": None if gone is None else ~gone}
+        return {name: words.long() for name, words in seen.items() if words is not None}
+
     # --- a step of R rows, W for each sentence ----------------------------------------------
 
     def _embed(self, actions: Tensor) -> Tensor:
@@ -106,12 +112,19 @@ class StackAttentionDecoder(StateDecoder):
 
     def _attend(self, hidden: Tensor, memory: Memory, states: States, width: int) -> Tensor:
         """(R, l · D), from the states of the top layer."""
+        marks = (None if mark is None else mark.unflatten(0, (-1, width)) for mark in self._marks(states))
+        return self.attention(hidden[:, -1].unflatten(0, (-1, width)), memory, *marks).flatten(0, 1)
+
+    def _marks(self, states: States) -> tuple[Tensor | None, Tensor | None]:
+        """s and r of sec. 3, (…, P) bool each; None where the model does not have it."""
         pushed = gone = None
         if self.pushed:
-            pushed = ((states.stack > 0) | (states.left_stack > 0)).unflatten(0, (-1, width))
+            assert states.stack is not None and states.left_stack is not None
+            pushed = (states.stack > 0) | (states.left_stack > 0)
         if self.removed:
-            gone = ((states.left_stack > 0) & (states.buffer == 0)).unflatten(0, (-1, width))
-        return self.attention(hidden[:, -1].unflatten(0, (-1, width)), memory, pushed, gone).flatten(0, 1)
+            assert states.left_stack is not None and states.buffer is not None
+            gone = (states.left_stack > 0) & (states.buffer == 0)
+        return pushed, gone
 
     def _advance(self, embedded: Tensor, context: Tensor, hidden: Tensor) -> Tensor:
         """(R, layers, H), the states after a step (eq. 3)."""

@@ -91,6 +91,14 @@ class StackTransformerDecoder(StateDecoder):
             x = layer(x, memory, mask, position_scores)
         return self.output(self.norm(x))
 
+    def sight(self, states: States) -> dict[str, Tensor]:
+        """Of the state heads; the other heads see all words in any state."""
+        if not self.needs:
+            return {}
+        assert states.stack is not None and states.buffer is not None
+        seen = zip(RANKS, self.state_heads.within_window(states.stack, states.buffer), strict=True)
+        return {name: ranks for name, ranks in seen if getattr(self.state_heads, name)}
+
     # --- search -----------------------------------------------------------------------------
 
     def start(self, encoder_out: EncoderOut) -> StackTransformerSearch:

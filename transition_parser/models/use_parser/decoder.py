@@ -15,7 +15,7 @@ from transition_parser.models.use_parser.classifier import PlainClassifier, Tree
 from transition_parser.models.use_parser.layer import WORDS, Sight, UseLayer
 from transition_parser.models.use_parser.options import UseOptions
 from transition_parser.models.use_parser.relations import Ends
-from transition_parser.models.use_parser.structures import ACTIONS, STRUCTURES, Structures, steps_back
+from transition_parser.models.use_parser.structures import ACTIONS, STRUCTURES, Structures, indicators, steps_back
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
@@ -92,6 +92,10 @@ class UseDecoder(StateDecoder):
     def hide(self, parts: Collection[str]) -> None:
         """From now on the heads of these structures read zeros."""
         self.left_out = self.known_parts(parts)
+
+    def sight(self, states: States) -> dict[str, Tensor]:
+        """The indicators that the heads of each structure read, but for those of actions."""
+        return {name: indicators(name, states) for name in self.structures.of_words}
 
     def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
         return self.kinds.log_probabilities(self.stages(actions, encoder_out, states), self.legality(states))
