@@ -24,6 +24,7 @@ COMMANDS = (
     "parse",
     "score",
     "draw",
+    "serve",
     "models",
     "download",
     "merge",

@@ -1,0 +1,90 @@
+"""Serves a page on which a text is typed and its trees or AMRs are seen at once, and any derivation step by step; and a
+JSON API (described at /openapi.json).
+
+Nothing leaves this machine, and nobody else reaches it: it listens on 127.0.0.1 unless --host says otherwise, and there
+is no password. Texts are neither kept nor logged."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from transition_parser.cli.options import add_user_dir, import_user_dir, positive
+from transition_parser.errors import InputError
+
+HELP = "a page and a JSON API that parse"
+EXAMPLE = """example:
+  transition-parser serve en amr --port 8000
+  curl -s http://127.0.0.1:8000/api/parse -H 'Content-Type: application/json' \\
+      -d '{"model": "en", "text": "She sells sea shells."}'"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of this subcommand."""
+    parser.add_argument("models", nargs="+", metavar="MODEL", help="checkpoints, exported folders, or names")
+    parser.add_argument("--port", type=_port, default=8000, metavar="N", help="default 8000; 0: any that is free")
+    parser.add_argument("--host", default="127.0.0.1", metavar="NAME", help="where it listens (default 127.0.0.1)")
+    parser.add_argument("--beam", type=positive, default=4, metavar="N", help="hypotheses (default 4); 1: greedy")
+    parser.add_argument("--device", default="cpu", metavar="D", help="cpu (default), cuda, …")
+    parser.add_argument("--precision", choices=["auto", "fp32", "bf16", "int8"], default="auto", help="as of parse")
+    parser.add_argument("--threads", type=positive, metavar="N", help="cores to use (default: all, or OMP_NUM_THREADS)")
+    parser.add_argument(
+        "--max-characters", type=positive, default=20_000, metavar="N", help="of a text (default 20000)"
+    )
+    parser.add_argument("--max-words", type=positive, default=2_000, metavar="N", help="of a text (default 2000)")
+    parser.add_argument(
+        "--timeout", type=_seconds, default=60.0, metavar="S", help="seconds until a request is given up (default 60)"
+    )
+    parser.add_argument(
+        "--max-waiting", type=positive, default=256, metavar="N", help="requests that may wait (default 256)"
+    )
+    parser.add_argument("--log", action="store_true", help="a line for each request on standard error, without texts")
+    add_user_dir(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serves until it is interrupted."""
+    try:
+        from transition_parser.integrations.server import Limits, bound_socket, make_app, serve
+    except ModuleNotFoundError as error:
+        if error.name not in ("fastapi", "uvicorn", "pydantic", "starlette"):
+            raise
+        raise InputError(f"{error.name} is not installed: pip install 'transition-parser[serve]'") from None
+    from transition_parser.parser import Parser
+    from transition_parser.process import keep_few_kernels, keep_freed_memory
+
+    names = _names(arguments.models)
+    with bound_socket(arguments.host, arguments.port) as bound:  # before the models, which take longer
+        import_user_dir(arguments.user_dir)
+        keep_freed_memory()
+        keep_few_kernels()
+        options = {name: getattr(arguments, name) for name in ("beam", "device", "precision", "threads")}
+        parsers = {name: Parser.load(model, **options) for name, model in names.items()}
+        limits = Limits(arguments.max_characters, arguments.max_words, arguments.timeout, arguments.max_waiting)
+        serve(make_app(parsers, limits), bound, arguments.log)
+    return 0
+
+
+def _names(models: list[str]) -> dict[str, str]:
+    """What each model is called on the page: the last part of its path. Raises `InputError` for two of one name."""
+    names: dict[str, str] = {}
+    for model in models:
+        name = Path(model).name or model
+        if name in names:
+            raise InputError(f"{names[name]} and {model} have one name: serve one of them, or rename it")
+        names[name] = model
+    return names
+
+
+def _port(text: str) -> int:
+    value = int(text)
+    if not 0 <= value < 1 << 16:
+        raise argparse.ArgumentTypeError(f"{text} is not from 0 to 65535")
+    return value
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not more than 0")
+    return value

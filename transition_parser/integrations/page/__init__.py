@@ -1,0 +1,57 @@
+"""The page that draws parses and their derivations, in one file of HTML: what `serve` serves and `draw` writes.
+
+Nothing is loaded from elsewhere, and by its Content-Security-Policy nothing can be: scripts and styles are those here,
+by their hashes. Data reach the page as JSON, and are put in as text.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent
+SCRIPTS = ("elements.js", "trees.js", "amrs.js", "derivations.js", "app.js")
+SERVED: Mapping[str, Any] = {}  # the data of a page that asks a server
+
+
+@cache
+def _read(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+@cache
+def _script() -> str:
+    return '"use strict";\n(() => {\n' + "".join(map(_read, SCRIPTS)) + "})();\n"
+
+
+def page(data: Mapping[str, Any] = SERVED) -> str:
+    """The page as a file. data: `documents`, a list of `title` and `traces` (`Trace.as_data`), each one at least; by
+    default the page asks the server that it came from."""
+    parts = {
+        "@POLICY@": policy(connects="documents" not in data),
+        "@STYLE@": _read("page.css"),
+        "@SCRIPT@": _script(),
+        # no tag can begin in it, and it still is the same JSON
+        "@DATA@": json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
+    }
+    head, *rest = _read("page.html").split("@")
+    return head + "".join(parts.get(f"@{part}@", part) for part in rest)
+
+
+def policy(connects: bool) -> str:
+    """The Content-Security-Policy of the page. connects: to the server that it came from, which alone it may ask."""
+    script, style = (_hash(text) for text in (_script(), _read("page.css")))
+    connect = "'self'" if connects else "'none'"
+    return (
+        f"default-src 'none'; script-src {script}; style-src {style}; img-src data:; connect-src {connect}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,191 @@
+// A derivation step by step.
+const DRAWN = {
+  trees: { written: "CoNLL-U", suffix: "conllu", draw: treeOf, drawStep: treeStep, places: treePlaces },
+  AMRs: { written: "PENMAN", suffix: "amr", draw: amrOf, drawStep: amrStep, places: amrPlaces },
+};
+
+const percent = (p) => (p >= 0.99995 ? "100 %" : p >= 0.0995 ? `${(100 * p).toFixed(1)} %` : `${(100 * p).toFixed(2)} %`);
+const many = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+
+// What has been made before a step, and what the action just before it made.
+function grown(steps, step, name) {
+  return { all: steps.slice(0, step + 1).flatMap((one) => one.configuration[name]), fresh: steps[step].configuration[name] };
+}
+
+const treeArc = (root, fresh) => ([head, word, relation]) =>
+  ({ head: head === root ? -1 : head, word, relation, kind: fresh ? "new" : "" });
+
+function treeStep(trace, derivation, step) {
+  const { steps } = derivation, { stack, buffer } = steps[step].configuration, root = trace.words.length;
+  const { all, fresh } = grown(steps, step, "arcs");
+  const arcs = [...all.slice(0, all.length - fresh.length).map(treeArc(root, false)), ...fresh.map(treeArc(root, true))];
+  const room = grown(steps, steps.length - 1, "arcs").all.map(treeArc(root, false));
+  const kinds = trace.words.map((_, i) => (stack.includes(i) ? "stack" : buffer.includes(i) ? "buffer" : "gone"));
+  return drawTree({ words: trace.words, arcs, room, kinds });
+}
+
+function treePlaces(trace, derivation, step) {
+  const { stack, buffer } = derivation.steps[step].configuration, name = (i) => (i === trace.words.length ? "ROOT" : trace.words[i]);
+  return [
+    { title: "Stack, its top at the end", kind: "stack", items: stack.map(name), first: stack.length - 1 },
+    { title: "Buffer, its front first", kind: "buffer", items: buffer.map(name), first: 0 },
+  ];
+}
+
+function amrStep(trace, derivation, step) {
+  const { steps } = derivation, configuration = steps[step].configuration;
+  const numbers = (items) => items.map(([number]) => number);
+  const whole = grown(steps, steps.length - 1, "nodes").all, edges = grown(steps, steps.length - 1, "edges").all;
+  const nodes = whole.map(([, label, constant, first, last]) =>
+    ({ label, constant, words: Array.from({ length: last - first + 1 }, (_, k) => first + k) }));
+  const now = grown(steps, step, "nodes"), made = grown(steps, step, "edges").all.length;
+  const range = (from, to) => new Set(Array.from({ length: to - from }, (_, i) => from + i));
+  const shown = { nodes: new Set(numbers(now.all)), edges: range(0, made) };
+  const fresh = { nodes: new Set(numbers(now.fresh)), edges: range(made - configuration.edges.length, made) };
+  const [first, position] = configuration.span;
+  const kinds = trace.words.map((_, i) => (i >= position ? "buffer" : i >= first && step < steps.length - 1 ? "stack" : "gone"));
+  const top = steps[steps.length - 1].configuration.top;
+  return drawAmr({ words: trace.words, nodes, edges, top, shown, fresh, kinds });
+}
+
+function amrPlaces(trace, derivation, step) {
+  const { stack, aside, span, buffer } = derivation.steps[step].configuration;
+  const labels = grown(derivation.steps, step, "nodes").all.map(([, label]) => label);
+  const words = (numbers) => numbers.map((i) => trace.words[i]), named = (numbers) => numbers.map((i) => labels[i]);
+  return [
+    { title: "Stack of nodes, its top at the end", kind: "stack", items: named(stack), first: stack.length - 1 },
+    { title: "Buffer, its front first", kind: "buffer", items: words(buffer), first: 0 },
+    { title: "Set aside", kind: "aside", items: named(aside), first: -1 },
+    { title: "Current span", kind: "stack", items: trace.words.slice(...span), first: -1 },
+  ];
+}
+
+function placeElement({ title, kind, items, first }, number) {
+  const chips = items.map((item, i) => html("span", { class: `chip ${kind}${i === first ? " first" : ""}` }, item));
+  return html("div", { class: `place ${number % 2 ? "" : "stack"}` }, html("h2", {}, title),
+    html("div", { class: "chips" }, ...(chips.length ? chips : [html("span", { class: "none" }, "empty")])));
+}
+
+function candidateTable(step) {
+  const rows = step.candidates.map(([action, probability, legal]) => candidateRow(
+    action, probability, `${action === step.action ? "taken" : ""} ${legal ? "" : "illegal"}`,
+    legal ? (action === step.action ? "taken" : "") : "may not be taken, but its probability counts"));
+  if (step.others) rows.push(candidateRow(many(step.others, "other action"), step.rest, "rest", ""));
+  return html("table", { class: "candidates" }, html("tbody", {}, ...rows));
+}
+
+function candidateRow(name, probability, kind, title) {
+  const bar = html("i");
+  bar.style.width = `${Math.max(100 * probability, 0.3)}%`;
+  return html("tr", { class: kind, title }, html("td", { class: "name" }, name),
+    html("td", {}, html("div", { class: "track" }, bar)), html("td", { class: "number" }, percent(probability)));
+}
+
+function sightTable(words, seen) {
+  const names = Object.keys(seen).filter((name) => name);
+  const head = html("tr", {}, html("th"), ...[...words, "ROOT"].map((word) => html("th", { scope: "col" }, word)));
+  const rows = names.map((name) => {
+    const values = new Map(seen[name]);
+    return html("tr", {}, html("th", { scope: "row" }, name), ...Array.from({ length: words.length + 1 }, (_, i) =>
+      html("td", { class: values.has(i) ? "seen" : "" }, values.has(i) ? values.get(i) : "")));
+  });
+  return html("div", { class: "sight", tabindex: 0, role: "region", "aria-label": "What the network sees of the words" },
+    html("table", {}, html("thead", {}, head), html("tbody", {}, ...rows)));
+}
+
+// Edges, or heads with relations, as texts: to count what differs.
+function parts(formalism, graph) {
+  if (formalism === "trees") return graph.heads.map((head, i) => `${i} ${head} ${graph.relations[i]}`);
+  const name = (i) => graph.nodes[i].slice(0, 2).join(" ") + graph.nodes[i][2].join(",");
+  return [...graph.nodes.map((_, i) => name(i)), ...graph.edges.map(([s, role, t]) => `${name(s)} ${role} ${name(t)}`)];
+}
+
+function difference(formalism, one, other) {
+  const left = new Map();
+  for (const part of parts(formalism, one)) left.set(part, (left.get(part) || 0) + 1);
+  let missing = 0;
+  for (const part of parts(formalism, other)) { if (left.get(part)) left.set(part, left.get(part) - 1); else missing += 1; }
+  return missing;
+}
+
+function hypothesisText(trace, number) {
+  const derivation = trace.derivations[number];
+  const same = number ? difference(trace.formalism, trace.derivations[0].graph, derivation.graph) : 0;
+  const parts = trace.formalism === "trees" ? "arc" : "part";
+  return [
+    number ? (same ? `${many(same, parts)} ${same === 1 ? "differs" : "differ"} from the best` : "same graph as the best, in other steps") : "the best",
+    [many(derivation.steps.length - 1, "action"), derivation.log_probability === null ? null : `log-probability ${derivation.log_probability.toFixed(2)}`,
+      derivation.score === null ? null : `${derivation.score.toFixed(3)} an action`].filter(Boolean).join(" · "),
+  ];
+}
+
+// The panel of a derivation. place: {hypothesis, step}, where it opens; moved: called with where it is.
+class DerivationPanel {
+  constructor(trace, place, moved) {
+    this.trace = trace;
+    this.moved = moved;
+    this.hypothesis = Math.min(place.hypothesis || 0, trace.derivations.length - 1);
+    this.step = Math.min(place.step || 0, this.last);
+    this.slider = html("input", { type: "range", min: 0, step: 1, "aria-label": "Step of the derivation", input: () => this.go(Number(this.slider.value)) });
+    this.said = html("output", { "aria-live": "polite" });
+    this.body = html("div");
+    const button = (label, text, target) => html("button", { type: "button", "aria-label": label, title: label, click: () => this.go(target()) }, text);
+    this.back = [button("First step", "⏮", () => 0), button("Previous step", "◀", () => this.step - 1)];
+    this.on = [button("Next step", "▶", () => this.step + 1), button("Last step", "⏭", () => this.last)];
+    const controls = html("div", { class: "controls" }, ...this.back, this.slider, ...this.on, this.said);
+    this.element = html("div", { class: "derivation", tabindex: -1, keydown: (event) => this.key(event) }, controls, this.body);
+    this.draw();
+  }
+
+  get derivation() { return this.trace.derivations[this.hypothesis]; }
+  get last() { return this.derivation.steps.length - 1; }
+
+  go(step) {
+    this.step = Math.max(0, Math.min(step, this.last));
+    this.draw();
+    this.moved({ hypothesis: this.hypothesis, step: this.step });
+  }
+
+  choose(number) {
+    this.hypothesis = number;
+    this.go(Math.min(this.step, this.last));
+    this.body.querySelectorAll(".hypotheses button")[number].focus();
+  }
+
+  key(event) {
+    const targets = { ArrowLeft: this.step - 1, ArrowRight: this.step + 1, Home: 0, End: this.last };
+    if (!(event.key in targets) || event.ctrlKey || event.altKey || event.metaKey || event.target.closest(".sight, .picture")) return;
+    event.preventDefault();
+    this.go(targets[event.key]);
+  }
+
+  draw() {
+    const { trace, derivation, step } = this, now = derivation.steps[step], kind = DRAWN[trace.formalism];
+    this.slider.max = this.last;
+    this.slider.value = step;
+    this.back.forEach((button) => { button.disabled = step === 0; });
+    this.on.forEach((button) => { button.disabled = step === this.last; });
+    const next = now.action === null ? "the derivation has ended" : html("b", {}, now.action);
+    this.slider.setAttribute("aria-valuetext", `Step ${step} of ${this.last}: ${now.action || "ended"}`);
+    this.said.replaceChildren(`Step ${step} of ${this.last} · ${now.action === null ? "" : "next: "}`, next);
+    const scroll = this.body.querySelector(".picture")?.scrollLeft || 0;
+    const picture = html("div", { class: "picture", tabindex: 0, role: "region", "aria-label": "The graph so far" }, kind.drawStep(trace, derivation, step));
+    const sections = [picture, html("section", { class: "places" }, ...kind.places(trace, derivation, step).map(placeElement))];
+    const halves = [];
+    if (now.candidates.length) halves.push(html("section", {}, html("h2", {}, "Legal actions"), candidateTable(now)));
+    if (trace.derivations.length > 1) halves.push(html("section", {}, html("h2", {}, "Hypotheses of the beam"), this.hypotheses()));
+    if (halves.length) sections.push(html("div", { class: "halves" }, ...halves));
+    if (now.seen && Object.keys(now.seen).length)
+      sections.push(html("section", {}, html("h2", {}, "What the network is told of each word (ranks, or marks)"), sightTable(trace.words, now.seen)));
+    this.body.replaceChildren(...sections);
+    picture.scrollLeft = scroll;
+  }
+
+  hypotheses() {
+    return html("div", { class: "hypotheses" }, ...this.trace.derivations.map((_, number) => {
+      const [title, more] = hypothesisText(this.trace, number);
+      return html("button", { type: "button", "aria-pressed": String(number === this.hypothesis), click: () => this.choose(number) },
+        html("span", {}, `${number + 1}. ${title}`), html("small", {}, more));
+    }));
+  }
+}

@@ -1,0 +1,83 @@
+// Elements of HTML and SVG. Text is always put in as text: nothing here reads markup.
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name, value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined).map((child) =>
+    child instanceof Node ? child : document.createTextNode(String(child))));
+  return element;
+}
+
+const html = (name, attributes = {}, ...children) => fill(document.createElement(name), attributes, children);
+const svg = (name, attributes = {}, ...children) => fill(document.createElementNS(SVG, name), attributes, children);
+
+const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif';
+const ruler = document.createElement("canvas").getContext("2d");
+
+// The width of a text in pixels.
+function widthOf(text, size, weight = 400) {
+  ruler.font = `${weight} ${size}px ${FONT}`;
+  return ruler.measureText(text).width;
+}
+
+// What drawings look like: in the page, and in files, which are light.
+const LOOK = [
+  ["text", "font-family", FONT], [".word", "font-size", "15px"], [".tag", "font-size", "11px"],
+  [".role", "font-size", "12px"], [".concept", "font-size", "14px"], [".constant", "font-size", "13px"],
+  ["text", "text-anchor", "middle"], [".line", "fill", "none"], [".line", "stroke-width", "1.4"],
+  [".again", "stroke-dasharray", "5 3"], [".aligned", "stroke-width", "1"], [".box", "stroke-width", "1.2"],
+  [".top .box", "stroke-width", "2.4"], [".role", "paint-order", "stroke"], [".role", "stroke-width", "4"],
+  [".role", "stroke-linejoin", "round"],
+];
+const COLOURS = [
+  // selector, property, in the page, in files
+  ["text", "fill", "--text", "#1c2430"], [".tag", "fill", "--quiet", "#5d6878"],
+  [".line", "stroke", "--quiet", "#5d6878"], [".tip", "fill", "--quiet", "#5d6878"],
+  [".aligned", "stroke", "--line", "#dce1e8"], [".role", "stroke", "--surface", "#ffffff"],
+  [".box", "fill", "--surface", "#ffffff"], [".concept", "fill", "--stack", "#1b5fa8"],
+  [".constant", "fill", "--buffer", "#2f7a3b"], [".box", "stroke", "--stack", "#1b5fa8"],
+  [".value .box", "stroke", "--buffer", "#2f7a3b"], [".again", "stroke", "--new", "#b3392f"],
+  [".againtip", "fill", "--new", "#b3392f"], [".stack", "fill", "--stack", "#1b5fa8"],
+  [".buffer", "fill", "--buffer", "#2f7a3b"], [".gone", "fill", "--gone", "#98a1ae"],
+  [".new .line", "stroke", "--new", "#b3392f"], [".new .tip", "fill", "--new", "#b3392f"],
+  [".new .role", "fill", "--new", "#b3392f"], [".new .box", "stroke", "--new", "#b3392f"],
+];
+
+// The style sheet of drawings. inPage: with the colours of the page, light or dark.
+function look(inPage) {
+  const prefix = inPage ? ".picture " : "";
+  const plain = LOOK.map(([selector, property, value]) => `${prefix}${selector}{${property}:${value}}`);
+  const coloured = COLOURS.map(([selector, property, name, value]) =>
+    `${prefix}${selector}{${property}:${inPage ? `var(${name})` : value}}`);
+  return [...plain, ...coloured].join("\n");
+}
+
+// A drawing as the text of a file that stands alone.
+function svgFile(drawing) {
+  const copy = drawing.cloneNode(true);
+  copy.setAttribute("xmlns", SVG);
+  copy.prepend(svg("style", {}, look(false)), svg("rect", { width: "100%", height: "100%", fill: "#ffffff" }));
+  return '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(copy) + "\n";
+}
+
+function download(name, type, text) {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = html("a", { href: address, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+}
+
+// A triangle whose point is at (x, y), and which comes from the direction (dx, dy).
+function tip(x, y, dx, dy, kind) {
+  const length = Math.hypot(dx, dy) || 1;
+  const [ux, uy] = [dx / length, dy / length];
+  const [bx, by] = [x - 7 * ux, y - 7 * uy];
+  const points = [[x, y], [bx - 3.4 * uy, by + 3.4 * ux], [bx + 3.4 * uy, by - 3.4 * ux]];
+  return svg("polygon", { class: kind, points: points.map((p) => p.map((v) => v.toFixed(1)).join(",")).join(" ") });
+}

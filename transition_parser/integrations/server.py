@@ -1,0 +1,361 @@
+"""The page and the JSON API: FastAPI over parsers, and uvicorn under it."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import CancelledError
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, JSONResponse
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
+
+from transition_parser import __version__
+from transition_parser.errors import InputError
+from transition_parser.integrations.batching import PARSE, TRACE, Batches, BusyError, batches
+from transition_parser.integrations.page import page, policy
+from transition_parser.parser import Parser
+from transition_parser.sentences.objects import sentences_from
+
+_BYTES_A_CHARACTER = 12  # of JSON at the most: each half of a surrogate pair as \uXXXX
+_AROUND = 4096  # bytes of JSON around the text
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of a request: characters and words of its text, seconds until it is answered. waiting: requests at a time."""
+
+    characters: int = 20_000
+    words: int = 2_000
+    seconds: float = 60.0
+    waiting: int = 256
+
+
+class RequestError(Exception):
+    """What a request is answered with, instead of a parse. status: of HTTP."""
+
+    def __init__(self, status: int, problem: str) -> None:
+        super().__init__(problem)
+        self.status, self.problem = status, problem
+
+
+class Text(BaseModel):
+    """What to parse: a text, which is divided into sentences and words by rules for English, or sentences as words."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    model: str = Field(description="the name of a model, as /api/models has it", examples=["en-ewt"])
+    text: str | None = Field(None, description="a text of any number of sentences", examples=["She sells sea shells."])
+    sentences: list[list[str]] | None = Field(None, description="or sentences, each the list of its words")
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Text:
+        if (self.text is None) == (self.sentences is None):
+            raise ValueError("give either text or sentences")
+        return self
+
+
+class SentenceOfText(Text):
+    """One sentence of a text."""
+
+    sentence: int = Field(0, ge=0, description="its number, counted from 0")
+
+
+class Model(BaseModel):
+    """A model: the kind of graph that it builds, and by which transition system."""
+
+    name: str
+    formalism: str = Field(description="`trees` or `AMRs`")
+    system: str
+    beam: int
+
+
+class MostOfRequest(BaseModel):
+    """What a request may have at the most."""
+
+    characters: int
+    words: int
+    seconds: float
+
+
+class Models(BaseModel):
+    """The models that are served."""
+
+    version: str
+    models: list[Model]
+    limits: MostOfRequest
+
+
+class Parses(BaseModel):
+    """sentences: each with `id`, `text`, `words`, its graph (of trees `heads`, 0 for the root, `relations`, `upos`; of
+    AMRs `nodes`: label, constant or not, words; `edges`: source, role, target; `top`), `written`, which is CoNLL-U or
+    PENMAN, and `score`, the log-probability of its derivation divided by its number of actions and one."""
+
+    model: str
+    formalism: str
+    system: str
+    sentences: list[dict[str, Any]]
+
+
+class Trace(BaseModel):
+    """The derivations that the beam found for a sentence, best first, step by step; see docs/page.md."""
+
+    formalism: str
+    system: str
+    words: list[str]
+    derivations: list[dict[str, Any]]
+
+
+class Problem(BaseModel):
+    """Why there is no parse."""
+
+    error: str
+
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": description}
+    for status, description in {
+        400: "the text can't be parsed",
+        404: "there is no such model or sentence",
+        413: "the text is too long",
+        422: "the request is not of this form",
+        503: "too many requests are waiting",
+        504: "it took too long",
+    }.items()
+}
+
+
+class _Service:
+    """Answers requests. What computes is the thread of `work`."""
+
+    def __init__(self, parsers: dict[str, Parser], limits: Limits) -> None:
+        self.parsers, self.limits = parsers, limits
+        self.work: Batches | None = None
+
+    def models(self) -> Models:
+        models = [
+            Model(name=name, formalism=p.formalism.name, system=p.resources.parser.system, beam=p.beam)
+            for name, p in self.parsers.items()
+        ]
+        most = MostOfRequest(characters=self.limits.characters, words=self.limits.words, seconds=self.limits.seconds)
+        return Models(version=__version__, models=models, limits=most)
+
+    async def parse(self, asked: Text) -> Parses:
+        parser = self._parser(asked)
+        sentences = await asyncio.to_thread(self._sentences, parser, asked)
+        found = await self._done(asked.model, PARSE, sentences)
+        system = parser.resources.parser.system
+        return Parses(model=asked.model, formalism=parser.formalism.name, system=system, sentences=found)
+
+    async def derivation(self, asked: SentenceOfText) -> dict[str, Any]:
+        parser = self._parser(asked)
+        sentences = await asyncio.to_thread(self._sentences, parser, asked)
+        if asked.sentence >= len(sentences):
+            raise RequestError(404, f"there is no sentence {asked.sentence}: the text has {len(sentences)}, from 0 on")
+        (found,) = await self._done(asked.model, TRACE, [sentences[asked.sentence]])
+        return found
+
+    def _parser(self, asked: Text) -> Parser:
+        if asked.model not in self.parsers:
+            raise RequestError(404, f"there is no model {asked.model!r:.60}: {', '.join(self.parsers)}")
+        return self.parsers[asked.model]
+
+    def _sentences(self, parser: Parser, asked: Text) -> list[Any]:
+        most = self.limits
+        given = asked.text if asked.text is not None else asked.sentences
+        assert given is not None  # one of both is
+        length = len(given) if isinstance(given, str) else sum(len(word) + 1 for words in given for word in words)
+        if length > most.characters:
+            raise RequestError(413, f"{length:,} characters, {most.characters:,} are allowed: send it in parts")
+        try:
+            sentences = sentences_from(given, parser.formalism.sentence)
+        except InputError as error:
+            raise RequestError(400, str(error)) from None
+        words = sum(len(sentence.forms) for sentence in sentences)
+        if words > most.words:
+            raise RequestError(413, f"{words:,} words, {most.words:,} are allowed: send them in parts")
+        if not sentences:
+            raise RequestError(400, "there are no sentences")
+        return sentences
+
+    async def _done(self, model: str, what: str, sentences: list[Any]) -> list[dict[str, Any]]:
+        assert self.work is not None, "the app has not started"
+        try:
+            future = self.work.submit((model, what), sentences)
+            return await asyncio.wait_for(asyncio.wrap_future(future), self.limits.seconds)
+        except BusyError:
+            raise RequestError(503, "too many requests are waiting: try again later") from None
+        except TimeoutError:
+            raise RequestError(504, f"not parsed within {self.limits.seconds:g} seconds: send less at once") from None
+        except (CancelledError, asyncio.CancelledError):
+            raise RequestError(503, "the server is shutting down") from None
+        except InputError as error:
+            raise RequestError(400, str(error)) from None
+
+
+def make_app(parsers: dict[str, Parser], limits: Limits | None = None) -> FastAPI:
+    """The web application over parsers by name. It parses in a thread of its own from its start-up to its shutdown."""
+    service = _Service(parsers, limits or Limits())
+    most = service.limits
+
+    @asynccontextmanager
+    async def alive(_app: FastAPI) -> AsyncIterator[None]:
+        with batches(parsers, 2 * most.words, most.waiting) as service.work:
+            yield
+
+    # FastAPI's own pages of documentation load scripts from elsewhere
+    app = FastAPI(
+        title="transition-parser",
+        version=__version__,
+        description="Sentences to dependency trees and AMRs.",
+        lifespan=alive,
+        docs_url=None,
+        redoc_url=None,
+    )
+    _answer_errors(app)
+    app.add_middleware(GZipMiddleware, minimum_size=4096)
+    app.add_middleware(_Bounded, most=_AROUND + _BYTES_A_CHARACTER * most.characters)
+    safe = {"Content-Security-Policy": f"{policy(connects=True)}; frame-ancestors 'none'"}
+    safe |= {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache"}
+    text = page()
+
+    @app.get("/", response_class=HTMLResponse, include_in_schema=False)
+    async def _page() -> HTMLResponse:
+        return HTMLResponse(text, headers=safe)
+
+    @app.get("/api/models", operation_id="models", summary="The models, and what a request may have")
+    async def _models() -> Models:
+        return service.models()
+
+    @app.post("/api/parse", operation_id="parse", summary="The best graph of each sentence", responses=ERRORS)
+    async def _parse(asked: Text) -> Parses:
+        return await service.parse(asked)
+
+    @app.post(
+        "/api/derivation",
+        operation_id="derivation",
+        summary="How the graph of a sentence was found, and the other hypotheses",
+        responses={**ERRORS, 200: {"model": Trace}},
+    )
+    async def _derivation(asked: SentenceOfText) -> JSONResponse:
+        return JSONResponse(await service.derivation(asked))  # much of it: validated nowhere else, and all our own
+
+    return app
+
+
+def _answer_errors(app: FastAPI) -> None:
+    """Every error is an object with `error`."""
+
+    def answer(status: int, problem: str) -> JSONResponse:
+        headers = {"Retry-After": "5"} if status == 503 else {}
+        return JSONResponse({"error": problem}, status, headers)
+
+    @app.exception_handler(RequestError)
+    async def _ours(_request: Request, error: RequestError) -> JSONResponse:
+        return answer(error.status, error.problem)
+
+    @app.exception_handler(HTTPException)
+    async def _http(request: Request, error: HTTPException) -> JSONResponse:
+        return answer(error.status_code, f"{request.method} {request.url.path}: {error.detail}")
+
+    @app.exception_handler(RequestValidationError)
+    async def _form(_request: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"] if part != "body")
+        return answer(422, f"{where}: {first['msg']}" if where else str(first["msg"]))
+
+    @app.exception_handler(Exception)
+    async def _bug(_request: Request, error: Exception) -> JSONResponse:
+        return answer(500, f"an error of the server, see its log: {type(error).__name__}")
+
+
+class _Bounded:
+    """Refuses requests whose body is longer than `most` bytes, while it is read: what is said of its length may be
+    wrong."""
+
+    def __init__(self, app: Any, most: int) -> None:
+        self.app, self.most = app, most
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        body, more = b"", True
+        while more:
+            message = await receive()
+            if message["type"] != "http.request":
+                return  # gone
+            body, more = body + message.get("body", b""), message.get("more_body", False)
+            if len(body) > self.most:
+                answer = JSONResponse({"error": f"the request is longer than {self.most:,} bytes"}, 413)
+                await answer(scope, receive, send)
+                return
+        given = False
+
+        async def once() -> Any:
+            nonlocal given
+            if given:
+                return await receive()  # whether the client is still there
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await self.app(scope, once, send)
+
+
+# --- under uvicorn --------------------------------------------------------------------------
+
+
+def bound_socket(host: str, port: int) -> socket.socket:
+    """A socket at the address; port 0: any that is free. Raises `InputError` where there is none."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        bound = socket.socket(family, kind, protocol)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+        bound.listen(128)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise InputError(
+                f"port {port} of {host} is taken: give another with --port (0: any that is free)"
+            ) from None
+        raise InputError(f"can't listen on port {port} of {host}: {error.strerror or error}") from None
+    return bound
+
+
+class _Server(uvicorn.Server):
+    """SIGINT and SIGTERM end it: what is being answered is finished, and nothing is raised afterwards."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for bound in sockets or ():
+            host, port = bound.getsockname()[:2]
+            shown = f"[{host}]" if ":" in host else host
+            print(f"transition-parser: http://{shown}:{port}/ (Ctrl+C ends it)", file=sys.stderr, flush=True)
+
+
+def serve(app: FastAPI, bound: socket.socket, log: bool = False) -> None:
+    """Serves until a signal ends it. log: a line for each request on standard error."""
+    config = uvicorn.Config(
+        app, log_level="info" if log else "warning", access_log=log, timeout_graceful_shutdown=10, server_header=False
+    )
+    _Server(config).run(sockets=[bound])
