@@ -1,38 +1,120 @@
 """Draws a sentence: of a CoNLL-U file its tree, and the derivation that builds it (stack, buffer and arc of every
-step); of an AMR bank its graph, and which words the nodes are aligned to."""
+step); of an AMR bank its graph, and which words the nodes are aligned to.
+
+Where -o ends in .html it is a page of many sentences that opens without a server, in which derivations are gone through
+step by step: those that build the graphs of IN, or with --model those by which models parse it, with the probability of
+every action and the other hypotheses of the beam."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from transition_parser.cli.options import OptionsOf, add_system, check_options
-from transition_parser.errors import InputError
+from transition_parser.cli.options import OptionsOf, add_system, add_user_dir, check_options, import_user_dir, positive
+from transition_parser.errors import InputError, input_error
 from transition_parser.files import replacing
 from transition_parser.formalisms import TREES, formalism_of_files
+from transition_parser.progress import progress
 
-HELP = "picture of a derivation, or of an AMR"
+if TYPE_CHECKING:
+    from transition_parser.traces import Trace
+
+HELP = "picture of a derivation, or of an AMR; page of derivations"
 EXAMPLE = """example:
   transition-parser draw dev.conllu --id weblog-7 --system arc-hybrid-swap -o weblog-7.svg
-  transition-parser draw dev.amr --id lpp_1943.2 -o lpp_1943.2.png"""
-FORMATS = (".svg", ".png", ".pdf")
+  transition-parser draw dev.amr --id lpp_1943.2 -o lpp_1943.2.png
+  transition-parser draw dev.conllu --model en --sentences 50 -o dev.html"""
+FORMATS, PAGE = (".svg", ".png", ".pdf"), ".html"
 OPTIONS: OptionsOf = {TREES: {"system": None}}
+_OF_MODELS = {"beam": 4, "raw": False, "user_dir": None}
+_OF_PAGES = {"sentences": 20, "model": []}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options of this subcommand."""
-    parser.add_argument("input", metavar="IN", help="CoNLL-U or AMR file")
-    parser.add_argument("--id", metavar="ID", help="sent_id or ::id (default: the first sentence)")
+    parser.add_argument("input", metavar="IN", help="CoNLL-U or AMR file; with --model also text, as parse reads it")
+    parser.add_argument("--id", metavar="ID", help="sent_id or ::id (default: the first sentence; of a page: all)")
     add_system(parser, required=False, formalism=TREES)
-    parser.add_argument("-o", "--output", required=True, metavar="PICTURE", help=f"file ending in {', '.join(FORMATS)}")
+    named = ", ".join((*FORMATS, PAGE))
+    parser.add_argument("-o", "--output", required=True, metavar="PICTURE", help=f"file ending in {named}")
+    page = parser.add_argument_group("of a page")
+    most = _OF_PAGES["sentences"]
+    page.add_argument(
+        "--sentences", type=positive, default=most, metavar="N", help=f"the first N at the most (default {most})"
+    )
+    page.add_argument("--model", nargs="+", default=[], metavar="MODEL", help="draw what these parse, not what IN has")
+    page.add_argument("--beam", type=positive, default=4, metavar="N", help="hypotheses (default 4); 1: greedy")
+    page.add_argument("--raw", action="store_true", help="IN is text of any number of English sentences")
+    add_user_dir(page)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Writes the picture."""
-    if Path(arguments.output).suffix not in FORMATS:
-        raise InputError(f"{arguments.output}: the name must end in {', '.join(FORMATS)}")
+    """Writes the picture, or the page."""
+    suffix = Path(arguments.output).suffix
+    if suffix not in (*FORMATS, PAGE):
+        raise InputError(f"{arguments.output}: the name must end in {', '.join((*FORMATS, PAGE))}")
+    if suffix != PAGE:
+        _check_default(arguments, _OF_PAGES | _OF_MODELS, f"is for pages: let {arguments.output} end in {PAGE}")
+        _picture(arguments)
+        return 0
+    if not arguments.model:
+        _check_default(arguments, _OF_MODELS, "is for what models parse: give --model")
+    from transition_parser.integrations.page import page
+
+    documents = [_parsed(arguments, model) for model in arguments.model] or [_gold(arguments)]
+    with replacing(arguments.output) as temporary:
+        temporary.write_text(page({"documents": documents}), encoding="utf-8")
+    return 0
+
+
+def _picture(arguments: argparse.Namespace) -> None:
     formalism = formalism_of_files(arguments.input)
     check_options(arguments, OPTIONS, formalism, f"{arguments.input} holds {formalism.name}")
     with replacing(arguments.output) as temporary:
         formalism.draw(arguments.input, arguments.id, arguments.system, temporary)
-    return 0
+
+
+def _check_default(arguments: argparse.Namespace, options: dict[str, Any], why: str) -> None:
+    for name, default in options.items():
+        if getattr(arguments, name) != default:
+            raise InputError(f"--{name.replace('_', '-')} {why}")
+
+
+def _gold(arguments: argparse.Namespace) -> dict[str, Any]:
+    from transition_parser.traces import trace_gold
+
+    formalism = formalism_of_files(arguments.input)
+    check_options(arguments, OPTIONS, formalism, f"{arguments.input} holds {formalism.name}")
+    found = _wanted(arguments, formalism.gold(arguments.input, arguments.system), lambda gold: gold.sentence.id)
+    traces = (trace_gold(formalism, *gold) for gold in found)
+    return _document(f"{Path(arguments.input).name}, as it is", arguments, traces)
+
+
+def _parsed(arguments: argparse.Namespace, model: str) -> dict[str, Any]:
+    from transition_parser.parser import Parser
+    from transition_parser.traces import trace
+
+    if arguments.system is not None:
+        raise InputError("--system is for graphs of files: a model has its own")
+    import_user_dir(arguments.user_dir)
+    parser = Parser.load(model, arguments.beam)
+    sentences = _wanted(arguments, parser.read(arguments.input, raw=arguments.raw), lambda sentence: sentence.id)
+    traces = (trace(parser, [sentence])[0] for sentence in sentences)
+    return _document(f"{Path(model).name} ({parser.formalism.name})", arguments, traces)
+
+
+def _wanted(arguments: argparse.Namespace, items: Iterable, name) -> Iterator:
+    if arguments.id is not None:
+        items = (item for item in items if name(item) == arguments.id)
+    return islice(items, arguments.sentences)
+
+
+def _document(title: str, arguments: argparse.Namespace, traces: Iterable[Trace]) -> dict[str, Any]:
+    found = [one.as_data() for one in progress(traces, "drawing")]
+    if not found:
+        problem = "the file holds no sentences" if arguments.id is None else f"no sentence {arguments.id!r}"
+        raise input_error(problem, arguments.input)
+    return {"title": title, "traces": found}

@@ -60,7 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
         keep_few_kernels()
         options = {name: getattr(arguments, name) for name in ("beam", "device", "precision", "threads")}
         parsers = {name: Parser.load(model, **options) for name, model in names.items()}
-        limits = Limits(arguments.max_characters, arguments.max_words, arguments.timeout, arguments.max_waiting)
+        most = (arguments.max_characters, arguments.max_words, arguments.timeout)
+        limits = Limits(*most, waiting=arguments.max_waiting)
         serve(make_app(parsers, limits), bound, arguments.log)
     return 0
 

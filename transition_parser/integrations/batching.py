@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from threading import Condition, Thread
 from typing import Any
 
-from transition_parser.errors import InputError
 from transition_parser.parser import Parser
 from transition_parser.traces import trace
 
@@ -133,6 +132,3 @@ def batches(parsers: dict[str, Parser], most_words: int, most_waiting: int) -> I
         yield found
     finally:
         found.close()
-
-
-__all__ = ["PARSE", "TRACE", "Batches", "BusyError", "InputError", "batches", "work_of"]

@@ -34,11 +34,13 @@ _AROUND = 4096  # bytes of JSON around the text
 
 @dataclass(frozen=True)
 class Limits:
-    """Of a request: characters and words of its text, seconds until it is answered. waiting: requests at a time."""
+    """Of a request: characters and words of its text, seconds until it is answered. steps_of: words of a sentence whose
+    derivations are asked for, which take space that grows with their square. waiting: requests at a time."""
 
     characters: int = 20_000
     words: int = 2_000
     seconds: float = 60.0
+    steps_of: int = 400
     waiting: int = 256
 
 
@@ -163,6 +165,9 @@ class _Service:
         sentences = await asyncio.to_thread(self._sentences, parser, asked)
         if asked.sentence >= len(sentences):
             raise RequestError(404, f"there is no sentence {asked.sentence}: the text has {len(sentences)}, from 0 on")
+        words, most = len(sentences[asked.sentence].forms), self.limits.steps_of
+        if words > most:
+            raise RequestError(413, f"the sentence has {words:,} words: derivations are shown of up to {most:,}")
         (found,) = await self._done(asked.model, TRACE, [sentences[asked.sentence]])
         return found
 

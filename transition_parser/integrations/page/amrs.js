@@ -130,7 +130,7 @@ function drawAmr({ words, nodes, edges, top, shown = null, fresh = null, kinds =
   const places = words.map((word, i) => { const w = widthOf(word, 15); const at = x + w / 2; x += w + WORD_GAP; return at; });
   const wide = Math.max(width, x - WORD_GAP), margin = 14;
   const graphShift = margin + (wide - width) / 2, wordShift = margin + (wide - (x - WORD_GAP)) / 2;
-  const room = tree.rest.length ? LAYER / 2 : 0;
+  const room = tree.rest.length ? 22 : 0;
   for (const box of boxes) { box.x += graphShift; box.y += margin + BOX / 2 + room; }
   const floor = Math.max(0, ...boxes.map((box) => box.y)) + LAYER;
   const size = [Math.ceil(wide + 2 * margin), Math.ceil(floor + 14)];

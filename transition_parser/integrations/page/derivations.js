@@ -1,10 +1,11 @@
 // A derivation step by step.
 const DRAWN = {
-  trees: { written: "CoNLL-U", suffix: "conllu", draw: treeOf, drawStep: treeStep, places: treePlaces },
-  AMRs: { written: "PENMAN", suffix: "amr", draw: amrOf, drawStep: amrStep, places: amrPlaces },
+  trees: { end: "ROOT", written: "CoNLL-U", suffix: "conllu", draw: treeOf, drawStep: treeStep, places: treePlaces },
+  AMRs: { end: "end", written: "PENMAN", suffix: "amr", draw: amrOf, drawStep: amrStep, places: amrPlaces },
 };
 
 const percent = (p) => (p >= 0.99995 ? "100 %" : p >= 0.0995 ? `${(100 * p).toFixed(1)} %` : `${(100 * p).toFixed(2)} %`);
+const signed = (value, digits) => value.toFixed(digits).replace("-", "−");
 const many = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
 // What has been made before a step, and what the action just before it made.
@@ -21,7 +22,7 @@ function treeStep(trace, derivation, step) {
   const arcs = [...all.slice(0, all.length - fresh.length).map(treeArc(root, false)), ...fresh.map(treeArc(root, true))];
   const room = grown(steps, steps.length - 1, "arcs").all.map(treeArc(root, false));
   const kinds = trace.words.map((_, i) => (stack.includes(i) ? "stack" : buffer.includes(i) ? "buffer" : "gone"));
-  return drawTree({ words: trace.words, arcs, room, kinds });
+  return drawTree({ words: trace.words, tags: derivation.graph.upos, arcs, room, kinds });
 }
 
 function treePlaces(trace, derivation, step) {
@@ -81,9 +82,9 @@ function candidateRow(name, probability, kind, title) {
     html("td", {}, html("div", { class: "track" }, bar)), html("td", { class: "number" }, percent(probability)));
 }
 
-function sightTable(words, seen) {
+function sightTable(words, seen, end) {
   const names = Object.keys(seen).filter((name) => name);
-  const head = html("tr", {}, html("th"), ...[...words, "ROOT"].map((word) => html("th", { scope: "col" }, word)));
+  const head = html("tr", {}, html("th"), ...[...words, end].map((word) => html("th", { scope: "col" }, word)));
   const rows = names.map((name) => {
     const values = new Map(seen[name]);
     return html("tr", {}, html("th", { scope: "row" }, name), ...Array.from({ length: words.length + 1 }, (_, i) =>
@@ -114,8 +115,8 @@ function hypothesisText(trace, number) {
   const parts = trace.formalism === "trees" ? "arc" : "part";
   return [
     number ? (same ? `${many(same, parts)} ${same === 1 ? "differs" : "differ"} from the best` : "same graph as the best, in other steps") : "the best",
-    [many(derivation.steps.length - 1, "action"), derivation.log_probability === null ? null : `log-probability ${derivation.log_probability.toFixed(2)}`,
-      derivation.score === null ? null : `${derivation.score.toFixed(3)} an action`].filter(Boolean).join(" · "),
+    [many(derivation.steps.length - 1, "action"), derivation.log_probability === null ? null : `log-probability ${signed(derivation.log_probability, 2)}`,
+      derivation.score === null ? null : `${signed(derivation.score, 3)} an action`].filter(Boolean).join(" · "),
   ];
 }
 
@@ -130,8 +131,8 @@ class DerivationPanel {
     this.said = html("output", { "aria-live": "polite" });
     this.body = html("div");
     const button = (label, text, target) => html("button", { type: "button", "aria-label": label, title: label, click: () => this.go(target()) }, text);
-    this.back = [button("First step", "⏮", () => 0), button("Previous step", "◀", () => this.step - 1)];
-    this.on = [button("Next step", "▶", () => this.step + 1), button("Last step", "⏭", () => this.last)];
+    this.back = [button("First step", "«", () => 0), button("Previous step", "‹", () => this.step - 1)];
+    this.on = [button("Next step", "›", () => this.step + 1), button("Last step", "»", () => this.last)];
     const controls = html("div", { class: "controls" }, ...this.back, this.slider, ...this.on, this.said);
     this.element = html("div", { class: "derivation", tabindex: -1, keydown: (event) => this.key(event) }, controls, this.body);
     this.draw();
@@ -161,10 +162,13 @@ class DerivationPanel {
 
   draw() {
     const { trace, derivation, step } = this, now = derivation.steps[step], kind = DRAWN[trace.formalism];
+    const focused = document.activeElement;
     this.slider.max = this.last;
     this.slider.value = step;
     this.back.forEach((button) => { button.disabled = step === 0; });
     this.on.forEach((button) => { button.disabled = step === this.last; });
+    if ([...this.back, ...this.on].some((button) => button.disabled && button === focused))
+      this.slider.focus({ preventScroll: true }); // a button that is switched off would swallow keys
     const next = now.action === null ? "the derivation has ended" : html("b", {}, now.action);
     this.slider.setAttribute("aria-valuetext", `Step ${step} of ${this.last}: ${now.action || "ended"}`);
     this.said.replaceChildren(`Step ${step} of ${this.last} · ${now.action === null ? "" : "next: "}`, next);
@@ -176,7 +180,7 @@ class DerivationPanel {
     if (trace.derivations.length > 1) halves.push(html("section", {}, html("h2", {}, "Hypotheses of the beam"), this.hypotheses()));
     if (halves.length) sections.push(html("div", { class: "halves" }, ...halves));
     if (now.seen && Object.keys(now.seen).length)
-      sections.push(html("section", {}, html("h2", {}, "What the network is told of each word (ranks, or marks)"), sightTable(trace.words, now.seen)));
+      sections.push(html("section", {}, html("h2", {}, "What the network sees of the words (ranks, or marks)"), sightTable(trace.words, now.seen, kind.end)));
     this.body.replaceChildren(...sections);
     picture.scrollLeft = scroll;
   }

@@ -1,5 +1,5 @@
 // Dependency trees: arcs above words.
-const LEVEL = 26, WORD_GAP = 14, FOOT = 5, TURN = 7;
+const LEVEL = 26, WORD_GAP = 14, FOOT = 6, TURN = 7;
 
 // At which level each arc runs: above all arcs between the words it joins. Those of the root have none.
 function levelsOf(arcs) {
@@ -37,6 +37,7 @@ function placesOf(words, tags, arcs) {
 
 // Where arcs stand at a word: the shorter, the further from its middle.
 function feetOf(arcs, places) {
+  const roots = new Set(arcs.filter(({ head }) => head < 0).map(({ word }) => word));
   const ends = places.map(() => ({ left: [], right: [] }));
   arcs.forEach(({ head, word }, i) => {
     if (head < 0) return;
@@ -48,7 +49,7 @@ function feetOf(arcs, places) {
     for (const [side, sign] of [["left", -1], ["right", 1]]) {
       const sorted = [...ends[word][side]].sort((a, b) => length(b) - length(a));
       const place = sorted.indexOf(i);
-      if (place >= 0) return places[word] + sign * FOOT * (place + 0.6);
+      if (place >= 0) return places[word] + sign * FOOT * (place + (roots.has(word) ? 1.1 : 0.6));
     }
     return places[word];
   };

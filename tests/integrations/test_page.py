@@ -1,0 +1,340 @@
+"""The page in a real browser: served, and from a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
+from tests.integrations.serving import serving
+from transition_parser import Parser
+from transition_parser.traces import trace
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="no browser is driven here: pip install playwright")
+pytest.importorskip("fastapi", reason="pip install 'transition-parser[serve]'")
+
+BEAM = 3
+TEXT = "The old lighthouse keeper waved at every ship. She told him what they had decided."
+EVIL = (
+    "<script>window.ran = 1</script> <img src=x onerror='window.ran = 2'> \"><svg onload=window.ran=3> "
+    "</script><script>window.ran = 4</script> javascript:window.ran=5 {{7*7}} ]]> <!-- said Tom."
+)
+LONG = " ".join(f"The keeper of house {i} saw that the ship which passed lost its way ." for i in range(20))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+    if path is None:
+        pytest.skip("no Chromium here: apt-get install chromium, or name it in CHROMIUM")
+    with sync_api.sync_playwright() as playwright:
+        # root, as in containers, has no sandbox
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def served():
+    with serving("en-ewt", "en-amr", "--beam", str(BEAM), "--precision", "fp32") as (_process, address):
+        yield address
+
+
+@pytest.fixture(scope="module")
+def parsers():
+    return {name: Parser.load(name, beam=BEAM, precision="fp32") for name in ("en-ewt", "en-amr")}
+
+
+@pytest.fixture
+def tab(browser):
+    """A page that fails the test where anything is said on its console, or is asked of another host."""
+    context = browser.new_context(viewport={"width": 1000, "height": 800}, accept_downloads=True)
+    context.set_default_timeout(60_000)
+    said: list[str] = []
+
+    def opened(page):
+        page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("dialog", lambda dialog: said.append(dialog.message))
+        page.on("request", lambda request: said.append(request.url) if not own(request.url) else None)
+
+    context.on("page", opened)
+    yield context.new_page()
+    context.close()
+    assert said == []
+
+
+def own(address: str) -> bool:
+    return urlsplit(address).hostname == "127.0.0.1" or urlsplit(address).scheme in ("file", "data", "blob", "about")
+
+
+def parse(tab, text: str, model: str = "en-ewt") -> None:
+    tab.select_option("#model", model)
+    tab.fill("#text", text)
+    with tab.expect_response("**/api/parse") as answer:
+        tab.click("#parse")
+    tab.locator("article").first.wait_for()
+    assert answer.value.ok
+
+
+def texts(tab, selector: str) -> list[str]:
+    return tab.locator(selector).all_text_contents()
+
+
+def downloaded(tab, name: str) -> str:
+    with tab.expect_download() as caught:
+        tab.get_by_role("button", name=name).first.click()
+    with open(caught.value.path(), encoding="utf-8") as file:
+        return file.read()
+
+
+@pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
+def test_a_text_is_typed_and_its_graphs_are_seen(tab, served, parsers, model):
+    tab.goto(served)
+    parse(tab, TEXT, model)
+    parses = parsers[model].parse(TEXT)
+    assert tab.locator("article").count() == len(parses) == 2
+    for number, one in enumerate(parses):
+        picture = f"#sentence-{number + 1} svg"
+        assert texts(tab, f"{picture} .word") == one.sentence.forms
+        if model == "en-ewt":
+            assert sorted(texts(tab, f"{picture} .role")) == sorted(one.tree.relations)
+        else:
+            entry = one.annotated()
+            values = [*entry.wiki.values()]
+            assert sorted(texts(tab, f"{picture} :is(.concept, .constant)")) == sorted([*entry.amr.labels, *values])
+            assert sorted(texts(tab, f"{picture} .role")) == sorted(
+                [e.role for e in entry.amr.edges] + ["wiki"] * len(values)
+            )
+
+
+def at_step(tab) -> tuple[list[str], list[str], list[str]]:
+    """The words or nodes on the stack, in the buffer, and the actions that compete."""
+    places = tab.locator(".places .place")
+    stack, buffer = (places.nth(i).locator(".chip").all_text_contents() for i in (0, 1))
+    return stack, buffer, texts(tab, ".candidates tr:not(.rest) .name")
+
+
+def test_a_derivation_is_gone_through_by_keys_slider_and_buttons(tab, served, parsers):
+    tab.goto(served)
+    parse(tab, TEXT)
+    (expected,) = trace(parsers["en-ewt"], [parsers["en-ewt"].parse(TEXT)[0].sentence])
+    steps, names = expected.derivations[0].steps, [*expected.words, "ROOT"]
+    tab.locator("#sentence-1 .steps").click()
+    tab.locator(".derivation").wait_for()
+
+    def check(number: int) -> None:
+        stack, buffer, actions = at_step(tab)
+        assert stack == [names[i] for i in steps[number].configuration["stack"]]
+        assert buffer == [names[i] for i in steps[number].configuration["buffer"]]
+        assert actions == [candidate.action for candidate in steps[number].candidates]
+        arcs = [relation for step in steps[: number + 1] for _, _, relation in step.configuration["arcs"]]
+        assert sorted(texts(tab, ".derivation svg .role")) == sorted(arcs)
+        taken = texts(tab, ".candidates .taken .name")
+        assert taken == ([] if steps[number].action is None else [steps[number].action])
+        for name, seen in (steps[number].seen or {}).items():
+            row = tab.locator(".sight tr", has=tab.locator(f"th:text-is('{name}')")).locator("td").all_text_contents()
+            assert [(i, int(value)) for i, value in enumerate(row) if value] == list(seen)
+
+    check(0)
+    for number in range(1, len(steps)):  # the slider has the focus
+        tab.keyboard.press("ArrowRight")
+        check(number)
+    tab.keyboard.press("ArrowRight")
+    check(len(steps) - 1)
+    tab.keyboard.press("Home")
+    check(0)
+    tab.get_by_label("Step of the derivation").fill("7")
+    check(7)
+    tab.keyboard.press("ArrowLeft")
+    check(6)
+    tab.get_by_label("Next step").click()
+    check(7)
+    tab.get_by_label("Last step").click()
+    check(len(steps) - 1)
+    assert tab.locator("output").text_content().endswith("the derivation has ended")
+    assert tab.locator(".hypotheses button").count() == len(expected.derivations) == BEAM
+    tab.locator(".hypotheses button").nth(1).click()
+    tab.get_by_label("First step").click()
+    steps = expected.derivations[1].steps
+    check(0)
+    tab.keyboard.press("End")
+    check(len(steps) - 1)
+
+
+def test_the_graph_of_an_amr_grows(tab, served, parsers):
+    tab.goto(served)
+    parse(tab, TEXT, "en-amr")
+    (expected,) = trace(parsers["en-amr"], [parsers["en-amr"].parse(TEXT)[1].sentence])
+    tab.locator("#sentence-2 .steps").click()
+    tab.locator(".derivation").wait_for()
+    labels, roles = [], []
+    for step in expected.derivations[0].steps:
+        labels += [node[1] for node in step.configuration["nodes"]]
+        roles += [role for _, role, _ in step.configuration["edges"]]
+        assert sorted(texts(tab, ".derivation svg :is(.concept, .constant)")) == sorted(labels)
+        assert sorted(texts(tab, ".derivation svg .role")) == sorted(roles)
+        assert texts(tab, ".places .place:first-child .chip") == [labels[i] for i in step.configuration["stack"]]
+        tab.keyboard.press("ArrowRight")
+
+
+@pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
+def test_a_link_shows_the_same_to_others(tab, served, model):
+    tab.goto(served)
+    parse(tab, f"{TEXT} Größe & #1 = 100 % + 日本 ?", model)
+    tab.locator("#sentence-2 .steps").click()
+    tab.locator(".derivation").wait_for()
+    tab.locator(".hypotheses button").nth(1).click()
+    for _ in range(5):
+        tab.get_by_label("Next step").click()
+    link = tab.url
+    asked = parse_qs(urlsplit(link).fragment)
+    assert asked["model"] == [model] and asked["step"] == ["5"] and asked["hypothesis"] == ["1"]
+    other = tab.context.new_page()
+    other.goto(link)
+    other.locator(".derivation").wait_for()
+    for part in ("#text", "#model"):
+        assert other.input_value(part) == tab.input_value(part)
+    assert other.locator("#answers").inner_html() == tab.locator("#answers").inner_html()
+    assert other.url == link
+
+
+def test_what_is_downloaded_is_the_parse(tab, served, parsers):
+    tab.goto(served)
+    for model, name in (("en-ewt", "CoNLL-U"), ("en-amr", "PENMAN")):
+        parse(tab, TEXT, model)
+        expected = [str(one.annotated()) for one in parsers[model].parse(TEXT)]
+        assert downloaded(tab, f"Download {name}") == expected[0]
+        assert downloaded(tab, f"All as {name}") == "".join(expected)
+        assert [one["written"] for one in json.loads(downloaded(tab, "All as JSON"))["sentences"]] == expected
+        picture = downloaded(tab, "Download the drawing as SVG")
+        assert picture.startswith("<?xml") and picture.count("<text") == tab.locator("#sentence-1 svg text").count()
+        other = tab.context.new_page()  # it is well-formed, and stands alone
+        other.set_content(f"<html><body>{picture.partition('?>')[2]}</body></html>")
+        assert texts(other, "svg text") == texts(tab, "#sentence-1 svg text") and "var(" not in picture
+        other.close()
+
+
+def test_a_long_text(tab, served):
+    assert len(LONG.split()) == 300
+    tab.goto(served)
+    for model in ("en-ewt", "en-amr"):
+        parse(tab, LONG, model)
+        words = [word for i in range(20) for word in texts(tab, f"#sentence-{i + 1} svg .word")]
+        assert words == LONG.split()
+    tab.select_option("#model", "en-ewt")
+    parse(tab, " ".join(LONG.replace(" .", ",").split()), "en-ewt")  # one sentence of 300 words
+    assert tab.locator("article").count() == 1 and tab.locator("article svg .word").count() == 300
+    tab.locator(".steps").click()
+    tab.locator(".derivation").wait_for()
+    tab.keyboard.press("End")
+    assert tab.locator(".derivation svg .role").count() == 300
+
+
+@pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
+def test_markup_is_text(tab, served, tmp_path, model):
+    """Served, by a link, in steps, in a file, and in a drawing that was downloaded."""
+    tab.goto(served)
+    parse(tab, EVIL, model)
+    assert tab.locator("article").count() >= 1
+    for steps in tab.locator(".steps").all():
+        steps.click()
+    other = tab.context.new_page()
+    other.goto(tab.url)
+    other.locator("article").first.wait_for()
+    picture = tmp_path / "picture.svg"
+    picture.write_text(downloaded(tab, "Download the drawing as SVG"), encoding="utf-8")
+    file = tmp_path / "page.html"
+    text = tmp_path / "<script>window.ran=6<.txt"
+    text.write_text(EVIL, encoding="utf-8")
+    run_here("draw", text, "--raw", "--model", model, "-o", file)
+    drawn, opened = tab.context.new_page(), tab.context.new_page()
+    drawn.goto(picture.as_uri())
+    opened.goto(file.as_uri())
+    opened.locator("article").first.wait_for()
+    for page in (tab, other, drawn, opened):
+        assert page.evaluate("() => window.ran") is None
+    for page in (tab, other, opened):
+        assert page.locator("main :is(script, img, iframe, a)").count() == 0
+        shown = "".join(texts(page, ".sentence"))
+        assert "<script>window.ran = 1</script>" in shown and "<img src=x" in shown
+
+
+def test_fifty_requests_at_once_lose_nothing(tab, served, parsers):
+    tab.goto(served)
+    ask = """async (texts) => Promise.all(texts.map(async (text, i) => {
+        const body = JSON.stringify({ model: i % 2 ? "en-amr" : "en-ewt", text });
+        const headers = { "Content-Type": "application/json" };
+        const reply = await fetch("api/parse", { method: "POST", headers, body });
+        return [reply.status, await reply.json()];
+    }))"""
+    asked = [f"Number {i} of them told me {'very ' * (i % 7)}little ." for i in range(50)]
+    answers = tab.evaluate(ask, asked)
+    for i, (text, (status, answer)) in enumerate(zip(asked, answers, strict=True)):
+        expected = parsers[("en-ewt", "en-amr")[i % 2]].parse(text)
+        assert status == 200 and [one["written"] for one in answer["sentences"]] == [
+            str(one.annotated()) for one in expected
+        ]
+
+
+def test_what_is_wrong_is_said_on_the_page(browser, served):
+    context = browser.new_context()
+    tab = context.new_page()
+    tab.goto(served)
+    tab.fill("#text", "word " * 2001)
+    tab.click("#parse")
+    tab.locator("#status.error").wait_for()
+    assert "2,001 words, 2,000 are allowed" in tab.locator("#status").text_content()
+    tab.route("**/api/parse", lambda route: route.abort())
+    tab.fill("#text", "Stop!")
+    tab.click("#parse")
+    tab.get_by_text("The server does not answer").wait_for()
+    context.close()
+
+
+@pytest.mark.parametrize("path", [SAMPLE, SAMPLE_AMR])
+def test_gold_derivations_in_a_file(tab, tmp_path, path):
+    page = tmp_path / "page.html"
+    run_here("draw", path, "--sentences", "3", "-o", page)
+    tab.goto(page.as_uri())
+    assert tab.locator("article").count() == 3
+    tab.locator("#sentence-2 .steps").click()
+    before = tab.locator(".derivation svg .role").count()
+    tab.keyboard.press("End")
+    assert tab.locator(".derivation svg .role").count() > before == 0
+    assert tab.locator(".candidates").count() == tab.locator(".hypotheses").count() == 0
+    link = tab.url
+    other = tab.context.new_page()
+    other.goto(link)
+    assert other.locator("#answers").inner_html() == tab.locator("#answers").inner_html()
+
+
+def test_parses_of_two_models_in_a_file(tab, tmp_path):
+    source, page = tmp_path / "text.txt", tmp_path / "page.html"
+    source.write_text("She sells sea shells .\nWho told you ?\n", encoding="utf-8")
+    run_here("draw", source, "--model", "en-ewt", "en-amr", "--beam", "2", "-o", page)
+    tab.goto(page.as_uri())
+    assert texts(tab, "#sentence-2 svg .word") == ["Who", "told", "you", "?"]
+    tab.locator("#sentence-1 .steps").click()
+    assert tab.locator(".candidates tr").count() >= 1 and tab.locator(".hypotheses button").count() == 2
+    tab.select_option("#model", "1")
+    assert "tell-01" in texts(tab, "#sentence-2 svg .concept")
+
+
+def test_it_fits_a_narrow_screen_and_is_dark_where_that_is_wanted(browser, served):
+    grounds = set()
+    for scheme in ("light", "dark"):
+        context = browser.new_context(viewport={"width": 400, "height": 800}, color_scheme=scheme)
+        tab = context.new_page()
+        tab.goto(served)
+        parse(tab, TEXT)
+        tab.locator(".steps").first.click()
+        tab.locator(".derivation").wait_for()
+        assert tab.evaluate("() => document.documentElement.scrollWidth") <= 400
+        grounds.add(tab.evaluate("() => getComputedStyle(document.body).backgroundColor"))
+        context.close()
+    assert len(grounds) == 2
