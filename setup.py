@@ -108,7 +108,7 @@ setup(
         ),
     ],
     package_data={
-        "transition_parser": ["pretrained/*/*", "reports/*.html", "py.typed"],
+        "transition_parser": ["pretrained/*/*", "reports/*.html", "integrations/page/*", "py.typed"],
         "oracles": ["py.typed"],
         "preprocess": ["py.typed"],
     },
@@ -139,7 +139,12 @@ setup(
     extras_require={
         # encoders that read words, see --pretrained
         "pretrained": ["transformers>=5.0,<6", "peft>=0.17"],
+        # the page and the JSON API, see `serve`
+        "serve": ["fastapi>=0.115", "uvicorn>=0.30"],
         "test": [
+            # FastAPI's test client; what drives Chromium, which is not installed with it
+            "httpx>=0.27",
+            "playwright>=1.45",
             "pytest>=8",
             "pytest-xdist>=3.6",
             "penman>=1.3.0",
