@@ -59,8 +59,8 @@ def test_an_installation_holds_models_and_configs_and_says_that_it_is_typed(sour
     due = [f"{package}/py.typed" for package in PACKAGES]
     due += [f"transition_parser/{path.relative_to(ROOT).as_posix()}" for path in ROOT.glob("configs/*.flags")]
     due.append("transition_parser/reports/report.html")
-    for path in ROOT.glob("transition_parser/pretrained/*/*"):
+    for path in (*ROOT.glob("transition_parser/pretrained/*/*"), *ROOT.glob("transition_parser/integrations/page/*.*")):
         due.append(path.relative_to(ROOT).as_posix())
-    assert len(due) >= 10
+    assert len(due) >= 17
     assert [name for name in due if not (installed / name).is_file()] == []
     assert not list(installed.rglob("*.c")) and not (installed / "tests").exists()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -77,8 +77,9 @@ class Trace:
     derivations: tuple[Derivation, ...]
 
     def as_data(self) -> dict[str, Any]:
-        """The same as dictionaries, lists, strings and numbers."""
-        return asdict(self)
+        """The same as dictionaries, sequences, strings and numbers, for JSON; what is inside is shared, not copied."""
+        derivations = [{**vars(one), "steps": [vars(step) for step in one.steps]} for one in self.derivations]
+        return {**vars(self), "derivations": derivations}
 
 
 # --- of any derivation ----------------------------------------------------------------------
@@ -197,7 +198,8 @@ class _Choice(NamedTuple):
 
 
 def _sparse(values: np.ndarray) -> list[tuple[int, int]]:
-    return [(int(i), int(values[i])) for i in values.nonzero()[0]]
+    (there,) = values.nonzero()
+    return list(zip(there.tolist(), values[there].tolist(), strict=True))
 
 
 class _Recorder:

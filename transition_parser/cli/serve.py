@@ -61,6 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
         options = {name: getattr(arguments, name) for name in ("beam", "device", "precision", "threads")}
         parsers = {name: Parser.load(model, **options) for name, model in names.items()}
         most = (arguments.max_characters, arguments.max_words, arguments.timeout)
+        for parser in parsers.values():
+            parser.parse("Hello.")  # tables that are read when they are first needed
         limits = Limits(*most, waiting=arguments.max_waiting)
         serve(make_app(parsers, limits), bound, arguments.log)
     return 0

@@ -116,7 +116,7 @@ class Trace(BaseModel):
     formalism: str
     system: str
     words: list[str]
-    derivations: list[dict[str, Any]]
+    derivations: list[dict[str, Any]] = Field(description="each with `graph`, `steps`, `score`, `log_probability`")
 
 
 class Problem(BaseModel):

@@ -25,7 +25,7 @@ function placesOf(words, tags, arcs) {
     if (head < 0) continue;
     const left = Math.min(head, word);
     const share = Math.abs(head - word);
-    if (share <= 2) between[left] = Math.max(between[left], (widthOf(relation, 12) + 26) / share);
+    if (share <= 2) between[left] = Math.max(between[left], (widthOf(relation, 12) + 36) / share);
   }
   const places = [];
   words.forEach((word, i) => {
