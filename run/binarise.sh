@@ -5,5 +5,6 @@ if [ $# -ne 1 ] || [ ! -f "$1/train.src" ]; then usage "DATA (a folder that tran
 data=$1
 splits=(--trainpref "$data/train" --validpref "$data/valid")
 [ -f "$data/test.src" ] && splits+=(--testpref "$data/test")
+needs_fairseq
 fairseq-preprocess --user-dir "$root/transition_parser" --task transition_parsing --source-lang src --target-lang act \
     "${splits[@]}" --destdir "$data" >/dev/null

@@ -21,3 +21,10 @@ usage() {
     echo "usage: bash run/$(basename "$0") $*" >&2
     exit 2
 }
+
+# needs_fairseq: says how to get the programs that train
+needs_fairseq() {
+    command -v fairseq-train >/dev/null && return
+    echo "$(basename "$0"): fairseq is not installed: bash run/setup.sh, or pip install 'transition-parser[train]'" >&2
+    exit 2
+}

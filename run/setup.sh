@@ -4,7 +4,7 @@
 venv=$root/.venv
 torch=2.13.0
 
-wanted=$(cat "$root"/setup.py "$root"/run/{constraints.txt,setup.sh} "$root"/transition_parser/*/*.[ch] | cksum)
+wanted=$(cat "$root"/{setup.py,pyproject.toml} "$root"/run/{constraints.txt,setup.sh} "$root"/transition_parser/*/*.[ch] | cksum)
 if [ "$(cat "$venv/.complete" 2>/dev/null)" != "$wanted $root" ]; then
     python=
     for candidate in python3 python3.13 python3.12 python3.11; do

@@ -6,5 +6,6 @@ config=$1 data=$2 checkpoints=$3
 shift 3
 lines=$(python -m transition_parser.training.flags "$config")
 mapfile -t flags <<<"$lines"
+needs_fairseq
 exec fairseq-train "$data" --user-dir "$root/transition_parser" --task transition_parsing \
     --save-dir "$checkpoints" --log-format simple "${flags[@]}" "$@"

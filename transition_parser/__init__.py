@@ -1,7 +1,7 @@
 """A fairseq plug-in that turns sentences into graphs by predicting the actions of a state machine.
 
-`from transition_parser import Parser` loads torch and fairseq; the graphs, the transition
-systems and the oracles do not need them.
+`from transition_parser import Parser` loads torch; the graphs, the transition systems
+and the oracles do not need it. Only training needs fairseq.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 
 
@@ -31,6 +33,28 @@ def input_error(
     position = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
     name = "" if sentence is None else f"sentence {sentence}: "
     return InputError(f"{position}{name}{problem}")
+
+
+@contextmanager
+def needs_extra(extra: str, what: str) -> Iterator[None]:
+    """Around imports of what an extra of the package brings. Raises `InputError` where it is not installed.
+
+    >>> with needs_extra("draw", "pictures"):
+    ...     import matplotlub
+    Traceback (most recent call last):
+    ...
+    transition_parser.errors.InputError: pictures need the extra `draw` (No module named 'matplotlub'): \
+pip install 'transition-parser[draw]'
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise missing_extra(extra, what, str(error)) from None
+
+
+def missing_extra(extra: str, what: str, problem: str) -> InputError:
+    """The error that says how to get an extra of the package."""
+    return InputError(f"{what} need the extra `{extra}` ({problem}): pip install 'transition-parser[{extra}]'")
 
 
 def shortened(text: str, most: int = 60) -> str:

@@ -35,9 +35,9 @@ def fresh():
 
 
 @pytest.fixture
-def missing(fresh, monkeypatch):
+def missing(fresh, monkeypatch, tmp_path):
     """As where there was no compiler."""
-    monkeypatch.setattr(loader, "find_spec", lambda name: None)
+    monkeypatch.setattr(loader, "FOLDER", tmp_path / "empty")
 
 
 def loaded() -> list[bool]:
@@ -80,10 +80,9 @@ def test_what_is_missing_is_said_once(missing, monkeypatch):
 
 def test_what_cannot_be_loaded_is_said(fresh, monkeypatch, tmp_path):
     monkeypatch.delenv("TRANSITION_PARSER_KERNELS", raising=False)
-    broken = tmp_path / "broken.so"
-    broken.write_bytes(b"no library")
-    monkeypatch.setattr(loader, "find_spec", lambda name: type("Spec", (), {"origin": str(broken)}))
-    with pytest.warns(ParserWarning, match="search kernels cannot be loaded .*broken.so"):
+    (tmp_path / "_search_kernels.so").write_bytes(b"no library")
+    monkeypatch.setattr(loader, "FOLDER", tmp_path)
+    with pytest.warns(ParserWarning, match=r"search kernels cannot be loaded .*_search_kernels.so"):
         assert not search_kernels.supports(torch.zeros(1, 32))
 
 

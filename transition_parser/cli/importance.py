@@ -10,7 +10,7 @@ from pathlib import Path
 
 from transition_parser.cli.draw import FORMATS
 from transition_parser.cli.options import add_json, add_user_dir, import_user_dir, positive, print_figures
-from transition_parser.errors import InputError
+from transition_parser.errors import InputError, needs_extra
 from transition_parser.files import replacing
 
 HELP = "what each part of the parser state is worth to a model"
@@ -44,7 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is None:
         found = importance(parser, arguments.gold)
     else:
-        from transition_parser.drawing_importance import draw_importance
+        with needs_extra("draw", "pictures"):
+            from transition_parser.drawing_importance import draw_importance
 
         with replacing(arguments.output) as temporary:
             found = importance(parser, arguments.gold)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from transition_parser.errors import InputError, input_error
+from transition_parser.errors import InputError, input_error, missing_extra
 from transition_parser.files import replacing
 from transition_parser.formalisms import FORMALISMS, Formalism
 
@@ -93,7 +93,13 @@ def import_user_dir(folder: str | None) -> None:
     assert spec is not None and spec.loader is not None  # the name ends in .py
     if path.name not in sys.modules:
         module = sys.modules[path.name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        try:
+            spec.loader.exec_module(module)
+        except ModuleNotFoundError as error:
+            del sys.modules[path.name]
+            if (error.name or "").partition(".")[0] != "fairseq":
+                raise  # a bug of that package
+            raise missing_extra("train", f"the models of {folder}", str(error)) from None
 
 
 def positive(text: str) -> int:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from transition_parser.errors import InputError, input_error
+from transition_parser.errors import InputError, input_error, needs_extra
 from transition_parser.formalisms.formalism import Formalism, Gold, Report
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AmrEntry, read_bank
@@ -78,7 +78,8 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         return read_bank(path)
 
     def draw(self, path: str | os.PathLike, wanted: str | None, system: str | None, picture: Path) -> None:
-        from transition_parser.drawing_amr import draw_amr
+        with needs_extra("draw", "pictures"):
+            from transition_parser.drawing_amr import draw_amr
 
         entry = next((e for e in read_bank(path) if wanted is None or e.id == wanted), None)
         if entry is None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from transition_parser.errors import input_error
+from transition_parser.errors import input_error, needs_extra
 from transition_parser.formalisms.formalism import Formalism, Gold, Report
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
@@ -69,7 +69,8 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         return read_conllu(path)
 
     def draw(self, path: str | os.PathLike, wanted: str | None, system: str | None, picture: Path) -> None:
-        from transition_parser.drawing import draw_derivation
+        with needs_extra("draw", "pictures"):
+            from transition_parser.drawing import draw_derivation
 
         sentence = next((s for s in read_conllu(path) if wanted is None or s.id == wanted), None)
         if sentence is None:

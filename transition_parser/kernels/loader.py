@@ -7,13 +7,14 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from transition_parser.errors import InputError, ParserWarning
 
 VARIABLE = "TRANSITION_PARSER_KERNELS"
 LIBRARIES = ("search", "machine", "amr_machine", "legality", "costs")
+FOLDER = Path(__file__).parent  # where the set-up puts them
 
 Signature = tuple[Any, Sequence[Any]]  # what a C function returns, and its arguments, as ctypes has them
 
@@ -34,12 +35,12 @@ def load_library(name: str, functions: Mapping[str, Signature]) -> ctypes.CDLL |
     there is none that fits: then warns, once in a process."""
     if not switched_on():
         return None
-    spec = find_spec(_module(name))
-    if spec is None or spec.origin is None:
+    path = _path(name)
+    if not path.is_file():
         _warn_of_missing()
         return None
     try:
-        library = ctypes.CDLL(spec.origin)
+        library = ctypes.CDLL(str(path))
         for function, (result, arguments) in functions.items():
             getattr(library, function).restype = result
             getattr(library, function).argtypes = arguments
@@ -49,13 +50,13 @@ def load_library(name: str, functions: Mapping[str, Signature]) -> ctypes.CDLL |
     return library
 
 
-def _module(name: str) -> str:
-    return f"{__package__}._{name}_kernels"
+def _path(name: str) -> Path:
+    return FOLDER / f"_{name}_kernels.so"
 
 
 @lru_cache(maxsize=1)
 def _warn_of_missing() -> None:
-    *names, last = [name.replace("_", " ") for name in LIBRARIES if find_spec(_module(name)) is None]
+    *names, last = [name.replace("_", " ") for name in LIBRARIES if not _path(name).is_file()]
     listed = f"{', '.join(names)} and {last}" if names else last
     _warn(f"{listed} kernels are not compiled (gcc 12 or clang was not found at installation)")
 

