@@ -62,7 +62,6 @@ def test_parsing_and_scoring_need_no_extra(model, file, start, tmp_path):
     [
         ("preprocess", "dependency", "--system", "arc-hybrid", "--train", SAMPLE, "--valid", SAMPLE, "--dest"),
         ("align", SAMPLE_AMR),
-        ("merge", SAMPLE_AMR.parent, "-o"),
     ],
 )
 def test_other_commands_need_no_extra(command, tmp_path):

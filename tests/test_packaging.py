@@ -1,16 +1,24 @@
-"""What is shipped: the source distribution can be built from, and an installation holds more than the Python files."""
+"""What is shipped: the source distribution can be built from and tested, one wheel serves every Python, and what it
+installs parses without any extra."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 import tarfile
+import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from tests.conftest import ROOT
+from tests.test_extras import WITHOUT
+from transition_parser import __version__
+from transition_parser.kernels.loader import LIBRARIES
 
 PACKAGES = ("transition_parser", "oracles", "preprocess")
 C_SOURCES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "transition_parser").rglob("*.[ch]"))
@@ -29,10 +37,10 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("packaging") / "copy"
     copy.mkdir()
     ignored = shutil.ignore_patterns("__pycache__", "*.so")
-    for name in (*PACKAGES, "tests", "run", "configs"):
+    for name in (*PACKAGES, "tests", "run", "configs", "docs"):
         shutil.copytree(ROOT / name, copy / name, ignore=ignored)
     for path in ROOT.iterdir():
-        if path.is_file() and not path.name.startswith("."):
+        if path.is_file() and path.name != ".git":
             shutil.copy(path, copy)
     setup(copy, "sdist", "--dist-dir", copy.parent)
     (archive,) = copy.parent.glob("*.tar.gz")
@@ -47,6 +55,14 @@ def test_the_source_distribution_holds_what_building_testing_and_training_need(s
         *(f"{package}/py.typed" for package in PACKAGES),
         *("LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "pyproject.toml", "setup.py"),
         *(path.relative_to(ROOT).as_posix() for path in ROOT.glob("configs/*")),
+        *(
+            "CITATION.cff",
+            "mkdocs.yml",
+            "Dockerfile",
+            ".dockerignore",
+            "docs/architectures.md",
+            "docs/importance-use.svg",
+        ),
         *("run/setup.sh", "run/constraints.txt", "run/bench/all.sh", "tests/conftest.py", "tests/data/sample.amr"),
     ]
     assert len(C_SOURCES) >= 3
@@ -64,3 +80,75 @@ def test_an_installation_holds_models_and_configs_and_says_that_it_is_typed(sour
     assert len(due) >= 17
     assert [name for name in due if not (installed / name).is_file()] == []
     assert not list(installed.rglob("*.c")) and not (installed / "tests").exists()
+
+
+@pytest.fixture(scope="module")
+def wheel(sources) -> Path:
+    """The wheel that the source distribution becomes."""
+    setup(sources, "bdist_wheel", "--dist-dir", sources.parent / "wheels")
+    (path,) = (sources.parent / "wheels").glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def site(wheel) -> Path:
+    """What the wheel installs."""
+    folder = wheel.parent / "site"
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", folder, wheel]
+    done = subprocess.run(list(map(str, pip)), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return folder
+
+
+def outside(site: Path, *command: str | Path, stdin: str = "") -> str:
+    """What Python prints, run in another folder than the sources, with `site` first on its path."""
+    environment = {**os.environ, "PYTHONPATH": str(site), "OMP_NUM_THREADS": "1"}
+    python = [sys.executable, *map(str, command)]
+    done = subprocess.run(python, cwd=site.parent, env=environment, input=stdin, capture_output=True, text=True)
+    assert done.returncode == 0 and "warning" not in done.stderr, done.stderr[-3000:]
+    return done.stdout
+
+
+def test_one_wheel_serves_every_python_of_a_machine(wheel):
+    version, python, abi, platform = wheel.stem.split("-")[1:]
+    assert (python, abi) == ("py3", "none") and platform.startswith(("linux", "macosx"))
+    assert version == __version__
+    with zipfile.ZipFile(wheel) as archive:
+        libraries = sorted(name for name in archive.namelist() if name.endswith(".so"))
+        described = archive.read(f"transition_parser-{version}.dist-info/WHEEL").decode()
+    assert libraries == sorted(f"transition_parser/kernels/_{name}_kernels.so" for name in LIBRARIES)
+    assert f"Tag: py3-none-{platform}" in described and "Root-Is-Purelib: false" in described
+
+
+def test_what_is_installed_is_what_is_loaded(site):
+    show = (
+        "from transition_parser.kernels import loader, machine_kernels as k; print(loader.FOLDER, k.library() is None)"
+    )
+    assert outside(site, "-c", show).split() == [str(site / "transition_parser" / "kernels"), "False"]
+
+
+@pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
+def test_what_is_installed_parses_without_any_extra(site, model):
+    program = f"import transition_parser\nassert transition_parser.__path__ == [{str(site / 'transition_parser')!r}]"
+    parsed = outside(site, "-c", program + WITHOUT, "parse", model, "-", "--raw", stdin="She sleeps.")
+    assert "\troot\t" in parsed if model == "en-ewt" else "sleep-01" in parsed
+
+
+@pytest.mark.slow
+def test_the_source_distribution_runs_its_own_tests(sources):
+    """All of them can be collected there; those of the sample treebank are run."""
+    pytest_there = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
+    assert " error" not in outside(
+        sources, *pytest_there, sources / "tests", "--collect-only", "-q", "--rootdir", sources
+    )
+    done = outside(sources, *pytest_there, sources / "tests" / "oracles" / "test_check.py", "--rootdir", sources)
+    assert " passed" in done or "100%" in done
+
+
+def test_base_needs_neither_fairseq_nor_matplotlib(site):
+    (installed,) = metadata.distributions(name="transition-parser", path=[str(site)])
+    required = list(map(Requirement, installed.requires or ()))
+    base = {requirement.name for requirement in required if requirement.marker is None}
+    assert {"torch", "spacy", "safetensors"} <= base
+    assert not {"fairseq-fixed", "matplotlib", "transformers", "peft", "pytest"} & base
+    assert {"train", "draw", "pretrained", "all", "test"} <= set(installed.metadata.get_all("Provides-Extra"))

@@ -3,8 +3,10 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tomllib
 from importlib import metadata
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from packaging.requirements import Requirement
 from tests.conftest import ROOT, SAMPLE
 
 RUN = ROOT / "run"
+INSTALLED = ("train", "draw", "pretrained", "test")  # the extras that run/setup.sh installs
 SCRIPTS = sorted(
     path.name for path in RUN.glob("*.sh") if path.name not in ("environment.sh", "variants.sh", "setup.sh", "test.sh")
 )
@@ -44,6 +47,22 @@ def test_a_script_that_is_called_wrongly_says_how_to_call_it(script, arguments, 
 
 def test_every_script_is_tried():
     assert len(SCRIPTS) >= 9 and "train.sh" in SCRIPTS
+
+
+def test_training_without_fairseq_says_how_to_get_it(tmp_path):
+    """With no program on the path but those of the system."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "train.src").touch()
+    copied = tmp_path / "run"  # beside no environment
+    shutil.copytree(RUN, copied)
+    for script, *arguments in (["binarise.sh", "data"], ["train.sh", ROOT / "configs" / "use.flags", "data", "out"]):
+        command = ["bash", copied / script, *arguments]
+        done = subprocess.run(command, cwd=tmp_path, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True)
+        assert done.returncode == 2 and done.stderr.count("\n") == 1 and not done.stdout
+        assert (
+            done.stderr.startswith(f"{script}: fairseq is not installed")
+            and "'transition-parser[train]'" in done.stderr
+        )
 
 
 def test_folders_are_those_of_the_caller(tmp_path):
@@ -134,7 +153,13 @@ def needed(name: str, extras: tuple[str, ...], seen: set[str]) -> set[str]:
 def test_all_that_is_needed_is_listed_but_torchaudio():
     """run/setup.sh installs the list as it stands. torchaudio does not load beside this torch; nothing imports it."""
     without = needed("torch", (), {"torch"})
-    packages = needed("transition-parser", ("test", "pretrained"), set()) - without
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    packages: set[str] = set()
+    for requirement in map(Requirement, [*project["dependencies"], *(r for e in INSTALLED for r in extras[e])]):
+        packages.add(_normal(requirement.name))
+        needed(requirement.name, tuple(requirement.extras), packages)
+    packages -= without
     assert {"fairseq-fixed", "spacy", "pytest", "thinc", "transformers"} <= packages
     assert packages - listed() <= {"torchaudio", "setuptools", "wheel", "pip"}
     assert "torchaudio" not in listed() and "torch" not in listed()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -44,6 +45,12 @@ def megabytes(folder: Path) -> float:
     return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir()) / 1e6
 
 
+def cpu_seconds() -> float:
+    """What the programs that `run` has run have computed."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def measure(work: Path, extras: str, torch: str, cached: bool) -> dict:
     """The figures of one installation in the folder `work`."""
     options = ("-q", "--disable-pip-version-check", *(() if cached else ("--no-cache-dir",)))
@@ -54,16 +61,18 @@ def measure(work: Path, extras: str, torch: str, cached: bool) -> dict:
     venv.create(work / "venv", with_pip=True)
     python = work / "venv" / "bin" / "python"
     run(python, "-m", "pip", "install", "-q", f"torch=={torch}")
-    before, start = megabytes(work / "venv"), time.perf_counter()
     there = set(json.loads(run(python, "-c", SIZES)))
+    before, start, cpu = megabytes(work / "venv"), time.perf_counter(), cpu_seconds()
     run(python, "-m", "pip", "install", *options, f"{wheel}[{extras}]" if extras else wheel)
-    seconds, after = time.perf_counter() - start, megabytes(work / "venv")
+    seconds, cpu = time.perf_counter() - start, cpu_seconds() - cpu
+    after = megabytes(work / "venv")
     sizes = json.loads(run(python, "-c", SIZES))
     packages = {name: round(size / 1e6, 1) for name, size in sizes.items() if name not in there}
     return {
         "wheel": wheel.name,
         "wheel_megabytes": round(wheel.stat().st_size / 1e6, 1),
         "seconds": round(seconds, 1),
+        "cpu_seconds": round(cpu, 1),
         "megabytes": round(after - before, 1),
         "heads": run(python, "-c", PARSE).split(),
         "packages": dict(sorted(packages.items(), key=lambda item: -item[1])),

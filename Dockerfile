@@ -1,0 +1,20 @@
+# An image that parses, built without a network from a folder of wheels. This file was not built where it was written:
+# no Docker was at hand. Its steps are those of tests/test_packaging.py and run/bench/install.py.
+#
+#   pip wheel --wheel-dir wheels "torch==2.13.0+cpu" .        # once, where there is a network, on the same kind of machine
+#   docker build --network none --tag transition-parser .
+#   echo "She sleeps." | docker run --rm --interactive transition-parser parse en-ewt - --raw
+#
+# For an extra, `pip wheel ... ".[serve]"` and `--build-arg EXTRAS=[serve]`.
+FROM python:3.11-slim
+
+ARG EXTRAS=
+COPY wheels /wheels
+RUN pip install --no-cache-dir --no-index --find-links /wheels "transition-parser${EXTRAS}" && rm -r /wheels
+
+# fewer rights than root; files to be read and written are mounted into /data
+RUN useradd --create-home parser
+USER parser
+WORKDIR /data
+ENTRYPOINT ["transition-parser"]
+CMD ["--help"]
