@@ -6,9 +6,11 @@ import errno
 import os
 import secrets
 import shutil
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from transition_parser.errors import input_error
 
@@ -40,6 +42,17 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+
+
+@contextmanager
+def output(path: str | None) -> Iterator[TextIO]:
+    """Standard output for None and `-`; else a temporary file that takes the name `path` at the end, see
+    `replacing`."""
+    if path is None or path == "-":
+        yield sys.stdout
+        return
+    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        yield file
 
 
 @contextmanager

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib.util
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TextIO
 
 from transition_parser.errors import InputError, input_error, missing_extra
-from transition_parser.files import replacing
 from transition_parser.formalisms import FORMALISMS, Formalism
 
 # options of one formalism alone, with their values where they are not given
@@ -102,6 +99,14 @@ def import_user_dir(folder: str | None) -> None:
             raise missing_extra("train", f"the models of {folder}", str(error)) from None
 
 
+def shard(text: str) -> tuple[int, int]:
+    """`I/N` with 1 ≤ I ≤ N, for argparse."""
+    number, slash, of = text.partition("/")
+    if not slash or not 1 <= int(number) <= int(of):
+        raise argparse.ArgumentTypeError(f"{text} is not I/N with I from 1 to N")
+    return int(number), int(of)
+
+
 def positive(text: str) -> int:
     """A whole number ≥ 1, for argparse."""
     value = int(text)
@@ -135,13 +140,3 @@ def report_left_out(problems: Sequence[InputError]) -> None:
     if problems:
         entries = "1 entry" if len(problems) == 1 else f"{len(problems)} entries"
         print(f"transition-parser: {entries} left out", file=sys.stderr)
-
-
-@contextlib.contextmanager
-def output(path: str | None) -> Iterator[TextIO]:
-    """Standard output for None and `-`; else a temporary file that takes the name `path` at the end."""
-    if path is None or path == "-":
-        yield sys.stdout
-        return
-    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        yield file

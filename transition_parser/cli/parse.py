@@ -10,40 +10,51 @@ complete sentences are written.
 
 With --nbest K the K best parses of each sentence follow one another, each a different graph: with the comments
 # nbest = 1/K, # nbest = 2/K, … (# ::nbest 1/K) and # score, the probability of the graph. The first has the id of the
-sentence; `score` compares it alone."""
+sentence; `score` compares it alone.
+
+Several inputs are written one after another, or with -o DIR/ to a file for each. Of JSONL and Parquet, --column says
+which column holds the text (or lists of words): all rows are written, in the same format, with a column of parses
+more."""
 
 from __future__ import annotations
 
 import argparse
-import re
-import sys
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+import os
+from functools import partial
+from typing import TYPE_CHECKING
 
-from transition_parser.cli.options import OptionsOf, add_user_dir, check_options, import_user_dir, output, positive
-from transition_parser.errors import InputError, input_error
-from transition_parser.files import growing
+from transition_parser.cli.options import OptionsOf, add_user_dir, check_options, import_user_dir, positive, shard
+from transition_parser.errors import InputError
 from transition_parser.formalisms import AMR
-from transition_parser.progress import progress
-from transition_parser.sentences.streams import as_they_come, in_chunks, may_pause
+
+if TYPE_CHECKING:
+    from transition_parser.bulk import Job
+    from transition_parser.sentences.parts import Part
 
 HELP = "sentences to trees or AMRs"
 EXAMPLE = """example:
   echo 'She sells sea shells .' | transition-parser parse en -
   transition-parser parse en letter.txt --raw -o letter.conllu
   transition-parser parse checkpoints/checkpoint_best.pt dev.conllu -o dev.parsed.conllu --beam 10
+  transition-parser parse en reviews-*.parquet --column text --raw -o parsed/
   echo 'The dog wants to sleep.' | transition-parser parse amr - --tokenize --alignments"""
 
 OPTIONS: OptionsOf = {AMR: {"alignments": False, "no_wiki": False}}
-_PLACE = re.compile(rb"# (?:nbest = |::nbest )(\d+)/(\d+)\b")
-_SAVED_TOGETHER = 256  # sentences that an interrupted run may lose
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options of this subcommand."""
     parser.add_argument("model", metavar="MODEL", help="checkpoint, exported folder, or name")
-    parser.add_argument("input", metavar="IN", help="CoNLL-U, AMR or text file, - for standard input")
-    parser.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
+    parser.add_argument(
+        "input", nargs="+", metavar="IN", help="CoNLL-U, AMR, text, JSONL or Parquet files, - for standard input"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="default: standard output; DIR/, with the slash: a file there for each input",
+    )
+    _add_many(parser)
     parser.add_argument(
         "--ensemble",
         nargs="+",
@@ -56,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--resume",
         action="store_true",
         help="collect the output in FILE.partial, and continue after the sentences that an interrupted run (of the "
-        "same model and options) has written there",
+        "same model and options) has written there; files that are in DIR/ stay",
     )
     parser.add_argument("--beam", type=positive, default=1, metavar="N", help="1: greedy (default)")
     parser.add_argument(
@@ -110,14 +121,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-wiki", action="store_true", help="AMR: write no :wiki")
 
 
+def _add_many(parser: argparse.ArgumentParser) -> None:
+    """Options of tables, and of several processes and machines."""
+    parser.add_argument(
+        "--column", metavar="NAME", help="of JSONL and Parquet (- is JSONL then): which one has the text"
+    )
+    parser.add_argument(
+        "--parse-column", metavar="NAME", help="the column that is added to tables (default conllu, of AMRs amr)"
+    )
+    parser.add_argument(
+        "--shard",
+        type=shard,
+        metavar="I/N",
+        help="parse the I-th of N parts: the outputs of all in order are the whole output; of DIR/ every N-th file",
+    )
+    parser.add_argument(
+        "--engine",
+        choices=["local", "ray"],
+        default="local",
+        help="ray: actors on this machine, or on the cluster that RAY_ADDRESS names, write the folder -o DIR/",
+    )
+    parser.add_argument("--actors", type=positive, metavar="N", help="of ray (default: one for each core, or GPU)")
+
+
 def run(arguments: argparse.Namespace) -> int:
-    """Parses the file."""
-    from transition_parser.parser import CHUNK, Parser
+    """Parses the files."""
     from transition_parser.process import keep_few_kernels, keep_freed_memory
 
     import_user_dir(arguments.user_dir)
     keep_freed_memory()
     keep_few_kernels()
+    job = _job(arguments)
+    if arguments.engine == "ray":
+        return _by_ray(job, arguments)
+    if _is_folder(arguments.output):
+        return _each(job, arguments)
+    from transition_parser.bulk.outputs import check_formats
+
+    check_formats(arguments.input, job.reading)
+    job.write(_parts(job, arguments), arguments.output, arguments.resume)
+    return 0
+
+
+def _job(arguments: argparse.Namespace) -> Job:
+    from transition_parser.bulk import Job
+    from transition_parser.parser import Parser
+    from transition_parser.sentences.rows import Reading
+
     parser = Parser.load(
         arguments.model,
         arguments.beam,
@@ -131,74 +181,51 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.nbest,
     )
     check_options(arguments, OPTIONS, parser.formalism, f"{arguments.model} is a model of {parser.formalism.name}")
-    sentences = parser.read(arguments.input, not arguments.tokenize, arguments.raw)
-    if arguments.resume:
-        return _resume(arguments, parser, sentences)
-    with output(arguments.output) as file:
-        for text in _parsed(arguments, parser, sentences, CHUNK):
-            file.write(text)
-            if file is sys.stdout:
-                file.flush()
-    return 0
-
-
-def _parsed(arguments: argparse.Namespace, parser, sentences: Iterable, size: int) -> Iterator[str]:
-    """The parses as text. size: sentences that are held at a time; fewer where the input pauses."""
     wanted = {
         "scores": arguments.scores,
         "actions": arguments.actions,
         "marks": arguments.alignments,
         "wiki": not arguments.no_wiki,
     }
-    options = {name: wanted[name] for name in parser.formalism.annotations}
-    chunks = (as_they_come if may_pause(arguments.input) else in_chunks)(sentences, size)
-    for parse in progress(parser.parse_chunks(chunks), "parsing"):
-        yield "".join(str(one.annotated(**options)) for one in parse.ranked)
+    added = arguments.parse_column or parser.formalism.suffix.lstrip(".")
+    reading = Reading(not arguments.tokenize, arguments.raw, arguments.column, added)
+    return Job(parser, reading, {name: wanted[name] for name in parser.formalism.annotations})
 
 
-def _resume(arguments: argparse.Namespace, parser, sentences: Iterable) -> int:
-    if arguments.output in (None, "-"):
-        raise InputError("--resume needs -o FILE")
-    with growing(arguments.output) as partial:
-        sentences = iter(sentences)
-        for number, done in enumerate(_finished(partial, parser), 1):
-            sentence = next(sentences, None)
-            if sentence is None or (sentence.id, sentence.forms) != (done.id, done.forms):
-                here = "ends before it" if sentence is None else f"has {_name(sentence)} there"
-                raise input_error(
-                    f"sentence {number} of it is {_name(done)}, but the input {here}: remove the file, or give the "
-                    "input that it was made from",
-                    partial,
-                )
-        with open(partial, "a", encoding="utf-8") as file:
-            for text in _parsed(arguments, parser, sentences, _SAVED_TOGETHER):
-                file.write(text)
-                file.flush()
+def _parts(job: Job, arguments: argparse.Namespace) -> list[Part]:
+    """What this process parses into one file."""
+    from transition_parser.sentences.parts import Part, shard
+
+    if arguments.shard is None:
+        return [Part(path) for path in arguments.input]
+    return shard(arguments.input, job.parser.formalism.sentence, job.reading, *arguments.shard)
+
+
+def _each(job: Job, arguments: argparse.Namespace) -> int:
+    """Parses each input into a file of a folder; of a shard every N-th of them."""
+    from transition_parser.bulk.outputs import names_in
+    from transition_parser.sentences.parts import Part
+
+    names = names_in(arguments.output, arguments.input, job.parser.formalism.suffix, job.reading)
+    os.makedirs(arguments.output, exist_ok=True)
+    first, step = arguments.shard or (1, 1)
+    for path, name in list(zip(arguments.input, names, strict=True))[first - 1 :: step]:
+        if not (arguments.resume and os.path.exists(name)):
+            job.write([Part(path)], name, arguments.resume)
     return 0
 
 
-def _name(sentence) -> str:
-    return sentence.id or repr(" ".join(sentence.forms))
+def _by_ray(job: Job, arguments: argparse.Namespace) -> int:
+    from transition_parser.integrations.ray import parse_by_ray
+
+    if not _is_folder(arguments.output):
+        raise InputError("--engine ray writes a folder: give -o DIR/")
+    if arguments.shard is not None:
+        raise InputError("--shard and --engine ray both divide the work: give one of them")
+    prepare = partial(import_user_dir, arguments.user_dir)
+    parse_by_ray(job, arguments.input, arguments.output, arguments.actors, arguments.resume, prepare)
+    return 0
 
 
-def _finished(partial: Path, parser) -> Iterator:
-    """The sentences that an earlier run finished; an unfinished one at the end is removed from the file."""
-    with open(partial, "r+b") as file:
-        whole = _last_blank_line(file)
-        file.truncate(whole)
-    if whole:
-        yield from (sentence for sentence in parser.read(partial) if not sentence.is_alternative)
-
-
-def _last_blank_line(file) -> int:
-    """The position behind the last blank line after which no alternative parse of the same sentence is missing, in
-    bytes."""
-    end = position = 0
-    more_to_come = False
-    for line in file:
-        position += len(line)
-        if place := _PLACE.match(line):
-            more_to_come = place[1] != place[2]
-        if line == b"\n" and not more_to_come:
-            end = position
-    return end
+def _is_folder(output: str | None) -> bool:
+    return output is not None and output.endswith(("/", os.sep))

@@ -164,9 +164,11 @@ def parse_bank(
     path: str | None = None,
     skip_bad: list[InputError] | None = None,
     graphs: bool = True,
+    first: int = 1,
 ) -> Iterator[AmrEntry]:
-    """Yields the entries of an iterable of UTF-8 encoded lines; see `read_bank`."""
-    for start, block in _blocks(lines, path):
+    """Yields the entries of an iterable of UTF-8 encoded lines; see `read_bank`. first: the number of the first
+    line."""
+    for start, block in _blocks(lines, path, first):
         try:
             entry = parse_entry(block if graphs else [line for line in block if _is_comment(line)], path, start)
             if entry.graph is None and is_header(entry.metadata):
@@ -180,10 +182,10 @@ def parse_bank(
         yield entry
 
 
-def _blocks(lines: Iterable[bytes], path: str | None) -> Iterator[tuple[int, list[str]]]:
+def _blocks(lines: Iterable[bytes], path: str | None, first: int) -> Iterator[tuple[int, list[str]]]:
     block: list[str] = []
-    start = 1
-    for number, raw in enumerate(lines, 1):
+    start = first
+    for number, raw in enumerate(lines, first):
         line = decode_line(raw, path, number)
         if line.strip():
             block.append(line)

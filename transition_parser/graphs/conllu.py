@@ -172,11 +172,11 @@ def read_conllu(path: str | os.PathLike) -> Iterator[Sentence]:
         yield from parse_conllu(file, str(path))
 
 
-def parse_conllu(lines: Iterable[bytes], path: str | None = None) -> Iterator[Sentence]:
-    """Yields the sentences of an iterable of UTF-8 encoded lines."""
+def parse_conllu(lines: Iterable[bytes], path: str | None = None, first: int = 1) -> Iterator[Sentence]:
+    """Yields the sentences of an iterable of UTF-8 encoded lines. first: the number of the first line."""
     block: list[str] = []
-    start = 1
-    for number, raw in enumerate(lines, 1):
+    start = first
+    for number, raw in enumerate(lines, first):
         line = decode_line(raw, path, number)
         if line:
             block.append(line)

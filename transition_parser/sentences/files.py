@@ -1,4 +1,4 @@
-"""Sentences to parse, from CoNLL-U or from text."""
+"""Sentences to parse, from CoNLL-U, AMR banks or text."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from enum import Enum
 from itertools import chain
-from typing import TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from transition_parser.errors import input_error
 from transition_parser.graphs.bank import AmrEntry, parse_bank
@@ -18,8 +19,28 @@ from transition_parser.text.segmentation import segmented_lines
 from transition_parser.text.tokens import tokenise, tokens
 
 T = TypeVar("T", Sentence, AmrEntry)
+Kind = type[Sentence] | type[AmrEntry]
 
 _BANK_COMMENT = b"# ::"
+
+
+class Layout(Enum):
+    """How a file holds its sentences: each a block of lines with a blank one behind it (CoNLL-U, banks), each on a
+    line of its own, or anyhow in paragraphs that end at blank lines."""
+
+    BLOCKS = "blocks"
+    LINES = "lines"
+    PARAGRAPHS = "paragraphs"
+
+
+class Start(NamedTuple):
+    """Where some lines begin in their file: the number of the first of them, and how many sentences are before it."""
+
+    line: int
+    sentences: int
+
+
+WHOLE = Start(1, 0)
 
 
 def read_sentences(path: str | os.PathLike, tokenised: bool = True, raw: bool = False) -> Iterator[Sentence]:
@@ -30,34 +51,55 @@ def read_sentences(path: str | os.PathLike, tokenised: bool = True, raw: bool = 
     space; if False they are found by the rules of `text.tokens`. raw: the file is text of any number of sentences,
     whose paragraphs end at blank lines, whatever it looks like.
     """
-    if raw:
-        return _raw(path, Sentence)
-    return _opened(path, lambda rest, head, name: _trees(rest, head, name, tokenised))
+    return _read(path, Sentence, tokenised, raw)
 
 
-def _raw(path: str | os.PathLike, kind: type[T]) -> Iterator[T]:
-    with _bytes(path) as (lines, name):
-        decoded = (decode_line(raw, name, number) for number, raw in enumerate(lines, 1))
-        sentences: Iterator[T] = OF_TEXT[kind](segmented_lines(decoded))
-        yield from _some((replace(sentence, path=name) for sentence in sentences), name)
+def read_amr_sentences(path: str | os.PathLike, tokenised: bool = True, raw: bool = False) -> Iterator[AmrEntry]:
+    """Yields the sentences of a file, `-` for standard input, each as an entry with `# ::tok` and `# ::id`.
+
+    A file that opens with a comment `# ::…`, or whose name ends in `.amr`, is an AMR bank
+    (its graphs are not looked at; `# ::tok` is used where given, else spaCy's rules for English); in any other
+    each line that is not blank is one sentence, and its number its id. raw: see `read_sentences`; tokens are those of
+    spaCy's rules for English, as in AMR text that is not tokenised.
+    """
+    return _read(path, AmrEntry, tokenised, raw)
 
 
-def _opened(path: str | os.PathLike, read: Callable[[Iterator[bytes], list[bytes], str], Iterator[T]]) -> Iterator[T]:
-    """What `read` yields from the lines of a file or of standard input, which must be something. read: takes the
-    lines, those up to the first that is neither blank nor a comment, and a name for messages."""
-    with _bytes(path) as (lines, name):
-        head = _head(lines)
-        yield from _some(read(chain(head, lines), head, name), name)
+def _read(path: str | os.PathLike, kind: type[T], tokenised: bool, raw: bool) -> Iterator[T]:
+    with opened(path) as (lines, name):
+        head, layout = head_and_layout(lines, name, kind, raw)
+        yield from _some(sentences_of(chain(head, lines), name, kind, layout, tokenised), name)
 
 
 @contextmanager
-def _bytes(path: str | os.PathLike) -> Iterator[tuple[Iterator[bytes], str]]:
+def opened(path: str | os.PathLike) -> Iterator[tuple[BinaryIO, str]]:
     """The lines of a file, or of standard input, and a name for messages."""
     if str(path) == "-":
-        yield iter(standard_input()), "standard input"
+        yield standard_input(), "standard input"
         return
     with open(path, "rb") as file:
         yield file, str(path)
+
+
+def head_and_layout(lines: Iterator[bytes], name: str, kind: Kind, raw: bool) -> tuple[list[bytes], Layout]:
+    """The first lines of a file, as far as they had to be read to know its layout, and this. Raises `InputError` for
+    graphs of another kind than the model's."""
+    if raw:
+        return [], Layout.PARAGRAPHS
+    head = _head(lines)
+    if kind is Sentence and _is_bank(head, name):
+        raise input_error("an AMR bank, and the model is one of trees: they are parsed from CoNLL-U or text", name)
+    if kind is AmrEntry and _is_conllu(head, name):
+        raise input_error("CoNLL-U, and the model is one of AMRs: they are parsed from AMR banks or text", name)
+    in_blocks = _is_conllu(head, name) if kind is Sentence else _is_bank(head, name)
+    return head, Layout.BLOCKS if in_blocks else Layout.LINES
+
+
+def sentences_of(
+    lines: Iterable[bytes], name: str, kind: Kind, layout: Layout, tokenised: bool, start: Start = WHOLE
+) -> Iterator[Any]:
+    """The sentences of some lines. start: where these begin in their file."""
+    return _READERS[kind, layout](lines, name, tokenised, start)
 
 
 def _head(lines: Iterator[bytes]) -> list[bytes]:
@@ -81,7 +123,12 @@ def _some(sentences: Iterable[T], name: str) -> Iterator[T]:
         empty = False
         yield sentence
     if empty:
-        raise input_error("the file holds no sentences", name)
+        raise no_sentences(name)
+
+
+def no_sentences(name: str) -> Exception:
+    """The error of a file without any."""
+    return input_error("the file holds no sentences", name)
 
 
 def _is_bank(head: list[bytes], name: str) -> bool:
@@ -92,53 +139,51 @@ def _is_conllu(head: list[bytes], name: str) -> bool:
     return name.endswith(".conllu") or bool(head and b"\t" in head[-1] and not head[-1].startswith(b"#"))
 
 
-def _trees(lines: Iterator[bytes], head: list[bytes], name: str, tokenised: bool) -> Iterator[Sentence]:
-    if _is_bank(head, name):
-        raise input_error("an AMR bank, and the model is one of trees: they are parsed from CoNLL-U or text", name)
-    return parse_conllu(lines, name) if _is_conllu(head, name) else _text(lines, name, tokenised)
+def _conllu(lines: Iterable[bytes], name: str, _tokenised: bool, start: Start) -> Iterator[Sentence]:
+    return parse_conllu(lines, name, start.line)
 
 
-def _text(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator[Sentence]:
-    for _number, line in _lines(lines, path):
+def _trees_of_lines(lines: Iterable[bytes], name: str, tokenised: bool, start: Start) -> Iterator[Sentence]:
+    for _number, line in _lines(lines, name, start):
         comments = (f"# text = {on_one_line(line)}",)
         yield Sentence.from_words(line.split(), comments) if tokenised else Sentence(rows_of([*tokens(line)]), comments)
 
 
-def _lines(lines: Iterable[bytes], path: str) -> Iterator[tuple[int, str]]:
+def _lines(lines: Iterable[bytes], name: str, start: Start) -> Iterator[tuple[int, str]]:
     """The lines that are not blank, with their numbers."""
-    for number, raw in enumerate(lines, 1):
-        line = decode_line(raw, path, number)
+    for number, raw in enumerate(lines, start.line):
+        line = decode_line(raw, name, number)
         if line.strip():
             yield number, line
 
 
-def read_amr_sentences(path: str | os.PathLike, tokenised: bool = True, raw: bool = False) -> Iterator[AmrEntry]:
-    """Yields the sentences of a file, `-` for standard input, each as an entry with `# ::tok` and `# ::id`.
-
-    A file that opens with a comment `# ::…`, or whose name ends in `.amr`, is an AMR bank
-    (its graphs are not looked at; `# ::tok` is used where given, else spaCy's rules for English); in any other
-    each line that is not blank is one sentence, and its number its id. raw: see `read_sentences`; tokens are those of
-    spaCy's rules for English, as in AMR text that is not tokenised.
-    """
-    if raw:
-        return _raw(path, AmrEntry)
-    return _opened(path, lambda rest, head, name: _amrs(rest, head, name, tokenised))
-
-
-def _amrs(lines: Iterator[bytes], head: list[bytes], name: str, tokenised: bool) -> Iterator[AmrEntry]:
-    if _is_conllu(head, name):
-        raise input_error("CoNLL-U, and the model is one of AMRs: they are parsed from AMR banks or text", name)
-    return _bank(lines, name) if _is_bank(head, name) else _amr_text(lines, name, tokenised)
-
-
-def _amr_text(lines: Iterable[bytes], path: str, tokenised: bool) -> Iterator[AmrEntry]:
-    for count, (number, line) in enumerate(_lines(lines, path), 1):
-        words = line.split() if tokenised else tokenise(line)
-        entry = AmrEntry.from_words(words, {"id": str(count), "snt": on_one_line(line)})
-        yield replace(entry, path=path, line=number)
-
-
-def _bank(lines: Iterable[bytes], path: str) -> Iterator[AmrEntry]:
-    for entry in parse_bank(lines, path, graphs=False):
+def _bank(lines: Iterable[bytes], name: str, _tokenised: bool, start: Start) -> Iterator[AmrEntry]:
+    for entry in parse_bank(lines, name, graphs=False, first=start.line):
         words = entry.tokens or tokenise(entry.text)
         yield replace(entry, metadata={**entry.metadata, "tok": " ".join(words)})
+
+
+def _amrs_of_lines(lines: Iterable[bytes], name: str, tokenised: bool, start: Start) -> Iterator[AmrEntry]:
+    for count, (number, line) in enumerate(_lines(lines, name, start), start.sentences + 1):
+        words = line.split() if tokenised else tokenise(line)
+        entry = AmrEntry.from_words(words, {"id": str(count), "snt": on_one_line(line)})
+        yield replace(entry, path=name, line=number)
+
+
+def _of_paragraphs(kind: type[T]) -> Callable[..., Iterator[T]]:
+    def read(lines: Iterable[bytes], name: str, _tokenised: bool, start: Start) -> Iterator[T]:
+        decoded = (decode_line(raw, name, number) for number, raw in enumerate(lines, start.line))
+        found: Iterator[T] = OF_TEXT[kind](segmented_lines(decoded), start.sentences + 1)
+        return (replace(sentence, path=name) for sentence in found)
+
+    return read
+
+
+_READERS: dict[tuple[type, Layout], Callable[..., Iterator[Any]]] = {
+    (Sentence, Layout.BLOCKS): _conllu,
+    (Sentence, Layout.LINES): _trees_of_lines,
+    (Sentence, Layout.PARAGRAPHS): _of_paragraphs(Sentence),
+    (AmrEntry, Layout.BLOCKS): _bank,
+    (AmrEntry, Layout.LINES): _amrs_of_lines,
+    (AmrEntry, Layout.PARAGRAPHS): _of_paragraphs(AmrEntry),
+}

@@ -16,7 +16,7 @@ from transition_parser.text.tokens import tokens
 
 T = TypeVar("T", Sentence, AmrEntry)
 
-_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 def sentences_from(given: Any, kind: type[T]) -> list[T]:
@@ -110,7 +110,7 @@ def _one(words: list, kind: type[T], where: str) -> T:
 
 def _check_characters(text: str, name: str) -> None:
     """Raises `InputError` for what no UTF-8 file of text holds: zero bytes and halves of surrogate pairs."""
-    if _NO_TEXT.search(text):
+    if NO_TEXT.search(text):
         raise InputError(f"{name} holds a zero byte or half of a surrogate pair: {_shown(text)}")
 
 

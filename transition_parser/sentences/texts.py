@@ -12,17 +12,19 @@ from transition_parser.text.segmentation import TextSentence
 from transition_parser.text.tokens import Span, Token, tokens_of_spacy
 
 
-def trees_of_text(sentences: Iterable[TextSentence]) -> Iterator[Sentence]:
-    """Each with `# newpar` where a paragraph opens, its number as `# sent_id`, `# text`, and the rows of `rows_of`."""
-    for number, sentence in enumerate(sentences, 1):
+def trees_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator[Sentence]:
+    """Each with `# newpar` where a paragraph opens, its number as `# sent_id`, `# text`, and the rows of `rows_of`.
+    first: the number of the first."""
+    for number, sentence in enumerate(sentences, first):
         paragraph = ["# newpar"] * sentence.opens_paragraph
         comments = (*paragraph, f"# sent_id = {number}", f"# text = {on_one_line(sentence.text)}")
         yield Sentence(rows_of(sentence.tokens, sentence.space_after), comments, spans=_spans(sentence.tokens))
 
 
-def amrs_of_text(sentences: Iterable[TextSentence]) -> Iterator[AmrEntry]:
-    """Each with its number as `# ::id`, `# ::snt`, and the words that spaCy's rules find as `# ::tok`."""
-    for number, sentence in enumerate(sentences, 1):
+def amrs_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator[AmrEntry]:
+    """Each with its number as `# ::id`, `# ::snt`, and the words that spaCy's rules find as `# ::tok`. first: the
+    number of the first."""
+    for number, sentence in enumerate(sentences, first):
         tokens = [Token(sentence.start + token.start, token.words) for token in tokens_of_spacy(sentence.text)]
         metadata = {"id": str(number), "snt": on_one_line(sentence.text)}
         entry = AmrEntry.from_words([token.form for token in tokens], metadata)
@@ -30,7 +32,7 @@ def amrs_of_text(sentences: Iterable[TextSentence]) -> Iterator[AmrEntry]:
 
 
 # the class of sentences → how they are made
-OF_TEXT: dict[type, Callable[[Iterable[TextSentence]], Iterator[Any]]] = {
+OF_TEXT: dict[type, Callable[..., Iterator[Any]]] = {
     Sentence: trees_of_text,
     AmrEntry: amrs_of_text,
 }

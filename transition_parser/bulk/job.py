@@ -1,0 +1,76 @@
+"""Files in, files out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any
+
+from transition_parser.bulk.outputs import Output, output_to
+from transition_parser.bulk.resume import resumed
+from transition_parser.parser import CHUNK, Parser
+from transition_parser.progress import progress
+from transition_parser.sentences.parts import Part, read_part
+from transition_parser.sentences.rows import Item, Reading
+from transition_parser.sentences.streams import as_they_come, may_pause
+
+_SAVED_TOGETHER = 256  # sentences that an interrupted run may lose
+
+
+@dataclass(frozen=True)
+class Job:
+    """How files are parsed. It can be pickled, as its parser can.
+
+    annotations: the options of `annotated` of the parses.
+    """
+
+    parser: Parser
+    reading: Reading
+    annotations: Mapping[str, Any]
+
+    def write(self, parts: Sequence[Part], path: str | None, resume: bool = False) -> int:
+        """Parses some parts of files into one file, or to standard output (None, `-`). Returns how many sentences it
+        has parsed. resume: collects the output in `path`.partial, and continues what an earlier run has left there.
+
+        Raises `InputError` for bad input; the file is written whole or not at all.
+        """
+        items: Iterable[Item] = chain.from_iterable(map(self._read, parts))
+        if resume:
+            with resumed(parts[0].path, path, items, self.parser.read, self.reading) as (output, rest):
+                return self._write(parts, output, rest, _SAVED_TOGETHER)
+        with output_to(path, parts[0].path, self.reading) as output:
+            return self._write(parts, output, items, CHUNK)
+
+    def _read(self, part: Part) -> Iterator[Item]:
+        return read_part(part, self.parser.formalism.sentence, self.reading)
+
+    def _write(self, parts: Sequence[Part], output: Output, items: Iterable[Item], size: int) -> int:
+        written = 0
+        in_chunks = as_they_come if any(may_pause(part.path) for part in parts) else _chunks
+        for item, texts in progress(self.parsed(in_chunks(items, size)), "parsing"):
+            output.write(item, texts)
+            written += len(texts)
+        return written
+
+    def parsed(self, chunks: Iterable[Sequence[Item]]) -> Iterator[tuple[Item, list[str]]]:
+        """Yields each item with its parses as text, all of a chunk before the next is taken."""
+        for chunk in chunks:
+            parses = iter([*self.parser.parse_chunks([[s for item in chunk for s in item.sentences]])])
+            for item in chunk:
+                some = islice(parses, len(item.sentences))
+                yield item, ["".join(str(one.annotated(**self.annotations)) for one in parse.ranked) for parse in some]
+
+
+def _chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yields items that have `size` sentences together, or a few more; no more than `size` items, too."""
+    chunk: list[Item] = []
+    sentences = 0
+    for item in items:
+        chunk.append(item)
+        sentences += len(item.sentences)
+        if max(sentences, len(chunk)) >= size:
+            yield chunk
+            chunk, sentences = [], 0
+    if chunk:
+        yield chunk
