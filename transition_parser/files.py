@@ -101,6 +101,22 @@ def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Pa
         shutil.rmtree(temporary)
 
 
+@contextmanager
+def folder(path: str | os.PathLike) -> Iterator[Path]:
+    """A folder, which is made where there is none. What is new and still empty after an error goes again."""
+    path = Path(path)
+    if path.exists() and not path.is_dir():
+        raise input_error("is a file, not a folder to write into", path)
+    missing = [one for one in (path, *path.parents) if not one.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    try:
+        yield path
+    except BaseException:
+        for one in missing:
+            _remove_empty(one)
+        raise
+
+
 def _target(path: str | os.PathLike) -> Path:
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():

@@ -163,6 +163,12 @@ class Parser:
         decoders = [type(member.decoder) for member in getattr(self.model, "members", [self.model])]
         return _load_again, (type(self), self._path, {**options, "others": self._others}, decoders)
 
+    def described(self) -> dict[str, Any]:
+        """Where it was loaded from, and the options that its parses depend on, by name; all can be written as JSON."""
+        options = {name: self._options[name] for name in ("precision", "domain")}
+        models = {"model": str(self._path), "ensemble": [*map(str, self._others)]}
+        return {**models, "beam": self.beam, "lenpen": self.lenpen, **options}
+
     def parse(self, text: object) -> list[AnyParse]:
         """Parses what it is given:
 

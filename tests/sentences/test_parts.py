@@ -1,6 +1,7 @@
 """Parts of files: all of them in order give what the whole file gives."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -77,10 +78,10 @@ def test_all_shards_are_the_files(name, of, tmp_path):
 def test_errors_of_a_part_name_the_line_of_the_file(name, tmp_path):
     path, kind, reading = written(name, tmp_path)
     parts = divided(path, kind, reading, 2)
-    content = bytearray(open(path, "rb").read())
+    content = bytearray(Path(path).read_bytes())
     last = parts[-1]
     content[last.begin.position] = 0xFF
-    open(path, "wb").write(content)
+    Path(path).write_bytes(content)
     with pytest.raises(InputError, match=rf"{path}:{last.begin.line}: byte 1 of the line is not UTF-8"):
         read([last], kind, reading)
     assert content[: last.begin.position].count(b"\n") == last.begin.line - 1

@@ -29,6 +29,10 @@ class Job:
     reading: Reading
     annotations: Mapping[str, Any]
 
+    def described(self) -> dict[str, Any]:
+        """What its output depends on, beside its inputs, as JSON can hold it."""
+        return {**self.parser.described(), **self.reading._asdict(), **self.annotations}
+
     def write(self, parts: Sequence[Part], path: str | None, resume: bool = False) -> int:
         """Parses some parts of files into one file, or to standard output (None, `-`). Returns how many sentences it
         has parsed. resume: collects the output in `path`.partial, and continues what an earlier run has left there.

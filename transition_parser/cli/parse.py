@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from transition_parser.cli.options import OptionsOf, add_user_dir, check_options, import_user_dir, positive, shard
 from transition_parser.errors import InputError
+from transition_parser.files import folder
 from transition_parser.formalisms import AMR
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def _job(arguments: argparse.Namespace) -> Job:
         arguments.batch_tokens,
         arguments.device,
         arguments.precision,
-        arguments.threads,
+        arguments.threads or (1 if arguments.engine == "ray" else None),
         arguments.domain,
         arguments.ensemble,
         arguments.lenpen,
@@ -207,11 +208,11 @@ def _each(job: Job, arguments: argparse.Namespace) -> int:
     from transition_parser.sentences.parts import Part
 
     names = names_in(arguments.output, arguments.input, job.parser.formalism.suffix, job.reading)
-    os.makedirs(arguments.output, exist_ok=True)
     first, step = arguments.shard or (1, 1)
-    for path, name in list(zip(arguments.input, names, strict=True))[first - 1 :: step]:
-        if not (arguments.resume and os.path.exists(name)):
-            job.write([Part(path)], name, arguments.resume)
+    with folder(arguments.output):
+        for path, name in list(zip(arguments.input, names, strict=True))[first - 1 :: step]:
+            if not (arguments.resume and os.path.exists(name)):
+                job.write([Part(path)], name, arguments.resume)
     return 0
 
 
@@ -222,7 +223,7 @@ def _by_ray(job: Job, arguments: argparse.Namespace) -> int:
         raise InputError("--engine ray writes a folder: give -o DIR/")
     if arguments.shard is not None:
         raise InputError("--shard and --engine ray both divide the work: give one of them")
-    prepare = partial(import_user_dir, arguments.user_dir)
+    prepare = partial(import_user_dir, arguments.user_dir and os.path.abspath(arguments.user_dir))
     parse_by_ray(job, arguments.input, arguments.output, arguments.actors, arguments.resume, prepare)
     return 0
 

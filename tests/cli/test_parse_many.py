@@ -1,0 +1,312 @@
+"""`parse` of several inputs, of tables, into folders, and in shards."""
+
+import json
+
+import pytest
+
+from tests.cli.test_parse_stream import parsing, write
+from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
+from transition_parser.graphs.conllu import parse_conllu
+
+SAME = ("--precision", "fp32")
+ROWS = [
+    {"id": 9007199254740993, "text": "Go now .", "words": ["Go", "now", "."]},
+    {"text": None, "id": 2.50, "words": None},
+    {"text": "\u2028 \n", "id": {"deep": [1, None]}, "words": []},
+    {"text": "Hi there !\n\nStop .", "id": "ü\u2028", "words": ["Stop"]},
+]
+
+
+def parse(*arguments, **options):
+    return run_here("parse", "en-ewt", *arguments, *SAME, **options)
+
+
+def jsonl(path, rows=ROWS):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def parquet(path, rows=ROWS, groups=2):
+    pa = pytest.importorskip("pyarrow")
+
+    columns = {name: [row[name] for row in rows] for name in ("text", "words")}
+    table = pa.table({"number": range(len(rows)), **columns}).replace_schema_metadata({"made by": "a test"})
+    pa.parquet.write_table(table, path, row_group_size=groups)
+    return path
+
+
+def read_jsonl(path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
+
+
+def forms(text: str) -> list[list[str]]:
+    return [sentence.forms for sentence in parse_conllu(text.encode().splitlines(keepends=True))]
+
+
+# --- several inputs ---------------------------------------------------------------------
+
+
+def test_several_inputs_are_written_one_after_another(tmp_path):
+    text = tmp_path / "a.txt"
+    text.write_text("Go now .\nStop !\n")
+    out = tmp_path / "out.conllu"
+    parse(SAMPLE, text, SAMPLE, "-o", out)
+    one, two = parse(SAMPLE).stdout, parse(text).stdout
+    assert out.read_text(encoding="utf-8") == one + two + one == parse(SAMPLE, text, SAMPLE).stdout
+
+
+def test_a_folder_has_a_file_for_each_input(tmp_path):
+    (tmp_path / "a.b.txt").write_text("Go now .\n")
+    rows = jsonl(tmp_path / "c.jsonl")
+    out = tmp_path / "new" / "out"
+    parse(SAMPLE, tmp_path / "a.b.txt", "-o", f"{out}/")
+    assert {path.name for path in out.iterdir()} == {"sample.conllu", "a.b.conllu"}
+    assert (out / "sample.conllu").read_text(encoding="utf-8") == parse(SAMPLE).stdout
+    assert (out / "a.b.conllu").read_text() == parse(tmp_path / "a.b.txt").stdout
+    parse(rows, "--column", "text", "-o", f"{out}/")
+    assert [row["id"] for row in read_jsonl(out / "c.jsonl")] == [row["id"] for row in ROWS]
+
+
+def test_amrs_in_a_folder(tmp_path):
+    run_here("parse", "en-amr", SAMPLE_AMR, "-o", f"{tmp_path}/", *SAME)
+    expected = run_here("parse", "en-amr", SAMPLE_AMR, *SAME).stdout
+    assert (tmp_path / "sample.amr").read_text(encoding="utf-8") == expected
+
+
+@pytest.mark.parametrize(
+    ("inputs", "said"),
+    [
+        (("a.txt", "-"), "standard input has no name for an output in a folder"),
+        (("a.txt", "b/a.txt"), "a.conllu, as that of"),
+        (("a.txt", "a.conllu"), "a.conllu, as that of"),
+        (("out/x.conllu",), "its output would replace it"),
+    ],
+)
+def test_outputs_of_a_folder_that_can_not_be(inputs, said, tmp_path):
+    for name in ("a.txt", "b/a.txt", "a.conllu", "out/x.conllu"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("1\tGo\n")
+    paths = [name if name == "-" else tmp_path / name for name in inputs]
+    assert said in parse(*paths, "-o", f"{tmp_path / 'out'}/", status=2).stderr
+    assert (tmp_path / "out" / "x.conllu").read_text() == "1\tGo\n"
+
+
+def test_a_bad_file_leaves_the_others(tmp_path):
+    for name, text in (("a", "Go .\n"), ("b", "Go .\n\0\n"), ("c", "Go .\n")):
+        (tmp_path / f"{name}.txt").write_text(text)
+    out = tmp_path / "out"
+    done = parse(*(tmp_path / f"{name}.txt" for name in "abc"), "-o", f"{out}/", status=2)
+    assert "b.txt:2: the line holds a zero byte" in done.stderr
+    assert [path.name for path in out.iterdir()] == ["a.conllu"]
+    done = parse(tmp_path / "a.txt", tmp_path / "b.txt", "-o", tmp_path / "one.conllu", status=2)
+    assert "b.txt:2" in done.stderr and not (tmp_path / "one.conllu").exists()
+    parse(tmp_path / "b.txt", "-o", f"{tmp_path / 'never'}/", status=2)
+    assert not (tmp_path / "never").exists()
+
+
+def test_a_folder_is_resumed_by_file(tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    names = ("a", "b", "c")
+    for name in names:
+        (tmp_path / f"{name}.txt").write_text(f"Go {name} .\nStop !\n")
+    expected = parse(tmp_path / "b.txt").stdout
+    (out / "a.conllu").write_text("finished before\n")
+    (out / "b.conllu.partial").write_text(expected[: len(expected) - 3])
+    parse(*(tmp_path / f"{name}.txt" for name in names), "-o", f"{out}/", "--resume")
+    assert {path.name for path in out.iterdir()} == {"a.conllu", "b.conllu", "c.conllu"}
+    assert (out / "a.conllu").read_text() == "finished before\n"
+    assert (out / "b.conllu").read_text() == expected
+
+
+# --- tables -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("column", ["text", "words"])
+def test_rows_of_jsonl_are_kept_as_they_are(column, tmp_path):
+    path, out = jsonl(tmp_path / "a.jsonl"), tmp_path / "out.jsonl"
+    parse(path, "--column", column, "-o", out)
+    rows = read_jsonl(out)
+    assert [{key: row[key] for key in row if key != "conllu"} for row in rows] == ROWS
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert all(new.startswith(old[:-1] + ', "conllu": "') for old, new in zip(lines, out.read_text().split("\n")))
+    found = [forms(row["conllu"]) for row in rows]
+    second = [["Hi", "there", "!"], ["Stop", "."]] if column == "text" else [["Stop"]]
+    assert found == [[["Go", "now", "."]], [], [], second]
+    assert rows[1]["conllu"] == rows[2]["conllu"] == ""
+    one = parse("-", stdin="Go now .\n").stdout
+    assert rows[0]["conllu"] == (one if column == "text" else one.replace("# text = Go now .\n", ""))
+
+
+def test_raw_text_in_rows(tmp_path):
+    text = "She didn't go. Why not?\n\nNobody knows."
+    path = jsonl(tmp_path / "a.ndjson", [{"t": text}, {"t": "Stop."}])
+    rows = [json.loads(line) for line in parse(path, "--column", "t", "--raw").stdout.splitlines()]
+    for row, given in zip(rows, (text, "Stop."), strict=True):
+        assert row["conllu"] == parse("-", "--raw", stdin=given).stdout
+    done = run_here("parse", "en-amr", path, "--column", "t", "--raw", "--parse-column", "graph", *SAME)
+    assert [json.loads(line)["graph"].count("# ::snt") for line in done.stdout.splitlines()] == [3, 1]
+    assert "did\tdo\t" in json.loads(parse(path, "--column", "t", "--tokenize").stdout.splitlines()[0])["conllu"]
+
+
+def test_rows_from_a_pipe_are_parsed_as_they_come():
+    with parsing("en-ewt", "-", "--column", "text") as running:
+        for text in ("Hi there", "", "Stop"):
+            write(running, json.dumps({"text": text}) + "\n")
+            row = json.loads(running.stdout.readline())
+            assert row["text"] == text and forms(row["conllu"]) == ([text.split()] if text else [])
+
+
+@pytest.mark.parametrize("column", ["text", "words"])
+def test_rows_of_parquet_are_kept_as_they_are(column, tmp_path):
+    path, out = parquet(tmp_path / "a.parquet"), tmp_path / "out.parquet"
+    import pyarrow.parquet as pq
+
+    parse(path, "--column", column, "-o", out)
+    before, after = pq.read_table(path), pq.read_table(out)
+    assert after.drop_columns(["conllu"]).equals(before) and after.schema.metadata == before.schema.metadata
+    expected = parse(jsonl(tmp_path / "a.jsonl"), "--column", column).stdout.split("\n")[:-1]
+    assert after["conllu"].to_pylist() == [json.loads(line)["conllu"] for line in expected]
+
+
+def test_several_parquet_files_as_one(tmp_path):
+    import_parquet = pytest.importorskip("pyarrow.parquet")
+    one, two = parquet(tmp_path / "a.parquet"), parquet(tmp_path / "b.parquet", ROWS[2:], groups=1)
+    parse(one, two, "--column", "text", "-o", tmp_path / "out.parquet")
+    numbers = import_parquet.read_table(tmp_path / "out.parquet")["number"].to_pylist()
+    assert numbers == [0, 1, 2, 3, 0, 1]
+    table = import_parquet.read_table(two)
+    import_parquet.write_table(table.drop_columns(["number"]), two)
+    done = parse(one, two, "--column", "text", "-o", tmp_path / "never.parquet", status=2)
+    assert "the columns of the Parquet inputs differ" in done.stderr and not (tmp_path / "never.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"text": "Go"', "a.jsonl:3: the line is not JSON: "),
+        ('["text"]', "a.jsonl:3: the line is not a JSON object"),
+        ('{"body": "Go"}', "a.jsonl:3: there is no column 'text' (the columns: 'body')"),
+        ('{"text": 7}', "a.jsonl:3: column 'text' holds 7: neither a text, nor a list of words, nor null"),
+        ('{"text": ["a", 7]}', "a.jsonl:3: column 'text' holds ['a', 7]: neither"),
+        ('{"text": ["a", " "]}', "a.jsonl:3: column 'text' holds ['a', ' ']: neither"),
+        ('{"text": ["a\\tb"]}', "a.jsonl:3: word 1 is 'a\\tb': empty, or with a tab"),
+        ('{"text": "a\\u0000"}', "a.jsonl:3: character 2 of the text is a zero byte"),
+        ('{"text": "a\\ud800"}', "a.jsonl:3: character 2 of the text is a zero byte or half of a surrogate pair"),
+        ('{"text": "a", "conllu": 1}', "a.jsonl:3: there is a column 'conllu' already: --parse-column names another"),
+        ('{"text": "\udcff"}', "a.jsonl:3: byte 11 of the line is not UTF-8"),
+        ("[" * 100000, "a.jsonl:3: the line is not JSON: too deep"),
+    ],
+)
+def test_bad_rows_of_jsonl(line, said, tmp_path):
+    path, out = tmp_path / "a.jsonl", tmp_path / "out.jsonl"
+    path.write_bytes(f'{{"text": "Go"}}\n\n{line}\n'.encode(errors="surrogateescape"))
+    done = parse(path, "--column", "text", "-o", out, status=2)
+    assert said in done.stderr and done.stderr.count("\n") == 1 and not out.exists()
+
+
+def test_bad_parquet(tmp_path):
+    path, out = parquet(tmp_path / "a.parquet"), tmp_path / "out.parquet"
+    failed = lambda *arguments: parse(*arguments, status=2).stderr  # noqa: E731
+    assert "there is no column 'body' (the columns: 'number', 'text', 'words')" in failed(
+        path, "--column", "body", "-o", out
+    )
+    assert f"{path}: row 1: column 'number' holds 0: neither" in failed(path, "--column", "number", "-o", out)
+    assert "there is a column 'words' already" in failed(path, "--column", "text", "--parse-column", "words", "-o", out)
+    assert "give -o FILE" in failed(path, "--column", "text")
+    assert "a table: --column NAME says which" in failed(path, "-o", out)
+    assert "give -o DIR/" in failed(path, "--column", "text", "-o", out, "--resume")
+    broken = tmp_path / "b.parquet"
+    broken.write_bytes(path.read_bytes()[:-5])
+    assert f"{broken}: not a Parquet file" in failed(broken, "--column", "text", "-o", out)
+    assert "No such file" in failed(tmp_path / "no.parquet", "--column", "text", "-o", out)
+    rows = parquet(tmp_path / "c.parquet", [*ROWS, {"text": "a\0", "words": ["a", ""]}])
+    assert f"{rows}: row 5: character 2 of the text" in failed(rows, "--column", "text", "-o", out)
+    assert f"{rows}: row 5: column 'words' holds ['a', '']" in failed(rows, "--column", "words", "-o", out)
+    assert not out.exists()
+
+
+def test_what_can_not_go_into_one_file(tmp_path):
+    rows = jsonl(tmp_path / "a.jsonl")
+    other = parquet(tmp_path / "a.parquet")
+    done = parse(rows, other, "--column", "text", "-o", tmp_path / "out", status=2)
+    assert "has another format: give -o DIR/" in done.stderr
+    parse(rows, other, "--column", "text", "-o", f"{tmp_path / 'out'}/")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"a.jsonl", "a.parquet"}
+
+
+def test_an_interrupted_run_over_rows_continues(tmp_path):
+    path, out = jsonl(tmp_path / "a.jsonl"), tmp_path / "out.jsonl"
+    partial = tmp_path / "out.jsonl.partial"
+    parse(path, "--column", "text", "-o", out)
+    expected = out.read_bytes()
+    for size in (0, 1, expected.index(b"\n"), expected.index(b"\n") + 1, len(expected) // 2, len(expected)):
+        out.unlink()
+        partial.write_bytes(expected[:size])
+        parse(path, "--column", "text", "-o", out, "--resume")
+        assert out.read_bytes() == expected and not partial.exists()
+    other = jsonl(tmp_path / "b.jsonl", ROWS[1:])
+    partial.write_bytes(expected[: expected.index(b"\n") + 1])
+    done = parse(other, "--column", "text", "-o", out, "--resume", status=2)
+    assert "row 1 of it is not that of the input, which has another one there: remove the file" in done.stderr
+    assert partial.exists()
+
+
+# --- shards -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("of", [1, 3, 4])
+@pytest.mark.parametrize(
+    ("model", "text", "options"),
+    [
+        ("en-ewt", SAMPLE, ()),
+        ("en-amr", "Go now .\n\nStop !\nWhy ?\n", ()),
+        ("en-ewt", "Go now. Stop! Why?\n\nHe didn't.\n\n\nHi there.\n", ("--raw",)),
+        ("en-ewt", "".join(json.dumps(row) + "\n" for row in ROWS * 3), ("--column", "text")),
+    ],
+)
+def test_shards_together_are_the_whole(model, text, options, of, tmp_path):
+    suffix = ".jsonl" if "--column" in options else ".txt"
+    other = tmp_path / f"in{suffix}"
+    other.write_text(text.read_text(encoding="utf-8") if text is SAMPLE else text, encoding="utf-8")
+    arguments = ("parse", model, other, other, *SAME, *options)
+    expected = run_here(*arguments).stdout
+    found = []
+    for number in range(1, of + 1):
+        out = tmp_path / str(number)
+        run_here(*arguments, "--shard", f"{number}/{of}", "-o", out)
+        found.append(out.read_text(encoding="utf-8"))
+    assert "".join(found) == expected and (of > 3 or all(found))
+
+
+def test_shards_of_parquet_have_all_rows_in_order(tmp_path):
+    path = parquet(tmp_path / "a.parquet", ROWS * 5, groups=3)
+    import pyarrow.parquet as pq
+
+    numbers = []
+    for number in range(1, 8):
+        parse(path, "--column", "text", "--shard", f"{number}/7", "-o", tmp_path / "out.parquet")
+        numbers.append(pq.read_table(tmp_path / "out.parquet")["number"].to_pylist())
+    assert [n for some in numbers for n in some] == list(range(20)) and {len(some) for some in numbers} == {2, 3}
+    parse(path, "--column", "text", "--shard", "1/50", "-o", tmp_path / "out.parquet")
+    assert pq.read_table(tmp_path / "out.parquet").num_rows == 0
+
+
+def test_shards_of_a_folder_are_files(tmp_path):
+    paths = [tmp_path / f"{name}.txt" for name in "abcde"]
+    for path in paths:
+        path.write_text("Go .\n")
+    written = []
+    for number in (1, 2):
+        parse(*paths, "--shard", f"{number}/2", "-o", f"{tmp_path / str(number)}/")
+        written.append(sorted(path.stem for path in (tmp_path / str(number)).iterdir()))
+    assert written == [["a", "c", "e"], ["b", "d"]]
+
+
+@pytest.mark.parametrize("shard", ["0/2", "3/2", "1", "a/2", "1/0", "-1/2"])
+def test_shards_that_are_none(shard):
+    assert "usage: " in parse(SAMPLE, f"--shard={shard}", status=2).stderr
+
+
+def test_a_pipe_has_no_shards():
+    assert "pipes can't be divided" in parse("-", "--shard", "1/2", stdin="Go .\n", status=2).stderr

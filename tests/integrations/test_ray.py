@@ -1,0 +1,190 @@
+"""Parsing by Ray Data: all sentences once and in order, whatever happens to the actors."""
+
+import json
+import os
+import signal
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run, run_here
+from transition_parser import Parser
+from transition_parser.bulk import Job
+from transition_parser.errors import InputError
+from transition_parser.sentences.rows import Reading
+
+pytest.importorskip("ray.data")
+
+from transition_parser.integrations import ray as engine
+
+TIMES = 5
+
+
+@pytest.fixture(scope="module", autouse=True)
+def running():
+    """Ray for all tests here: starting it takes longest."""
+    import ray
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(ROOT))
+        patch.setenv("OMP_NUM_THREADS", "1")
+        for name, value in engine._ENVIRONMENT.items():
+            patch.setenv(name, value)
+        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1")
+        yield
+        ray.shutdown()
+
+
+def job_of(model="en-ewt", **reading) -> Job:
+    parser = Parser.load(model, precision="fp32", threads=1)
+    return Job(parser, Reading(added=parser.formalism.suffix[1:], **reading), {})
+
+
+def expected(*paths, model="en-ewt") -> str:
+    return run_here("parse", model, *paths, "--precision", "fp32").stdout
+
+
+def files_of(dest: Path) -> list[Path]:
+    manifest = json.loads((dest / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["finished"]
+    files = [dest / part["file"] for part in manifest["parts"]]
+    assert {*dest.iterdir()} == {dest / "manifest.json", *files} and files == sorted(files)
+    return files
+
+
+def written(dest: Path) -> str:
+    return "".join(file.read_text(encoding="utf-8") for file in files_of(dest))
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory) -> str:
+    path = tmp_path_factory.mktemp("inputs") / "many.conllu"
+    path.write_text(SAMPLE.read_text(encoding="utf-8") * TIMES, encoding="utf-8")
+    return str(path)
+
+
+def die_in_the_middle(mark: Path) -> None:
+    """Lets the actor that comes first to its second part be killed when it has parsed it, and none after it."""
+    whole, parsed = Job._write, []
+
+    def write(job, parts, output, items, size):
+        count = whole(job, parts, output, items, size)
+        parsed.append(count)
+        if len(parsed) == 2:
+            try:
+                mark.touch(exist_ok=False)
+            except FileExistsError:
+                return count
+            os.kill(os.getpid(), signal.SIGKILL)
+        return count
+
+    Job._write = write
+
+
+def test_an_actor_that_dies_loses_nothing(many, tmp_path):
+    out, mark = tmp_path / "out", tmp_path / "died"
+    engine.parse_by_ray(job_of(), [many], str(out), 2, prepare=partial(die_in_the_middle, mark))
+    assert mark.exists()
+    left = [path for path in out.iterdir() if path.name.startswith(".")]
+    assert left == []
+    assert written(out) == expected(many)
+
+
+def test_several_inputs_and_the_manifest(many, tmp_path):
+    out = tmp_path / "out"
+    engine.parse_by_ray(job_of(), [many, str(SAMPLE)], str(out), 2)
+    manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+    assert written(out) == expected(many, SAMPLE)
+    assert [one["path"] for one in manifest["inputs"]] == [many, str(SAMPLE)]
+    size, count = manifest["part_size"], expected(SAMPLE).count("\n\n")
+    assert [part["sentences"] for part in manifest["parts"] if part["input"] == many] == [
+        [begin, min(begin + size, TIMES * count)] for begin in range(0, TIMES * count, size)
+    ]
+    assert manifest["job"]["model"] == "en-ewt" and manifest["job"]["beam"] == 1
+
+
+def test_amrs_of_a_bank(tmp_path):
+    out = tmp_path / "out"
+    engine.parse_by_ray(job_of("en-amr"), [str(SAMPLE_AMR)], str(out), 2)
+    assert written(out) == expected(SAMPLE_AMR, model="en-amr") and len(files_of(out)) > 2
+
+
+def test_rows_of_parquet(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    path, out = tmp_path / "in.parquet", tmp_path / "out"
+    texts = [None if n % 7 == 0 else f"Number {n} sleeps ." for n in range(300)]
+    pq.write_table(pa.table({"n": range(300), "text": texts}), path, row_group_size=70)
+    engine.parse_by_ray(job_of(column="text"), [str(path)], str(out), 2)
+    table = pa.concat_tables(pq.read_table(file) for file in files_of(out))
+    assert table["n"].to_pylist() == [*range(300)] and len(files_of(out)) > 5
+    assert [parse.count("\n\n") for parse in table["conllu"].to_pylist()] == [int(n % 7 != 0) for n in range(300)]
+
+
+def test_what_is_there_is_not_parsed_again(many, tmp_path):
+    out = tmp_path / "out"
+    engine.parse_by_ray(job_of(), [many], str(out), 1)
+    whole, files = written(out), files_of(out)
+    files[1].unlink()
+    files[0].write_text("finished before\n")
+    engine.parse_by_ray(job_of(), [many], str(out), 2, resume=True)  # of another number of actors
+    first, rest = written(out).split("\n", 1)
+    assert first == "finished before" and whole.endswith(rest) and len(files_of(out)) == len(files)
+    for job, paths in ((job_of(raw=True), [many]), (job_of(), [many, many])):
+        with pytest.raises(InputError, match=r"manifest\.json: is of a run with other inputs or options"):
+            engine.parse_by_ray(job, paths, str(out), 2, resume=True)
+    with pytest.raises(InputError, match="has the output of another run"):
+        engine.parse_by_ray(job_of(), [many], str(out), 2)
+
+
+def test_folders_that_hold_something_else(many, tmp_path):
+    (tmp_path / "a").write_text("")
+    with pytest.raises(InputError, match="is not empty, and has no output of Ray"):
+        engine.parse_by_ray(job_of(), [many], str(tmp_path), 2)
+    (tmp_path / "manifest.json").write_text("[]")
+    with pytest.raises(InputError, match=r"manifest\.json: is damaged"):
+        engine.parse_by_ray(job_of(), [many], str(tmp_path), 2, resume=True)
+
+
+def test_bad_input_ends_it(tmp_path):
+    path, out = tmp_path / "in.jsonl", tmp_path / "out"
+    path.write_text('{"text": "Go now ."}\n' * 100 + '{"text": 7}\n')
+    with pytest.raises(InputError, match=r"in\.jsonl:101: column 'text' holds 7: neither"):
+        engine.parse_by_ray(job_of(column="text"), [str(path)], str(out), 2)
+    assert json.loads((out / "manifest.json").read_text())["finished"] is False
+
+
+def test_a_parser_goes_to_tasks():
+    import ray
+
+    parser = Parser.load("en-ewt", precision="fp32", threads=1)
+    sentences = list(parser.read(SAMPLE))[:5]
+    tell = ray.remote(lambda parser, sentences: [parse.actions for parse in parser.parse(sentences)])
+    found = ray.get(tell.remote(parser, sentences))
+    assert found == [parse.actions for parse in parser.parse(sentences)]
+
+
+def test_the_command_leaves_nothing_running(many, tmp_path):
+    arguments = ("--precision", "fp32", "--engine", "ray", "--actors", "2", "-o", f"{tmp_path / 'out'}/")
+    done = run("transition-parser", "parse", "en-ewt", many, *arguments)
+    assert (done.stdout, done.stderr) == ("", "")
+    assert written(tmp_path / "out") == expected(many)
+    here = str(tmp_path / "out").encode()
+    for status in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            assert here not in status.with_name("cmdline").read_bytes()
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            continue
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "--engine ray writes a folder: give -o DIR/"),
+        (("-o", "x/", "--shard", "1/2"), "--shard and --engine ray both divide the work"),
+    ],
+)
+def test_options_that_do_not_go_together(options, said):
+    assert said in run_here("parse", "en-ewt", SAMPLE, "--engine", "ray", *options, status=2).stderr

@@ -1,0 +1,219 @@
+"""Parsing on many cores, GPUs and machines by Ray Data (extra `[ray]`).
+
+Inputs are divided into parts, each of which an actor reads, parses and writes as one file: `part-00000.conllu` and so
+on, in the order of the inputs. Files are written whole or not at all, so that a part whose actor died is simply parsed
+again. `manifest.json` beside them says which part is which. All machines must see the inputs, the model and the folder
+under the same names.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+import pickle
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+from transition_parser.errors import InputError, input_error
+from transition_parser.files import folder, replacing
+from transition_parser.process import keep_few_kernels, keep_freed_memory
+from transition_parser.progress import progress
+from transition_parser.sentences.parts import Part, divided
+from transition_parser.sentences.rows import table_of
+
+if TYPE_CHECKING:
+    from transition_parser.bulk import Job
+
+MANIFEST = "manifest.json"
+MOST, LEAST = 4096, 32  # sentences of a part
+_PARTS_EACH = 8  # for each actor, so that the last ones end at about the same time
+# Ray reports to its makers unless told not to, and prints what only they understand
+_ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
+
+
+def parse_by_ray(
+    job: Job,
+    paths: Sequence[str],
+    output: str,
+    actors: int | None = None,
+    resume: bool = False,
+    prepare: Callable[[], object] | None = None,
+) -> None:
+    """Parses files into a folder.
+
+    actors: by default one for each core (each `job.parser.threads` of them), or for each GPU where the job's device is
+    one. resume: what an interrupted run of the same inputs and options has written stays. prepare: what each actor
+    calls before it loads the job. Uses the Ray that runs here or that `RAY_ADDRESS` names, else starts one on this
+    machine for the length of the call.
+
+    Raises `InputError` for bad input, and where the folder holds something else.
+    """
+    before = _manifest_in(Path(output), resume)
+    with folder(output) as dest, _running(job, actors) as actors:
+        size = before["part_size"] if before else None
+        parts, size = _divided(job, [os.path.abspath(path) for path in paths], actors, size)
+        manifest = _manifest(job, paths, parts, size)
+        if before and before | {"finished": False} != manifest:
+            raise input_error("is of a run with other inputs or options: give another folder", dest / MANIFEST)
+        _save(manifest, dest)
+        missing = [
+            {"part": pickle.dumps(part), "file": str(dest.resolve() / entry["file"])}
+            for part, entry in zip(parts, manifest["parts"], strict=True)
+            if not (dest / entry["file"]).exists()
+        ]
+        if missing:
+            _run(job, missing, min(actors, len(missing)), prepare)
+        _save(manifest | {"finished": True}, dest)
+
+
+class ParserActor:
+    """What a process of Ray does: it parses a part at a time. job: pickled. prepare: see `parse_by_ray`."""
+
+    def __init__(self, job: bytes, prepare: Callable[[], object] | None) -> None:
+        keep_freed_memory()
+        keep_few_kernels()
+        if prepare is not None:
+            prepare()
+        self.job: Job = pickle.loads(job)
+
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[str]]:
+        """Writes the file of each part of a batch. Returns what is wrong with each, "" for nothing: an error that is
+        raised would be tried again."""
+        return {"error": [self._parse(*pair) for pair in zip(batch["part"], batch["file"], strict=True)]}
+
+    def _parse(self, part: bytes, file: str) -> str:
+        try:
+            self.job.write([pickle.loads(part)], file)
+        except (InputError, OSError) as error:
+            return str(error)
+        return ""
+
+
+def _run(job: Job, work: Sequence[Mapping[str, Any]], actors: int, prepare: Callable[[], object] | None) -> None:
+    import ray.data
+
+    device = {"num_gpus": 1} if job.parser.device.type == "cuda" else {"num_cpus": job.parser.threads}
+    parsed = ray.data.from_items([*work], override_num_blocks=len(work)).map_batches(
+        ParserActor,
+        fn_constructor_args=(pickle.dumps(job), prepare),
+        compute=ray.data.ActorPoolStrategy(size=actors, max_tasks_in_flight_per_actor=2),
+        batch_size=1,
+        **device,
+    )
+    for row in progress(parsed.iter_rows(), "parsing", len(work)):
+        if row["error"]:
+            raise InputError(row["error"])
+
+
+@contextmanager
+def _running(job: Job, actors: int | None) -> Iterator[int]:
+    """Ray, and the number of actors. One that was started here is ended."""
+    ray = _ray()
+    with ExitStack() as stack:
+        if not ray.is_initialized():
+            stack.enter_context(mock.patch.dict(os.environ, _ENVIRONMENT))
+            logs = stack.enter_context(TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True))
+            stack.callback(ray.shutdown)
+            _start(ray, job, actors, logs)
+        context = ray.data.DataContext.get_current()
+        stack.enter_context(mock.patch.object(context, "enable_progress_bars", False))
+        yield actors or _all(ray.cluster_resources(), job)
+
+
+def _start(ray: Any, job: Job, actors: int | None, logs: str) -> None:
+    """Connects to the cluster of `RAY_ADDRESS`, or starts Ray on this machine, where it talks to itself alone. logs: a
+    folder for what it writes then."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    here: dict[str, Any] = {"include_dashboard": False, "_node_ip_address": "127.0.0.1", "_temp_dir": logs}
+    if actors is not None and job.parser.device.type == "cpu":
+        here["num_cpus"] = actors * job.parser.threads
+    options = {} if "RAY_ADDRESS" in os.environ else here
+    ray.init(logging_level=logging.ERROR, log_to_driver=False, **options)
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def _ray() -> Any:
+    try:
+        import ray
+        import ray.data
+    except ImportError as error:
+        raise InputError(f"--engine ray needs Ray ({error}): pip install 'transition-parser[ray]'") from None
+    return ray
+
+
+def _all(resources: Mapping[str, float], job: Job) -> int:
+    """How many actors there can be."""
+    if job.parser.device.type == "cuda":
+        return max(int(resources.get("GPU", 0)), 1)
+    return max(int(resources.get("CPU", 1)) // job.parser.threads, 1)
+
+
+# --- parts ------------------------------------------------------------------------------
+
+
+def _divided(job: Job, paths: Sequence[str], actors: int, size: int | None) -> tuple[list[Part], int]:
+    """The parts of all files, and how many sentences or rows they have. size: by default so many that all actors have
+    work until the end."""
+    kind = job.parser.formalism.sentence
+    if size is None:
+        # one pass counts, a second one divides: only what is between parts is kept of either
+        counts = [part.count or 0 for path in paths for part in divided(path, kind, job.reading, MOST)]
+        size = min(max(math.ceil(sum(counts) / (actors * _PARTS_EACH)), LEAST), MOST)
+    return [part for path in paths for part in divided(path, kind, job.reading, size)], size
+
+
+def _manifest(job: Job, paths: Sequence[str], parts: Sequence[Part], size: int) -> dict[str, Any]:
+    given = {os.path.abspath(path): path for path in paths}
+    reading = job.reading
+    entries = []
+    for number, part in enumerate(parts):
+        table = table_of(part.path, reading)
+        suffix = Path(part.path).suffix if table else job.parser.formalism.suffix
+        assert part.begin is not None and part.end is not None  # `divided` has set them
+        entries.append(
+            {
+                "file": f"part-{number:05}{suffix}",
+                "input": given[part.path],
+                "rows" if table else "sentences": [part.begin.before, part.end.before],
+            }
+        )
+    return {
+        "finished": False,
+        "job": job.described(),
+        "inputs": [{"path": path, "bytes": os.path.getsize(path)} for path in paths],
+        "part_size": size,
+        "parts": entries,
+    }
+
+
+def _manifest_in(dest: Path, resume: bool) -> dict[str, Any] | None:
+    """What an earlier run has left in the folder, None for nothing. Raises `InputError` for anything else than a run
+    that is to be resumed."""
+    if not dest.is_dir() or not any(dest.iterdir()):
+        return None
+    path = dest / MANIFEST
+    if not path.is_file():
+        raise input_error("is not empty, and has no output of Ray: give another folder", dest)
+    if not resume:
+        raise input_error("has the output of another run: give another folder, or --resume", dest)
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(found["part_size"], int):
+            raise TypeError("part_size")
+    except (ValueError, KeyError, TypeError) as error:
+        raise input_error(f"is damaged ({error}): give another folder", path) from None
+    return found
+
+
+def _save(manifest: Mapping[str, Any], dest: Path) -> None:
+    with replacing(dest / MANIFEST) as temporary:
+        temporary.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
