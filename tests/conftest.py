@@ -123,7 +123,12 @@ def actions_generated(output: str) -> dict[int, list[str]]:
 
 def train(data: Path, checkpoints: Path, *options: str, updates: int = 6):
     """A few updates of a tiny model."""
-    return run(
+    return run(*train_command(data, checkpoints, *options, updates=updates))
+
+
+def train_command(data: Path, checkpoints: Path, *options: str, updates: int) -> list[str]:
+    """The program that `train` runs, and its arguments."""
+    command = [
         "fairseq-train", data, "--user-dir", "transition_parser", "--task", "transition_parsing",
         "--arch", "stack_transformer_small", "--encoder-embed-dim", "32", "--decoder-embed-dim",
         "32", "--encoder-ffn-embed-dim", "32", "--decoder-ffn-embed-dim", "32",
@@ -132,7 +137,8 @@ def train(data: Path, checkpoints: Path, *options: str, updates: int = 6):
         "--max-update", str(updates), "--save-dir", checkpoints, "--log-format", "json",
         "--best-checkpoint-metric", "las", "--maximize-best-checkpoint-metric",
         "--keep-best-checkpoints", "2", "--no-progress-bar", *options,
-    )  # fmt: skip
+    ]  # fmt: skip
+    return [*map(str, command)]
 
 
 @pytest.fixture(scope="session")

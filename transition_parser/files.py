@@ -102,6 +102,19 @@ def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Pa
 
 
 @contextmanager
+def alone_in(path: str | os.PathLike) -> Iterator[None]:
+    """Waits until no other process that asks for it is in such a block for the same folder."""
+    import fcntl  # of POSIX alone
+
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
 def folder(path: str | os.PathLike) -> Iterator[Path]:
     """A folder, which is made where there is none. What is new and still empty after an error goes again."""
     path = Path(path)

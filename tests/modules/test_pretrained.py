@@ -1,6 +1,7 @@
 """Pretrained encoders as an input of words."""
 
 import shutil
+from threading import Thread
 
 import pytest
 import torch
@@ -190,6 +191,29 @@ def test_what_was_interrupted_goes_on(tmp_path):
     assert computed == list(range(2 * CHUNK, len(lengths))) and store.done == len(lengths)
     for i in (0, 1, 2, CHUNK + 1, len(lengths) - 1):
         assert (store.batch([i])[0, : lengths[i]] == i % 1000).all()
+
+
+def test_another_process_waits_and_computes_nothing_again(tmp_path):
+    """As the processes of one training do; a thread stands for one."""
+    by_other: list = []
+
+    def fill(compute) -> None:
+        VectorStore(tmp_path / "x.f16", [1, 2], 4).fill(compute, lambda done: None)
+
+    def ones(some: range) -> list:
+        return [torch.ones(i + 1, 4).half().numpy() for i in some]
+
+    other = Thread(target=fill, args=(lambda some: by_other.extend(some) or ones(some),))
+
+    def compute(some: range) -> list:
+        other.start()
+        other.join(0.5)  # it would be done by now
+        assert other.is_alive()
+        return ones(some)
+
+    fill(compute)
+    other.join()
+    assert by_other == []
 
 
 @pytest.mark.parametrize("damage", ["{", '{"done": "x"}', '{"done": 99999}', '{"done": true}', "[]", ""])

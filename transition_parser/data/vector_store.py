@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from transition_parser.errors import input_error
-from transition_parser.files import replacing
+from transition_parser.files import alone_in, replacing
 
 CHUNK = 256  # sentences that are computed between two notes of what is done
 
@@ -43,30 +43,34 @@ class VectorStore:
         """Computes what is missing. compute: the vectors (words, width) of each of some sentences. step: is told how
         many are done. Raises `InputError` where the disk is full or may not be written."""
         try:
-            done = self.done
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            if not self.path.is_file() or self.path.stat().st_size != self._bytes():
-                with replacing(self.path) as temporary:
-                    _allocate(temporary, self._bytes())
-            step(done)
-            while done < len(self.offsets) - 1:
-                some = range(done, min(done + CHUNK, len(self.offsets) - 1))
-                vectors = np.concatenate([np.zeros((0, self.width), np.float16), *compute(some)])
-                with open(self.path, "r+b") as file:
-                    file.seek(int(self.offsets[some.start]) * self.width * 2)
-                    file.write(np.ascontiguousarray(vectors, dtype=np.float16).tobytes())
-                    file.flush()
-                    os.fsync(file.fileno())
-                done = some.stop
-                with replacing(self._note) as temporary:
-                    temporary.write_text(json.dumps({"done": done}), encoding="utf-8")
-                step(len(some))
+            with alone_in(self.path.parent):  # each process of a training that several share comes here
+                self._fill(compute, step)
         except OSError as error:
             raise input_error(
                 f"{error.strerror or error}: the vectors of {self.offsets[-1]} words need {self._bytes() >> 20} MB "
                 "(--pretrained-cache names another folder)",
                 self.path,
             ) from None
+
+    def _fill(self, compute: Callable[[range], Sequence[np.ndarray]], step: Callable[[int], None]) -> None:
+        done = self.done
+        if not self.path.is_file() or self.path.stat().st_size != self._bytes():
+            with replacing(self.path) as temporary:
+                _allocate(temporary, self._bytes())
+        step(done)
+        while done < len(self.offsets) - 1:
+            some = range(done, min(done + CHUNK, len(self.offsets) - 1))
+            vectors = np.concatenate([np.zeros((0, self.width), np.float16), *compute(some)])
+            with open(self.path, "r+b") as file:
+                file.seek(int(self.offsets[some.start]) * self.width * 2)
+                file.write(np.ascontiguousarray(vectors, dtype=np.float16).tobytes())
+                file.flush()
+                os.fsync(file.fileno())
+            done = some.stop
+            with replacing(self._note) as temporary:
+                temporary.write_text(json.dumps({"done": done}), encoding="utf-8")
+            step(len(some))
 
     def batch(self, sentences: Sequence[int]) -> Tensor:
         """(B, P, width) of sentences, 0 at padding and at the root, which is the last position of each."""

@@ -70,6 +70,8 @@ def parse_by_ray(
         ]
         if missing:
             _run(job, missing, min(actors, len(missing)), prepare)
+        for unfinished in dest.glob(".part-*"):  # of actors that died
+            unfinished.unlink()
         _save(manifest | {"finished": True}, dest)
 
 
@@ -135,10 +137,24 @@ def _start(ray: Any, job: Job, actors: int | None, logs: str) -> None:
     if actors is not None and job.parser.device.type == "cpu":
         here["num_cpus"] = actors * job.parser.threads
     options = {} if "RAY_ADDRESS" in os.environ else here
-    ray.init(logging_level=logging.ERROR, log_to_driver=False, **options)
+    with _without_standard_error():
+        ray.init(logging_level=logging.ERROR, log_to_driver=False, **options)
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     for number, handler in handlers.items():
         signal.signal(number, handler)
+
+
+@contextmanager
+def _without_standard_error() -> Iterator[None]:
+    """Ray's C++ says there that it says nothing. What goes wrong is raised."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _ray() -> Any:
