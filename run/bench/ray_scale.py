@@ -1,0 +1,144 @@
+"""Ray beside one `transition-parser parse`: the same Parquet file by two actors on a core each, one of which is
+killed in the middle, and by one process with as many threads.
+
+The sentences are those of a CoNLL-U file, again and again, each with its number in a column. Ends with an error where
+the output of Ray lacks a row, has one twice or in another place, or has other parses than that of the one process.
+Rates are sentences per second of the whole program, start-up included, and from the first finished part to the last.
+
+    python run/bench/ray_scale.py MODEL TRAIN.conllu [--sentences 50000] [--threads 2]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from itertools import cycle, islice
+from pathlib import Path
+
+import pyarrow
+import pyarrow.parquet
+from common import parser, report
+
+from transition_parser.graphs.conllu import read_conllu
+
+PROGRAM = str(Path(sys.executable).with_name("transition-parser"))
+
+
+def write_input(source: str, count: int, path: Path) -> None:
+    """The table of numbers and words."""
+    words = islice(cycle([sentence.forms for sentence in read_conllu(source)]), count)
+    pyarrow.parquet.write_table(pyarrow.table({"number": range(count), "words": list(words)}), path)
+
+
+def actors_below(pid: int) -> list[int]:
+    """The processes of Ray's actors among those that a process has started."""
+    parents, names = {}, {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            names[int(entry.name)] = (entry / "cmdline").read_bytes()
+            parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    family = [pid]
+    for member in family:
+        family += [child for child, parent in parents.items() if parent == member]
+    return [member for member in family if b"ParserActor" in names.get(member, b"")]
+
+
+class Watch(threading.Thread):
+    """Notes when parts are finished, and kills an actor when half of them are."""
+
+    def __init__(self, folder: Path, pid: int) -> None:
+        super().__init__(daemon=True)
+        self.folder, self.pid, self.killed = folder, pid, 0
+        self.finished: list[float] = []
+
+    def run(self) -> None:
+        """Looks ten times a second until the manifest says that all is done."""
+        while not (whole := self.parts()) or len(self.finished) < whole:
+            done = len(list(self.folder.glob("part-*")))
+            self.finished += [time.perf_counter()] * (done - len(self.finished))
+            if whole and not self.killed and done * 2 >= whole:
+                (self.killed, *_others) = actors_below(self.pid)
+                os.kill(self.killed, signal.SIGKILL)
+            time.sleep(0.1)
+
+    def parts(self) -> int:
+        """How many there will be, 0 while that is not known."""
+        path = self.folder / "manifest.json"
+        return len(json.loads(path.read_text(encoding="utf-8"))["parts"]) if path.exists() else 0
+
+
+def by_ray(arguments, table: Path, folder: Path) -> tuple[float, float]:
+    """Seconds of the whole program; sentences per second after the first part."""
+    start = time.perf_counter()
+    options = ["--engine", "ray", "--actors", str(arguments.threads), "-o", f"{folder}/"]
+    running = subprocess.Popen([*_command(arguments, table), *options])
+    watch = Watch(folder, running.pid)
+    watch.start()
+    if running.wait():
+        raise SystemExit("Ray failed")
+    seconds = time.perf_counter() - start
+    watch.join()
+    if not watch.killed:
+        raise SystemExit("no actor was killed: give more sentences")
+    size = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["part_size"]
+    between = watch.finished[-1] - watch.finished[0]
+    return seconds, (arguments.sentences - size) / between
+
+
+def by_one(arguments, table: Path, path: Path) -> float:
+    """Seconds of the whole program."""
+    start = time.perf_counter()
+    environment = {**os.environ, "OMP_NUM_THREADS": str(arguments.threads)}
+    subprocess.run([*_command(arguments, table), "-o", str(path)], check=True, env=environment)
+    return time.perf_counter() - start
+
+
+def _command(arguments, table: Path) -> list[str]:
+    return [PROGRAM, "parse", arguments.model, str(table), "--column", "words"]
+
+
+def check(folder: Path, whole: Path, count: int) -> int:
+    """Ends the program where the rows are not those of the one process. Returns how many parses differ: in bf16 the
+    last bits depend on which sentences are computed together."""
+    files = [folder / part["file"] for part in json.loads((folder / "manifest.json").read_text())["parts"]]
+    found = pyarrow.concat_tables(pyarrow.parquet.read_table(file) for file in files)
+    wanted = pyarrow.parquet.read_table(whole)
+    if found["number"].to_pylist() != list(range(count)) or not found["words"].equals(wanted["words"]):
+        raise SystemExit("the rows of Ray's output are not those of the input")
+    pairs = zip(found["conllu"].to_pylist(), wanted["conllu"].to_pylist(), strict=True)
+    return sum(one != other for one, other in pairs)
+
+
+def main() -> None:
+    """Interleaved rounds."""
+    options = parser(__doc__)
+    options.add_argument("model", help="checkpoint, exported folder, or name")
+    options.add_argument("file", help="CoNLL-U")
+    options.add_argument("--sentences", type=int, default=50_000)
+    options.set_defaults(rounds=1)
+    arguments = options.parse_args()
+    rates: dict[str, list[float]] = {"parse": [], "ray": [], "ray_after_its_first_part": []}
+    differ = []
+    with tempfile.TemporaryDirectory() as name:
+        table = Path(name, "in.parquet")
+        write_input(arguments.file, arguments.sentences, table)
+        for number in range(arguments.rounds):
+            folder, whole = Path(name, str(number)), Path(name, f"{number}.parquet")
+            rates["parse"].append(arguments.sentences / by_one(arguments, table, whole))
+            seconds, later = by_ray(arguments, table, folder)
+            rates["ray"].append(arguments.sentences / seconds)
+            rates["ray_after_its_first_part"].append(later)
+            differ.append(check(folder, whole, arguments.sentences))
+    report("Ray, an actor killed, sentences/s", arguments, rates, "parse", parses_that_differ=differ)
+
+
+if __name__ == "__main__":
+    main()
