@@ -31,7 +31,7 @@ def parquet(path, rows=ROWS, groups=2):
 
     columns = {name: [row[name] for row in rows] for name in ("text", "words")}
     table = pa.table({"number": range(len(rows)), **columns}).replace_schema_metadata({"made by": "a test"})
-    pa.parquet.write_table(table, path, row_group_size=groups)
+    pq.write_table(table, path, row_group_size=groups)
     return path
 
 

@@ -78,6 +78,9 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         super().__init__(task, sentence_avg, label_smoothing)
         if not 0.0 <= hinge_weight <= 1.0:
             raise InputError(f"--hinge-weight {hinge_weight} is not between 0 and 1")
+        # several processes, each with a batch of another corpus, must log the same names: fairseq adds up the values
+        of_tags = ["tag_loss", *(f"{name}_{what}" for name in OF_WORDS for what in ("right", "words"))]
+        self._logged_by_any = dict.fromkeys(of_tags if task.also_resources is not None else [], 0.0)
         self.only_legal = str(softmax_over) == "legal"
         self.hinge_weight = hinge_weight if str(action_loss) == "hinge" else None
         if self.hinge_weight is not None:
@@ -101,6 +104,7 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
             loss = loss + tagged.loss
         sample_size = sample["target"].size(0) if self.sentence_avg else sample["ntokens"]
         logged = {
+            **self._logged_by_any,
             "loss": utils.item(loss.data) if reduce else loss.data,
             "nll_loss": utils.item(nll.data) if reduce else nll.data,
             "ntokens": sample["ntokens"],

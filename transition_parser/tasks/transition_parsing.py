@@ -354,12 +354,6 @@ class TransitionParsingTask(FairseqTask):
                 raise
             return None
 
-    @staticmethod
-    def logging_outputs_can_be_summed(criterion) -> bool:
-        """fairseq's hook: False where what several processes log may have different names, since each has a batch of
-        another corpus."""
-        return criterion.task.also_resources is None and criterion.logging_outputs_can_be_summed()
-
     def reduce_metrics(self, logging_outputs, criterion) -> None:
         """Logs UAS and LAS (full labels, percent), or Smatch (F1, 0–1), beside the criterion's own figures."""
         super().reduce_metrics(logging_outputs, criterion)
