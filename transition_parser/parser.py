@@ -165,7 +165,7 @@ class Parser:
 
     def described(self) -> dict[str, Any]:
         """Where it was loaded from, and the options that its parses depend on, by name; all can be written as JSON."""
-        options = {name: self._options[name] for name in ("precision", "domain")}
+        options = {name: self._options[name] for name in ("precision", "domain", "nbest")}
         models = {"model": str(self._path), "ensemble": [*map(str, self._others)]}
         return {**models, "beam": self.beam, "lenpen": self.lenpen, **options}
 

@@ -27,8 +27,7 @@ def jsonl(path, rows=ROWS):
 
 
 def parquet(path, rows=ROWS, groups=2):
-    pa = pytest.importorskip("pyarrow")
-
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     columns = {name: [row[name] for row in rows] for name in ("text", "words")}
     table = pa.table({"number": range(len(rows)), **columns}).replace_schema_metadata({"made by": "a test"})
     pq.write_table(table, path, row_group_size=groups)

@@ -41,7 +41,7 @@ def _pass_by(items: Iterator[Item], partial: Path, table: Table | None, read: Ca
         whole = _whole(file, b"\n" if table is None else None)
         file.truncate(whole)
     check = _check_sentence if table is None else _check_row
-    finished = (read if table is None else _lines)(partial) if whole else ()
+    finished: Iterable[Any] = (read if table is None else _lines)(partial) if whole else ()
     first = (done for done in finished if table is not None or not done.is_alternative)
     for number, done in enumerate(first, 1):
         check(number, done, next(items, None), partial)
