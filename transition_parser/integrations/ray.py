@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from transition_parser.errors import InputError, input_error
+from transition_parser.errors import InputError, input_error, missing_extra
 from transition_parser.files import folder, replacing
 from transition_parser.process import keep_few_kernels, keep_freed_memory
 from transition_parser.progress import progress
@@ -163,7 +163,7 @@ def _ray() -> Any:
         import ray
         import ray.data
     except ImportError as error:
-        raise InputError(f"--engine ray needs Ray ({error}): pip install 'transition-parser[ray]'") from None
+        raise missing_extra("ray", "actors of Ray", str(error)) from None
     return ray
 
 

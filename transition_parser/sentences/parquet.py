@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from transition_parser.errors import InputError, input_error, shortened
+from transition_parser.errors import input_error, missing_extra, shortened
 from transition_parser.sentences.rows import Reading, Row, why_unfit
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ def arrow() -> Any:
     """The module `pyarrow.parquet`. Raises `InputError` where it is not installed."""
     try:
         import pyarrow.parquet
-    except ImportError:
-        raise InputError("Parquet needs pyarrow: pip install 'transition-parser[parquet]'") from None
+    except ImportError as error:
+        raise missing_extra("parquet", "Parquet files", str(error)) from None
     return pyarrow.parquet
 
 
