@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest import mock
 
 import torch
@@ -134,6 +134,7 @@ class SimulatedDevice:
             # parameters that two modules share stay shared when modules are moved, as on real devices
             stack.callback(_swap_parameters, torch.__future__.get_swap_module_params_on_conversion())
             _swap_parameters(True)
+            stack.enter_context(mock.patch.object(torch.nn.Module, "load_state_dict", _load_into_parameters))
             stack.enter_context(self._operators)
             stack.enter_context(_Functions(self.waits, self._operators))
             self._entered = stack.pop_all()
@@ -150,6 +151,17 @@ class SimulatedDevice:
 
 
 _swap_parameters = torch.__future__.set_swap_module_params_on_conversion
+_load_state_dict = torch.nn.Module.load_state_dict
+
+
+def _load_into_parameters(module: torch.nn.Module, *arguments: Any, **options: Any) -> Any:
+    """`load_state_dict` as it is elsewhere: recurrent layers, which refer to their parameters, can't have them swapped
+    but where they are moved."""
+    _swap_parameters(False)
+    try:
+        return _load_state_dict(module, *arguments, **options)
+    finally:
+        _swap_parameters(True)
 
 
 class _Functions(TorchFunctionMode):

@@ -140,7 +140,7 @@ def test_bf16_packs_its_own_copy_and_parses_nearly_alike():
     full, half = (Parser(model, resources, precision=p) for p in ("fp32", "bf16"))
     assert {p.dtype for p in model.parameters()} == {torch.float}
     for part in (half.model.encoder, half.model.decoder):
-        assert "_PackedLinear" in {type(m).__name__ for m in part.layers.modules()}
+        assert "_PackedLinear" in {type(m).__name__ for m in part.modules()}
     assert "_PackedLinear" not in {type(m).__name__ for m in model.modules()}
     heads = [[head for parse in parser.parse(some) for head in parse.tree.heads] for parser in (full, half)]
     assert sum(a == b for a, b in zip(*heads, strict=True)) >= 0.97 * len(heads[0])
