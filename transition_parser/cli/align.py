@@ -16,11 +16,11 @@ from transition_parser.cli.options import (
     add_json,
     add_processes,
     add_skip_bad,
-    output,
     print_figures,
     report_left_out,
 )
 from transition_parser.errors import InputError
+from transition_parser.files import output
 from transition_parser.graphs.bank import AmrEntry, is_header, metadata_of, parse_bank, read_bank
 from transition_parser.graphs.conllu import decode_line
 from transition_parser.progress import progress

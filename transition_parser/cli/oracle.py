@@ -22,12 +22,12 @@ from transition_parser.cli.options import (
     add_skip_bad,
     add_system,
     check_options,
-    output,
     positive,
     print_figures,
     report_left_out,
 )
 from transition_parser.errors import InputError, input_error
+from transition_parser.files import output
 from transition_parser.formalisms import AMR, TREES, formalism_of
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import read_conllu

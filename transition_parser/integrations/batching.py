@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Condition, Thread
 from typing import Any
 
@@ -114,14 +115,18 @@ def work_of(parsers: dict[str, Parser]) -> dict[tuple[str, str], Callable[[Seque
     """What there is to do with each model: parses as plain data, and traces as plain data."""
     work: dict[tuple[str, str], Callable[[Sequence], Sequence]] = {}
     for name, parser in parsers.items():
-        work[name, PARSE] = lambda sentences, parser=parser: [*_parses(parser, sentences)]
-        work[name, TRACE] = lambda sentences, parser=parser: [one.as_data() for one in trace(parser, sentences)]
+        work[name, PARSE] = partial(_parses, parser)
+        work[name, TRACE] = partial(_traces, parser)
     return work
 
 
-def _parses(parser: Parser, sentences: Sequence[Any]) -> Iterator[dict[str, Any]]:
-    for parse in parser.parse_stream(sentences):
-        yield {**parser.formalism.as_data(parse.annotated()), "score": parse.score}
+def _parses(parser: Parser, sentences: Sequence[Any]) -> list[dict[str, Any]]:
+    parses = parser.parse_stream(sentences)
+    return [{**parser.formalism.as_data(parse.annotated()), "score": parse.score} for parse in parses]
+
+
+def _traces(parser: Parser, sentences: Sequence[Any]) -> list[dict[str, Any]]:
+    return [one.as_data() for one in trace(parser, sentences)]
 
 
 @contextmanager
