@@ -4,8 +4,8 @@
 if [ $# -lt 3 ] || [ ! -f "$1" ] || [ ! -d "$2" ]; then usage "configs/NAME.flags DATA CHECKPOINTS [flag ...]"; fi
 config=$1 data=$2 checkpoints=$3
 shift 3
+needs_fairseq
 lines=$(python -m transition_parser.training.flags "$config")
 mapfile -t flags <<<"$lines"
-needs_fairseq
 exec fairseq-train "$data" --user-dir "$root/transition_parser" --task transition_parsing \
     --save-dir "$checkpoints" --log-format simple "${flags[@]}" "$@"

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.conftest import ROOT, run
+from transition_parser.training.flags import arguments_of, read_flags
 
 TASK = ("--user-dir", "transition_parser", "--task", "transition_parsing")
 
@@ -12,8 +13,7 @@ TASK = ("--user-dir", "transition_parser", "--task", "transition_parsing")
 @pytest.mark.parametrize("name", ["paper-stack", "stack-attention", "spa-dp", "spa-dp-graph", "use", "graph2graph"])
 def test_paper_sizes_train(data_folder, tmp_path, name):
     """The flags of the configuration, with batches of two sentences."""
-    lines = (ROOT / "configs" / f"{name}.flags").read_text(encoding="utf-8").splitlines()
-    flags = [part for line in lines if not line.startswith("#") for part in line.split(" ", 1)]
+    flags = arguments_of(read_flags(ROOT / "configs" / f"{name}.flags"))
     done = run(
         "fairseq-train", data_folder, *TASK, *flags, "--batch-size", "2", "--required-batch-size-multiple", "1",
         "--max-update", "10", "--num-workers", "0", "--disable-validation", "--no-save", "--save-dir", tmp_path,
