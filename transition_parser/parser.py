@@ -288,21 +288,25 @@ class Parser:
     def _search(self, some: list[_ToParse]) -> list[tuple[list[Hypothesis], Mapping[str, Sequence[str]]]]:
         """The best derivation of each sentence, or where alternatives are wanted all that were found; its tags by
         column."""
+        try:
+            encoder_out, tags = self._encoded(some)
+            wanted = 1 if self.nbest == 1 else 2 * self.beam  # in its last step a beam may finish as many again
+            best = search(self.model, encoder_out, self.beam, wanted, self.lenpen)
+            return list(zip(best, tags, strict=True))
+        except NotFiniteError as error:
+            raise InputError(f"the weights of the model are too large: {error}; {_TRAIN_AGAIN}") from None
+
+    def _encoded(self, some: list[_ToParse]) -> tuple[EncoderOut, list[Mapping[str, Sequence[str]]]]:
+        """What the encoder makes of sentences, and their tags by column."""
         sentences = [one.words for one in some]
         tokens, features = self.resources.encode_all(sentences), self.resources.features_of(sentences)
         padding = self.resources.source_dictionary.pad()
         source = torch.nn.utils.rnn.pad_sequence(tokens, True, padding)
         words = None if self.model.inputs is None else self.model.inputs.read(sentences, self._marks(some))
         net_input = {"src_tokens": source, "features": features, "words": words}
-        try:
-            with torch.inference_mode():
-                encoder_out = self.model.encode(_to(self.device, net_input))
-                tags = self._tags(encoder_out, sentences)
-            wanted = 1 if self.nbest == 1 else 2 * self.beam  # in its last step a beam may finish as many again
-            best = search(self.model, encoder_out, self.beam, wanted, self.lenpen)
-            return list(zip(best, tags, strict=True))
-        except NotFiniteError as error:
-            raise InputError(f"the weights of the model are too large: {error}; {_TRAIN_AGAIN}") from None
+        with torch.inference_mode():
+            encoder_out = self.model.encode(_to(self.device, net_input))
+            return encoder_out, self._tags(encoder_out, sentences)
 
     def _marks(self, some: list[_ToParse]) -> Marks:
         """What the sentences and the options say of the columns that the model reads."""

@@ -125,7 +125,7 @@ def _traced(parser: Parser, sentence: AnySentence, number: int, nbest: int | Non
     """One at a time: what all hypotheses of a batch saw may be much."""
     one = parser._to_parse(sentence, number)
     resources, formalism = parser.resources, parser.formalism
-    encoder_out, tags = _encoded(parser, one)
+    encoder_out, (tags,) = parser._encoded([one])
     recorded = _Recorded(parser.model)
     try:
         (found,) = search(cast(ParserModel, recorded), encoder_out, parser.beam, nbest or parser.beam, parser.lenpen)
@@ -141,27 +141,6 @@ def _traced(parser: Parser, sentence: AnySentence, number: int, nbest: int | Non
         derivations.append(Derivation(formalism.as_data(parse.annotated()), tuple(steps), hypothesis.score, total))
     forms = tuple(sentence.forms)
     return Trace(formalism.name, resources.parser.system, forms, tuple(derivations))
-
-
-def _encoded(parser: Parser, one: Any) -> tuple[EncoderOut, Mapping[str, Sequence[str]]]:
-    """What the encoder makes of a sentence, and its tags."""
-    resources, model, device = parser.resources, parser.model, parser.device
-    features = resources.features_of([one.words])
-    net_input = {
-        "src_tokens": torch.stack(resources.encode_all([one.words])),
-        "features": features,
-        "words": None if model.inputs is None else model.inputs.read([one.words], parser._marks([one])),
-    }
-    with torch.inference_mode():
-        encoder_out = model.encode(_moved(device, net_input))
-        (tags,) = parser._tags(encoder_out, [one.words])
-    return encoder_out, tags
-
-
-def _moved(device: torch.device, value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _moved(device, inner) for name, inner in value.items()}
-    return value.to(device) if isinstance(value, Tensor) else value
 
 
 class _Choice(NamedTuple):
