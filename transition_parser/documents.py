@@ -30,9 +30,9 @@ def document_of(sentence: Sentence, tree: DependencyTree, vocab: Vocab) -> Doc:
         words=[row.form for row in words],
         spaces=_spaces(sentence),
         pos=[row.upos if row.upos in IDS else "" for row in words],
-        tags=[_value(row.xpos) for row in words],
-        lemmas=[_value(row.lemma) for row in words],
-        morphs=[_value(row.feats) for row in words],
+        tags=[value_of(row.xpos) for row in words],
+        lemmas=[value_of(row.lemma) for row in words],
+        morphs=[value_of(row.feats) for row in words],
         heads=[head - 1 if head else i for i, head in enumerate(tree.heads)],
         deps=list(tree.relations),
     )
@@ -51,7 +51,8 @@ def set_sentence_starts(document: Doc, starts: list[int]) -> None:
         document.from_array(["SENT_START"], values.astype(np.uint64))
 
 
-def _value(cell: str) -> str:
+def value_of(cell: str) -> str:
+    """What a cell says, empty for `_`."""
     return "" if cell == NO_VALUE else cell
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from spacy.parts_of_speech import IDS
 from spacy.tokens import Doc, Span, Token
 
-from transition_parser.documents import NO_VALUE, set_sentence_starts
+from transition_parser.documents import NO_VALUE, set_sentence_starts, value_of
 from transition_parser.errors import InputError
 from transition_parser.graphs.bank import AmrEntry, parse_entry
 from transition_parser.graphs.conllu import Row, Sentence
@@ -37,7 +37,8 @@ def sentences_of(document: Doc) -> list[DocSentence]:
     """
     if not len(document):
         return []
-    is_space = [not token.text.strip() for token in document]
+    strings = document.vocab.strings
+    is_space = [not strings[form].strip() for form in document.to_array("ORTH").tolist()]
     starts = [span.start for span in document.sents] if document.has_annotation("SENT_START") else _starts(document)
     return [
         DocSentence(start, end, [i for i in range(start, end) if not is_space[i]])
@@ -63,10 +64,13 @@ def _starts(document: Doc) -> list[int]:
 def tree_sentence(document: Doc, sentence: DocSentence) -> Sentence:
     """The words of a sentence, with the tags and lemmas that the document has."""
     tokens = [document[i] for i in sentence.words]
-    rows = [
-        Row(str(number), on_one_line(token.text), on_one_line(token.lemma_) or NO_VALUE, token.pos_ or NO_VALUE)
-        for number, token in enumerate(tokens, 1)
-    ]
+    rows = [Row(str(number), on_one_line(token.text)) for number, token in enumerate(tokens, 1)]
+    if document.has_annotation("LEMMA"):
+        rows = [
+            row._replace(lemma=on_one_line(token.lemma_) or NO_VALUE) for row, token in zip(rows, tokens, strict=True)
+        ]
+    if document.has_annotation("POS"):
+        rows = [row._replace(upos=token.pos_ or NO_VALUE) for row, token in zip(rows, tokens, strict=True)]
     return Sentence(tuple(rows))
 
 
@@ -77,16 +81,18 @@ def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[
     sentence, and no arc crosses another because of it. parses: None for sentences of white space alone.
     """
     n, strings = len(document), document.vocab.strings
-    heads, relations = np.zeros(n, np.int64), [SPACE_RELATION] * n
-    tags = [token.pos_ or SPACE_TAG for token in document]
-    lemmas = [token.lemma_ or token.text for token in document]
+    heads, relations, tags, lemmas = np.zeros(n, np.int64), [SPACE_RELATION] * n, [SPACE_TAG] * n, [""] * n
     for sentence, parse in zip(sentences, parses, strict=True):
         words = sentence.words
         last = words[0] if words else sentence.start
         of_words = set(words)
         for i in range(sentence.start, sentence.end):
             heads[i] = last - i
-            last = i if i in of_words else last
+            if i in of_words:
+                last = i
+            else:
+                token = document[i]
+                tags[i], lemmas[i] = token.pos_ or SPACE_TAG, token.lemma_ or token.text
         if parse is not None:
             _set_words(words, parse, heads, relations, tags, lemmas)
     columns = [
@@ -105,12 +111,14 @@ def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[
 def _set_words(
     words: list[int], parse: Parse, heads: np.ndarray, relations: list[str], tags: list[str], lemmas: list[str]
 ) -> None:
-    rows = parse.sentence.with_tags(parse.upos, parse.lemmas).words
-    for i, row, head, relation in zip(words, rows, parse.tree.heads, parse.tree.relations, strict=True):
+    nothing = [NO_VALUE] * len(words)
+    given, tree = parse.sentence.words, parse.tree
+    predicted = zip(tree.heads, tree.relations, parse.upos or nothing, parse.lemmas or nothing, strict=True)
+    for i, row, (head, relation, upos, lemma) in zip(words, given, predicted, strict=True):
         heads[i] = words[head - 1] - i if head else 0
         relations[i] = relation
-        tags[i] = "" if row.upos == NO_VALUE else row.upos
-        lemmas[i] = "" if row.lemma == NO_VALUE else row.lemma
+        tags[i] = value_of(upos if row.upos == NO_VALUE else row.upos)
+        lemmas[i] = value_of(lemma if row.lemma == NO_VALUE else row.lemma)
 
 
 def tree_of(span: Span) -> DependencyTree:
