@@ -1,13 +1,16 @@
 """Cards: what is known of models without loading them, and `transition-parser models`."""
 
 import json
+import os
 import shutil
 
 import pytest
 
 from tests.conftest import run_here
 from transition_parser.cards import PRETRAINED, VARIABLE, known_models, read_card, write_card
+from transition_parser.checkpoints import model_path
 from transition_parser.errors import InputError
+from transition_parser.parser import Parser
 
 FIGURES = {"arc-hybrid-swap": ("uas", "las"), "amr": ("smatch",)}
 
@@ -38,9 +41,20 @@ def test_the_table_and_json_say_the_same(model):
     assert "English-EWT 2.15 test, beam 10: UAS 87.93, LAS 84.98" in table
 
 
-def test_models_of_the_user_are_found(model, monkeypatch):
+def test_models_of_the_user_have_names(model, monkeypatch):
     monkeypatch.setenv(VARIABLE, str(model.parent))
-    assert str(model) in [card.name for card in known_models()]
+    assert [card.name for card in known_models()][-1] == "mine"
+    assert model_path("mine") == model and Parser.load("mine").parse("Dogs bark.")
+    assert "mine" in run_here("parse", "none", "-", status=2).stderr
+    monkeypatch.setenv(VARIABLE, os.pathsep.join(map(str, (model, model.parent / "nowhere"))))
+    assert model_path("mine") == model
+
+
+def test_a_name_of_the_package_stays_its_own(model, monkeypatch):
+    other = model.rename(model.parent / "en-ewt")
+    monkeypatch.setenv(VARIABLE, str(other.parent))
+    assert model_path("en-ewt") == PRETRAINED / "en-ewt"
+    assert [card.name for card in known_models()][-1] == str(other)
 
 
 def test_what_is_missing_is_said(model):

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from transition_parser import Parser
-from transition_parser.checkpoints import PRETRAINED, export_checkpoint, load_model
+from transition_parser.cards import PRETRAINED
+from transition_parser.checkpoints import export_checkpoint, load_model
 from transition_parser.confidence import Outcomes, expected_calibration_error, fit_scaling, outcomes, reliability
 from transition_parser.errors import InputError
 from transition_parser.exports import CONFIG, read_calibration, read_config, write_config

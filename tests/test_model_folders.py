@@ -12,8 +12,8 @@ from safetensors.torch import load_file, save_file
 from tests.conftest import run_here
 from tests.model_mutations import mutate, mutate_state
 from transition_parser import Parser
+from transition_parser.cards import PRETRAINED
 from transition_parser.checkpoints import (
-    PRETRAINED,
     average_checkpoints,
     export_checkpoint,
     load_checkpoint,

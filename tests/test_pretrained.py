@@ -9,7 +9,8 @@ import torch
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from transition_parser import Parser
-from transition_parser.checkpoints import PRETRAINED, load_model
+from transition_parser.cards import PRETRAINED
+from transition_parser.checkpoints import load_model
 from transition_parser.graphs.amr import edge_of
 from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import read_bank

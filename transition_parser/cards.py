@@ -95,20 +95,39 @@ def write_card(folder: Path, title: str, front: Mapping[str, Any], text: str) ->
     (folder / FILE_NAME).write_text(f"{_FENCE}\n{matter}{_FENCE}\n\n# {title}\n\n{text}\n", encoding="utf-8")
 
 
+def named_models() -> dict[str, Path]:
+    """The folders of the models that have a name: those of the package, and those in the folders that the environment
+    variable `TRANSITION_PARSER_MODELS` names. Of two with one name the first counts."""
+    named: dict[str, Path] = {}
+    for folder in (PRETRAINED, *_own_folders()):
+        for model in _models_in(folder):
+            named.setdefault(model.resolve().name, model)
+    return named
+
+
 def known_models(folders: Iterable[str | os.PathLike] = ()) -> Iterator[ModelCard]:
     """The models of the package, and those in folders: each is a model, or holds models. The folders that the
-    environment variable `TRANSITION_PARSER_MODELS` names come last. Raises `InputError` for a folder without models."""
-    for path in sorted(PRETRAINED.glob("*/config.json")):
-        yield read_card(path.parent)
-    own = [part for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
-    for folder in map(Path, (*folders, *own)):
-        found = [folder] if (folder / CONFIG).exists() else sorted(path.parent for path in folder.glob(f"*/{CONFIG}"))
-        if not found:
+    environment variable `TRANSITION_PARSER_MODELS` names come last. A model that can't be loaded by its name has its
+    path for one. Raises `InputError` for a folder without models."""
+    named = named_models()
+    for folder in (PRETRAINED, *map(Path, folders), *_own_folders()):
+        found = _models_in(folder)
+        if not found and folder != PRETRAINED:
             raise input_error(
                 "is neither a folder that `transition-parser export` wrote, nor holds such folders", folder
             )
         for model in found:
-            yield read_card(model, str(model))
+            name = model.resolve().name
+            yield read_card(model, name if named.get(name) == model else str(model))
+
+
+def _own_folders() -> list[Path]:
+    return [Path(part) for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
+
+
+def _models_in(folder: Path) -> list[Path]:
+    """The folder, where it is a model, else the models in it."""
+    return [folder] if (folder / CONFIG).exists() else sorted(path.parent for path in folder.glob(f"*/{CONFIG}"))
 
 
 def _front_matter(path: Path) -> dict[str, Any]:

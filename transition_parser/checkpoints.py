@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from safetensors.torch import save
 
+from transition_parser.cards import PRETRAINED, named_models
 from transition_parser.compat import allow_fairseq_checkpoints
 from transition_parser.data.resources import OPTIONAL_FILES, WORD_FILES, Resources
 from transition_parser.errors import InputError, input_error
@@ -37,16 +38,14 @@ from transition_parser.weights import (
     stored_weights,
 )
 
-PRETRAINED = Path(__file__).with_name("pretrained")
 # what comes with the package, the best first; the first needs a pretrained encoder that may not be here
 BEST = {"en": ("en-ewt-minilm", "en-ewt"), "amr": ("en-amr-minilm", "en-amr")}
 _CLASS = re.compile(r"(?:GLOBAL |class |type |function )([\w.]+\.[\w.]+)")
 
 
 def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
-    """A model ready for parsing, from a checkpoint file, an exported folder, or the name of a
-    model that comes with the package (`en-ewt`), or of the best of those (`BEST`). Raises `InputError` for anything
-    else."""
+    """A model ready for parsing, from a checkpoint file, an exported folder, the name of a model (`named_models`), or
+    that of the best of the package (`BEST`). Raises `InputError` for anything else."""
     path = model_path(path)
     if os.path.isdir(path):
         return _load_exported(path)
@@ -54,12 +53,11 @@ def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
 
 
 def model_path(model: str | os.PathLike) -> Path:
-    """Where `load_model` reads a model from: the folder of a model of the package, or what was given."""
+    """Where `load_model` reads a model from: the folder of a model that has a name, or what was given."""
     path = Path(model)
     if not os.path.lexists(path) and path.name == str(path):
         name = next(filter(_can_be_loaded, BEST.get(path.name, ())), path.name)
-        if (PRETRAINED / name).is_dir():
-            return PRETRAINED / name
+        return named_models().get(name, path)
     return path
 
 
@@ -80,8 +78,7 @@ def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
     its `cfg` has `model` and `task`. Raises `InputError` for anything else."""
     path = Path(path)
     if not os.path.lexists(path):
-        names = sorted(p.name for p in PRETRAINED.glob("*") if p.is_dir())
-        known = f" or a model of the package ({', '.join(names)})" if names else ""
+        known = f" or model with a name ({', '.join(named_models())})"
         raise input_error(f"no such checkpoint file, exported folder{known}", path)
     _check_archive(path)
     allow_fairseq_checkpoints()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from matplotlib import rc_context
 from matplotlib.figure import Figure
 
+from transition_parser.drawing import save
 from transition_parser.importance import Importance
 
 _BAR, _INCH = "#1b6ca8", 0.4  # height of a bar
@@ -26,5 +26,4 @@ def draw_importance(found: Importance, path: str | os.PathLike) -> None:
         f"loss of {name.upper() if len(name) == 3 else name} where it is hidden ({found.scores[name]:g} with all)"
     )
     axes.spines[["top", "right"]].set_visible(False)
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "transition-parser"}):  # text, not outlines
-        figure.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None)
+    save(figure, path)

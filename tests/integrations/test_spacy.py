@@ -20,7 +20,8 @@ from spacy.vocab import Vocab
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
 from tests.test_parses import random_tree
 from transition_parser import Parser
-from transition_parser.checkpoints import PRETRAINED, model_path
+from transition_parser.cards import PRETRAINED
+from transition_parser.checkpoints import model_path
 from transition_parser.errors import InputError
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import Sentence, read_conllu

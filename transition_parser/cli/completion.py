@@ -90,9 +90,9 @@ _transition_parser_{name}() {{
 
 
 def _models() -> list[str]:
-    from transition_parser.cards import PRETRAINED
+    from transition_parser.cards import named_models
 
-    return ["en", "amr", *sorted(path.parent.name for path in PRETRAINED.glob("*/config.json"))]
+    return ["en", "amr", *named_models()]
 
 
 def _configs() -> list[str]:

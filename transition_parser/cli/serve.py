@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 
 from transition_parser.cli.options import add_user_dir, import_user_dir, positive
-from transition_parser.errors import InputError
+from transition_parser.errors import InputError, needs_extra
 
 HELP = "a page and a JSON API that parse"
 EXAMPLE = """example:
@@ -44,12 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serves until it is interrupted."""
-    try:
+    with needs_extra("serve", "pages and the API"):
         from transition_parser.integrations.server import Limits, bound_socket, make_app, serve
-    except ModuleNotFoundError as error:
-        if error.name not in ("fastapi", "uvicorn", "pydantic", "starlette"):
-            raise
-        raise InputError(f"{error.name} is not installed: pip install 'transition-parser[serve]'") from None
     from transition_parser.parser import Parser
     from transition_parser.process import keep_few_kernels, keep_freed_memory
 

@@ -27,7 +27,7 @@ _KEYS = {
 
 
 def _of_package(path: Path) -> bool:
-    from transition_parser.checkpoints import PRETRAINED
+    from transition_parser.cards import PRETRAINED
 
     return path.parent == PRETRAINED
 
