@@ -81,6 +81,16 @@ def test_new_adapters_change_nothing(folder):
         assert torch.allclose(ours, theirs, atol=1e-6)
 
 
+@pytest.mark.parametrize("training", ["adapters", "whole"])
+def test_training_reads_what_parsing_reads(folder, training):
+    """With a gradient the attention is another function of transformers."""
+    encoder = words_of(folder, training=training).eval()
+    with torch.no_grad():
+        alone = vectors(encoder, SENTENCES)
+    for found, wanted in zip(vectors(encoder, SENTENCES), alone, strict=True):
+        assert found.requires_grad and torch.allclose(found, wanted, atol=1e-5)
+
+
 def test_a_learned_mean_of_layers(folder):
     encoder = words_of(folder, mix=True).eval()
     x = torch.zeros(len(SENTENCES), 64, 8)

@@ -62,11 +62,7 @@ class Attention(nn.Module):
         keys and values (B, heads, S, dim / heads)."""
         bias = None if mask is None else mask.bias
         dropout = self.dropout if self.training else 0.0
-        if query.device.type == "cpu":
-            heads_read = _attend_on_cpu(query, keys, values, bias, dropout, causal)
-        else:
-            bias = None if bias is None else bias.to(query.dtype)
-            heads_read = F.scaled_dot_product_attention(query, keys, values, bias, dropout, causal)
+        heads_read = scaled_dot_product_attention(query, keys, values, bias, dropout, causal)
         if mask is not None and mask.alive is not None:
             heads_read = heads_read * mask.alive.to(heads_read.dtype)
         return heads_read.transpose(1, 2).flatten(2)
@@ -82,12 +78,23 @@ class Attention(nn.Module):
         return self.attend(self.split(self.query(x)), *self.keys_values(memory), mask, causal)
 
 
-def _attend_on_cpu(
-    query: Tensor, keys: Tensor, values: Tensor, bias: Tensor | None, dropout: float, causal: bool
+def scaled_dot_product_attention(
+    query: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    bias: Tensor | None = None,
+    dropout: float = 0.0,
+    causal: bool = False,
 ) -> Tensor:
-    """`scaled_dot_product_attention` written out: on sentences torch's fused kernel takes up to seven times as long
-    in the backward pass in bf16 (`run/bench/training.py` sees the difference), and up to five times in search."""
+    """torch's function of this name, on CPUs written out: on sentences the fused kernel takes up to seven times as long
+    there in the backward pass in bf16 (`run/bench/training.py` sees the difference), and up to five times in search.
+
+    bias: added to the scores, broadcast to (B, heads, T, S); no row may be all −inf.
+    """
     dtype = query.dtype
+    if query.device.type != "cpu":
+        bias = None if bias is None else bias.to(dtype)
+        return F.scaled_dot_product_attention(query, keys, values, bias, dropout, causal)
     if not torch.is_grad_enabled():  # in search sums are in fp32 and rounded once, as by `search_kernels`
         query, keys, values = query.float(), keys.float(), values.float()
     scores = query * query.size(-1) ** -0.5 @ keys.transpose(-1, -2)

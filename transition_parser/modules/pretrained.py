@@ -35,6 +35,7 @@ EXTRA = ("pretrained", "pretrained encoders")
 LR_SCALE = "lr_scale"  # attribute of parameters that do not learn at the learning rate, but at a multiple of it
 _LAYERS = re.compile(r"(\d{1,4})-(\d{1,4})|last(\d{1,4})")
 _ADAPTER = ".lora_"  # what peft calls the weights of adapters
+FUSED = "sdpa"  # what transformers calls scaled_dot_product_attention of torch
 
 
 def layers_of(wanted: str, count: int) -> range:
@@ -100,7 +101,7 @@ class EncoderFiles:
             options = {"local_files_only": True, "trust_remote_code": False}
             try:
                 network = AutoModel.from_pretrained(
-                    self.folder, **options, dtype=torch.float32, use_safetensors=True, attn_implementation="sdpa"
+                    self.folder, **options, dtype=torch.float32, use_safetensors=True, attn_implementation=FUSED
                 )
                 tokenizer = AutoTokenizer.from_pretrained(self.folder, **options, add_prefix_space=True)
             except Exception as error:  # of many kinds, for files that are damaged or of other models
@@ -181,6 +182,7 @@ class PretrainedWords(nn.Module):
         super().__init__()
         self.training_of_encoder, self.sha256 = training, files.sha256
         self.network, self.tokenizer = files.load()
+        self._attention = FUSED
         if training == ADAPTERS:
             _add_adapters(self.network, rank)
         if training != WHOLE:
@@ -240,6 +242,7 @@ class PretrainedWords(nn.Module):
 
     def vectors(self, pieces: PieceIds, words: int) -> Tensor:
         """(words, width): of each word the layers' means of its pieces, each normalised; 0 for a word without any."""
+        self._choose_attention(pieces.ids.device)
         states = self.network(
             input_ids=pieces.ids, attention_mask=pieces.mask.to(torch.long), output_hidden_states=True
         ).hidden_states
@@ -247,6 +250,13 @@ class PretrainedWords(nn.Module):
         sums = hidden.new_zeros(words, *hidden.shape[1:], dtype=torch.float)
         sums = sums.index_add(0, pieces.word, hidden.float())
         return F.layer_norm(sums, sums.shape[-1:]).flatten(1)
+
+    def _choose_attention(self, device: torch.device) -> None:
+        """On CPUs the fused attention's backward pass is slow, see `modules.attention`."""
+        wanted = "eager" if device.type == "cpu" and torch.is_grad_enabled() else FUSED
+        if wanted != self._attention:
+            self.network.set_attn_implementation(wanted)
+            self._attention = wanted
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
         """What is added to x (B, P, dim): from what `read` gives, or from `vectors` (B, P, width) that were kept."""

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transition_parser.modules.attention import HeadMask, scaled_dot_product_attention
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.indicated_attention import Content, attend
 from transition_parser.modules.linear import linear
@@ -96,8 +97,8 @@ class Layer(nn.Module):
         keys, values = self.key_value(x).unflatten(2, (2 * self.heads, -1)).transpose(1, 2).chunk(2, 1)
         of_keys, of_values = self.relation_keys, self.relation_values
         if visible.relations is None or of_keys is None or of_values is None:
-            mask = visible.there[:, None, None]
-            found = F.scaled_dot_product_attention(query, keys, values, mask)
+            bias = HeadMask.of(visible.there[:, None, None]).bias
+            found = scaled_dot_product_attention(query, keys, values, bias)
         else:
             tables = (table.to(keys.dtype).expand(self.heads, -1, -1) for table in (of_keys, of_values))
             content = Content(keys.transpose(0, 1), values.transpose(0, 1), *tables)
