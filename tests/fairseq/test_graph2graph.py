@@ -12,11 +12,13 @@ from tests.fairseq import any_model
 from tests.tiny_encoder import WIDTH, make_encoder
 from transition_parser import Parser
 
-SIZES = ("--encoder-embed-dim", "32", "--encoder-ffn-embed-dim", "64", "--exist-width", "32", "--relation-width", "32")
-STATE = ("--composition-width", "16", "--history-width", "16", "--no-graph-output")
+SIZES = ("--encoder-embed-dim", "32", "--encoder-ffn-embed-dim", "64", "--relation-width", "32")
+ACTIONS = ("--exist-width", "32")
+STATE = (*ACTIONS, "--composition-width", "16", "--history-width", "16", "--no-graph-output")
 MODELS = {
-    "sentence_transformer_small": ("--pretrained-lr-scale", "0.5"),
-    "sentence_transformer_g2g_small": ("--sampled-states", "3", "--character-width", "8"),
+    "sentence_transformer_small": (*ACTIONS, "--pretrained-lr-scale", "0.5"),
+    "sentence_transformer_g2g_small": (*ACTIONS, "--sampled-states", "3", "--character-width", "8"),
+    "recursive_g2g_small": ("--arc-width", "32", "--refine", "2"),
     "state_transformer_small": (*STATE, "--sampled-states", "3"),
 }
 
@@ -89,8 +91,9 @@ def test_an_exported_model_without_its_encoder(data_folder, checkpoint, encoder,
     [
         ("sentence_transformer_small", ("--read-tags", "--tag-loss", "0.1", "--train-precision", "bf16")),
         ("sentence_transformer_g2g_small", ("--train-precision", "bf16")),
-        ("state_transformer_g2g_small", (*STATE[:4], "--sampled-states", "2", "--word-dropout", "0.1")),
+        ("state_transformer_g2g_small", (*STATE[:6], "--sampled-states", "2", "--word-dropout", "0.1")),
         ("state_transformer_g2g_small", (*STATE, "--composition", "--history-layers", "2")),
+        ("recursive_g2g_small", ("--refine", "0", "--train-precision", "bf16")),
         ("sentence_transformer_g2g_small", ("--oracle", "dynamic", "--explore-after", "0", "--sampled-states", "2")),
     ],
 )
@@ -101,7 +104,7 @@ def test_from_scratch(data_folder, tmp_path, arch, options):
 
 def test_options_that_make_no_sense(data_folder, amr_data_folder, tmp_path):
     done = train(data_folder, tmp_path, "state_transformer_small", "--tag-loss", "0.1", status=1)
-    assert "InputError: there is no encoder before the first action" in done.stderr
+    assert "InputError: there is no encoder before the decoder" in done.stderr
     done = train(data_folder, tmp_path, "state_transformer_g2g_small", "--also", str(data_folder), status=1)
     assert "InputError: --also: state_transformer_g2g_small has no encoder to share" in done.stderr
     done = train(amr_data_folder, tmp_path, "sentence_transformer_small", status=1)

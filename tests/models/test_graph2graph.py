@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 from argparse import Namespace
 from dataclasses import replace
@@ -16,7 +17,7 @@ from tests.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
 from transition_parser.errors import InputError
 from transition_parser.models.graph2graph.classifiers import Classifiers
 from transition_parser.models.graph2graph.composition import Composition
-from transition_parser.models.graph2graph.decoders import BUFFER, DELETED, STACK, FeedbackSearch, relations_of
+from transition_parser.models.graph2graph.decoders import BUFFER, DELETED, STACK, FeedbackSearch
 from transition_parser.models.graph2graph.encoder import CLS, MARKS, SECOND_SEP, SEP
 from transition_parser.models.graph2graph.layers import (
     DEPENDENT_OF,
@@ -31,7 +32,9 @@ from transition_parser.models.graph2graph.layers import (
     Visible,
 )
 from transition_parser.models.graph2graph.pretrained_layers import PretrainedLayers
+from transition_parser.models.graph2graph.relations import relations_of
 from transition_parser.models.registry import architecture_of
+from transition_parser.modules.biaffine import HeadScores, RelationsOfHeads
 from transition_parser.modules.kinds import Kinds
 from transition_parser.modules.pretrained import LR_SCALE
 from transition_parser.states.batched import unroll
@@ -510,12 +513,106 @@ def test_a_state_does_not_depend_on_its_batch(task, batch):
                 assert (alone - together[rows]).abs().max() < CLOSE
 
 
+# --- whole trees, refined ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def of_any_shape(tmp_path_factory):
+    """The task, and a batch of it, of a system that builds every tree."""
+    folder = make_folder("arc-hybrid-swap", tmp_path_factory.mktemp("refined") / "data")
+    task = make_task(folder)
+    return task, make_batch(task, folder, range(1, 9), 6)
+
+
+def refined(of_any_shape) -> tuple:
+    """A model, the slots of the batch, and its readings."""
+    task, batch = of_any_shape
+    model = make_model("refined", task.resources).eval()
+    slots = model.plain.encode(batch["net_input"])
+    return model, slots, list(model.plain.decoder.readings(slots))
+
+
+def test_a_tree_that_says_nothing_is_read_as_none(of_any_shape):
+    """Relations of attention start at zero; where labels are nothing, too, all readings are alike."""
+    model, slots, readings = refined(of_any_shape)
+    assert len(readings) == 3 and (readings[1] - readings[0])[slots.mask].abs().max() > CLOSE
+    with torch.no_grad():
+        model.plain.decoder.labels.weight.zero_()
+        for found in model.plain.decoder.readings(slots):
+            assert (found - readings[0])[slots.mask].abs().max() < CLOSE
+
+
+def test_each_reading_knows_the_best_heads_of_the_one_before(of_any_shape):
+    """By the graph input of the parser that builds the same tree action by action."""
+    model, slots, readings = refined(of_any_shape)
+    decoder = model.plain.decoder
+    for before, after in itertools.pairwise(readings):
+        graph = torch.zeros(2, *slots.mask.shape, dtype=torch.long)
+        scores = decoder.heads(before)
+        for row, length in enumerate(slots.lengths.tolist()):
+            for word in range(length):
+                others = [head for head in range(length + 1) if head != word]
+                head = max(others, key=lambda head: scores[row, word, head].item())
+                carried = decoder.may_carry[int(head == length)]
+                at_head = decoder.relations(before[row : row + 1, [word, head]], torch.tensor([[1]]))[0, 0]
+                graph[0, row, word] = head - word
+                graph[1, row, word] = at_head.masked_fill(carried == 0, float("-inf")).argmax()
+        words = slots.words + decoder.labels(graph[1])
+        x = torch.cat([words, slots.slots[:, words.size(1) :]], 1)
+        segment, relations = torch.zeros_like(slots.position), relations_of(slots, graph[0])
+        found = decoder.transformer(x, slots.position, segment, Visible(slots.there, None, relations))
+        assert (found[:, : words.size(1)] - after)[slots.mask].abs().max() < CLOSE
+
+
+def test_all_readings_are_trained_and_no_gradient_goes_through_a_graph(of_any_shape):
+    task, batch = of_any_shape
+    model = make_model("refined", task.resources)
+    scores, extra = model(**batch["net_input"])
+    assert len(extra["decisions"]) == 6 and torch.equal(scores.isfinite(), extra["decisions"][0].competing > 0)
+    (first, _, second, *_) = extra["decisions"]
+    weight = model.plain.decoder.heads.form.weight
+    for decision in (first, second):
+        (gradient,) = torch.autograd.grad(decision.scores.sum(), weight, retain_graph=True)
+        assert gradient.abs().max() > 0
+    labels = model.plain.decoder.labels.weight
+    assert torch.autograd.grad(first.scores.sum(), labels, retain_graph=True, allow_unused=True) == (None,)
+    assert torch.autograd.grad(second.scores.sum(), labels)[0].abs().max() > 0
+
+
+def test_without_refining_there_are_no_relations_to_learn(of_any_shape):
+    task, _ = of_any_shape
+    architecture = architecture_of("recursive_g2g_small")
+    options = architecture.options(**{**architecture.defaults, "refine": 0})
+    model = architecture.build(options, task.resources)
+    assert model.decoder.labels is None and not any("relation_keys" in name for name, _ in model.named_parameters())
+
+
+def test_biaffine_scores_are_those_of_the_papers():
+    """In float64, by plain loops."""
+    torch.manual_seed(1)
+    words, heads = torch.randn(2, 4, 6, dtype=torch.double), torch.tensor([[1, 3, 0, 2], [3, 3, 3, 0]])
+    arcs, relations = HeadScores(6, 5, 0.0).double().eval(), RelationsOfHeads(6, 5, 7).double()
+    found, of_relations = arcs(words), relations(words, heads)
+    for row, dependent, head in itertools.product(range(2), range(4), range(4)):
+        x = torch.relu(arcs.of_dependent(words[row, dependent]))
+        y = torch.relu(arcs.of_head(words[row, head]))
+        wanted = x @ arcs.form.weight[:, :5].T @ y + arcs.form.weight[:, 5] @ y
+        assert abs(found[row, dependent, head] - wanted) < EXACT
+    pairs = relations.pairs
+    one = torch.ones(1, dtype=torch.double)
+    for row, dependent in itertools.product(range(2), range(4)):
+        x = torch.cat([pairs.of_dependent(words[row, dependent]), one])
+        y = torch.cat([pairs.of_head(words[row, heads[row, dependent]]), one])
+        for relation, form in enumerate(pairs.form.weight.unflatten(0, (7, 6))):
+            assert abs(of_relations[row, dependent, relation] - y @ form @ x) < EXACT
+
+
 # --- what can't be done ---------------------------------------------------------------------
 
 
 def test_amrs_are_refused(tmp_path):
     amrs = make_task(make_folder("amr", tmp_path / "data"))
-    for kind in ("sentence", "state graph"):
+    for kind in ("sentence", "state graph", "refined"):
         with pytest.raises(InputError, match="reads and writes dependency trees, not amr"):
             make_model(kind, amrs.resources)
 
@@ -527,6 +624,8 @@ def test_amrs_are_refused(tmp_path):
         ("state_transformer", {"read_tags": True}, "no --tag-loss or --read-tags here"),
         ("sentence_transformer", {"encoder_attention_heads": 5}, "does not divide --encoder-embed-dim"),
         ("sentence_transformer", {"pretrained": "x", "pretrained_layers": "1-2"}, "are for other models"),
+        ("recursive_g2g", {"tag_loss": 0.1}, "no --tag-loss or --read-tags here"),
+        ("recursive_g2g", {"refine": 21}, "refine"),
     ],
 )
 def test_options_that_contradict_each_other(name, options, problem):

@@ -17,13 +17,13 @@ from transition_parser.errors import InputError, NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.models.registry import architecture_of
 from transition_parser.models.spa_dp import pair_scores
-from transition_parser.models.spa_dp.arborescence import best_tree
-from transition_parser.models.spa_dp.derivations import Derivations, ScoredTree
 from transition_parser.models.spa_dp.head_scores import BilinearHeads, RelationScores
 from transition_parser.models.spa_dp.pair_scores import PairScores
 from transition_parser.models.spa_dp.rescans import SequencePreservedAttention, VanillaAttention
 from transition_parser.models.spa_dp.transition_decoder import sum_of_means, sum_of_words
+from transition_parser.modules.arborescence import best_tree
 from transition_parser.modules.contract import only_legal
+from transition_parser.modules.tree_derivations import Derivations, ScoredTree
 from transition_parser.parses import graph_of
 from transition_parser.search import search
 from transition_parser.states.table import ActionTable

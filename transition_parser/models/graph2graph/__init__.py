@@ -1,16 +1,18 @@
-"""The Sentence Transformer and the State Transformer, each plain and with the partial tree as a graph that attention is
-told: the Graph2Graph Transformer.
+"""The Graph2Graph Transformer: the Sentence Transformer and the State Transformer, each plain and with the partial tree
+as a graph that attention is told, and the one that finds whole trees and refines them.
 
-Source: Mohammadshahi and Henderson 2020
+Source: Mohammadshahi and Henderson 2020 and 2021
 """
 
 from transition_parser.models.graph2graph.model import (
+    build_recursive_g2g,
     build_sentence_g2g,
     build_sentence_transformer,
     build_state_g2g,
     build_state_transformer,
 )
 from transition_parser.models.graph2graph.options import (
+    RefiningOptions,
     SentenceG2gOptions,
     SentenceTransformerOptions,
     StateTransformerOptions,
@@ -22,16 +24,17 @@ SMALL = {
     "encoder_embed_dim": 256,
     "encoder_ffn_embed_dim": 512,
     "encoder_attention_heads": 4,
-    "exist_width": 256,
     "dropout": 0.2,
     "classifier_dropout": 0.2,
 }
-STATE_SMALL = SMALL | {"composition_width": 64, "history_layers": 1, "history_width": 128}
+ACTION_SMALL = SMALL | {"exist_width": 256}
+STATE_SMALL = ACTION_SMALL | {"composition_width": 64, "history_layers": 1, "history_width": 128}
 
 for _name, _options, _build, _small in (
-    ("sentence_transformer", SentenceTransformerOptions, build_sentence_transformer, SMALL),
-    ("sentence_transformer_g2g", SentenceG2gOptions, build_sentence_g2g, SMALL),
+    ("sentence_transformer", SentenceTransformerOptions, build_sentence_transformer, ACTION_SMALL),
+    ("sentence_transformer_g2g", SentenceG2gOptions, build_sentence_g2g, ACTION_SMALL),
     ("state_transformer", StateTransformerOptions, build_state_transformer, STATE_SMALL),
     ("state_transformer_g2g", StateTransformerOptions, build_state_g2g, STATE_SMALL),
+    ("recursive_g2g", RefiningOptions, build_recursive_g2g, SMALL | {"arc_width": 256}),
 ):
     register(_name, _options, _build, {_name: {}, f"{_name}_small": _small})

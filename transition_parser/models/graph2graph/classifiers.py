@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from transition_parser.models.graph2graph.options import Graph2GraphOptions
+from transition_parser.models.graph2graph.options import ActionOptions
 from transition_parser.modules.arcs import ARC_KINDS, B0, S0, S1, Arcs
 from transition_parser.modules.kinds import Kinds, TwoStages
 from transition_parser.modules.layers import HiddenLayer
@@ -30,7 +30,7 @@ class Classifiers(nn.Module):
     """
 
     def __init__(
-        self, table: ActionTable, kinds: Kinds, dim: int, options: Graph2GraphOptions, history: int, together: bool
+        self, table: ActionTable, kinds: Kinds, dim: int, options: ActionOptions, history: int, together: bool
     ) -> None:
         super().__init__()
         self.arcs, self.together = Arcs(table), together

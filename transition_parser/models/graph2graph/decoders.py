@@ -14,21 +14,14 @@ from torch import Tensor, nn
 
 from transition_parser.models.graph2graph.classifiers import Classifiers
 from transition_parser.models.graph2graph.composition import Composed, Composition, History
-from transition_parser.models.graph2graph.encoder import CLS, SECOND_SEP, Slots, piece_relations
-from transition_parser.models.graph2graph.layers import (
-    DEPENDENT_OF,
-    FIRST_OF,
-    HEAD_OF,
-    PIECE_OF,
-    Transformer,
-    Visible,
-    at,
-)
+from transition_parser.models.graph2graph.encoder import CLS, SECOND_SEP, Slots
+from transition_parser.models.graph2graph.layers import Transformer, Visible, at
 from transition_parser.models.graph2graph.options import (
     FeedbackOptions,
     SentenceTransformerOptions,
     StateTransformerOptions,
 )
+from transition_parser.models.graph2graph.relations import relations_of
 from transition_parser.modules.arcs import places
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
@@ -412,25 +405,3 @@ class StateTransformerDecoder(FeedbackDecoder):
         if self.composition is not None and search.steps:
             assert search.memory.composed is not None
             search.memory = search.memory._replace(composed=self.composition(search.memory.composed, states))
-
-
-def relations_of(slots: Slots, head: Tensor) -> Tensor:
-    """(N, L, L), `layers.RELATIONS`: of the partial tree, and of pieces and words.
-
-    Source: appendix G
-
-    head: (N, P), the offset from each word to its head, 0 for none.
-    """
-    count, length = slots.position.shape
-    wide = head.size(1)
-    words = torch.arange(length, device=head.device)
-    target = words[:wide] + head  # of a word without a head itself
-    relations = torch.zeros(count, length, length, dtype=torch.long, device=head.device)
-    has_head = (head != 0).long()
-    relations[:, :wide].scatter_(2, target[..., None], DEPENDENT_OF * has_head[..., None])
-    relations.transpose(1, 2)[:, :wide].scatter_add_(2, target[..., None], HEAD_OF * has_head[..., None])
-    if slots.owner.size(1):
-        owned = piece_relations(slots)
-        relations[:, :, : owned.size(2)] += PIECE_OF * owned
-        relations[:, : owned.size(2)] += FIRST_OF * owned.transpose(1, 2)
-    return relations

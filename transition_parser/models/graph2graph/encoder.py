@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple, cast
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.models.graph2graph.layers import Transformer, Visible
@@ -103,10 +102,3 @@ class SentenceEncoder(SlotEncoder):
         wanted = torch.arange(wide, device=segment.device).expand(len(segment), -1)
         read = self.transformer(slots.slots, slots.position, segment, Visible(slots.there, wanted))
         return EncoderOut(read, slots.mask, slots.lengths, features)
-
-
-def piece_relations(slots: Slots) -> Tensor:
-    """(B, L, P + 3): which word each slot is a further piece of, as 1 and 0; none for words and marks."""
-    one_hot = F.one_hot(slots.owner.clamp_min(0), slots.slots.size(1) - slots.owner.size(1))
-    one_hot = one_hot * (slots.owner >= 0)[..., None]
-    return F.pad(one_hot, (0, 0, slots.slots.size(1) - slots.owner.size(1), 0))

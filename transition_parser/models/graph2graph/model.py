@@ -21,10 +21,12 @@ from transition_parser.models.graph2graph.layers import Sizes, Transformer
 from transition_parser.models.graph2graph.options import (
     FeedbackOptions,
     Graph2GraphOptions,
+    RefiningOptions,
     SentenceTransformerOptions,
     StateTransformerOptions,
 )
 from transition_parser.models.graph2graph.pretrained_layers import PieceInput, PretrainedLayers, learn_at
+from transition_parser.models.graph2graph.refining import RefiningDecoder
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.encoder import Reading
 from transition_parser.modules.kinds import Kinds
@@ -38,7 +40,7 @@ _Encoder = TypeVar("_Encoder", bound=SlotEncoder)
 
 
 class _Parts:
-    """What all four are built from: how words are read, and the Transformer, both from the pretrained encoder where
+    """What all of them are built from: how words are read, and the Transformer, both from the pretrained encoder where
     there is one.
 
     graph: attention is told relations. further: all pieces of words are read.
@@ -108,6 +110,12 @@ def build_sentence_g2g(options: FeedbackOptions, resources: Resources) -> Parser
     parts = _Parts(options, resources, graph=True, further=True)
     padding = resources.target_dictionary.pad()
     return ParserModel(parts.encoder(), SentenceG2gDecoder(resources.table, parts.transformer, options, padding))
+
+
+def build_recursive_g2g(options: RefiningOptions, resources: Resources) -> ParserModel:
+    """The one that finds whole trees. Raises `InputError` where the system of `resources` does not build every tree."""
+    parts = _Parts(options, resources, graph=options.refine > 0, further=True)
+    return ParserModel(parts.encoder(), RefiningDecoder(resources.table, parts.transformer, options))
 
 
 def build_state_transformer(options: StateTransformerOptions, resources: Resources) -> ParserModel:

@@ -12,7 +12,8 @@ from transition_parser.modules.options import option
 from transition_parser.modules.pretrained import WHOLE, EncoderFiles
 from transition_parser.modules.words import WordOptions
 
-_MOST_LAYERS, _WIDEST, _FARTHEST = 100, 1 << 16, 1 << 14  # more than any network has: a typing error, not a wish
+# more than any network has: a typing error, not a wish
+_MOST_LAYERS, _WIDEST, _FARTHEST, _MOST_READINGS = 100, 1 << 16, 1 << 14, 20
 # option → what the config.json of an encoder calls it
 _SIZES = {
     "encoder_embed_dim": "hidden_size",
@@ -24,8 +25,8 @@ _SIZES = {
 
 @dataclass(frozen=True)
 class Graph2GraphOptions(WordOptions):
-    """Of all four; sizes as in the paper. With `pretrained` the layers are the first ones of that encoder, which then
-    has its own sizes, and learns like the rest or at `pretrained_lr_scale`."""
+    """Of all of them; sizes as in the paper. With `pretrained` the layers are the first ones of that encoder, which
+    then has its own sizes, and learns like the rest or at `pretrained_lr_scale`."""
 
     pretrained_training: str = option(WHOLE, "the pretrained layers are trained", choices=(WHOLE,), since_later=True)
     encoder_layers: int = option(6, "layers of the Transformer", least=1, most=_MOST_LAYERS)
@@ -35,10 +36,9 @@ class Graph2GraphOptions(WordOptions):
     longest: int = option(
         512, "positions that have embeddings of their own, without --pretrained", least=4, most=_FARTHEST
     )
-    exist_width: int = option(500, "width of the hidden layer over kinds of actions", least=1, most=_WIDEST)
     relation_width: int = option(100, "width of the hidden layer over relations", least=1, most=_WIDEST)
     dropout: float = option(0.1, "dropout of words and in the Transformer", least=0.0, below=1.0)
-    classifier_dropout: float = option(0.05, "dropout of hidden layers over actions", least=0.0, below=1.0)
+    classifier_dropout: float = option(0.05, "dropout of hidden layers that score", least=0.0, below=1.0)
     word_dropout: float = option(0.0, "dropout of whole words of the sentence", least=0.0, below=1.0)
 
     def contradictions(self) -> str | None:
@@ -70,12 +70,32 @@ class Graph2GraphOptions(WordOptions):
 
 
 @dataclass(frozen=True)
-class SentenceTransformerOptions(Graph2GraphOptions):
+class ActionOptions(Graph2GraphOptions):
+    """Of those that score actions."""
+
+    exist_width: int = option(500, "width of the hidden layer over kinds of actions", least=1, most=_WIDEST)
+
+
+@dataclass(frozen=True)
+class SentenceTransformerOptions(ActionOptions):
     """Of the plain one, which reads each sentence once."""
 
 
 @dataclass(frozen=True)
-class FeedbackOptions(Graph2GraphOptions):
+class RefiningOptions(Graph2GraphOptions):
+    """Of the one that finds whole trees; widths as in Mohammadshahi and Henderson 2021."""
+
+    arc_width: int = option(500, "width of words as heads and as dependents", least=1, most=_WIDEST)
+    refine: int = option(
+        1, "readings after the first, each with the tree that the one before it has found", least=0, most=_MOST_READINGS
+    )
+
+    def contradictions(self) -> str | None:
+        return _no_tags(self) or super().contradictions()
+
+
+@dataclass(frozen=True)
+class FeedbackOptions(ActionOptions):
     """Of those that read the sentence again after each action."""
 
     sampled_states: int = option(
@@ -83,9 +103,7 @@ class FeedbackOptions(Graph2GraphOptions):
     )
 
     def contradictions(self) -> str | None:
-        if self.tag_loss or self.read_tags:
-            return "there is no encoder before the first action to predict tags from: no --tag-loss or --read-tags here"
-        return super().contradictions()
+        return _no_tags(self) or super().contradictions()
 
 
 @dataclass(frozen=True)
@@ -104,3 +122,9 @@ class StateTransformerOptions(FeedbackOptions):
     no_graph_output: bool = option(
         False, "actions are chosen by the vector of CLS, not of the words that they are about (StateCLSTr, G2CLSTr)"
     )
+
+
+def _no_tags(options: WordOptions) -> str | None:
+    if options.tag_loss or options.read_tags:
+        return "there is no encoder before the decoder to predict tags from: no --tag-loss or --read-tags here"
+    return None

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from transition_parser.data.resources import Resources
-from transition_parser.errors import InputError
 from transition_parser.models.spa_dp.encoder import SpaEncoder
-from transition_parser.models.spa_dp.graph_decoder import SpaGraphDecoder
+from transition_parser.models.spa_dp.head_scores import RelationScores, head_scores
 from transition_parser.models.spa_dp.options import SpaDpGraphOptions, SpaDpOptions
 from transition_parser.models.spa_dp.transition_decoder import SpaDecoder
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.tagging import tag_heads
-from transition_parser.transitions import TREE_SYSTEMS
+from transition_parser.modules.tree_decoder import TreeDecoder
 
 
 def build(options: SpaDpOptions, resources: Resources) -> ParserModel:
@@ -21,14 +20,11 @@ def build(options: SpaDpOptions, resources: Resources) -> ParserModel:
 
 
 def build_graph(options: SpaDpGraphOptions, resources: Resources) -> ParserModel:
-    """The graph-based parser. Raises `InputError` where the system of `resources` does not build every tree."""
-    system = resources.table.system
-    fit = [name for name, kind in TREE_SYSTEMS.items() if not kind.projective_only]
-    if system.name not in fit:
-        raise InputError(
-            f"spa_dp_graph finds trees of any shape, which {system.name} can't build: preprocess with --system "
-            f"{' or '.join(fit)}"
-        )
+    """The graph-based parser: heads by eqs 8 and 9, where in the paper a word competes as its own head, too; the loss
+    is eq. 10 and the same of relations. Raises `InputError` where the system of `resources` does not build every tree.
+    """
     encoder = SpaEncoder(resources, options)
-    decoder = SpaGraphDecoder(resources.table, encoder.output_width, options)
-    return ParserModel(encoder, decoder, tag_heads(options, encoder.output_width, resources.columns))
+    dim, table = encoder.output_width, resources.table
+    relations = RelationScores(dim, options.mlp_width, len(table.relations))
+    decoder = TreeDecoder(table, head_scores(options, dim), relations)
+    return ParserModel(encoder, decoder, tag_heads(options, dim, resources.columns))

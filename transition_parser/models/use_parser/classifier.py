@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.models.use_parser.options import UseOptions
-from transition_parser.models.use_parser.relations import Ends, RelationScores
 from transition_parser.modules.arcs import ARC_KINDS, Arcs
+from transition_parser.modules.biaffine import Ends, RelationScores
 from transition_parser.modules.kinds import Kinds, TwoStages
 from transition_parser.modules.layers import HiddenLayer
 from transition_parser.modules.linear import linear

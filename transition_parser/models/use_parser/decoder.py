@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from transition_parser.models.use_parser.classifier import PlainClassifier, TreeClassifier
 from transition_parser.models.use_parser.layer import WORDS, Sight, UseLayer
 from transition_parser.models.use_parser.options import UseOptions
-from transition_parser.models.use_parser.relations import Ends
 from transition_parser.models.use_parser.structures import ACTIONS, STRUCTURES, Structures, indicators, steps_back
+from transition_parser.modules.biaffine import Ends
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut

@@ -1,35 +1,36 @@
-"""The graph-based parser: each word chooses its head, a tree is made of the choices, its arcs get relations.
+"""Parsers that are graph-based: each word chooses its head, a tree is made of the choices, its arcs get relations.
 
-Source: SPA-DP, sec. Graph Based Dependency Parsing (eqs 8 to 10)
+Source: McDonald et al. 2005; SPA-DP, sec. Graph Based Dependency Parsing
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from transition_parser.errors import NotFiniteError
-from transition_parser.models.spa_dp.arborescence import best_tree
-from transition_parser.models.spa_dp.derivations import Derivations, ScoredTree
-from transition_parser.models.spa_dp.head_scores import RelationScores, head_scores
-from transition_parser.models.spa_dp.options import SpaDpGraphOptions
+from transition_parser.errors import InputError, NotFiniteError
+from transition_parser.modules.arborescence import best_tree
 from transition_parser.modules.contract import Decision, GraphDecoder, Hypothesis, only_legal
 from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.tree_derivations import Derivations, ScoredTree
 from transition_parser.states.states import TREE, States
 from transition_parser.states.table import SHIFT_ID, ActionTable, Column
-from transition_parser.transitions import Kind
+from transition_parser.transitions import TREE_SYSTEMS, Kind
 from transition_parser.transitions.tree_system import TreeSystem
 
 
-class SpaGraphDecoder(GraphDecoder):
-    """Heads by eqs 8 and 9, where no word competes as its own head (in the paper it does); relations by a hidden layer,
-    among those that an arc from the root, or another one, may carry (`Roots`). The loss is eq. 10 and the same of
-    relations, with gold heads.
+class TreeDecoder(GraphDecoder):
+    """Scores heads, where no word competes as its own, and relations, among those that an arc from the root, or another
+    one, may carry (`Roots`). The loss is the cross-entropy of heads, and that of relations with gold heads.
 
-    Chu-Liu-Edmonds makes a tree of the heads, as in the paper, here always one with a single root. There is no beam,
-    and one tree for each sentence, whatever `nbest` asks for.
+    Chu-Liu-Edmonds makes a tree of the heads, always one with a single root. There is no beam, and one tree for each
+    sentence, whatever `nbest` asks for. Raises `InputError` where the system of `table` does not build every tree.
 
+    heads: from words (B, P, dim) to scores (B, P, P), the rows are dependents, the columns heads. relations: from words
+    and the heads of N of them (B, N), positions, to scores (B, N, relations).
     may_carry: (2, relations) float, row 0 of arcs between words, row 1 of arcs from the root: 1 for the relations that
         they may carry.
     """
@@ -37,12 +38,22 @@ class SpaGraphDecoder(GraphDecoder):
     needs = TREE
     may_carry: Tensor
 
-    def __init__(self, table: ActionTable, dim: int, options: SpaDpGraphOptions) -> None:
+    def __init__(self, table: ActionTable, heads: nn.Module, relations: nn.Module) -> None:
         super().__init__(table)
-        self.heads = head_scores(options, dim)
-        self.relations = RelationScores(dim, options.mlp_width, len(table.relations))
+        fit = [name for name, kind in TREE_SYSTEMS.items() if not kind.projective_only]
+        if table.system.name not in fit:
+            raise InputError(
+                f"this model finds trees of any shape, which {table.system.name} can't build: preprocess with --system "
+                f"{' or '.join(fit)}"
+            )
+        self.heads, self.relations = heads, relations
         self.derive = Derivations(table)
         self.register_buffer("may_carry", _may_carry(table), persistent=False)
+
+    def readings(self, encoder_out: EncoderOut) -> Iterator[Tensor]:
+        """The words (B, P, dim) as they are read: where that is more than once, training decides about each reading,
+        and the tree is that of the last."""
+        yield encoder_out.words
 
     def decisions(self, encoder_out: EncoderOut, states: States) -> list[Decision]:
         """The heads (B, P, P) and the relations (B, P, relations) of words.
@@ -51,34 +62,39 @@ class SpaGraphDecoder(GraphDecoder):
         all words have themselves for heads, and relation 0, which never compete.
         """
         assert states.head is not None and states.relation is not None
-        words = encoder_out.words
-        positions = torch.arange(words.size(1), device=words.device)
+        positions = torch.arange(states.head.size(2), device=states.head.device)
         is_word = positions < encoder_out.lengths[:, None]
         ended = states.columns[:, -1, Column.END, None].long()
         heads = positions + ended * states.head[:, -1].long()
+        relations = ended * states.relation[:, -1].long()
+        others, carried = other_words(encoder_out.mask), self.carried(heads, encoder_out.lengths)
         return [
-            Decision(self.heads(words), _other_words(encoder_out.mask), heads, is_word),
-            Decision(
-                self.relations(words, heads),
-                self.may_carry[(heads == encoder_out.lengths[:, None]).long()],
-                ended * states.relation[:, -1].long(),
-                is_word,
-            ),
+            decision
+            for words in self.readings(encoder_out)
+            for decision in (
+                Decision(self.heads(words), others, heads, is_word),
+                Decision(self.relations(words, heads), carried, relations, is_word),
+            )
         ]
+
+    def carried(self, heads: Tensor, lengths: Tensor) -> Tensor:
+        """(B, N, relations) float: 1 for the relations that the arcs from the heads (B, N), positions, may carry."""
+        return self.may_carry[(heads == lengths[:, None]).long()]
 
     @torch.inference_mode()
     def derivations(self, encoder_out: EncoderOut, nbest: int) -> list[list[Hypothesis]]:
-        words, lengths = encoder_out.words, encoder_out.lengths.tolist()
-        found = only_legal(self.heads(words), _other_words(encoder_out.mask)).log_softmax(-1)
+        *_, words = self.readings(encoder_out)
+        lengths = encoder_out.lengths.tolist()
+        found = only_legal(self.heads(words), other_words(encoder_out.mask)).log_softmax(-1)
         scores = found.double().cpu().numpy()
         heads = np.zeros((len(lengths), words.size(1)), np.int64)
         for i, n in enumerate(lengths):
             heads[i, :n] = _heads_of(scores[i, :n, : n + 1])
         # positions of words, and for the root, which `DependencyTree` calls 0, the position behind the last one
         positions = torch.from_numpy(heads).to(words.device) - 1
-        from_root = positions < 0
-        positions = torch.where(from_root, encoder_out.lengths[:, None], positions)
-        relations = only_legal(self.relations(words, positions), self.may_carry[from_root.long()]).log_softmax(-1)
+        positions = torch.where(positions < 0, encoder_out.lengths[:, None], positions)
+        carried = self.carried(positions, encoder_out.lengths)
+        relations = only_legal(self.relations(words, positions), carried).log_softmax(-1)
         of_relation, relation = relations.max(-1)
         is_word = torch.arange(words.size(1), device=words.device) < encoder_out.lengths[:, None]
         if not bool(of_relation[is_word].isfinite().all()):
@@ -103,7 +119,7 @@ def _heads_of(scores: np.ndarray) -> list[int]:
     return best_tree(scores)
 
 
-def _other_words(mask: Tensor) -> Tensor:
+def other_words(mask: Tensor) -> Tensor:
     """(B, P, P) float: 1 where a word, or the root, may be the head of another. mask: (B, P), True at them."""
     itself = torch.eye(mask.size(1), dtype=torch.bool, device=mask.device)
     return (mask[:, None] & ~itself).float()

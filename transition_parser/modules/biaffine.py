@@ -1,6 +1,6 @@
-"""How well a relation fits an arc: a biaffine form of its head and its dependent.
+"""How well a head, or a relation, fits a word: biaffine forms of head and dependent.
 
-Source: Ji et al. 2021, eq. 5; Dozat and Manning 2017
+Source: Dozat and Manning 2017; Ji et al. 2021, eq. 5
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.linear import linear
 
 
@@ -51,3 +52,41 @@ class RelationScores(nn.Module):
         formed = self.form(dependents).unflatten(-1, (-1, heads.size(-1)))
         precise = torch.promote_types(formed.dtype, torch.float)
         return (formed.to(precise) @ heads.to(precise)[..., None])[..., 0]
+
+
+class HeadScores(nn.Module):
+    """x_i U x_j + x_j u of the hidden layers x_i of a word as a dependent, x_j of one as a head.
+
+    Source: Dozat and Manning 2017, eqs 4 to 6
+
+    dim: width of words. width: of the hidden layers.
+    """
+
+    def __init__(self, dim: int, width: int, dropout: float) -> None:
+        super().__init__()
+        self.of_head, self.of_dependent = linear(dim, width), linear(dim, width)
+        self.form = nn.Linear(width + 1, width, bias=False)
+        nn.init.normal_(self.form.weight, std=1 / (width + 1))
+        self.dropout = Dropout(dropout)
+
+    def forward(self, words: Tensor) -> Tensor:
+        """(B, P, P) of words (B, P, dim): the rows are dependents, the columns heads."""
+        heads, dependents = (
+            self.dropout(F.relu(reduce(words))) for reduce in (self.of_head, self.of_dependent)
+        )  # fmt: skip
+        return self.form(F.pad(dependents, (0, 1), value=1.0)) @ heads.transpose(1, 2)
+
+
+class RelationsOfHeads(nn.Module):
+    """`RelationScores` of words with one head each."""
+
+    def __init__(self, dim: int, width: int, count: int) -> None:
+        super().__init__()
+        self.pairs = RelationScores(dim, width, count)
+
+    def forward(self, words: Tensor, heads: Tensor) -> Tensor:
+        """(B, N, count) of words (B, P, dim), N of which have the heads (B, N): positions."""
+        ends = self.pairs.ends(words)
+        of_heads = ends.heads.gather(1, heads[..., None].expand(-1, -1, ends.heads.size(2)))
+        dependents = ends.dependents[:, : heads.size(1)]
+        return self.pairs(of_heads.flatten(0, 1), dependents.flatten(0, 1)).unflatten(0, heads.shape)

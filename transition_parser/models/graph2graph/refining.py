@@ -1,0 +1,76 @@
+"""The Recursive Non-Autoregressive Graph-to-Graph Transformer: it finds the whole tree at once, and reads the sentence
+again with the tree as the graph that attention is told.
+
+Source: Mohammadshahi and Henderson 2021 (TACL 9, Recursive Non-Autoregressive Graph-to-Graph Transformer)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from transition_parser.models.graph2graph.encoder import Slots
+from transition_parser.models.graph2graph.layers import Transformer, Visible
+from transition_parser.models.graph2graph.options import RefiningOptions
+from transition_parser.models.graph2graph.relations import relations_of
+from transition_parser.modules.biaffine import HeadScores, RelationsOfHeads
+from transition_parser.modules.contract import only_legal
+from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.tree_decoder import TreeDecoder, other_words
+from transition_parser.states.table import ActionTable
+
+
+class RefiningDecoder(TreeDecoder):
+    """The first reading knows no graph; each of `refine` more is told the best head of each word by the one before it,
+    and the best relation of that arc, with the same layers. All are trained, no gradient goes through a graph.
+
+    Here a tree is made of the heads after the last reading alone (before it a graph may have a circle), the number of
+    readings is fixed, and the first graph is always the empty one, where the paper also starts from other parsers.
+    Without any refining it is the paper's SynTr.
+    """
+
+    reads_in_states = True  # the words are read here
+
+    def __init__(self, table: ActionTable, transformer: Transformer, options: RefiningOptions) -> None:
+        dim, count = transformer.width, len(table.relations)
+        super().__init__(
+            table,
+            HeadScores(dim, options.arc_width, options.classifier_dropout),
+            RelationsOfHeads(dim, options.relation_width, count),
+        )
+        self.transformer, self.refine, self.labels = transformer, options.refine, None
+        if self.refine:
+            self.labels = nn.Embedding(count, dim, padding_idx=0)
+            nn.init.normal_(self.labels.weight[1:], std=0.02)
+
+    def readings(self, encoder_out: EncoderOut) -> Iterator[Tensor]:
+        slots = cast(Slots, encoder_out)
+        words = self._read(slots, slots.slots, None)
+        yield words
+        for _ in range(self.refine):
+            words = self._read_with(slots, *self._graph(words, slots))
+            yield words
+
+    @torch.no_grad()
+    def _graph(self, words: Tensor, slots: Slots) -> tuple[Tensor, Tensor]:
+        """(B, P) each: the offset from each word to its best head, and the id of the arc's best relation, 0 for what is
+        no word."""
+        heads = only_legal(self.heads(words), other_words(slots.mask)).argmax(-1)
+        relations = only_legal(self.relations(words, heads), self.carried(heads, slots.lengths)).argmax(-1)
+        positions = torch.arange(words.size(1), device=words.device)
+        is_word = (positions < slots.lengths[:, None]).long()
+        return is_word * (heads - positions), is_word * relations
+
+    def _read_with(self, slots: Slots, heads: Tensor, relations: Tensor) -> Tensor:
+        assert self.labels is not None
+        x, wide = slots.slots, slots.words.size(1)
+        labels = self.labels(relations).to(x.dtype)
+        return self._read(slots, torch.cat([x[:, :wide] + labels, x[:, wide:]], 1), relations_of(slots, heads))
+
+    def _read(self, slots: Slots, x: Tensor, relations: Tensor | None) -> Tensor:
+        wanted = torch.arange(slots.words.size(1), device=x.device).expand(len(x), -1)
+        segment = torch.zeros_like(slots.position)
+        return self.transformer(x, slots.position, segment, Visible(slots.there, wanted, relations))
