@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="MODEL",
         help="further models of the same data folder: the mean of the log-probabilities of all decides "
-        "(not of spa_dp_graph, which scores no actions)",
+        "(not of models that score whole trees)",
     )
     parser.add_argument(
         "--resume",
