@@ -1,4 +1,4 @@
-"""What every model that scores actions does through the real programs: training, and checks of a checkpoint."""
+"""What every model does through the real programs: training, and checks of a checkpoint."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 
 from tests.conftest import SAMPLE, actions_generated, run, run_here
 from transition_parser import Parser
+from transition_parser.checkpoints import load_model
+from transition_parser.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.transitions import Action
@@ -91,7 +93,11 @@ def check_batches(checkpoint: Path) -> None:
 
 
 def check_copies(checkpoint: Path) -> None:
-    """Copies of a model parse together as one of them."""
+    """Copies of a model parse together as one of them; of models that score whole trees they are refused."""
+    if load_model(checkpoint)[0].searches_directly:
+        with pytest.raises(InputError, match="parses alone"):
+            Parser.load(checkpoint, others=[checkpoint])
+        return
     alone, copies = (
         Parser.load(checkpoint, precision="fp32", beam=3, others=others).parse(SAMPLE)
         for others in ([], [checkpoint, checkpoint])
