@@ -60,24 +60,18 @@ MODELS = {
     "state graph": ("state_transformer_g2g_small", {}),
     "pretrained graph": ("sentence_transformer_g2g_small", {}),
     "refined": ("recursive_g2g_small", {"refine": 2}),
-    "CLS": ("state_transformer_g2g_small", {"composition": True, "no_graph_output": True, "history_layers": 2}),
+    "CLS": ("state_transformer_g2g_small", {"no_graph_output": True, "history_layers": 2}),
+    "composed graph": ("state_transformer_g2g_small", {"composition": True}),
     "pretrained": ("stack_transformer_small", {"pretrained_layers": "last3", "pretrained_training": "adapters"}),
 }
 MEMORYLESS = ("no memory", "bot", "tob", "vanilla")
 GRAPHS = ("heads", "concat", "refined")  # they find trees of any shape
-OF_TREES = ("sentence", "sentence graph", "composed", "state graph", "pretrained graph", "CLS")
+OF_TREES = ("sentence", "sentence graph", "composed", "state graph", "pretrained graph", "CLS", "composed graph")
 _SIZES = {"encoder_embed_dim": 64, "encoder_ffn_embed_dim": 64, "encoder_attention_heads": 2}
 _SIZES |= {name.replace("encoder", "decoder"): size for name, size in _SIZES.items()} | {"toy_width": 64}
 _SIZES |= {"word_width": 32, "scan_width": 16, "spa_width": 16, "mlp_width": 32}
 _SIZES |= {"use_width": 32, "action_width": 16, "marker_width": 8, "indicator_bound": 8, "marker_steps": 12}
-_SIZES |= {
-    "relation_width": 8,
-    "encoder_dropout": 0.0,
-    "exist_width": 16,
-    "classifier_dropout": 0.0,
-    "longest": 64,
-    "arc_width": 16,
-}
+_SIZES |= {"relation_width": 8, "encoder_dropout": 0.0, "exist_width": 16, "classifier_dropout": 0.0, "longest": 64}
 _SIZES |= {"arc_width": 16, "composition_width": 16, "history_layers": 1, "history_width": 16}
 
 

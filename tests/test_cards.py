@@ -50,11 +50,20 @@ def test_models_of_the_user_have_names(model, monkeypatch):
     assert model_path("mine") == model
 
 
-def test_a_name_of_the_package_stays_its_own(model, monkeypatch):
-    other = model.rename(model.parent / "en-ewt")
+@pytest.mark.parametrize("name", ["en-ewt", "en"])
+def test_a_name_of_the_package_stays_its_own(model, monkeypatch, name):
+    other = model.rename(model.parent / name)
     monkeypatch.setenv(VARIABLE, str(other.parent))
-    assert model_path("en-ewt") == PRETRAINED / "en-ewt"
+    assert model_path(name).parent == PRETRAINED
     assert [card.name for card in known_models()][-1] == str(other)
+
+
+def test_a_link_has_the_name_of_the_link(model, monkeypatch, tmp_path):
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "theirs").symlink_to(model)
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "links"))
+    assert model_path("theirs") == tmp_path / "links" / "theirs"
+    assert [card.name for card in known_models()][-1] == "theirs"
 
 
 def test_what_is_missing_is_said(model):

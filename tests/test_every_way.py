@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from argparse import Namespace
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -21,6 +22,7 @@ from tests.small_models import (
     GRAPHS,
     MEMORYLESS,
     MODELS,
+    OF_TREES,
     SYSTEMS,
     encode,
     make_batch,
@@ -159,7 +161,13 @@ def test_training(case_of, system, kind, move):
         assert torch.allclose(found[name], value, rtol=CLOSE, atol=CLOSE if "gradient" in name else 10 * CLOSE), name
 
 
-@pytest.mark.parametrize(("system", "kind"), [(system, kind) for system, kind in EACH_CASE if kind not in GRAPHS])
+@pytest.mark.parametrize(
+    ("system", "kind"),
+    [
+        *((system, kind) for system, kind in EACH_CASE if kind not in GRAPHS),
+        *itertools.product(("arc-standard-swap", "arc-hybrid"), OF_TREES),
+    ],
+)
 def test_steps_of_search_score_like_teacher_forcing(case_of, system, kind):
     """One step after the other with what search carries along, and all steps at once."""
     case = case_of(system, kind)

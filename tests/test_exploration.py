@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -14,7 +15,8 @@ from transition_parser import exploration
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.exploration import Draws, explore
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.states.correct import CorrectActions, GoldTrees
+from transition_parser.modules.contract import ActionScores
+from transition_parser.states.correct import Correct, CorrectActions, GoldTrees
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
 from transition_parser.states.states import FIELDS
@@ -22,7 +24,8 @@ from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Kind, make_system
 
 SYSTEMS = (*TREES, "arc-hybrid", "arc-standard-swap")
-MODELS = ("no state", "positions", "shift words", "stack attention", "structures", "composed", "CLS", *MEMORYLESS)
+OF_STATES = ("no state", "positions", "shift words", "stack attention", "structures")
+MODELS = (*OF_STATES, "sentence", "sentence graph", "state graph", "composed", "CLS", *MEMORYLESS)
 
 
 @pytest.fixture(scope="module", params=SYSTEMS)
@@ -136,6 +139,31 @@ def test_derivations_that_build_no_tree_are_refused(of_system):
     trees = TransitionDataset(sources, None, targets, None, task.resources, trees=True)
     with pytest.raises(ValueError, match="the actions of sentence 1 do not build its tree"):
         trees.collater([trees[i] for i in range(len(sources))])
+
+
+@pytest.mark.parametrize(
+    ("ahead", "share", "wrong"),
+    [(1.5, 1.0, False), (0.5, 1.0, True), (0.5, 0.0, False), (-0.5, 0.0, True)],
+    ids=["clearly right", "hardly right, and drawn", "hardly right, not drawn", "wrong"],
+)
+def test_which_action_is_taken(ahead, share, wrong):
+    """Ji et al. 2021, sec. 5.1: a right one that is ahead by more than 1 always, by less but for the share that is
+    drawn; a wrong one that is ahead always."""
+    column = torch.tensor([0, 1, 1, 2])  # of four actions; the last column is explored by nobody
+    scores = ActionScores(torch.tensor([[ahead, -9.0, 0.0, 9.0]] * 64), None, torch.ones(64, 4))
+    of_columns, of_actions = torch.tensor([[True, False, False]] * 64), torch.tensor([[True, False, False, False]] * 64)
+    correct = Correct(of_columns, torch.tensor([[False, True, False]] * 64), of_actions, of_actions)
+    machine = SimpleNamespace(table=SimpleNamespace(column=column))
+    taken = exploration._actions_to_take(scores, correct, machine, _draws(share))
+    assert taken.tolist() == [2 if wrong else 0] * 64
+
+
+def test_some_are_drawn():
+    of_columns, of_actions = torch.tensor([[True, False]] * 4000), torch.tensor([[True, False]] * 4000)
+    scores = ActionScores(torch.tensor([[0.5, 0.0]] * 4000), None, torch.ones(4000, 2))
+    machine = SimpleNamespace(table=SimpleNamespace(column=torch.tensor([0, 1])))
+    correct = Correct(of_columns, ~of_columns, of_actions, of_actions)
+    assert 300 < int(exploration._actions_to_take(scores, correct, machine, _draws(0.1)).sum()) < 500
 
 
 def as_tree(heads: list[int]) -> DependencyTree:

@@ -26,6 +26,8 @@ from transition_parser.transitions.config import ParserConfig
 
 FILE_NAME, CONFIG = "README.md", "config.json"
 PRETRAINED = Path(__file__).resolve().with_name("pretrained")
+# names for what comes with the package, the best first; the first needs a pretrained encoder that may not be here
+BEST = {"en": ("en-ewt-minilm", "en-ewt"), "amr": ("en-amr-minilm", "en-amr")}
 VARIABLE = "TRANSITION_PARSER_MODELS"  # folders of the user's models, divided as those of PATH are
 _FENCE = "---"
 
@@ -74,7 +76,7 @@ def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
     encoder = options.get("pretrained") or ""
     needs = (str(encoder),) if encoder else ()
     return ModelCard(
-        name or folder.resolve().name,
+        name or _name_of(folder),
         str(folder),
         front.get("language"),
         ParserConfig.load(folder).system,
@@ -97,12 +99,12 @@ def write_card(folder: Path, title: str, front: Mapping[str, Any], text: str) ->
 
 def named_models() -> dict[str, Path]:
     """The folders of the models that have a name: those of the package, and those in the folders that the environment
-    variable `TRANSITION_PARSER_MODELS` names. Of two with one name the first counts."""
+    variable `TRANSITION_PARSER_MODELS` names. Of two with one name the first counts; those of `BEST` are no names."""
     named: dict[str, Path] = {}
     for folder in (PRETRAINED, *_own_folders()):
         for model in _models_in(folder):
-            named.setdefault(model.resolve().name, model)
-    return named
+            named.setdefault(_name_of(model), model)
+    return {name: model for name, model in named.items() if name not in BEST}
 
 
 def known_models(folders: Iterable[str | os.PathLike] = ()) -> Iterator[ModelCard]:
@@ -117,8 +119,12 @@ def known_models(folders: Iterable[str | os.PathLike] = ()) -> Iterator[ModelCar
                 "is neither a folder that `transition-parser export` wrote, nor holds such folders", folder
             )
         for model in found:
-            name = model.resolve().name
+            name = _name_of(model)
             yield read_card(model, name if named.get(name) == model else str(model))
+
+
+def _name_of(folder: Path) -> str:
+    return Path(os.path.abspath(folder)).name
 
 
 def _own_folders() -> list[Path]:

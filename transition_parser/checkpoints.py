@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from safetensors.torch import save
 
-from transition_parser.cards import PRETRAINED, named_models
+from transition_parser.cards import BEST, PRETRAINED, named_models
 from transition_parser.compat import allow_fairseq_checkpoints
 from transition_parser.data.resources import OPTIONAL_FILES, WORD_FILES, Resources
 from transition_parser.errors import InputError, input_error
@@ -38,8 +38,6 @@ from transition_parser.weights import (
     stored_weights,
 )
 
-# what comes with the package, the best first; the first needs a pretrained encoder that may not be here
-BEST = {"en": ("en-ewt-minilm", "en-ewt"), "amr": ("en-amr-minilm", "en-amr")}
 _CLASS = re.compile(r"(?:GLOBAL |class |type |function )([\w.]+\.[\w.]+)")
 
 

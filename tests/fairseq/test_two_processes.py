@@ -14,7 +14,7 @@ from tests.tiny_encoder import make_encoder
 
 # the weights then change by the gradients themselves
 PLAIN = (
-    *("--optimizer", "sgd", "--lr", "0.1", "--clip-norm", "0", "--dropout", "0", "--train-precision", "fp32"),
+    *("--optimizer", "sgd", "--lr", "1", "--clip-norm", "0", "--dropout", "0", "--train-precision", "fp32"),
     *("--tag-loss", "0.1", "--seed", "7"),
 )
 

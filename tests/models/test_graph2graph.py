@@ -304,6 +304,13 @@ def test_the_graph_input_of_two_words_by_hand(task, two_words):
     assert flat.relation.tolist() == [[0, 0, 0]] * 3 + [[of_arc, 0, 0]] * 2 + [[of_arc, of_root, 0]]
 
 
+def test_words_that_are_each_others_head(two_words, task):
+    """As in a graph that is no tree: not the relation of pieces, whose number is the sum."""
+    _, slots, _ = walked(task, "sentence graph", two_words, ["SHIFT"])
+    (found,) = relations_of(slots, torch.tensor([[1, -1, 0]]))
+    assert found[0, 1] == found[1, 0] == DEPENDENT_OF and int((found != NONE).sum()) == 2
+
+
 def test_the_deleted_list_of_two_words_by_hand(task, two_words):
     """Algorithm 1: CLS, the stack from its bottom, SEP, the buffer, SEP, and what has left both."""
     left, root = labels(task.table)
@@ -528,26 +535,32 @@ def refined(of_any_shape) -> tuple:
     """A model, the slots of the batch, and its readings."""
     task, batch = of_any_shape
     model = make_model("refined", task.resources).eval()
+    for name, table in model.named_parameters():
+        if "relation_" in name:  # new ones are zero
+            nn.init.normal_(table)
     slots = model.plain.encode(batch["net_input"])
     return model, slots, list(model.plain.decoder.readings(slots))
 
 
 def test_a_tree_that_says_nothing_is_read_as_none(of_any_shape):
-    """Relations of attention start at zero; where labels are nothing, too, all readings are alike."""
+    """Where relations of attention are zero, as they start, and labels too, all readings are alike."""
     model, slots, readings = refined(of_any_shape)
     assert len(readings) == 3 and (readings[1] - readings[0])[slots.mask].abs().max() > CLOSE
     with torch.no_grad():
-        model.plain.decoder.labels.weight.zero_()
+        for name, table in model.plain.decoder.named_parameters():
+            if "relation_" in name or name.startswith("labels"):
+                table.zero_()
         for found in model.plain.decoder.readings(slots):
             assert (found - readings[0])[slots.mask].abs().max() < CLOSE
 
 
 def test_each_reading_knows_the_best_heads_of_the_one_before(of_any_shape):
-    """By the graph input of the parser that builds the same tree action by action."""
+    """The graph made by plain loops."""
     model, slots, readings = refined(of_any_shape)
     decoder = model.plain.decoder
     for before, after in itertools.pairwise(readings):
-        graph = torch.zeros(2, *slots.mask.shape, dtype=torch.long)
+        labels = torch.zeros(slots.mask.shape, dtype=torch.long)
+        relations = torch.zeros(len(labels), *slots.slots.shape[1:2] * 2, dtype=torch.long)
         scores = decoder.heads(before)
         for row, length in enumerate(slots.lengths.tolist()):
             for word in range(length):
@@ -555,11 +568,13 @@ def test_each_reading_knows_the_best_heads_of_the_one_before(of_any_shape):
                 head = max(others, key=lambda head: scores[row, word, head].item())
                 carried = decoder.may_carry[int(head == length)]
                 at_head = decoder.relations(before[row : row + 1, [word, head]], torch.tensor([[1]]))[0, 0]
-                graph[0, row, word] = head - word
-                graph[1, row, word] = at_head.masked_fill(carried == 0, float("-inf")).argmax()
-        words = slots.words + decoder.labels(graph[1])
+                labels[row, word] = at_head.masked_fill(carried == 0, float("-inf")).argmax()
+                relations[row, word, head] = DEPENDENT_OF
+                if relations[row, head, word] == NONE:  # else they are each other's head
+                    relations[row, head, word] = HEAD_OF
+        words = slots.words + decoder.labels(labels)
         x = torch.cat([words, slots.slots[:, words.size(1) :]], 1)
-        segment, relations = torch.zeros_like(slots.position), relations_of(slots, graph[0])
+        segment = torch.zeros_like(slots.position)
         found = decoder.transformer(x, slots.position, segment, Visible(slots.there, None, relations))
         assert (found[:, : words.size(1)] - after)[slots.mask].abs().max() < CLOSE
 

@@ -87,7 +87,10 @@ def test_training_reads_what_parsing_reads(folder, training):
     encoder = words_of(folder, training=training).eval()
     with torch.no_grad():
         alone = vectors(encoder, SENTENCES)
-    for found, wanted in zip(vectors(encoder, SENTENCES), alone, strict=True):
+    assert encoder.network.config._attn_implementation == "sdpa"
+    learned = vectors(encoder, SENTENCES)
+    assert encoder.network.config._attn_implementation == "eager"
+    for found, wanted in zip(learned, alone, strict=True):
         assert found.requires_grad and torch.allclose(found, wanted, atol=1e-5)
 
 

@@ -90,9 +90,9 @@ _transition_parser_{name}() {{
 
 
 def _models() -> list[str]:
-    from transition_parser.cards import named_models
+    from transition_parser.cards import BEST, named_models
 
-    return ["en", "amr", *named_models()]
+    return [*BEST, *named_models()]
 
 
 def _configs() -> list[str]:

@@ -45,7 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serves until it is interrupted."""
     with needs_extra("serve", "pages and the API"):
-        from transition_parser.integrations.server import Limits, bound_socket, make_app, serve
+        import fastapi  # noqa: F401
+        import uvicorn  # noqa: F401
+    from transition_parser.integrations.server import Limits, bound_socket, make_app, serve
     from transition_parser.parser import Parser
     from transition_parser.process import keep_few_kernels, keep_freed_memory
 

@@ -188,11 +188,12 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
 
     def _loss_of(self, decision: Decision, training: bool, sample) -> tuple[Tensor, Tensor]:
         """(B · N,) each."""
-        scores, competing, target, counted = decision
+        scores, competing, target, counted, share = decision
         unknown = counted & (competing.gather(2, target[..., None])[..., 0] == 0)
         if training:
             _check_none(unknown, sample, "word {} of sentence {} gets no head, or no relation that its arc may have")
-        return self._legal_loss(scores, competing, target, (counted & ~unknown).flatten())
+        loss, nll = self._legal_loss(scores, competing, target, (counted & ~unknown).flatten())
+        return share * loss, share * nll
 
     def _legal_loss(self, scores: Tensor, legal: Tensor, target: Tensor, counted: Tensor) -> tuple[Tensor, Tensor]:
         return _LegalLoss.apply(

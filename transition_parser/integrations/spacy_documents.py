@@ -65,12 +65,11 @@ def tree_sentence(document: Doc, sentence: DocSentence) -> Sentence:
     """The words of a sentence, with the tags and lemmas that the document has."""
     tokens = [document[i] for i in sentence.words]
     rows = [Row(str(number), on_one_line(token.text)) for number, token in enumerate(tokens, 1)]
-    if document.has_annotation("LEMMA"):
+    if any(token.lemma or token.pos for token in tokens):
         rows = [
-            row._replace(lemma=on_one_line(token.lemma_) or NO_VALUE) for row, token in zip(rows, tokens, strict=True)
+            row._replace(lemma=on_one_line(token.lemma_) or NO_VALUE, upos=token.pos_ or NO_VALUE)
+            for row, token in zip(rows, tokens, strict=True)
         ]
-    if document.has_annotation("POS"):
-        rows = [row._replace(upos=token.pos_ or NO_VALUE) for row, token in zip(rows, tokens, strict=True)]
     return Sentence(tuple(rows))
 
 

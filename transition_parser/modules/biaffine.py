@@ -26,7 +26,7 @@ class RelationScores(nn.Module):
     """x_i W_1 x_j + (x_i + x_j) W_2 + b, + for being put side by side; the part of W_2 that reads the configuration is
     not here. All of it is one biaffine form of (x_i, 1) and (x_j, 1).
 
-    x_i and x_j are reduced by linear maps, as the paper does where words come from BERT (its footnote 4).
+    x_i and x_j are reduced by linear maps, as Ji et al. do where words come from BERT (their footnote 4).
 
     dim: width of words. width: w. count: R, of relations.
     """
@@ -74,7 +74,10 @@ class HeadScores(nn.Module):
         heads, dependents = (
             self.dropout(F.relu(reduce(words))) for reduce in (self.of_head, self.of_dependent)
         )  # fmt: skip
-        return self.form(F.pad(dependents, (0, 1), value=1.0)) @ heads.transpose(1, 2)
+        formed = self.form(F.pad(dependents, (0, 1), value=1.0))
+        precise = torch.promote_types(formed.dtype, torch.float)
+        with torch.autocast(formed.device.type, enabled=False):  # rounded, close scores would be equal
+            return formed.to(precise) @ heads.to(precise).transpose(1, 2)
 
 
 class RelationsOfHeads(nn.Module):

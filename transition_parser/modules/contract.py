@@ -46,13 +46,15 @@ class Decision(NamedTuple):
 
     scores: (B, N, K), before the softmax, finite everywhere. competing: (B, N, K) float, 1 for the choices that there
     are, 0 for the others. target: (B, N), the right one; one that does not compete where the gold graph has none.
-    counted: (B, N) bool, the places that are decided; the others are padding.
+    counted: (B, N) bool, the places that are decided; the others are padding. share: of the loss, where the same is
+    decided several times.
     """
 
     scores: Tensor
     competing: Tensor
     target: Tensor
     counted: Tensor
+    share: float = 1.0
 
 
 class ActionScores(NamedTuple):
@@ -149,13 +151,13 @@ class Decoder(nn.Module):
     """What all decoders share: the action vocabulary, and the parser states of derivations.
 
     needs: the fields of `States` that it reads; the others are never made. hidden: those that it is shown empty, see
-    `BatchedMachine` and `hide`. reads_in_states: the decoder reads the words, in each state, and what the encoder
-    returns are their embeddings.
+    `BatchedMachine` and `hide`. reads_in_decoder: the decoder reads the words, and what the encoder returns are
+    their embeddings.
     """
 
     needs: Collection[str] = ()
     hidden: Collection[str] = ()
-    reads_in_states: bool = False
+    reads_in_decoder: bool = False
     _here: Tensor
 
     def __init__(self, table: ActionTable) -> None:

@@ -51,8 +51,8 @@ class TreeDecoder(GraphDecoder):
         self.register_buffer("may_carry", _may_carry(table), persistent=False)
 
     def readings(self, encoder_out: EncoderOut) -> Iterator[Tensor]:
-        """The words (B, P, dim) as they are read: where that is more than once, training decides about each reading,
-        and the tree is that of the last."""
+        """The words (B, P, dim) as they are read: where that is more than once, training decides about each reading
+        and takes the mean of the losses, and the tree is that of the last."""
         yield encoder_out.words
 
     def decisions(self, encoder_out: EncoderOut, states: States) -> list[Decision]:
@@ -68,12 +68,14 @@ class TreeDecoder(GraphDecoder):
         heads = positions + ended * states.head[:, -1].long()
         relations = ended * states.relation[:, -1].long()
         others, carried = other_words(encoder_out.mask), self.carried(heads, encoder_out.lengths)
+        readings = list(self.readings(encoder_out))
+        share = 1.0 / len(readings)
         return [
             decision
-            for words in self.readings(encoder_out)
+            for words in readings
             for decision in (
-                Decision(self.heads(words), others, heads, is_word),
-                Decision(self.relations(words, heads), carried, relations, is_word),
+                Decision(self.heads(words), others, heads, is_word, share),
+                Decision(self.relations(words, heads), carried, relations, is_word, share),
             )
         ]
 

@@ -60,8 +60,8 @@ class TrainingModel(BaseFairseqModel):
         options = architecture.options.of_namespace(args, architecture.defaults)
         plain, also = architecture.build(options, task.resources), None
         if task.also_resources is not None:
-            if cast(Decoder, plain.decoder).reads_in_states:
-                raise InputError(f"--also: {args.arch} has no encoder to share, as it reads words in each state")
+            if cast(Decoder, plain.decoder).reads_in_decoder:
+                raise InputError(f"--also: {args.arch} has no encoder to share, as its decoder reads the words")
             also = architecture.build(options, task.also_resources)
             also.encoder = plain.encoder
         return cls(plain, also)

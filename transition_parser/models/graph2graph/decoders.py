@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from transition_parser.models.graph2graph.classifiers import Classifiers
 from transition_parser.models.graph2graph.composition import Composed, Composition, History
@@ -21,7 +21,7 @@ from transition_parser.models.graph2graph.options import (
     SentenceTransformerOptions,
     StateTransformerOptions,
 )
-from transition_parser.models.graph2graph.relations import relations_of
+from transition_parser.models.graph2graph.relations import label_embeddings, told
 from transition_parser.modules.arcs import places
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
@@ -127,7 +127,7 @@ class FeedbackDecoder(TwoStageDecoder):
     the actions so far are hidden.
     """
 
-    reads_in_states = True
+    reads_in_decoder = True
     without_history = False
 
     def __init__(
@@ -144,9 +144,7 @@ class FeedbackDecoder(TwoStageDecoder):
         self.transformer, self.history = transformer, history
         self.sampled_states, self.padding = options.sampled_states, padding
         dim = transformer.width
-        self.labels = nn.Embedding(len(table.relations), dim, padding_idx=0) if graph else None
-        if self.labels is not None:
-            nn.init.normal_(self.labels.weight[1:], std=0.02)
+        self.labels = label_embeddings(len(table.relations), dim) if graph else None
         width = 0 if history is None else history.width
         self.classifiers = Classifiers(table, self.kinds, dim, options, width, together)
         self.needs = (*RANKS, *TREE) if graph else RANKS
@@ -184,9 +182,7 @@ class FeedbackDecoder(TwoStageDecoder):
         relations = None
         if self.labels is not None:
             assert states.head is not None and states.relation is not None
-            labels = self.labels(states.relation.long())
-            x = torch.cat([x[:, :wide] + labels.to(x.dtype), x[:, wide:]], 1)
-            relations = relations_of(slots, states.head.long())
+            x, relations = told(x, slots, self.labels, states.head.long(), states.relation.long())
         there, position, segment = self.layout(slots, states)
         return self.transformer(x, position, segment, Visible(there, wanted, relations))
 

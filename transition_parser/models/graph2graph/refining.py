@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import cast
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from transition_parser.models.graph2graph.encoder import Slots
 from transition_parser.models.graph2graph.layers import Transformer, Visible
 from transition_parser.models.graph2graph.options import RefiningOptions
-from transition_parser.models.graph2graph.relations import relations_of
+from transition_parser.models.graph2graph.relations import label_embeddings, told
 from transition_parser.modules.biaffine import HeadScores, RelationsOfHeads
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.encoder import EncoderOut
@@ -24,15 +24,14 @@ from transition_parser.states.table import ActionTable
 
 
 class RefiningDecoder(TreeDecoder):
-    """The first reading knows no graph; each of `refine` more is told the best head of each word by the one before it,
-    and the best relation of that arc, with the same layers. All are trained, no gradient goes through a graph.
+    """The first reading is told no graph; each of `refine` more is told the best head of each word by the one before
+    it, and the best relation of that arc, with the same layers. All are trained, no gradient goes through a graph.
 
-    Here a tree is made of the heads after the last reading alone (before it a graph may have a circle), the number of
-    readings is fixed, and the first graph is always the empty one, where the paper also starts from other parsers.
-    Without any refining it is the paper's SynTr.
+    Here a tree is made of the heads after the last reading alone (before it a graph may have a circle), and the number
+    of readings is fixed; the paper also starts from the trees of other parsers. Without any refining it is its SynTr.
     """
 
-    reads_in_states = True  # the words are read here
+    reads_in_decoder = True
 
     def __init__(self, table: ActionTable, transformer: Transformer, options: RefiningOptions) -> None:
         dim, count = transformer.width, len(table.relations)
@@ -41,17 +40,16 @@ class RefiningDecoder(TreeDecoder):
             HeadScores(dim, options.arc_width, options.classifier_dropout),
             RelationsOfHeads(dim, options.relation_width, count),
         )
-        self.transformer, self.refine, self.labels = transformer, options.refine, None
-        if self.refine:
-            self.labels = nn.Embedding(count, dim, padding_idx=0)
-            nn.init.normal_(self.labels.weight[1:], std=0.02)
+        self.transformer, self.refine = transformer, options.refine
+        self.labels = label_embeddings(count, dim) if self.refine else None
 
     def readings(self, encoder_out: EncoderOut) -> Iterator[Tensor]:
         slots = cast(Slots, encoder_out)
         words = self._read(slots, slots.slots, None)
         yield words
         for _ in range(self.refine):
-            words = self._read_with(slots, *self._graph(words, slots))
+            assert self.labels is not None
+            words = self._read(slots, *told(slots.slots, slots, self.labels, *self._graph(words, slots)))
             yield words
 
     @torch.no_grad()
@@ -63,12 +61,6 @@ class RefiningDecoder(TreeDecoder):
         positions = torch.arange(words.size(1), device=words.device)
         is_word = (positions < slots.lengths[:, None]).long()
         return is_word * (heads - positions), is_word * relations
-
-    def _read_with(self, slots: Slots, heads: Tensor, relations: Tensor) -> Tensor:
-        assert self.labels is not None
-        x, wide = slots.slots, slots.words.size(1)
-        labels = self.labels(relations).to(x.dtype)
-        return self._read(slots, torch.cat([x[:, :wide] + labels, x[:, wide:]], 1), relations_of(slots, heads))
 
     def _read(self, slots: Slots, x: Tensor, relations: Tensor | None) -> Tensor:
         wanted = torch.arange(slots.words.size(1), device=x.device).expand(len(x), -1)

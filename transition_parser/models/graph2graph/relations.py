@@ -7,14 +7,28 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from transition_parser.models.graph2graph.encoder import Slots
 from transition_parser.models.graph2graph.layers import DEPENDENT_OF, FIRST_OF, HEAD_OF, PIECE_OF
 
 
+def label_embeddings(relations: int, dim: int) -> nn.Embedding:
+    """One for each relation of arcs, zero for 0, which is none."""
+    labels = nn.Embedding(relations, dim, padding_idx=0)
+    nn.init.normal_(labels.weight[1:], std=0.02)
+    return labels
+
+
+def told(x: Tensor, slots: Slots, labels: nn.Embedding, head: Tensor, relation: Tensor) -> tuple[Tensor, Tensor]:
+    """x (N, L, dim) with the label of its arc added to each dependent, and `relations_of`. relation: (N, P)."""
+    wide = head.size(1)
+    return torch.cat([x[:, :wide] + labels(relation).to(x.dtype), x[:, wide:]], 1), relations_of(slots, head)
+
+
 def relations_of(slots: Slots, head: Tensor) -> Tensor:
-    """(N, L, L), `layers.RELATIONS`: of the partial tree, and of pieces and words.
+    """(N, L, L), `layers.RELATIONS`: of the arcs, and of pieces and words. Two words that are each other's head, as in
+    a graph that is no tree yet, are both told to be dependents.
 
     head: (N, P), the offset from each word to its head, 0 for none.
     """
@@ -25,7 +39,7 @@ def relations_of(slots: Slots, head: Tensor) -> Tensor:
     relations = torch.zeros(count, length, length, dtype=torch.long, device=head.device)
     has_head = (head != 0).long()
     relations[:, :wide].scatter_(2, target[..., None], DEPENDENT_OF * has_head[..., None])
-    relations.transpose(1, 2)[:, :wide].scatter_add_(2, target[..., None], HEAD_OF * has_head[..., None])
+    relations.transpose(1, 2)[:, :wide].scatter_reduce_(2, target[..., None], HEAD_OF * has_head[..., None], "amax")
     if slots.owner.size(1):
         owned = piece_relations(slots)
         relations[:, :, : owned.size(2)] += PIECE_OF * owned
