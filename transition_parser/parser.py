@@ -142,7 +142,7 @@ class Parser:
         lenpen: float | None = None,
         nbest: int = 1,
     ) -> Parser:
-        """A parser from a checkpoint file, an exported folder, or the name of a model of the package.
+        """A parser from a checkpoint file, an exported folder, or the name of a model (`models`).
 
         others: further models that were trained on the same data folder, to parse together with it: the mean of their
         log-probabilities decides. Raises `InputError` where there is none, and for models of other data.

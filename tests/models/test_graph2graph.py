@@ -34,7 +34,7 @@ from transition_parser.models.graph2graph.layers import (
 from transition_parser.models.graph2graph.pretrained_layers import PretrainedLayers
 from transition_parser.models.graph2graph.relations import relations_of
 from transition_parser.models.registry import architecture_of
-from transition_parser.modules.biaffine import HeadScores, RelationsOfHeads
+from transition_parser.modules.biaffine import BiaffineHeads, RelationsOfHeads
 from transition_parser.modules.kinds import Kinds
 from transition_parser.modules.pretrained import LR_SCALE
 from transition_parser.states.batched import unroll
@@ -606,7 +606,7 @@ def test_biaffine_scores_are_those_of_the_papers():
     """In float64, by plain loops."""
     torch.manual_seed(1)
     words, heads = torch.randn(2, 4, 6, dtype=torch.double), torch.tensor([[1, 3, 0, 2], [3, 3, 3, 0]])
-    arcs, relations = HeadScores(6, 5, 0.0).double().eval(), RelationsOfHeads(6, 5, 7).double()
+    arcs, relations = BiaffineHeads(6, 5, 0.0).double().eval(), RelationsOfHeads(6, 5, 7).double()
     found, of_relations = arcs(words), relations(words, heads)
     for row, dependent, head in itertools.product(range(2), range(4), range(4)):
         x = torch.relu(arcs.of_dependent(words[row, dependent]))

@@ -20,7 +20,7 @@ EXAMPLE = """example:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options of this subcommand."""
-    parser.add_argument("model", metavar="MODEL", help="checkpoint file, exported folder, or model of the package")
+    parser.add_argument("model", metavar="MODEL", help="checkpoint file, exported folder, or name of a model")
     parser.add_argument("gold", metavar="GOLD", help="CoNLL-U or AMR file, parsed and scored")
     parser.add_argument("-o", "--output", metavar="PICTURE", help=f"file ending in {', '.join(FORMATS)}")
     parser.add_argument("--beam", type=positive, default=1, metavar="K", help="of search (default 1: greedy)")

@@ -22,7 +22,7 @@ class Ends(NamedTuple):
     dependents: Tensor
 
 
-class RelationScores(nn.Module):
+class BiaffineRelations(nn.Module):
     """x_i W_1 x_j + (x_i + x_j) W_2 + b, + for being put side by side; the part of W_2 that reads the configuration is
     not here. All of it is one biaffine form of (x_i, 1) and (x_j, 1).
 
@@ -54,7 +54,7 @@ class RelationScores(nn.Module):
         return (formed.to(precise) @ heads.to(precise)[..., None])[..., 0]
 
 
-class HeadScores(nn.Module):
+class BiaffineHeads(nn.Module):
     """x_i U x_j + x_j u of the hidden layers x_i of a word as a dependent, x_j of one as a head.
 
     Source: Dozat and Manning 2017, eqs 4 to 6
@@ -81,11 +81,11 @@ class HeadScores(nn.Module):
 
 
 class RelationsOfHeads(nn.Module):
-    """`RelationScores` of words with one head each."""
+    """`BiaffineRelations` of words with one head each."""
 
     def __init__(self, dim: int, width: int, count: int) -> None:
         super().__init__()
-        self.pairs = RelationScores(dim, width, count)
+        self.pairs = BiaffineRelations(dim, width, count)
 
     def forward(self, words: Tensor, heads: Tensor) -> Tensor:
         """(B, N, count) of words (B, P, dim), N of which have the heads (B, N): positions."""

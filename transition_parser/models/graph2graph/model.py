@@ -1,4 +1,4 @@
-"""How the Sentence Transformer and the State Transformer are built from their options."""
+"""How the Sentence Transformer, the State Transformer and the one that refines trees are built from their options."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class _Parts:
         self.source, self.reading = source, reading
 
     def encoder(self) -> SlotEncoder:
-        """Of those that read in each state."""
+        """Of those whose decoders read."""
         return self._with_marks(SlotEncoder(self.reading, dim=self.dim, word_dropout=self.options.word_dropout))
 
     def sentence_encoder(self) -> SentenceEncoder:

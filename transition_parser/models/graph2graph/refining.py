@@ -16,7 +16,7 @@ from transition_parser.models.graph2graph.encoder import Slots
 from transition_parser.models.graph2graph.layers import Transformer, Visible
 from transition_parser.models.graph2graph.options import RefiningOptions
 from transition_parser.models.graph2graph.relations import label_embeddings, told
-from transition_parser.modules.biaffine import HeadScores, RelationsOfHeads
+from transition_parser.modules.biaffine import BiaffineHeads, RelationsOfHeads
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.tree_decoder import TreeDecoder, other_words
@@ -37,7 +37,7 @@ class RefiningDecoder(TreeDecoder):
         dim, count = transformer.width, len(table.relations)
         super().__init__(
             table,
-            HeadScores(dim, options.arc_width, options.classifier_dropout),
+            BiaffineHeads(dim, options.arc_width, options.classifier_dropout),
             RelationsOfHeads(dim, options.relation_width, count),
         )
         self.transformer, self.refine = transformer, options.refine

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from transition_parser.models.use_parser.options import UseOptions
 from transition_parser.modules.arcs import ARC_KINDS, Arcs
-from transition_parser.modules.biaffine import Ends, RelationScores
+from transition_parser.modules.biaffine import BiaffineRelations, Ends
 from transition_parser.modules.kinds import Kinds, TwoStages
 from transition_parser.modules.layers import HiddenLayer
 from transition_parser.modules.linear import linear
@@ -59,7 +59,7 @@ class TreeClassifier(nn.Module):
         super().__init__()
         self.kinds = kind_scores(options, len(kinds.names))
         self.count = len(table.relations)
-        self.relations = RelationScores(words, options.relation_width, self.count)
+        self.relations = BiaffineRelations(words, options.relation_width, self.count)
         self.of_configuration = nn.Linear(options.use_width, self.count, bias=False)
         nn.init.xavier_uniform_(self.of_configuration.weight)
         self.arcs = Arcs(table)
