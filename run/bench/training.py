@@ -4,7 +4,7 @@ same binarised files with the same --max-tokens, in interleaved rounds.
     python run/bench/training.py DATA [--updates 40] [--max-tokens 4096]
 
 With `--only` also archs whose words are read by MiniLM, in bf16; those that read the sentence again in each state learn
-from two states of each derivation.
+from two states of each derivation; and archs that are trained on gold derivations, and on explored states.
 """
 
 from __future__ import annotations
@@ -41,7 +41,14 @@ WITH_MINILM = {
     "sentence_transformer_g2g, MiniLM": [*OURS, "--arch", "sentence_transformer_g2g", *READ_AGAIN],
     "state_transformer, MiniLM": [*OURS, "--arch", "state_transformer", *READ_AGAIN, "--composition-width", "64"],
     "state_transformer_g2g, MiniLM": [*OURS, "--arch", "state_transformer_g2g", *READ_AGAIN],
+    "recursive_g2g, MiniLM": [*OURS, "--arch", "recursive_g2g", *MINILM, "--refine", "1"],
 }  # fmt: skip
+ARCHITECTURES = ("stack_transformer_small", "spa_dp_small", "use_parser_small")
+ON_STATES = {
+    f"{name}, {what}": [*OURS, "--arch", name, *LEGAL[:-1], "bf16", *flags]
+    for name in ARCHITECTURES
+    for what, flags in (("gold derivations", ()), ("explored", ("--oracle", "dynamic", "--explore-after", "0")))
+}
 
 
 def rate(flags: list[str], arguments) -> float:
@@ -64,7 +71,7 @@ def main() -> None:
     options.add_argument("data", help="folder of fairseq-preprocess")
     options.add_argument("--updates", type=int, default=40)
     options.add_argument("--max-tokens", type=int, default=4096)
-    contenders = CONTENDERS | WITH_MINILM
+    contenders = CONTENDERS | WITH_MINILM | ON_STATES
     options.add_argument("--only", nargs="+", default=sorted(CONTENDERS), choices=sorted(contenders))
     arguments = options.parse_args()
     names = ["fairseq transformer", *(n for n in contenders if n in arguments.only and "fairseq" not in n)]

@@ -129,6 +129,7 @@ class FeedbackDecoder(TwoStageDecoder):
 
     reads_in_decoder = True
     without_history = False
+    skips_forced = True  # states with one legal action are not read; False: to find out what that saves
 
     def __init__(
         self,
@@ -250,7 +251,7 @@ class FeedbackDecoder(TwoStageDecoder):
         history = self._remember(tokens, search)
         self.follow(tokens, search, states)
         rows = None
-        if tokens.device.type == "cpu":
+        if self.skips_forced and tokens.device.type == "cpu":
             matter = (search.machine.legality() != 0).sum(1) > 1
             matter = matter if alive is None else matter & alive
             rows = matter.nonzero()[:, 0]
@@ -291,7 +292,12 @@ def _slots_of(search: FeedbackSearch, rows: Tensor | None) -> Slots:
 
 class SentenceG2gDecoder(FeedbackDecoder):
     """The Sentence Transformer with a graph as its input: nothing else of a state is read, so that an action that makes
-    no arc leaves what was read as it was."""
+    no arc leaves what was read as it was.
+
+    keeps_what_was_read: False: to find out what that saves.
+    """
+
+    keeps_what_was_read = True
 
     def __init__(self, table: ActionTable, transformer: Transformer, options: FeedbackOptions, padding: int) -> None:
         super().__init__(table, transformer, options, padding, graph=True)
@@ -328,8 +334,8 @@ class SentenceG2gDecoder(FeedbackDecoder):
     def search_vectors(self, search: FeedbackSearch, states: States, rows: Tensor | None) -> Tensor:
         memory = search.memory
         assert memory.encoded is not None and memory.stale is not None
-        if rows is None:
-            return _at_places(self._words(_slots_of(search, None), states), states)
+        if rows is None or not self.keeps_what_was_read:
+            return _at_places(self._words(_slots_of(search, rows), states), states)
         again = memory.stale[rows].nonzero()[:, 0]
         if len(again):
             some = states.at(again)

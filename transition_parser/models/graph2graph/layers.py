@@ -116,6 +116,7 @@ class Transformer(nn.Module):
     """
 
     reads_words = True  # see `packing.quantised`
+    closes_gaps = True  # what is not there is left out, not masked; False: to find out what that saves
 
     def __init__(self, sizes: Sizes, layers: int, positions: int, segments: int, dropout: float, graph: bool) -> None:
         super().__init__()
@@ -132,7 +133,8 @@ class Transformer(nn.Module):
 
         words: (N, L, width), their embeddings. position, segment: (N, L).
         """
-        if visible.wanted is not None and visible.relations is None and words.device.type == "cpu":
+        gaps = self.closes_gaps and visible.wanted is not None and visible.relations is None
+        if gaps and words.device.type == "cpu":
             # elsewhere the host would wait for the number of slots
             order, visible = visible.without_gaps()
             words, position, segment = at(words, order), position.gather(1, order), segment.gather(1, order)

@@ -1,0 +1,86 @@
+"""What reading again after each action costs, and what each saving brings: greedy search of models of the Graph2Graph
+Transformer with all savings switched off, and then with one more after the other, in interleaved rounds. Says, too, how
+many times a sentence is read in a state, on average, and fails where the trees differ from those without any saving in
+more than rounding could explain.
+
+    python run/bench/reading.py MODEL test.conllu --sentences 100 --precision bf16
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import torch
+from common import parser, report
+from parsing import WARM_UP, rate
+from torch import nn
+
+from transition_parser import Parser
+from transition_parser.models.graph2graph.decoders import FeedbackDecoder, SentenceG2gDecoder
+from transition_parser.models.graph2graph.layers import Transformer
+
+SAVINGS = {
+    "states with one legal action are not read": (FeedbackDecoder, "skips_forced"),
+    "read again only where an arc was made": (SentenceG2gDecoder, "keeps_what_was_read"),
+    "what has left is left out, not masked": (Transformer, "closes_gaps"),
+}
+MOST_APART = 0.01  # of the trees
+
+
+class Reads:
+    """Counts the rows that a Transformer reads."""
+
+    def __init__(self, transformer: nn.Module) -> None:
+        self.rows = 0
+        transformer.register_forward_pre_hook(self._count)
+
+    def _count(self, _module: nn.Module, given: tuple) -> None:
+        self.rows += len(given[0])
+
+
+def main() -> None:
+    """Measures search with more and more savings in turn, round by round."""
+    options = parser(__doc__)
+    options.add_argument("model", help="checkpoint, or exported folder")
+    options.add_argument("file", help="CoNLL-U file")
+    options.add_argument("--sentences", type=int, help="how many of the file, from the start")
+    options.add_argument("--precision", default="auto")
+    arguments = options.parse_args()
+    torch.set_num_threads(arguments.threads)
+    ours = Parser.load(arguments.model, precision=arguments.precision, threads=arguments.threads)
+    if not isinstance(ours.model.decoder, FeedbackDecoder):
+        options.error("the model does not read again after each action")
+    reads = Reads(ours.model.decoder.transformer)
+    sentences = list(islice(ours.read(arguments.file), arguments.sentences))
+    ours.parse(sentences[:WARM_UP])
+    rates: dict[str, list[float]] = {"everything is read": [], **{name: [] for name in SAVINGS}}
+    read, trees = {}, {}
+    for _ in range(arguments.rounds):
+        for kind, name in SAVINGS.values():
+            setattr(kind, name, False)
+        for step in rates:
+            if step in SAVINGS:
+                setattr(*SAVINGS[step], True)
+            reads.rows = 0
+            found: list = []
+
+            def parse(found: list = found) -> int:
+                found += ours.parse(sentences)
+                return len(found)
+
+            rates[step].append(rate(parse, len(sentences)))
+            read[step] = round(reads.rows / len(sentences), 2)
+            trees[step] = [one.tree for one in found]
+    first, *others = trees.values()
+    apart = [sum(a != b for a, b in zip(first, other, strict=True)) for other in others]
+    if max(apart) > MOST_APART * len(sentences):
+        raise SystemExit(f"{apart} of {len(sentences)} trees are others than without savings")
+    counts = {"sentences_measured": len(sentences), "words": sum(len(s.forms) for s in sentences)}
+    report(
+        "reading again, sentences/s", arguments, rates, "everything is read", **counts,
+        times_that_a_sentence_is_read=read, trees_that_differ=apart,
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
