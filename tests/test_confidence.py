@@ -15,7 +15,14 @@ from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from transition_parser import Parser
 from transition_parser.cards import PRETRAINED
 from transition_parser.checkpoints import export_checkpoint, load_model
-from transition_parser.confidence import Outcomes, expected_calibration_error, fit_scaling, outcomes, reliability
+from transition_parser.confidence import (
+    Outcomes,
+    expected_calibration_error,
+    fit_scaling,
+    gold_sentences,
+    outcomes,
+    reliability,
+)
 from transition_parser.errors import InputError
 from transition_parser.exports import CONFIG, read_calibration, read_config, write_config
 from transition_parser.graphs.conllu import read_conllu
@@ -201,6 +208,15 @@ def test_the_arcs_of_a_derivation_share_its_probability():
     for parse in Parser(model, resources, precision="fp32").parse(SAMPLE)[:20]:
         assert math.prod(parse.arc_scores) == pytest.approx(parse.probability, rel=1e-4)
         assert parse.probability == pytest.approx(math.exp(parse.score * (len(parse.actions) + 1)), rel=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("nbest", [1, 10])
+def test_confidences_in_arcs_are_right_as_often_as_they_say(corpora, nbest):
+    """On text that the calibration was not fitted on."""
+    parser = Parser.load("en-ewt", nbest, nbest=nbest)
+    gold = gold_sentences(parser, str(corpora / "ud" / "UD_English-EWT" / "test.conllu"))
+    assert expected_calibration_error(*outcomes(parser, gold)["arc_scores"]) <= 0.02
 
 
 @pytest.mark.parametrize("name", [path.name for path in sorted(PRETRAINED.iterdir())])

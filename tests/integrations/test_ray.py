@@ -82,6 +82,23 @@ def die_in_the_middle(mark: Path) -> None:
     Job._write = write
 
 
+def sign(folder: Path) -> None:
+    """Lets each actor that writes a part leave a file with its number."""
+    whole = Job._write
+
+    def write(job, parts, output, items, size):
+        (folder / str(os.getpid())).touch()
+        return whole(job, parts, output, items, size)
+
+    Job._write = write
+
+
+def test_all_actors_work(many, tmp_path):
+    (signed := tmp_path / "signed").mkdir()
+    engine.parse_by_ray(job_of(), [many], str(tmp_path / "out"), 2, prepare=partial(sign, signed))
+    assert len([*signed.iterdir()]) == 2
+
+
 def test_an_actor_that_dies_loses_nothing(many, tmp_path):
     out, mark = tmp_path / "out", tmp_path / "died"
     engine.parse_by_ray(job_of(), [many], str(out), 2, prepare=partial(die_in_the_middle, mark))

@@ -17,7 +17,7 @@ pytest.importorskip("fastapi", reason="pip install 'transition-parser[serve]'")
 testclient = pytest.importorskip("fastapi.testclient", reason="pip install httpx")
 
 from transition_parser import Parser  # noqa: E402
-from transition_parser.integrations.server import Limits, make_app  # noqa: E402
+from transition_parser.integrations.server import Limits, Parses, TraceOfSentence, make_app  # noqa: E402
 from transition_parser.traces import trace  # noqa: E402
 
 TEXT = "She sells sea shells. Who told you that?"
@@ -56,6 +56,17 @@ def test_derivations_are_those_of_traces(client, parsers, model):
     (expected,) = trace(parsers[model], [parsers[model].parse(TEXT)[1].sentence])
     assert found["words"] == list(expected.words) and len(found["derivations"]) == 2
     assert json.dumps(found) == json.dumps(expected.as_data())
+
+
+@pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
+def test_answers_have_the_form_that_openapi_says(client, model):
+    for path, form in (("parse", Parses), ("derivation", TraceOfSentence)):
+        answer = ask(client, path, model=model, text=TEXT)
+        assert form.model_validate(answer.json(), strict=False).model_dump(mode="json") == answer.json()
+    described = client.get("/openapi.json").json()["components"]["schemas"]
+    assert {"heads", "relations"} <= described["TreeSentence"]["properties"].keys()
+    assert {"nodes", "edges", "top"} <= described["AmrSentence"]["properties"].keys()
+    assert {"stack", "buffer"} <= described["TreeConfiguration"]["properties"].keys()
 
 
 def test_the_models_are_named(client):

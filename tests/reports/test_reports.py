@@ -67,6 +67,9 @@ def test_trees_confusions_and_marks_are_those_of_the_files(parsed, tmp_path):
     figures = json.loads(run_here("score", SAMPLE, parsed, "--json").stdout)
     assert str(figures["las"]) in shown.text and "Most frequent confusions" in shown.text
     wrong = sum(any(row.deprel == "obj" for row in sentence.words) for sentence in read_conllu(SAMPLE))
+    for length, score in Comparison(list(read_conllu(SAMPLE)), list(read_conllu(parsed))).by_length().items():
+        assert length in shown.text and f"{score.f1:.2f}" in shown.text
+    assert "LAS by words of the sentence" in shown.text
     assert f"{min(wrong, WORST)} of 64, those with the most wrong arcs first" in shown.text
 
 

@@ -99,24 +99,107 @@ class Models(BaseModel):
     limits: MostOfRequest
 
 
-class Parses(BaseModel):
-    """sentences: each with `id`, `text`, `words`, its graph (of trees `heads`, 0 for the root, `relations`, `upos`; of
-    AMRs `nodes`: label, constant or not, words; `edges`: source, role, target; `top`), `written`, which is CoNLL-U or
-    PENMAN, and `score`, the log-probability of its derivation divided by its number of actions and one."""
+class _Exact(BaseModel):
+    """What the server sends, key by key."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ParsedSentence(_Exact):
+    """A sentence with its graph."""
+
+    id: str | None
+    text: str | None
+    words: list[str]
+    written: str = Field(description="CoNLL-U or PENMAN")
+    score: float = Field(description="the log-probability of the derivation, divided by its actions and one")
+
+
+class Tree(_Exact):
+    """The graph of a tree."""
+
+    upos: list[str]
+    heads: list[int] = Field(description="of each word, counted from 1; 0 is the root")
+    relations: list[str]
+
+
+class Amr(_Exact):
+    """The graph of an AMR; `:wiki` is a node."""
+
+    nodes: list[tuple[str, bool, list[int]]] = Field(description="label, whether a constant, words from 0 on")
+    edges: list[tuple[int, str, int]] = Field(description="source, role, target")
+    top: int
+
+
+class TreeSentence(ParsedSentence, Tree):
+    """A sentence with its tree."""
+
+
+class AmrSentence(ParsedSentence, Amr):
+    """A sentence with its AMR."""
+
+
+class Parses(_Exact):
+    """The best graph of each sentence."""
 
     model: str
     formalism: str
     system: str
-    sentences: list[dict[str, Any]]
+    sentences: list[TreeSentence] | list[AmrSentence]
 
 
-class Trace(BaseModel):
+class TreeConfiguration(_Exact):
+    """Positions of words count from 0; that behind the last word is the root."""
+
+    stack: list[int] = Field(description="bottom first")
+    buffer: list[int] = Field(description="front first")
+    arcs: list[tuple[int, int, str]] = Field(
+        description="head, dependent, relation, of what the action before has made"
+    )
+
+
+class AmrConfiguration(_Exact):
+    """Positions of words count from 0."""
+
+    stack: list[int] = Field(description="nodes, bottom first")
+    aside: list[int] = Field(description="nodes that SWAP has set aside")
+    span: tuple[int, int] = Field(description="the first word of the current span, and the one behind it")
+    buffer: list[int]
+    nodes: list[tuple[int, str, bool, int, int]] = Field(
+        description="number, label, whether a constant, first and last word, of what the action before has made"
+    )
+    edges: list[tuple[int, str, int]] = Field(description="source, role, target, of what the action before has made")
+    top: int | None
+
+
+class TraceStep(_Exact):
+    """A configuration, and the action that is taken there."""
+
+    action: str | None
+    configuration: TreeConfiguration | AmrConfiguration
+    log_probability: float | None
+    candidates: list[tuple[str, float, bool]] = Field(description="action, probability, whether it may be taken")
+    others: int = Field(description="how many competed besides")
+    rest: float = Field(description="their probability together")
+    seen: dict[str, list[tuple[int, int]]] | None = Field(description="what sees words, each with a number")
+
+
+class TraceDerivation(_Exact):
+    """A derivation, one step more than it has actions."""
+
+    graph: dict[str, Any] = Field(description="as a sentence of /api/parse, without `score`")
+    steps: list[TraceStep]
+    score: float | None
+    log_probability: float | None
+
+
+class TraceOfSentence(_Exact):
     """The derivations that the beam found for a sentence, best first, step by step; see docs/page.md."""
 
     formalism: str
     system: str
     words: list[str]
-    derivations: list[dict[str, Any]] = Field(description="each with `graph`, `steps`, `score`, `log_probability`")
+    derivations: list[TraceDerivation]
 
 
 class Problem(BaseModel):
@@ -153,12 +236,12 @@ class _Service:
         most = MostOfRequest(characters=self.limits.characters, words=self.limits.words, seconds=self.limits.seconds)
         return Models(version=__version__, models=models, limits=most)
 
-    async def parse(self, asked: Text) -> Parses:
+    async def parse(self, asked: Text) -> dict[str, Any]:
         parser = self._parser(asked)
         sentences = await asyncio.to_thread(self._sentences, parser, asked)
         found = await self._done(asked.model, PARSE, sentences)
         system = parser.resources.parser.system
-        return Parses(model=asked.model, formalism=parser.formalism.name, system=system, sentences=found)
+        return {"model": asked.model, "formalism": parser.formalism.name, "system": system, "sentences": found}
 
     async def derivation(self, asked: SentenceOfText) -> dict[str, Any]:
         parser = self._parser(asked)
@@ -243,18 +326,24 @@ def make_app(parsers: dict[str, Parser], limits: Limits | None = None) -> FastAP
     async def _models() -> Models:
         return service.models()
 
-    @app.post("/api/parse", operation_id="parse", summary="The best graph of each sentence", responses=ERRORS)
-    async def _parse(asked: Text) -> Parses:
-        return await service.parse(asked)
+    # what is sent is all our own, and may be much: tests hold that it is of the form that the descriptions say
+    @app.post(
+        "/api/parse",
+        operation_id="parse",
+        summary="The best graph of each sentence",
+        responses={**ERRORS, 200: {"model": Parses}},
+    )
+    async def _parse(asked: Text) -> JSONResponse:
+        return JSONResponse(await service.parse(asked))
 
     @app.post(
         "/api/derivation",
         operation_id="derivation",
         summary="How the graph of a sentence was found, and the other hypotheses",
-        responses={**ERRORS, 200: {"model": Trace}},
+        responses={**ERRORS, 200: {"model": TraceOfSentence}},
     )
     async def _derivation(asked: SentenceOfText) -> JSONResponse:
-        return JSONResponse(await service.derivation(asked))  # much of it: validated nowhere else, and all our own
+        return JSONResponse(await service.derivation(asked))
 
     return app
 
