@@ -13,6 +13,7 @@ import pytest
 
 from tests.conftest import OF_PROGRAMS, SAMPLE, SAMPLE_AMR, run, run_here
 from transition_parser import Parser
+from transition_parser.cards import read_card
 from transition_parser.training.display import Display, epochs_of
 from transition_parser.training.experiment import locked
 from transition_parser.training.stages import best_checkpoints, mend_checkpoints
@@ -140,10 +141,13 @@ def test_amrs(tmp_path):
     done = run(
         "transition-parser", "train", flags, "--train", SAMPLE_AMR, "--dev", SAMPLE_AMR, "-o", tmp_path / "out",
         "--test", SAMPLE_AMR, "--pieces", "400", "--half", "--json", "--beam", "1", "2",
+        "--language", "en", "--license", "none",
     )  # fmt: skip
     figures = json.loads(done.stdout)
     assert all(figures[split][beam]["sentences"] > 80 for split in ("dev", "test") for beam in ("beam 1", "beam 2"))
     assert "epoch 2/2" in done.stderr and "dev SMATCH" in done.stderr
+    card = read_card(tmp_path / "out" / "model")
+    assert (card.language, card.license) == ("en", "none") and len(card.scores) == 4
 
 
 def test_a_training_that_fails_says_why(tmp_path):

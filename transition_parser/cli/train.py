@@ -70,6 +70,8 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
 def _add_results(parser: argparse.ArgumentParser) -> None:
     add_user_dir(parser)
     parser.add_argument("--half", action="store_true", help="export 16 bits a weight")
+    parser.add_argument("--language", metavar="CODE", help="of the corpus, for the model's card (`models` shows it)")
+    parser.add_argument("--license", metavar="TEXT", help="of the model, for its card")
     parser.add_argument(
         "--beam", type=positive, nargs="+", default=[1], metavar="N", help="of evaluation; several are evaluated each"
     )
@@ -88,7 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
     with locked(experiment.dest) as lock:
         experiment.begin()
         how = Evaluation(tuple(arguments.beam), arguments.device)
-        stages = Stages(experiment, lock, how, arguments.user_dir, arguments.half, arguments.processes)
+        about = {name: getattr(arguments, name) for name in ("language", "license") if getattr(arguments, name)}
+        stages = Stages(experiment, lock, how, arguments.user_dir, arguments.half, arguments.processes, about)
         figures = stages.run()
     if arguments.json:
         print(json.dumps({**figures, "model": str(experiment.model)}, ensure_ascii=False))

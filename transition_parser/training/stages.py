@@ -8,8 +8,8 @@ import os
 import shutil
 import sys
 import zipfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,8 @@ class Stages:
     """The stages of an experiment, in a folder that is locked by the file descriptor `lock`.
 
     user_dir: a package with further models. evaluation: how dev and test are parsed. half: export 16 bits a weight.
-    processes: that align AMRs. say: takes what is begun and what is left out, a line each.
+    processes: that align AMRs. about: language and licence, for the model's card.
+    say: takes what is begun and what is left out, a line each.
     """
 
     experiment: Experiment
@@ -43,6 +44,7 @@ class Stages:
     user_dir: str | None = None
     half: bool = False
     processes: int = 1
+    about: Mapping[str, str] = field(default_factory=dict)
     say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True)
 
     def run(self) -> dict[str, Any]:
@@ -101,11 +103,11 @@ class Stages:
             if split in experiment.files:
                 figures[split] = evaluate(experiment, folder, split, self.evaluation)
         (folder / SCORES).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-        _write_card(experiment, folder, figures)
+        _write_card(experiment, folder, figures, self.about)
         os.replace(folder, experiment.model)
 
 
-def _write_card(experiment: Experiment, folder: Path, figures: dict[str, Any]) -> None:
+def _write_card(experiment: Experiment, folder: Path, figures: dict[str, Any], about: Mapping[str, str]) -> None:
     scores: list[dict[str, Any]] = []
     for split in experiment.files:
         for beam, of_split in figures.get(split, {}).items():
@@ -113,7 +115,7 @@ def _write_card(experiment: Experiment, folder: Path, figures: dict[str, Any]) -
             values = {name: value["f1"] if isinstance(value, dict) else value for name, value in values.items()}
             scores.append({"data": Path(experiment.files[split][0]).name, "beam": int(beam.split()[1]), **values})
     text = f"Trained by `transition-parser train` with the config `{Path(experiment.config).name}`."
-    write_card(folder, experiment.dest.resolve().name, {"scores": scores}, text)
+    write_card(folder, experiment.dest.resolve().name, {**about, "scores": scores}, text)
 
 
 def best_checkpoints(folder: Path, metric: str) -> list[Path]:
