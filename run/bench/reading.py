@@ -1,7 +1,7 @@
 """What reading again after each action costs, and what each saving brings: greedy search of models of the Graph2Graph
 Transformer with all savings switched off, and then with one more after the other, in interleaved rounds. Says, too, how
-many times a sentence is read in a state, on average, and fails where the trees differ from those without any saving in
-more than rounding could explain.
+many times a sentence is read in a state, on average, and how many trees are others than without any saving: in fp32
+that is an error, in bf16 scores that are close may be rounded to another order.
 
     python run/bench/reading.py MODEL test.conllu --sentences 100 --precision bf16
 """
@@ -24,7 +24,6 @@ SAVINGS = {
     "read again only where an arc was made": (SentenceG2gDecoder, "keeps_what_was_read"),
     "what has left is left out, not masked": (Transformer, "closes_gaps"),
 }
-MOST_APART = 0.01  # of the trees
 
 
 class Reads:
@@ -73,7 +72,7 @@ def main() -> None:
             trees[step] = [one.tree for one in found]
     first, *others = trees.values()
     apart = [sum(a != b for a, b in zip(first, other, strict=True)) for other in others]
-    if max(apart) > MOST_APART * len(sentences):
+    if arguments.precision == "fp32" and max(apart):
         raise SystemExit(f"{apart} of {len(sentences)} trees are others than without savings")
     counts = {"sentences_measured": len(sentences), "words": sum(len(s.forms) for s in sentences)}
     report(
