@@ -115,28 +115,20 @@ class ParsedSentence(_Exact):
     score: float = Field(description="the log-probability of the derivation, divided by its actions and one")
 
 
-class Tree(_Exact):
-    """The graph of a tree."""
+class TreeSentence(ParsedSentence):
+    """A sentence with its tree."""
 
     upos: list[str]
     heads: list[int] = Field(description="of each word, counted from 1; 0 is the root")
     relations: list[str]
 
 
-class Amr(_Exact):
-    """The graph of an AMR; `:wiki` is a node."""
+class AmrSentence(ParsedSentence):
+    """A sentence with its AMR; `:wiki` is a node."""
 
     nodes: list[tuple[str, bool, list[int]]] = Field(description="label, whether a constant, words from 0 on")
     edges: list[tuple[int, str, int]] = Field(description="source, role, target")
     top: int
-
-
-class TreeSentence(ParsedSentence, Tree):
-    """A sentence with its tree."""
-
-
-class AmrSentence(ParsedSentence, Amr):
-    """A sentence with its AMR."""
 
 
 class Parses(_Exact):

@@ -70,6 +70,16 @@ class Graph2GraphOptions(WordOptions):
 
 
 @dataclass(frozen=True)
+class DecoderReadsOptions(Graph2GraphOptions):
+    """Of those whose decoders read the words."""
+
+    def contradictions(self) -> str | None:
+        if self.tag_loss or self.read_tags:
+            return "there is no encoder before the decoder to predict tags from: no --tag-loss or --read-tags here"
+        return super().contradictions()
+
+
+@dataclass(frozen=True)
 class ActionOptions(Graph2GraphOptions):
     """Of those that score actions."""
 
@@ -82,7 +92,7 @@ class SentenceTransformerOptions(ActionOptions):
 
 
 @dataclass(frozen=True)
-class RefiningOptions(Graph2GraphOptions):
+class RefiningOptions(DecoderReadsOptions):
     """Of the one that finds whole trees; widths as in Mohammadshahi and Henderson 2021."""
 
     arc_width: int = option(500, "width of words as heads and as dependents", least=1, most=_WIDEST)
@@ -90,20 +100,14 @@ class RefiningOptions(Graph2GraphOptions):
         1, "readings after the first, each with the tree that the one before it has found", least=0, most=_MOST_READINGS
     )
 
-    def contradictions(self) -> str | None:
-        return _no_tags(self) or super().contradictions()
-
 
 @dataclass(frozen=True)
-class FeedbackOptions(ActionOptions):
+class FeedbackOptions(ActionOptions, DecoderReadsOptions):
     """Of those that read the sentence again after each action."""
 
     sampled_states: int = option(
         0, "states of each derivation that an update learns from, drawn anew each time; 0: all", least=0, most=_FARTHEST
     )
-
-    def contradictions(self) -> str | None:
-        return _no_tags(self) or super().contradictions()
 
 
 @dataclass(frozen=True)
@@ -122,9 +126,3 @@ class StateTransformerOptions(FeedbackOptions):
     no_graph_output: bool = option(
         False, "actions are chosen by the vector of CLS, not of the words that they are about (StateCLSTr, G2CLSTr)"
     )
-
-
-def _no_tags(options: WordOptions) -> str | None:
-    if options.tag_loss or options.read_tags:
-        return "there is no encoder before the decoder to predict tags from: no --tag-loss or --read-tags here"
-    return None
