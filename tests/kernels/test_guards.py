@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from tests.kernels.test_search_kernels import words_case
+from tests.kernels.test_search_kernels import indicated_case, words_case
 from transition_parser.kernels import machine_kernels, search_kernels
 from transition_parser.kernels.search_kernels import Pointers
 
@@ -46,6 +46,7 @@ def test_what_is_right_is_computed():
     self_attention()
     self_attention(cache=[torch.randn(3, 128)] * 2, cache_row=None)
     cross_attention()
+    indicated_attention()
     continuations()
     legal_scores()
     take_actions()
@@ -152,6 +153,45 @@ ROWS, RANKS = ints(*range(20), *[22] * 10), torch.ones(23, 40, dtype=torch.long)
 def test_cross_attention(changed, problem):
     with pytest.raises(ValueError, match=problem):
         cross_attention(**changed)
+
+
+def indicated_attention(**changed) -> None:
+    torch.manual_seed(1)
+    search_kernels.indicated_attention(**{**indicated_case(2, 32, True), **changed})
+
+
+ITEM, INDEX = torch.zeros(3, 9, dtype=torch.long), torch.zeros(9, dtype=torch.long)
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"query": torch.randn(2, 3, 4, 32).double()}, "query must be"),
+        ({"query": torch.randn(2, 3, 4, 48)}, "query must be"),
+        ({"query": torch.randn(2, 12, 32)}, "query must be"),
+        ({"query": torch.full((2, 3, 4, 32), NAN)}, "not finite"),
+        ({"keys": torch.randn(2, 1, 30, 32).bfloat16()}, "keys must be"),
+        ({"keys": torch.full((2, 1, 30, 32), INFINITE)}, "not finite"),
+        ({"values": torch.randn(2, 1, 29, 32)}, "values must be"),
+        ({"item": None}, "index must be"),
+        ({"item": ITEM[:2]}, "item must be"),
+        ({"item": ITEM.int()}, "item must be"),
+        ({"item": ITEM + 30}, "item: beyond"),
+        ({"item": ITEM - 1}, "item: beyond"),
+        ({"key_indicators": torch.randn(2, 7, 32).double()}, "indicators of keys and of values must be"),
+        ({"value_indicators": torch.randn(2, 6, 32)}, "indicators of keys and of values must be"),
+        ({"index": INDEX.int()}, "index must be"),
+        ({"index": INDEX[:8]}, "index must be"),
+        ({"index": INDEX[None, None, None, None]}, "index must be"),
+        ({"index": INDEX + 7}, "index: beyond"),
+        ({"index": INDEX - 1}, "index: beyond"),
+        ({"unseen": torch.zeros(3, 4, 9)}, "unseen must be"),
+        ({"unseen": torch.zeros(4, 3, 9, dtype=torch.bool)}, "unseen must be"),
+    ],
+)
+def test_indicated_attention(changed, problem):
+    with pytest.raises(ValueError, match=problem):
+        indicated_attention(**changed)
 
 
 @pytest.mark.parametrize(

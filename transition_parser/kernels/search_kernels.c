@@ -57,6 +57,16 @@ typedef struct {
     char *output;
 } Words;
 
+/* Strides are in numbers, of heads, sentences and steps. */
+typedef struct {
+    int64_t heads, d, sentences, steps, items, stored, indicators;
+    int64_t indicator_stride, index_strides[3], unseen_strides[2];
+    const char *query, *keys, *values, *key_indicators, *value_indicators;
+    const int64_t *item, *index;
+    const uint8_t *unseen;
+    char *output;
+} Indicated;
+
 typedef struct {
     int half;
     int64_t dim, actions;
@@ -169,6 +179,33 @@ static const char *keys_of_role(const Words *words, int64_t query, int32_t role,
         end_keys(added);
     }
     return sign < 0 ? "ranks: below 0" : NULL;
+}
+
+/* The items that a head sees from a query, and the indicators that they have there, in the places of keys or of values.
+ */
+static const char *items_of_query(const Indicated *in, int64_t query, int64_t head, const char *items,
+                                  const char *indicators, Keys *seen, Keys *indicated) {
+    const int64_t sentence = query / in->steps, step = query % in->steps, bytes = in->d * (int64_t)sizeof(float);
+    const int64_t *index = in->index + head * in->index_strides[0] + sentence * in->index_strides[1];
+    const int64_t *item = in->item ? in->item + sentence * in->items : NULL;
+    const uint8_t *unseen = NULL;
+    if (in->unseen) unseen = in->unseen + sentence * in->unseen_strides[0] + step * in->unseen_strides[1];
+    index += step * in->index_strides[2];
+    items += (head * (item ? 1 : in->sentences) + (item ? 0 : sentence)) * in->stored * bytes;
+    indicators += head * in->indicator_stride * (int64_t)sizeof(float);
+    seen->count = 0;
+    for (int64_t i = 0; i < in->items; i++) {
+        if (unseen && unseen[i]) continue;
+        const int64_t stored = item ? item[i] : i;
+        if (OUTSIDE(stored, in->stored)) return "item: beyond the items that there are";
+        if (OUTSIDE(index[i], in->indicators)) return "index: beyond the indicators that there are";
+        seen->at[seen->count] = items + stored * bytes;
+        indicated->at[seen->count++] = indicators + index[i] * bytes;
+    }
+    indicated->count = seen->count;
+    end_keys(seen);
+    end_keys(indicated);
+    return NULL;
 }
 
 int most_lanes = 0; /* of vectors, for tests; 0: as many as the processor has */
@@ -313,6 +350,28 @@ const char *cross_attention(int half, int threads, int64_t queries, int64_t head
     for (int64_t head = 0; head < heads; head++)
         if (roles[head] < -1 || roles[head] >= kinds) return "roles: beyond the ranks that there are";
     return in_shares(VARIANT(cross_attention), &words, threads, queries, width, heads, d);
+}
+
+/* Attention of heads to items whose keys and values have something added by what a structure says of them.
+
+   query, output: (H, B × steps, d). keys, values: (H, B, stored, d), each item in its place; with `item`, (B, items), it
+   says which of (H, 1, stored, d) each is. key_indicators, value_indicators: (H, indicators, d), heads
+   `indicator_stride` numbers apart. index: which of them is added to each item, by head, sentence and step as its
+   strides say. unseen: NULL, or 1 for an item that is not there, by sentence and step. A query that sees nothing gives
+   0. */
+const char *indicated_attention(int threads, int64_t heads, int64_t d, int64_t sentences, int64_t steps, int64_t items,
+                                int64_t stored, int64_t indicators, int64_t indicator_stride,
+                                const int64_t *index_strides, const int64_t *unseen_strides, const char *query,
+                                const char *keys, const char *values, const char *key_indicators,
+                                const char *value_indicators, const int64_t *item, const int64_t *index,
+                                const uint8_t *unseen, char *output) {
+    Indicated in = {.heads = heads, .d = d, .sentences = sentences, .steps = steps, .items = items, .stored = stored,
+                    .indicators = indicators, .indicator_stride = indicator_stride, .query = query, .keys = keys,
+                    .values = values, .key_indicators = key_indicators, .value_indicators = value_indicators,
+                    .item = item, .index = index, .unseen = unseen, .output = output};
+    memcpy(in.index_strides, index_strides, sizeof in.index_strides);
+    memcpy(in.unseen_strides, unseen_strides, sizeof in.unseen_strides);
+    return in_shares(VARIANT(indicated_attention), &in, threads, sentences * steps, items, heads, d);
 }
 
 /* x += added; normal = layer norm of x. x, added, normal: (R, dim); weight, bias: (dim), of the norm. */

@@ -23,6 +23,7 @@ __all__ = [
     "best_continuations",
     "cached_self_attention",
     "cross_attention",
+    "indicated_attention",
     "legal_scores",
     "supports",
 ]
@@ -35,6 +36,7 @@ _INT, _SIZE, _FLOAT, _POINTER, _PROBLEM = ctypes.c_int, ctypes.c_int64, ctypes.c
 _FUNCTIONS: dict[str, Signature] = {
     "cached_self_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 4, *(_POINTER,) * 9)),
     "cross_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 9, *(_POINTER,) * 9)),
+    "indicated_attention": (_PROBLEM, (_INT, *(_SIZE,) * 8, *(_POINTER,) * 11)),
     "add_and_normalise": (None, (_INT, _SIZE, _SIZE, *(_POINTER,) * 4, _FLOAT, _POINTER)),
     "legal_scores": (_PROBLEM, (_INT, *(_SIZE,) * 5, *(_POINTER,) * 6)),
     "best_continuations": (_PROBLEM, (_INT, *(_SIZE,) * 4, *(_POINTER,) * 4, _SIZE, *(_POINTER,) * 3)),
@@ -123,6 +125,51 @@ def cross_attention(
     return output
 
 
+def indicated_attention(
+    query: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    key_indicators: Tensor,
+    value_indicators: Tensor,
+    item: Tensor | None,
+    index: Tensor,
+    unseen: Tensor | None,
+) -> Tensor:
+    """(H, B, T, d), what heads read of items that indicators are added to; zeros where there is nothing to see. All but
+    `item`, `index` and `unseen` is float.
+
+    query: (H, B, T, d). keys, values: (H, B, P, d). item: (B, P) int64: which of keys and values (H, 1, S, d) the items
+    of each sentence are; None where they are themselves. key_indicators, value_indicators: (H, V, d). index: int64,
+    which indicator each item has. unseen: bool, True at items that are not there. Both are broadcast, to (H, B, T, P)
+    and to (B, T, P).
+    """
+    if query.dim() != 4 or query.dtype is not torch.float or not supports(query, query.size(3)):
+        raise ValueError(f"query must be (H, B, T, d), float, on cpu, d a multiple of {_BLOCK}")
+    heads, batch, steps, d = query.shape
+    query, keys, values = query.contiguous(), keys.contiguous(), values.contiguous()
+    stored = keys.size(2)
+    items = stored if item is None else item.size(1)
+    shape = (heads, batch if item is None else 1, stored, d)
+    index = _broadcast("index", index, torch.long, heads, batch, steps, items)
+    if unseen is not None:
+        unseen = _broadcast("unseen", unseen, torch.bool, batch, steps, items)
+    count = key_indicators.size(1)
+    told = [_by_head(some, heads, count, d) for some in (key_indicators, value_indicators)]
+    if told[0].stride() != told[1].stride():
+        told = [some.contiguous() for some in told]
+    output = torch.empty_like(query)
+    problem = library().indicated_attention(
+        torch.get_num_threads(), heads, d, batch, steps, items, stored, count, told[0].stride(0),
+        (_SIZE * 3)(*index.stride()[:3]), (_SIZE * 2)(*(unseen.stride()[:2] if unseen is not None else (0, 0))),
+        query.data_ptr(), require("keys", keys, torch.float, *shape), require("values", values, torch.float, *shape),
+        *(some.data_ptr() for some in told),
+        None if item is None else require("item", item, torch.long, batch, items), index.data_ptr(),
+        None if unseen is None else unseen.data_ptr(), output.data_ptr(),
+    )  # fmt: skip
+    raise_problem(problem)
+    return output
+
+
 def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
     """Adds to x (R, dim) in place; the layer norm of the sum."""
     if x.dim() != 2 or not supports(x, x.shape[1]):
@@ -198,6 +245,30 @@ def _query(query: Tensor, heads: int) -> tuple[Tensor, int]:
             f"{query.dtype}, {tuple(query.shape)}, on {query.device}, in {heads} heads"
         )
     return query.contiguous(), d
+
+
+def _broadcast(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> Tensor:
+    """To this shape, the last dimension contiguous."""
+    fits = tensor.dim() <= len(shape) and all(
+        own in (1, size) for own, size in zip(reversed(tensor.shape), reversed(shape), strict=False)
+    )
+    if not fits or tensor.dtype is not dtype or not tensor.is_cpu:
+        raise ValueError(
+            f"{name} must be {dtype}, broadcast to {shape}, on cpu; it is {tensor.dtype}, {tuple(tensor.shape)}, on "
+            f"{tensor.device}"
+        )
+    tensor = tensor.expand(shape)
+    return tensor if tensor.stride(-1) == 1 else tensor.contiguous()
+
+
+def _by_head(indicators: Tensor, heads: int, count: int, d: int) -> Tensor:
+    """(heads, count, d), those of a head one after another."""
+    if indicators.dtype is not torch.float or not indicators.is_cpu or indicators.shape != (heads, count, d):
+        raise ValueError(
+            f"indicators of keys and of values must be float, ({heads}, {count}, {d}), on cpu; one is "
+            f"{indicators.dtype}, {tuple(indicators.shape)}, on {indicators.device}"
+        )
+    return indicators if indicators.stride()[1:] == (d, 1) else indicators.contiguous()
 
 
 def _rows(rows: Tensor | None, query: Tensor) -> int | None:

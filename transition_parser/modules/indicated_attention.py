@@ -12,19 +12,29 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
+
+from transition_parser.kernels import search_kernels
 
 
 class Content(NamedTuple):
     """What H heads attend to, of B sentences.
 
-    keys, values: (H, B, P, d), of the items. key_indicators, value_indicators: (H, V, d), of indicators.
+    keys, values: (H, B, P, d), of the items. key_indicators, value_indicators: (H, V, d), of indicators. item: None, or
+    (B, P), which of keys and values (H, 1, S, d) the items are.
     """
 
     keys: Tensor
     values: Tensor
     key_indicators: Tensor
     value_indicators: Tensor
+    item: Tensor | None = None
+
+    @property
+    def sentences(self) -> int:
+        """B."""
+        return self.keys.size(1) if self.item is None else self.item.size(0)
 
     def of(self, sentences: Tensor) -> Content:
         """That of some sentences."""
@@ -38,7 +48,20 @@ class Content(NamedTuple):
 
     def kept(self) -> Content:
         """For many steps: contiguous, and in fp32 at least."""
-        return Content(*(_precise(tensor).contiguous() for tensor in self))
+        return Content(*(_precise(tensor).contiguous() for tensor in self[:4]), item=self.item)
+
+    def precise(self) -> Content:
+        """In fp32 at least."""
+        return Content(*map(_precise, self[:4]), item=self.item)
+
+    def laid_out(self) -> Content:
+        """With keys and values of each item in its place."""
+        if self.item is None:
+            return self
+        heads, _, stored, _ = self.keys.shape
+        place = torch.arange(heads, device=self.item.device)[:, None, None] * stored + self.item
+        keys, values = (F.embedding(place, some.flatten(0, 2)) for some in (self.keys, self.values))
+        return self._replace(keys=keys, values=values, item=None)
 
 
 def attend(query: Tensor, content: Content, index: Tensor, unseen: Tensor | None) -> Tensor:
@@ -50,7 +73,10 @@ def attend(query: Tensor, content: Content, index: Tensor, unseen: Tensor | None
     heads, batch, steps, _ = query.shape
     dtype = query.dtype
     if not torch.is_grad_enabled():  # in search sums are rounded once
-        query, content = _precise(query), Content(*map(_precise, content))
+        query, content = _precise(query), content.precise()
+        if query.dtype is torch.float and search_kernels.supports(query, query.size(-1)):
+            return search_kernels.indicated_attention(query, *content, index, unseen).to(dtype)
+    content = content.laid_out()
     query = query * query.size(-1) ** -0.5
     by_indicator = (query.flatten(1, 2) @ content.key_indicators.transpose(1, 2)).unflatten(1, (batch, steps))
     index = index.expand(heads, batch, steps, -1)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.models.use_parser.classifier import PlainClassifier, TreeClassifier
@@ -149,13 +148,10 @@ class UseDecoder(StateDecoder):
         sights = self._sights(ranked, search.padding, steps)
         back = steps_back(steps, search.history.device)
         sights[ACTIONS] = Sight(self.structures.row(ACTIONS, back), None, self.structures.action_rows(steps))
+        so_far = (None if content is None else content._replace(item=search.history) for content in search.vocabulary)
         contents = (
-            {
-                name: content
-                for name, content in ((WORDS, words), (ACTIONS, _of_history(actions, search.history)))
-                if content is not None
-            }
-            for words, actions in zip(search.words, search.vocabulary, strict=True)
+            {name: content for name, content in ((WORDS, words), (ACTIONS, actions)) if content is not None}
+            for words, actions in zip(search.words, so_far, strict=True)
         )
         time = torch.full((1,), search.steps, device=search.history.device)
         return self._configurations(time, shape, contents, sights).flatten(0, 1)
@@ -183,13 +179,3 @@ class UseDecoder(StateDecoder):
             return None
         seen = [float(name not in self.left_out) for name in self.structures.of_head]
         return torch.tensor(seen, device=device)
-
-
-def _of_history(vocabulary: Content | None, history: Tensor) -> Content | None:
-    """What heads attend to of the actions so far (R, steps), from that of all actions."""
-    if vocabulary is None:
-        return None
-    heads, _, actions, _ = vocabulary.keys.shape
-    first = torch.arange(heads, device=history.device)[:, None, None] * actions
-    keys, values = (F.embedding(first + history, some.flatten(0, 2)) for some in vocabulary[:2])
-    return vocabulary._replace(keys=keys, values=values)

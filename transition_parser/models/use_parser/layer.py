@@ -95,7 +95,7 @@ class UseLayer(nn.Module):
         read, done = [], 0
         for name, heads in self.heads.items():
             content, count = contents[name], len(heads.structure)
-            some = query[done : done + count].reshape(count, content.keys.size(1), -1, self.head_width)
+            some = query[done : done + count].reshape(count, content.sentences, -1, self.head_width)
             index, unseen, rows = sights[name]
             found = attend(some, content.of_indicators(rows), index, unseen)
             read.append(found.reshape(count, *shape, self.head_width))
