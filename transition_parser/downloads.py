@@ -73,6 +73,11 @@ SOURCES: Mapping[str, Source] = {
     "little-prince-amr-v1.6": Source(
         tuple(File(f"{_ISI}/amr-bank-struct-v1.6-{split}.txt") for split in ("training", "dev", "test")), _NO_LICENCE
     ),
+    "bio-amr-v3.0": Source((File(f"{_ISI}/2018-01-25/amr-release-bio-v3.0.txt"),), _NO_LICENCE),
+    "bio-amr-v0.8": Source(
+        tuple(File(f"{_ISI}/2016-03-14/amr-release-{split}-bio.txt") for split in ("training", "dev", "test")),
+        _NO_LICENCE,
+    ),
 }
 
 
