@@ -1,4 +1,5 @@
-"""Expected calibration error (ECE, Guo et al. 2017) of the confidence in arcs, before and after what is fitted on dev.
+"""Expected calibration error (ECE, Guo et al. 2017) of the confidence in arcs or nodes, before and after what is fitted
+on dev.
 
     python run/bench/calibration.py MODEL DEV TEST [--beam 1 10] [-o REPORT]
 
@@ -7,6 +8,8 @@ Four kinds of confidence in an arc are compared, against whether head and full r
 - derivation: of all actions that decided its head (`TreeSystem.may_attach`); what `Parse.arc_scores` is
 - beam: the share of the derivations found that have the arc, by their probabilities
 - derivation and beam: what `Parse.arc_scores` is with alternatives (`alternatives.ranked`)
+
+Of AMRs it is that in nodes, `Parse.node_scores`, greedily and with alternatives, against whether they are right.
 
 Each is measured on TEST as it is, with a temperature, and with a temperature and an offset, fitted on DEV. nll: the
 mean negative log-likelihood. auc: the chance that a right arc has a larger confidence than a wrong one, which no fit
@@ -31,11 +34,13 @@ from transition_parser.confidence import (
     expected_calibration_error,
     fit_scaling,
     gold_sentences,
+    outcomes,
     reliability,
+    uncalibrated,
 )
 from transition_parser.files import replacing
 from transition_parser.parser import Parser
-from transition_parser.transitions import Kind
+from transition_parser.transitions import Kind, TreeSystem
 
 ARCS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
 FIELD = "arc_scores"
@@ -75,6 +80,9 @@ def _of_action(loaded: Parser, words: list[str], hypothesis) -> tuple[float, ...
 def outcomes_of(name: str, path: str, beam: int, arguments) -> dict[str, Outcomes]:
     """Of each kind of confidence those on a gold file."""
     model, resources = load_model(name)
+    if not isinstance(resources.table.system, TreeSystem):
+        plain = uncalibrated(name, beam, min(beam, 2), arguments.precision, arguments.threads)
+        return outcomes(plain, gold_sentences(plain, path, arguments.sentences))
     loaded = Kinds(model, resources, beam, precision=arguments.precision, threads=arguments.threads, nbest=min(beam, 2))
     gold = gold_sentences(loaded, path, arguments.sentences)
     found: dict[str, tuple[list[float], list[bool]]] = {}
@@ -121,9 +129,9 @@ def _auc(found: Outcomes) -> float:
 def main() -> None:
     """Prints the figures as JSON, and a table of them."""
     options = options_of(__doc__ or "")
-    options.add_argument("model", help="exported folder, checkpoint or name of a model of trees")
-    options.add_argument("dev", help="CoNLL-U file, to fit on")
-    options.add_argument("test", help="CoNLL-U file, to measure on")
+    options.add_argument("model", help="exported folder, checkpoint or name of a model")
+    options.add_argument("dev", help="CoNLL-U or AMR file, to fit on")
+    options.add_argument("test", help="CoNLL-U or AMR file, to measure on")
     options.add_argument("--beam", type=int, nargs="+", default=[1, 10])
     options.add_argument("--precision", default="auto")
     options.add_argument("--sentences", type=int, help="how many of DEV and of TEST, from the start (default: all)")
