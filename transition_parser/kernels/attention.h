@@ -179,17 +179,17 @@ INLINE const char *NAME(indicated)(const Indicated *in, const Share *share, cons
                                    const int half) {
     const float scale = 1.0f / sqrtf((float)d);
     float *scores = room->scores, *more = scores + in->items + 3, *sums = room->sums;
-    for (int64_t query = share->first; query < share->end; query++) {
+    for (int64_t row = share->first; row < share->end; row++) {
         for (int64_t head = share->head; head < in->heads; head += share->step) {
-            const int64_t place = (head * in->sentences * in->steps + query) * d * (int64_t)sizeof(float);
+            const int64_t place = (head * in->rows + row) * d * (int64_t)sizeof(float);
             Keys seen = {room->every, 0}, indicated = {room->ranked, 0};
-            const char *problem = items_of_query(in, query, head, in->keys, in->key_indicators, &seen, &indicated);
+            const char *problem = items_of_row(in, row, head, in->keys, in->key_indicators, &seen, &indicated);
             if (problem) return problem;
             NAME(multiply)(in->query + place, seen.at, seen.count, 0, 0, 1, scores, d, half);
             NAME(multiply)(in->query + place, indicated.at, seen.count, 0, 0, 1, more, d, half);
             for (int64_t i = 0; i < seen.count; i++) scores[i] = (scores[i] + more[i]) * scale;
             if (seen.count && !NAME(softmax)(scores, seen.count)) return "the scores of attention are not finite";
-            problem = items_of_query(in, query, head, in->values, in->value_indicators, &seen, &indicated);
+            problem = items_of_row(in, row, head, in->values, in->value_indicators, &seen, &indicated);
             if (problem) return problem;
             memset(sums, 0, sizeof *sums * d);
             NAME(gather)(scores, seen.at, seen.count, 0, 1, sums, d, half);

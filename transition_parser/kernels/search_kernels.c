@@ -57,10 +57,9 @@ typedef struct {
     char *output;
 } Words;
 
-/* Strides are in numbers, of heads, sentences and steps. */
+/* Strides are in numbers. */
 typedef struct {
-    int64_t heads, d, sentences, steps, items, stored, indicators;
-    int64_t indicator_stride, index_strides[3], unseen_strides[2];
+    int64_t heads, d, rows, items, stored, indicators, indicator_stride, index_strides[2], unseen_stride;
     const char *query, *keys, *values, *key_indicators, *value_indicators;
     const int64_t *item, *index;
     const uint8_t *unseen;
@@ -181,17 +180,14 @@ static const char *keys_of_role(const Words *words, int64_t query, int32_t role,
     return sign < 0 ? "ranks: below 0" : NULL;
 }
 
-/* The items that a head sees from a query, and the indicators that they have there, in the places of keys or of values.
- */
-static const char *items_of_query(const Indicated *in, int64_t query, int64_t head, const char *items,
-                                  const char *indicators, Keys *seen, Keys *indicated) {
-    const int64_t sentence = query / in->steps, step = query % in->steps, bytes = in->d * (int64_t)sizeof(float);
-    const int64_t *index = in->index + head * in->index_strides[0] + sentence * in->index_strides[1];
-    const int64_t *item = in->item ? in->item + sentence * in->items : NULL;
-    const uint8_t *unseen = NULL;
-    if (in->unseen) unseen = in->unseen + sentence * in->unseen_strides[0] + step * in->unseen_strides[1];
-    index += step * in->index_strides[2];
-    items += (head * (item ? 1 : in->sentences) + (item ? 0 : sentence)) * in->stored * bytes;
+/* The items that a head sees from a row, and the indicators that they have there, in the places of keys or of values. */
+static const char *items_of_row(const Indicated *in, int64_t row, int64_t head, const char *items,
+                                const char *indicators, Keys *seen, Keys *indicated) {
+    const int64_t bytes = in->d * (int64_t)sizeof(float);
+    const int64_t *index = in->index + head * in->index_strides[0] + row * in->index_strides[1];
+    const int64_t *item = in->item ? in->item + row * in->items : NULL;
+    const uint8_t *unseen = in->unseen ? in->unseen + row * in->unseen_stride : NULL;
+    items += (item ? head : head * in->rows + row) * in->stored * bytes;
     indicators += head * in->indicator_stride * (int64_t)sizeof(float);
     seen->count = 0;
     for (int64_t i = 0; i < in->items; i++) {
@@ -354,24 +350,19 @@ const char *cross_attention(int half, int threads, int64_t queries, int64_t head
 
 /* Attention of heads to items whose keys and values have something added by what a structure says of them.
 
-   query, output: (H, B × steps, d). keys, values: (H, B, stored, d), each item in its place; with `item`, (B, items), it
-   says which of (H, 1, stored, d) each is. key_indicators, value_indicators: (H, indicators, d), heads
-   `indicator_stride` numbers apart. index: which of them is added to each item, by head, sentence and step as its
-   strides say. unseen: NULL, or 1 for an item that is not there, by sentence and step. A query that sees nothing gives
-   0. */
-const char *indicated_attention(int threads, int64_t heads, int64_t d, int64_t sentences, int64_t steps, int64_t items,
-                                int64_t stored, int64_t indicators, int64_t indicator_stride,
-                                const int64_t *index_strides, const int64_t *unseen_strides, const char *query,
-                                const char *keys, const char *values, const char *key_indicators,
-                                const char *value_indicators, const int64_t *item, const int64_t *index,
-                                const uint8_t *unseen, char *output) {
-    Indicated in = {.heads = heads, .d = d, .sentences = sentences, .steps = steps, .items = items, .stored = stored,
-                    .indicators = indicators, .indicator_stride = indicator_stride, .query = query, .keys = keys,
-                    .values = values, .key_indicators = key_indicators, .value_indicators = value_indicators,
-                    .item = item, .index = index, .unseen = unseen, .output = output};
-    memcpy(in.index_strides, index_strides, sizeof in.index_strides);
-    memcpy(in.unseen_strides, unseen_strides, sizeof in.unseen_strides);
-    return in_shares(VARIANT(indicated_attention), &in, threads, sentences * steps, items, heads, d);
+   query, output: (H, R, d). keys, values: (H, R, stored, d), each item in its place; with `item`, (R, items), it says
+   which of (H, stored, d) each is. key_indicators, value_indicators: (H, indicators, d), heads `indicator_stride`
+   apart. index: which of them is added to each item, heads and rows `index_strides` apart. unseen: NULL, or 1 for an
+   item that is not there, rows `unseen_stride` apart. A query that sees nothing gives 0. */
+const char *indicated_attention(int threads, int64_t heads, int64_t d, int64_t rows, int64_t items, int64_t stored,
+                                int64_t indicators, int64_t indicator_stride, const int64_t *index_strides,
+                                int64_t unseen_stride, const char *query, const char *keys, const char *values,
+                                const char *key_indicators, const char *value_indicators, const int64_t *item,
+                                const int64_t *index, const uint8_t *unseen, char *output) {
+    const Indicated in = {heads, d, rows, items, stored, indicators, indicator_stride,
+                          {index_strides[0], index_strides[1]}, unseen_stride,
+                          query, keys, values, key_indicators, value_indicators, item, index, unseen, output};
+    return in_shares(VARIANT(indicated_attention), &in, threads, rows, items, heads, d);
 }
 
 /* x += added; normal = layer norm of x. x, added, normal: (R, dim); weight, bias: (dim), of the norm. */

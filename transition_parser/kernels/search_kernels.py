@@ -36,7 +36,7 @@ _INT, _SIZE, _FLOAT, _POINTER, _PROBLEM = ctypes.c_int, ctypes.c_int64, ctypes.c
 _FUNCTIONS: dict[str, Signature] = {
     "cached_self_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 4, *(_POINTER,) * 9)),
     "cross_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 9, *(_POINTER,) * 9)),
-    "indicated_attention": (_PROBLEM, (_INT, *(_SIZE,) * 8, *(_POINTER,) * 11)),
+    "indicated_attention": (_PROBLEM, (_INT, *(_SIZE,) * 7, _POINTER, _SIZE, *(_POINTER,) * 9)),
     "add_and_normalise": (None, (_INT, _SIZE, _SIZE, *(_POINTER,) * 4, _FLOAT, _POINTER)),
     "legal_scores": (_PROBLEM, (_INT, *(_SIZE,) * 5, *(_POINTER,) * 6)),
     "best_continuations": (_PROBLEM, (_INT, *(_SIZE,) * 4, *(_POINTER,) * 4, _SIZE, *(_POINTER,) * 3)),
@@ -135,36 +135,34 @@ def indicated_attention(
     index: Tensor,
     unseen: Tensor | None,
 ) -> Tensor:
-    """(H, B, T, d), what heads read of items that indicators are added to; zeros where there is nothing to see. All but
+    """(H, R, d), what heads read of items that indicators are added to; zeros where there is nothing to see. All but
     `item`, `index` and `unseen` is float.
 
-    query: (H, B, T, d). keys, values: (H, B, P, d). item: (B, P) int64: which of keys and values (H, 1, S, d) the items
-    of each sentence are; None where they are themselves. key_indicators, value_indicators: (H, V, d). index: int64,
-    which indicator each item has. unseen: bool, True at items that are not there. Both are broadcast, to (H, B, T, P)
-    and to (B, T, P).
+    query: (H, R, d). keys, values: (H, R, P, d). item: (R, P) int64: which of keys and values (H, 1, S, d) the items of
+    each row are; None where they are themselves. key_indicators, value_indicators: (H, V, d). index: int64, which
+    indicator each item has. unseen: bool, True at items that are not there. Both are broadcast, to (H, R, P) and to
+    (R, P).
     """
-    if query.dim() != 4 or query.dtype is not torch.float or not supports(query, query.size(3)):
-        raise ValueError(f"query must be (H, B, T, d), float, on cpu, d a multiple of {_BLOCK}")
-    heads, batch, steps, d = query.shape
+    if query.dim() != 3 or query.dtype is not torch.float or not supports(query, query.size(2)):
+        raise ValueError(f"query must be (H, R, d), float, on cpu, d a multiple of {_BLOCK}")
+    heads, rows, d = query.shape
     query, keys, values = query.contiguous(), keys.contiguous(), values.contiguous()
-    stored = keys.size(2)
+    stored, count = keys.size(2), key_indicators.size(1)
     items = stored if item is None else item.size(1)
-    shape = (heads, batch if item is None else 1, stored, d)
-    index = _broadcast("index", index, torch.long, heads, batch, steps, items)
+    shape = (heads, rows if item is None else 1, stored, d)
+    index = _broadcast("index", index, torch.long, heads, rows, items)
     if unseen is not None:
-        unseen = _broadcast("unseen", unseen, torch.bool, batch, steps, items)
-    count = key_indicators.size(1)
+        unseen = _broadcast("unseen", unseen, torch.bool, rows, items)
     told = [_by_head(some, heads, count, d) for some in (key_indicators, value_indicators)]
     if told[0].stride() != told[1].stride():
         told = [some.contiguous() for some in told]
     output = torch.empty_like(query)
     problem = library().indicated_attention(
-        torch.get_num_threads(), heads, d, batch, steps, items, stored, count, told[0].stride(0),
-        (_SIZE * 3)(*index.stride()[:3]), (_SIZE * 2)(*(unseen.stride()[:2] if unseen is not None else (0, 0))),
-        query.data_ptr(), require("keys", keys, torch.float, *shape), require("values", values, torch.float, *shape),
-        *(some.data_ptr() for some in told),
-        None if item is None else require("item", item, torch.long, batch, items), index.data_ptr(),
-        None if unseen is None else unseen.data_ptr(), output.data_ptr(),
+        torch.get_num_threads(), heads, d, rows, items, stored, count, told[0].stride(0),
+        (_SIZE * 2)(*index.stride()[:2]), 0 if unseen is None else unseen.stride(0), query.data_ptr(),
+        require("keys", keys, torch.float, *shape), require("values", values, torch.float, *shape),
+        *(some.data_ptr() for some in told), None if item is None else require("item", item, torch.long, rows, items),
+        index.data_ptr(), None if unseen is None else unseen.data_ptr(), output.data_ptr(),
     )  # fmt: skip
     raise_problem(problem)
     return output

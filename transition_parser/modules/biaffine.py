@@ -16,7 +16,8 @@ from transition_parser.modules.linear import linear
 
 
 class Ends(NamedTuple):
-    """Of words, (B, P, w + 1) each: as heads, and as dependents; the last number is 1."""
+    """Of words, once a sentence: heads (B, P, w + 1), the last number 1; dependents (B, P, R (w + 1)), what each of R
+    relations multiplies heads by."""
 
     heads: Tensor
     dependents: Tensor
@@ -39,19 +40,21 @@ class BiaffineRelations(nn.Module):
 
     def ends(self, words: Tensor) -> Ends:
         """Of words (B, P, dim)."""
-        return Ends(*(F.pad(reduce(words), (0, 1), value=1.0) for reduce in (self.of_head, self.of_dependent)))
+        heads, dependents = (F.pad(reduce(words), (0, 1), value=1.0) for reduce in (self.of_head, self.of_dependent))
+        return Ends(heads, self.form(dependents))
 
     def of_all_pairs(self, ends: Ends) -> Tensor:
         """(B, P, P, R): the rows are dependents, the columns heads."""
-        formed = self.form(ends.dependents).unflatten(-1, (-1, ends.heads.size(-1)))
+        formed = ends.dependents.unflatten(-1, (-1, ends.heads.size(-1)))
         found = formed.flatten(1, 2) @ ends.heads.transpose(1, 2)
         return found.unflatten(1, (ends.heads.size(1), -1)).transpose(2, 3)
 
     def forward(self, heads: Tensor, dependents: Tensor) -> Tensor:
-        """(N, R) of N pairs, (N, w + 1) each."""
-        formed = self.form(dependents).unflatten(-1, (-1, heads.size(-1)))
+        """(N, R) of N pairs: of heads (N, w + 1) and dependents (N, R (w + 1)), see `Ends`."""
+        formed = dependents.unflatten(-1, (-1, heads.size(-1)))
         precise = torch.promote_types(formed.dtype, torch.float)
-        return (formed.to(precise) @ heads.to(precise)[..., None])[..., 0]
+        with torch.autocast(formed.device.type, enabled=False):
+            return (formed.to(precise) @ heads.to(precise)[..., None])[..., 0]
 
 
 class BiaffineHeads(nn.Module):

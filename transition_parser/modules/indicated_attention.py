@@ -74,8 +74,10 @@ def attend(query: Tensor, content: Content, index: Tensor, unseen: Tensor | None
     dtype = query.dtype
     if not torch.is_grad_enabled():  # in search sums are rounded once
         query, content = _precise(query), content.precise()
-        if query.dtype is torch.float and search_kernels.supports(query, query.size(-1)):
-            return search_kernels.indicated_attention(query, *content, index, unseen).to(dtype)
+        if steps == 1 and query.dtype is torch.float and search_kernels.supports(query, query.size(3)):
+            index, unseen = index.expand(heads, batch, 1, -1), None if unseen is None else unseen.expand(batch, 1, -1)
+            rows = query[:, :, 0], *content, index[:, :, 0], None if unseen is None else unseen[:, 0]
+            return search_kernels.indicated_attention(*rows)[:, :, None].to(dtype)
     content = content.laid_out()
     query = query * query.size(-1) ** -0.5
     by_indicator = (query.flatten(1, 2) @ content.key_indicators.transpose(1, 2)).unflatten(1, (batch, steps))

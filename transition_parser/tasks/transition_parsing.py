@@ -303,9 +303,10 @@ class TransitionParsingTask(FairseqTask):
         """fairseq's step, with the loss in the precision of training."""
 
         def loss(model, sample):  # within what fairseq does, which turns autocasting off on GPUs
-            with self._autocast(sample, model):
-                if self._explorer is not None and "trees" in sample:
+            if self._explorer is not None and "trees" in sample:
+                with self._autocast(sample, model):  # one of its own: weights that are cast here have no gradients
                     sample = self._explorer.explored(model.plain, sample, update_num)
+            with self._autocast(sample, model):
                 return criterion(model, sample)
 
         if not self._optimizer_checked:

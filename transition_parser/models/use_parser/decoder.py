@@ -5,7 +5,7 @@ Source: Ji et al. 2021, secs. 4 and 5
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -29,21 +29,23 @@ Contents = Mapping[str, Content]
 
 
 class UseSearch(SearchState):
-    """words: for each layer what heads attend to of the words of the sentences there are; padding: (B, P), True where
-    there is none. vocabulary: the same of all actions, of one batch. ends: see `TreeClassifier`, of all sentences.
-    history: (R, steps), the actions so far, `</s>` first.
+    """places: for each layer those of all steps, as far as steps differ (`UseLayer.places`). words: for each layer what
+    heads attend to of the words of the sentences there are; padding: (B, P), True where there is none. vocabulary: the
+    same of all actions, of one batch. ends: see `TreeClassifier`, of all sentences. history: (R, steps), the actions so
+    far, `</s>` first.
     """
 
     def __init__(
         self,
         machine: Machine,
         encoder_out: EncoderOut,
+        places: Sequence[Tensor],
         words: Sequence[Content | None],
         vocabulary: Sequence[Content | None],
         ends: Ends | None,
     ) -> None:
         super().__init__(machine, encoder_out)
-        self.words, self.vocabulary, self.ends = list(words), vocabulary, ends
+        self.places, self.words, self.vocabulary, self.ends = places, list(words), vocabulary, ends
         self.padding = ~encoder_out.mask
         self.history = encoder_out.lengths.new_zeros(len(encoder_out.lengths), 0)
 
@@ -109,7 +111,8 @@ class UseDecoder(StateDecoder):
             back = (time[:, None] - time + 1).clamp_min(0)
             sights[ACTIONS] = Sight(self.structures.row(ACTIONS, back), back == 0, self.structures.action_rows(steps))
         contents = ({name: heads.content(items[name]) for name, heads in layer.heads.items()} for layer in self.layers)
-        c = self._configurations(time, (len(actions), steps), contents, sights)
+        places = (layer.places(time) for layer in self.layers)
+        c = self._configurations(places, (len(actions), steps), contents, sights)
         return self.classifier(c, states, self.classifier.ends(encoder_out.words))
 
     # --- search -----------------------------------------------------------------------------
@@ -121,7 +124,11 @@ class UseDecoder(StateDecoder):
             for name, items in ((WORDS, encoder_out.words), (ACTIONS, vocabulary))
         )
         ends = self.classifier.ends(encoder_out.words)
-        return UseSearch(self.machine(encoder_out, in_search=True), encoder_out, words, actions, ends)
+        places = [
+            layer.places(torch.arange(layer.time.num_embeddings, device=encoder_out.words.device))
+            for layer in self.layers
+        ]
+        return UseSearch(self.machine(encoder_out, in_search=True), encoder_out, places, words, actions, ends)
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
         """See `StateDecoder`. A greedy search takes the best kind and then its best label."""
@@ -153,16 +160,22 @@ class UseDecoder(StateDecoder):
             {name: content for name, content in ((WORDS, words), (ACTIONS, actions)) if content is not None}
             for words, actions in zip(search.words, so_far, strict=True)
         )
-        time = torch.full((1,), search.steps, device=search.history.device)
-        return self._configurations(time, shape, contents, sights).flatten(0, 1)
+        places = (some[min(search.steps, len(some) - 1), None] for some in search.places)
+        return self._configurations(places, shape, contents, sights).flatten(0, 1)
 
     # --- both -------------------------------------------------------------------------------
 
-    def _configurations(self, time: Tensor, shape: tuple[int, int], contents, sights: Mapping[str, Sight]) -> Tensor:
-        """(B, T, width). contents: of each layer in turn."""
-        c, seen = None, self._seen(time.device)
-        for layer, content in zip(self.layers, contents, strict=True):
-            c = layer(c, time, shape, content, sights, seen)
+    def _configurations(
+        self,
+        places: Iterable[Tensor],
+        shape: tuple[int, int],
+        contents: Iterable[Contents],
+        sights: Mapping[str, Sight],
+    ) -> Tensor:
+        """(B, T, width). places, contents: of each layer in turn."""
+        c, seen = None, self._seen(self.norm.weight.device)
+        for layer, place, content in zip(self.layers, places, contents, strict=True):
+            c = layer(c, place, shape, content, sights, seen)
         return self.norm(c)
 
     def _sights(self, states: States, padding: Tensor, steps: int) -> dict[str, Sight]:

@@ -79,7 +79,7 @@ class UseLayer(nn.Module):
     def forward(
         self,
         c: Tensor | None,
-        time: Tensor,
+        place: Tensor,
         shape: tuple[int, int],
         contents: Mapping[str, Content],
         sights: Mapping[str, Sight],
@@ -87,11 +87,11 @@ class UseLayer(nn.Module):
     ) -> Tensor:
         """(B, T, width) from c (B, T, width).
 
-        time: (T,), the number of each step, or (1,), that of all. shape: (B, T). contents: of words, those of B
+        place: (T, …), or (1, …) for all steps, see `places`. shape: (B, T). contents: of words, those of B
         sentences; of actions, those of B derivations with T queries each, or of B · T with one. seen: (heads,), 1, and
         0 for the heads of structures that are left out.
         """
-        query = self._query(c, time).expand(-1, *shape, -1)
+        query = self._query(c, place).expand(-1, *shape, -1)
         read, done = [], 0
         for name, heads in self.heads.items():
             content, count = contents[name], len(heads.structure)
@@ -108,12 +108,16 @@ class UseLayer(nn.Module):
         c = found if c is None else c + found
         return c + self.dropout(self.feed_forward(self.norm(c)))
 
-    def _query(self, c: Tensor | None, time: Tensor) -> Tensor:
-        """(heads, B or 1, T, d)."""
+    def places(self, time: Tensor) -> Tensor:
+        """(T, heads · d): what is in the queries of steps (T,) whatever the configuration, of time and structure."""
         marker = self.marker.index_select(0, self.structure)
         of_head = self.query_of_marker.weight.unflatten(0, (len(self.structure), -1))
-        query = self.query_of_time(self.time(time.clamp_max(self.time.num_embeddings - 1)))
-        query = (query + (of_head @ marker[..., None]).flatten())[None]
+        of_time = self.query_of_time(self.time(time.clamp_max(self.time.num_embeddings - 1)))
+        return of_time + (of_head @ marker[..., None]).flatten()
+
+    def _query(self, c: Tensor | None, place: Tensor) -> Tensor:
+        """(heads, B or 1, T, d)."""
+        query = place[None]
         if c is not None and self.query_of_configuration is not None and self.query_norm is not None:
             query = query + self.query_of_configuration(self.query_norm(c))
         return query.unflatten(-1, (len(self.structure), -1)).permute(2, 0, 1, 3)
