@@ -34,12 +34,9 @@ def _sinusoids(count: int, dim: int, device: torch.device) -> Tensor:
 
 
 class FeedForward(nn.Module):
-    """Two linear layers with a ReLU between them.
+    """Two linear layers with a ReLU between them. activation, activation_in_product: see `packing.pack`."""
 
-    relu_in_product: True where `inner` has been replaced by a layer that applies the ReLU itself.
-    """
-
-    relu_in_product = False
+    activation, activation_in_product = "relu", False
 
     def __init__(self, dim: int, inner: int, dropout: float) -> None:
         super().__init__()
@@ -48,7 +45,7 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         inner = self.inner(x)
-        if not self.relu_in_product:
+        if not self.activation_in_product:
             inner = F.relu(inner) if inner.requires_grad else inner.relu_()
         return self.outer(self.dropout(inner))
 

@@ -4,22 +4,31 @@ known by their type, whatever model they are in."""
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.ao.quantization import default_dynamic_qconfig
 
-from transition_parser.modules.layers import FeedForward
-from transition_parser.modules.linear import padded
+from transition_parser.modules.linear import padded, padded_size
 
 
 def pack(model: nn.Module) -> None:
     """Brings the weights of the linear layers of a model in bf16 into oneDNN's own order, which it does in each call
-    otherwise."""
+    otherwise.
+
+    Activations that follow a linear layer are computed with the product. A module tells so by `activation`, `relu` or
+    `gelu`, of what `inner` returns: it leaves that to `inner` once `activation_in_product` is True. Those of BERT and
+    its kin in transformers are known by their names.
+    """
     for parent in list(model.modules()):
-        if isinstance(parent, FeedForward) and not (_is_read(parent.inner) or _is_read(parent.outer)):
-            parent.inner, parent.outer = _PackedLinear(parent.inner, "relu"), _PackedLinear(parent.outer)
-            parent.relu_in_product = True
+        inner, activation = getattr(parent, "inner", None), getattr(parent, "activation", None)
+        if type(inner) is nn.Linear and isinstance(activation, str) and not _is_read(inner):
+            parent.inner, parent.activation_in_product = _PackedLinear(inner, activation), True
+        dense, after = getattr(parent, "dense", None), getattr(parent, "intermediate_act_fn", None)
+        if type(dense) is nn.Linear and after is not None and _is_gelu(after):
+            parent.dense, parent.intermediate_act_fn = _PackedLinear(dense, "gelu"), nn.Identity()
         for name, layer in parent.named_children():
             if type(layer) is nn.Linear and not _is_read(layer):
                 setattr(parent, name, _PackedLinear(layer))
@@ -56,6 +65,12 @@ def quantised(model: nn.Module, part: str = "decoder") -> nn.Module:
         return torch.ao.quantization.quantize_dynamic(model, dict.fromkeys(names, default_dynamic_qconfig))
 
 
+def _is_gelu(activation: Callable[[Tensor], Tensor]) -> bool:
+    """Whether it is the exact one: others have formulas of their own."""
+    probe = torch.linspace(-4, 4, 99)
+    return torch.equal(activation(probe), F.gelu(probe))
+
+
 def _is_read(layer: nn.Module) -> bool:
     return getattr(layer, "weight_is_read", False)
 
@@ -68,14 +83,25 @@ class _PackedLinear(nn.Module):
         super().__init__()
         self.in_features, self.out_features, self.bias = layer.in_features, layer.out_features, layer.bias
         self.packed = torch.ops.mkldnn._reorder_linear_weight(layer.weight.detach(), None)
-        self.activation = activation
+        self.fused = activation, [], "none" if activation == "gelu" else ""
 
     def forward(self, x: Tensor) -> Tensor:
         if x.dim() > 2:
             return self.forward(x.flatten(0, -2)).unflatten(0, x.shape[:-1])
-        rows = padded(x)
-        product = torch.ops.mkldnn._linear_pointwise(rows, self.packed, self.bias, self.activation, [], "")
+        rows = _with_rows_behind(x)
+        product = torch.ops.mkldnn._linear_pointwise(rows, self.packed, self.bias, *self.fused)
         return product if rows is x else product[: x.size(0)]
+
+
+def _with_rows_behind(x: Tensor) -> Tensor:
+    """(N, …) with more rows up to `padded_size`: what lies behind x in the memory of a tensor that it is a part of, as
+    products are, else zeros. What is in them changes no other row."""
+    size = padded_size(x.size(0))
+    if size > x.size(0) and x.is_contiguous():
+        end = (x.storage_offset() + size * x.stride(0)) * x.element_size()
+        if end <= x.untyped_storage().nbytes():
+            return x.as_strided((size, *x.shape[1:]), x.stride())
+    return padded(x)
 
 
 def has_fast_bf16(device: torch.device) -> bool:

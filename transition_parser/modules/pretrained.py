@@ -246,9 +246,10 @@ class PretrainedWords(nn.Module):
         states = self.network(
             input_ids=pieces.ids, attention_mask=pieces.mask.to(torch.long), output_hidden_states=True
         ).hidden_states
-        hidden = torch.stack([states[layer] for layer in self.layers], 2).flatten(0, 1)[pieces.piece]
-        sums = hidden.new_zeros(words, *hidden.shape[1:], dtype=torch.float)
-        sums = sums.index_add(0, pieces.word, hidden.float())
+        first = torch.searchsorted(pieces.word, torch.arange(words, device=pieces.word.device))
+        # sums of what `piece` says from the first of a word on: many times faster than `index_add`
+        rows = (states[layer].flatten(0, 1).float() for layer in self.layers)
+        sums = torch.stack([F.embedding_bag(pieces.piece, some, first, mode="sum") for some in rows], 1)
         return F.layer_norm(sums, sums.shape[-1:]).flatten(1)
 
     def _choose_attention(self, device: torch.device) -> None:

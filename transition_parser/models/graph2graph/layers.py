@@ -69,8 +69,10 @@ class Layer(nn.Module):
 
     relation_keys, relation_values: (5, d), W_1 and W_2 of eqs 3 and 4, the same for all heads of d each; they start at
     zero, so that a pretrained layer computes at first what it was trained for. Those of "no relation" stay part of the
-    sum, as in the paper.
+    sum, as in the paper. activation, activation_in_product: see `packing.pack`.
     """
+
+    activation, activation_in_product = "gelu", False
 
     def __init__(self, sizes: Sizes, dropout: float, graph: bool) -> None:
         super().__init__()
@@ -90,7 +92,10 @@ class Layer(nn.Module):
         asking = x if visible.wanted is None else at(x, visible.wanted)
         found = self._attention(asking, x, visible)
         x = self.norms[0](asking + self.dropout(self.out(found)))
-        return self.norms[1](x + self.dropout(self.outer(F.gelu(self.inner(x)))))
+        inner = self.inner(x)
+        if not self.activation_in_product:
+            inner = F.gelu(inner)
+        return self.norms[1](x + self.dropout(self.outer(inner)))
 
     def _attention(self, asking: Tensor, x: Tensor, visible: Visible) -> Tensor:
         query = self.query(asking).unflatten(2, (self.heads, -1)).transpose(1, 2)
