@@ -254,10 +254,15 @@ class Parser:
         """The parse that derivations of a sentence build, with calibrated confidences where the model has them."""
         parses = [self.formalism.replay(self.resources, sentence, words, one, tags) for one in hypotheses]
         best = parses[0] if self.nbest == 1 else ranked(parses, self.nbest)
+        return self._calibrated(best, self.nbest)
+
+    def _calibrated(self, parse: AnyParse, nbest: int) -> AnyParse:
+        """With calibrated confidences where the model has them. nbest: of how many parses it is one."""
         calibration = self.model.calibration
         if calibration is None:
-            return best
-        return best.rescored(calibration.derivation if self.nbest == 1 else calibration.beam)
+            return parse
+        scalings: Mapping[str, Any] = calibration.derivation if nbest == 1 else calibration.beam
+        return parse.rescored(scalings)
 
     def _batches(self, sentences: list[_ToParse]) -> Iterator[list[int]]:
         """Indices of sentences of like length, the longest first: so that none of them comes last and alone.

@@ -193,11 +193,14 @@ class AmrParse(Ranked):
             comments.append(f"# ::score {self.probability:.4g}")
         if scores:
             comments.append(f"# ::parse_score {self.score:.4f}")
-            order = Layout(self.graph, self.wiki if wiki else {}).order
-            comments.append("# ::node_scores " + " ".join(f"{self.node_scores[node]:.4f}" for node in order))
+            comments.append("# ::node_scores " + " ".join(f"{one:.4f}" for one in self.written_node_scores(wiki)))
         if actions:
             comments.append("# ::actions " + " ".join(map(str, self.actions)))
         return replace(entry, metadata=metadata, comments=tuple(comments))
+
+    def written_node_scores(self, wiki: bool = True) -> list[float]:
+        """`node_scores` in the order of the nodes of `annotated`, those of `:wiki` left out."""
+        return [self.node_scores[node] for node in Layout(self.graph, self.wiki if wiki else {}).order]
 
     def to_penman(self, marks: bool = False, wiki: bool = True) -> str:
         """The graph alone, in PENMAN, without a line end after it. marks, wiki, errors: see `annotated`."""

@@ -57,8 +57,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Derivation:
-    """graph: see `Formalism.as_data`. score: by which search ranks derivations, without the penalty for length;
-    log_probability: of all its actions together; both None for gold ones."""
+    """graph: see `Formalism.as_data`, and `parse_as_data` where a model found it. score: by which search ranks
+    derivations, without the penalty for length; log_probability: of all its actions together; both None for gold ones.
+    """
 
     graph: Mapping[str, Any]
     steps: tuple[Step, ...]
@@ -133,12 +134,12 @@ def _traced(parser: Parser, sentence: AnySentence, number: int, nbest: int | Non
         raise InputError(f"the weights of the model are too large: {error}") from None
     derivations = []
     for hypothesis in found:
-        parse = formalism.replay(resources, sentence, one.words, hypothesis, tags)
+        parse = parser._calibrated(formalism.replay(resources, sentence, one.words, hypothesis, tags), 1)
         steps = steps_of(formalism, resources.table.system, one.words, parse.actions)
         if recorded.recorder is not None:
             steps = recorded.recorder.filled(steps, hypothesis, len(one.words))
         total = sum(hypothesis.step_scores)
-        derivations.append(Derivation(formalism.as_data(parse.annotated()), tuple(steps), hypothesis.score, total))
+        derivations.append(Derivation(formalism.parse_as_data(parse), tuple(steps), hypothesis.score, total))
     forms = tuple(sentence.forms)
     return Trace(formalism.name, resources.parser.system, forms, tuple(derivations))
 

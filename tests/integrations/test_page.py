@@ -103,6 +103,10 @@ def test_a_text_is_typed_and_its_graphs_are_seen(tab, served, parsers, model):
         assert texts(tab, f"{picture} .word") == one.sentence.forms
         if model == "en-ewt":
             assert sorted(texts(tab, f"{picture} .role")) == sorted(one.tree.relations)
+            said = {title.partition(":")[0]: float(title.split()[-2]) for title in texts(tab, f"{picture} title")}
+            assert said == pytest.approx(
+                {name: 100 * score for name, score in zip(one.tree.relations, one.arc_scores, strict=True)}, abs=0.1
+            )
         else:
             entry = one.annotated()
             values = [*entry.wiki.values()]

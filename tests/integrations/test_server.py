@@ -45,6 +45,14 @@ def test_parses_are_those_of_the_python_api(client, parsers, model):
     expected = parsers[model].parse(TEXT)
     assert [one["written"] for one in found["sentences"]] == [str(parse.annotated()) for parse in expected]
     assert [one["score"] for one in found["sentences"]] == pytest.approx([parse.score for parse in expected], abs=1e-5)
+    for one, parse in zip(found["sentences"], expected, strict=True):
+        if model == "en-ewt":
+            assert one["confidences"] == pytest.approx(parse.arc_scores, abs=1e-3)
+        else:  # in another order
+            nodes = [label for label, *_ in one["nodes"]]
+            ours = zip(parse.graph.labels, [round(score, 2) for score in parse.node_scores], strict=True)
+            theirs = zip(nodes, [round(score, 2) for score in one["confidences"]], strict=True)
+            assert sorted(ours) == sorted(theirs) and nodes != parse.graph.labels
     assert found["formalism"] == parsers[model].formalism.name
     words = [["Stop", "!"], ["I", "wo", "n't", "."]]
     assert [one["words"] for one in ask(client, model=model, sentences=words).json()["sentences"]] == words

@@ -112,6 +112,9 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         named = {"id": sentence.id, "text": sentence.text, "words": words}
         return {**named, "nodes": nodes, "edges": edges, "top": graph.top, "written": str(sentence)}
 
+    def written_confidences(self, parse: AmrParse) -> Sequence[float]:
+        return parse.written_node_scores()
+
     def configuration(self, state: AmrState) -> dict[str, Any]:
         """`stack` and `aside`, nodes; `span`: the first word of the current one, and the one behind it; `buffer`;
         `nodes`: number, label, whether it is a constant, and first and last word; `edges`; `top`."""

@@ -139,6 +139,15 @@ class Formalism(ABC, Generic[E, P, G]):
         """A sentence with its graph. In all: `id`, `text`, `words`, and `written`, as files have it."""
 
     @abstractmethod
+    def written_confidences(self, parse: P) -> Sequence[float]:
+        """Of each word's arc, or of each node but those of `:wiki`, in the order of `as_data`."""
+
+    def parse_as_data(self, parse: Any) -> dict[str, Any]:
+        """`as_data` of a parse, and `confidences`: see `written_confidences`."""
+        confidences = [round(confidence, 4) for confidence in self.written_confidences(parse)]
+        return {**self.as_data(parse.annotated()), "confidences": confidences}
+
+    @abstractmethod
     def configuration(self, state: Any) -> dict[str, Any]:
         """A configuration of its transition systems; words, and nodes, are counted from 0."""
 

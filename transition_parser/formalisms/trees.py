@@ -116,6 +116,9 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
             "written": str(sentence),
         }
 
+    def written_confidences(self, parse: Parse) -> Sequence[float]:
+        return parse.arc_scores
+
     def configuration(self, state: State) -> dict[str, Any]:
         """`stack`, bottom first, `buffer`, front first; `arcs`: head, dependent and relation of each. The root is
         behind the last word."""

@@ -122,7 +122,7 @@ def work_of(parsers: dict[str, Parser]) -> dict[tuple[str, str], Callable[[Seque
 
 def _parses(parser: Parser, sentences: Sequence[Any]) -> list[dict[str, Any]]:
     parses = parser.parse_stream(sentences)
-    return [{**parser.formalism.as_data(parse.annotated()), "score": parse.score} for parse in parses]
+    return [{**parser.formalism.parse_as_data(parse), "score": parse.score} for parse in parses]
 
 
 def _traces(parser: Parser, sentences: Sequence[Any]) -> list[dict[str, Any]]:

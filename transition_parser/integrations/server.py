@@ -112,6 +112,7 @@ class ParsedSentence(_Exact):
     text: str | None
     words: list[str]
     written: str = Field(description="CoNLL-U or PENMAN")
+    confidences: list[float] = Field(description="of each word's arc, or of each node but those of `:wiki`")
     score: float = Field(description="the log-probability of the derivation, divided by its actions and one")
 
 

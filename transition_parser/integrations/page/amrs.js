@@ -121,7 +121,7 @@ function bestBow(ends, role, taken, curves, bounds) {
 
 const pathOf = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
 
-// nodes: {label, constant, words}; edges: [source, role, target]; shown: which nodes and edges are drawn, by default
+// nodes: {label, constant, words, confidence}; edges: [source, role, target]; shown: which nodes and edges are drawn, by default
 // all; fresh: which are new; kinds: the class of each word.
 function drawAmr({ words, nodes, edges, top, shown = null, fresh = null, kinds = [] }) {
   const tree = spanningTree(nodes, edges, top);
@@ -163,6 +163,7 @@ function drawAmr({ words, nodes, edges, top, shown = null, fresh = null, kinds =
     if (!hasNode(i)) return;
     const { x: cx, y: cy, w, h } = boxes[i];
     picture.append(svg("g", { class: [node.constant ? "value" : "", i === top ? "top" : "", isNew("nodes", i)].join(" ") },
+      sureness(node.label, node.confidence),
       svg("rect", { class: "box", x: (cx - w / 2).toFixed(1), y: cy - h / 2, width: w.toFixed(1), height: h, rx: node.constant ? 0 : 8 }),
       svg("text", { class: node.constant ? "constant" : "concept", x: cx.toFixed(1), y: cy + 5 }, node.label)));
   });
@@ -171,6 +172,7 @@ function drawAmr({ words, nodes, edges, top, shown = null, fresh = null, kinds =
 
 // The AMR of a parsed sentence.
 function amrOf(sentence) {
-  const nodes = sentence.nodes.map(([label, constant, words]) => ({ label, constant, words }));
+  const { confidences = [] } = sentence;
+  const nodes = sentence.nodes.map(([label, constant, words], i) => ({ label, constant, words, confidence: confidences[i] }));
   return drawAmr({ words: sentence.words, nodes, edges: sentence.edges, top: sentence.top });
 }

@@ -4,7 +4,6 @@ const DRAWN = {
   AMRs: { end: "end", written: "PENMAN", suffix: "amr", draw: amrOf, drawStep: amrStep, places: amrPlaces },
 };
 
-const percent = (p) => (p >= 0.99995 ? "100 %" : p >= 0.0995 ? `${(100 * p).toFixed(1)} %` : `${(100 * p).toFixed(2)} %`);
 const signed = (value, digits) => value.toFixed(digits).replace("-", "−");
 const many = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
@@ -13,16 +12,17 @@ function grown(steps, step, name) {
   return { all: steps.slice(0, step + 1).flatMap((one) => one.configuration[name]), fresh: steps[step].configuration[name] };
 }
 
-const treeArc = (root, fresh) => ([head, word, relation]) =>
-  ({ head: head === root ? -1 : head, word, relation, kind: fresh ? "new" : "" });
+const treeArc = ({ confidences = [] }, root, fresh) => ([head, word, relation]) =>
+  ({ head: head === root ? -1 : head, word, relation, kind: fresh ? "new" : "", confidence: confidences[word] });
 
 function treeStep(trace, derivation, step) {
   const { steps } = derivation, { stack, buffer } = steps[step].configuration, root = trace.words.length;
   const { all, fresh } = grown(steps, step, "arcs");
-  const arcs = [...all.slice(0, all.length - fresh.length).map(treeArc(root, false)), ...fresh.map(treeArc(root, true))];
-  const room = grown(steps, steps.length - 1, "arcs").all.map(treeArc(root, false));
+  const before = all.slice(0, all.length - fresh.length), { graph } = derivation;
+  const arcs = [...before.map(treeArc(graph, root, false)), ...fresh.map(treeArc(graph, root, true))];
+  const room = grown(steps, steps.length - 1, "arcs").all.map(treeArc(graph, root, false));
   const kinds = trace.words.map((_, i) => (stack.includes(i) ? "stack" : buffer.includes(i) ? "buffer" : "gone"));
-  return drawTree({ words: trace.words, tags: derivation.graph.upos, arcs, room, kinds });
+  return drawTree({ words: trace.words, tags: graph.upos, arcs, room, kinds });
 }
 
 function treePlaces(trace, derivation, step) {

@@ -15,6 +15,10 @@ function fill(element, attributes, children) {
 const html = (name, attributes = {}, ...children) => fill(document.createElement(name), attributes, children);
 const svg = (name, attributes = {}, ...children) => fill(document.createElementNS(SVG, name), attributes, children);
 
+const percent = (p) => (p >= 0.99995 ? "100 %" : p >= 0.0995 ? `${(100 * p).toFixed(1)} %` : `${(100 * p).toFixed(2)} %`);
+// What a picture says of an arc or a node where the mouse rests on it: how sure the model is.
+const sureness = (name, confidence) => (confidence === undefined ? null : svg("title", {}, `${name}: ${percent(confidence)}`));
+
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif';
 const ruler = document.createElement("canvas").getContext("2d");
 

@@ -55,7 +55,7 @@ function feetOf(arcs, places) {
   };
 }
 
-// words, tags: of each; arcs: {head, word, relation, kind}, head −1 for the root; room: arcs to make room for, by
+// words, tags: of each; arcs: {head, word, relation, kind, confidence}, head −1 for the root; room: arcs to make room for, by
 // default the same; kinds: the class of each word.
 function drawTree({ words, tags = [], arcs, room = arcs, kinds = [] }) {
   const all = levelsOf(room);
@@ -83,19 +83,21 @@ function drawArc(arc, from, to, base, top) {
   const sign = Math.sign(to - from) || 1, turn = Math.min(TURN, Math.abs(to - from) / 2);
   const path = `M${from.toFixed(1)} ${base} V${top + turn} Q${from.toFixed(1)} ${top} ${(from + sign * turn).toFixed(1)} ${top}`
     + ` H${(to - sign * turn).toFixed(1)} Q${to.toFixed(1)} ${top} ${to.toFixed(1)} ${top + turn} V${base - 4}`;
-  return svg("g", { class: arc.kind || "" },
+  return svg("g", { class: arc.kind || "" }, sureness(arc.relation, arc.confidence),
     svg("path", { class: "line", d: path }), tip(to, base + 1, 0, 1, "tip"),
     svg("text", { class: "role", x: ((from + to) / 2).toFixed(1), y: top + 4 }, arc.relation));
 }
 
 function drawRoot(arc, x, base) {
-  return svg("g", { class: arc.kind || "" },
+  return svg("g", { class: arc.kind || "" }, sureness(arc.relation, arc.confidence),
     svg("path", { class: "line", d: `M${x.toFixed(1)} 20 V${base - 4}` }), tip(x, base + 1, 0, 1, "tip"),
     svg("text", { class: "role", x: x.toFixed(1), y: 14 }, arc.relation));
 }
 
 // The tree of a parsed sentence.
 function treeOf(sentence) {
-  const arcs = sentence.heads.map((head, word) => ({ head: head - 1, word, relation: sentence.relations[word] }));
+  const { confidences = [] } = sentence;
+  const arcs = sentence.heads.map((head, word) =>
+    ({ head: head - 1, word, relation: sentence.relations[word], confidence: confidences[word] }));
   return drawTree({ words: sentence.words, tags: sentence.upos, arcs });
 }
