@@ -159,7 +159,7 @@ class PieceIds(NamedTuple):
     """Sentences as the pretrained encoder reads them, each in one window or more.
 
     ids: (W, L), windows of piece ids. mask: (W, L) bool, False at padding. piece: (K,), indices into the flat (W · L)
-    of pieces that stand for words. word: (K,), whose they are, indices into the flat (B · P).
+    of pieces that stand for words. word: (K,), whose they are, indices into the flat (B · P), ascending.
     """
 
     ids: Tensor
@@ -247,7 +247,7 @@ class PretrainedWords(nn.Module):
             input_ids=pieces.ids, attention_mask=pieces.mask.to(torch.long), output_hidden_states=True
         ).hidden_states
         first = torch.searchsorted(pieces.word, torch.arange(words, device=pieces.word.device))
-        # sums of what `piece` says from the first of a word on: many times faster than `index_add`
+        # the sum of the pieces of each word, from its first one on: `index_add` takes twice as long
         rows = (states[layer].flatten(0, 1).float() for layer in self.layers)
         sums = torch.stack([F.embedding_bag(pieces.piece, some, first, mode="sum") for some in rows], 1)
         return F.layer_norm(sums, sums.shape[-1:]).flatten(1)
