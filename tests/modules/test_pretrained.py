@@ -9,8 +9,10 @@ import torch
 from tests.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
 from transition_parser.data.vector_store import CHUNK, VectorStore
 from transition_parser.errors import InputError
+from transition_parser.modules import pretrained
 from transition_parser.modules.kept_vectors import keep_vectors
 from transition_parser.modules.pretrained import EncoderFiles, PieceIds, PretrainedWords, layers_of
+from transition_parser.modules.runs import Run, runs
 
 SENTENCES = [["dogs", "bark", "."], ["an", "", "öß", "x" * 100], ["a", "long", "one", *["word"] * 60], []]
 
@@ -51,6 +53,24 @@ def test_neighbours_in_the_batch_change_nothing(folder):
         assert torch.allclose(found, vectors(encoder, [words])[0], atol=1e-5)
         assert (found.abs().sum(1) > 0).all() and found.isfinite().all()
     assert encoder.read(SENTENCES)["ids"].size(1) <= LONGEST
+
+
+@pytest.mark.parametrize("few_shapes", [False, True])
+def test_runs_of_windows_change_neither_vectors_nor_gradients(folder, monkeypatch, few_shapes):
+    """few_shapes: as where bf16 is computed by autocast."""
+    monkeypatch.setattr(torch, "is_autocast_enabled", lambda _device: few_shapes)
+    sentences = [["word"], *SENTENCES, *[["a", "b"]] * 70]
+    cut, plain = (words_of(folder, training="adapters", rank=2).eval() for _ in range(2))
+    assert len(runs(PieceIds(**cut.read(sentences)).mask.sum(1), LONGEST, few_shapes)) > 1
+    found = torch.cat(vectors(cut, sentences))
+    monkeypatch.setattr(pretrained, "runs", lambda lengths, longest, _: [Run(torch.arange(len(lengths)), longest)])
+    wanted = torch.cat(vectors(plain, sentences))
+    assert (found - wanted).abs().max() < 1e-5
+    for values in (found, wanted):
+        (values * torch.linspace(-1, 1, len(values))[:, None]).sum().backward()
+    for ours, theirs in zip(cut.network.parameters(), plain.network.parameters(), strict=True):
+        assert (ours.grad is None) == (theirs.grad is None)
+        assert ours.grad is None or torch.allclose(ours.grad, theirs.grad, atol=1e-4)
 
 
 @pytest.mark.parametrize(("training", "gradients"), [("frozen", 0), ("adapters", 1), ("whole", 2)])

@@ -22,7 +22,9 @@ from torch import Tensor, nn
 
 from transition_parser.errors import InputError, input_error, missing_extra, needs_extra
 from transition_parser.model_files import read_json, sha256_of
+from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.linear import linear
+from transition_parser.modules.runs import WIDTHS, runs
 from transition_parser.text.windows import windows
 
 FROZEN, ADAPTERS, WHOLE = "frozen", "adapters", "whole"
@@ -183,6 +185,7 @@ class PretrainedWords(nn.Module):
         self.training_of_encoder, self.sha256 = training, files.sha256
         self.network, self.tokenizer = files.load()
         self._attention = FUSED
+        _draw_cheaply(self.network)
         if training == ADAPTERS:
             _add_adapters(self.network, rank)
         if training != WHOLE:
@@ -232,6 +235,7 @@ class PretrainedWords(nn.Module):
                     row += of_words[i]
                 rows.append(row + self._last)
         longest = max(map(len, rows), default=0)
+        longest = min(longest + -longest % WIDTHS, self._longest + len(self._first) + len(self._last))
         padding = self.tokenizer.pad_token_id or 0
         return PieceIds(
             torch.tensor([row + [padding] * (longest - len(row)) for row in rows]).view(len(rows), longest),
@@ -243,14 +247,26 @@ class PretrainedWords(nn.Module):
     def vectors(self, pieces: PieceIds, words: int) -> Tensor:
         """(words, width): of each word the layers' means of its pieces, each normalised; 0 for a word without any."""
         self._choose_attention(pieces.ids.device)
-        states = self.network(
-            input_ids=pieces.ids, attention_mask=pieces.mask.to(torch.long), output_hidden_states=True
-        ).hidden_states
+        states, piece = self._states(pieces)
         first = torch.searchsorted(pieces.word, torch.arange(words, device=pieces.word.device))
         # the sum of the pieces of each word, from its first one on: `index_add` takes twice as long
-        rows = (states[layer].flatten(0, 1).float() for layer in self.layers)
-        sums = torch.stack([F.embedding_bag(pieces.piece, some, first, mode="sum") for some in rows], 1)
+        sums = torch.stack([F.embedding_bag(piece, rows.float(), first, mode="sum") for rows in states], 1)
         return F.layer_norm(sums, sums.shape[-1:]).flatten(1)
+
+    def _states(self, pieces: PieceIds) -> tuple[list[Tensor], Tensor]:
+        """(N, hidden size) of each of the layers, and (K,), where in them the pieces that stand for words are."""
+        longest, lengths = pieces.ids.size(1), pieces.mask.sum(1)
+        start = torch.empty_like(lengths)  # of each window, in what is found
+        found, count = [], 0
+        few_shapes = torch.is_autocast_enabled("cpu")
+        for rows, width in runs(lengths, longest, few_shapes):
+            start[rows] = count + width * torch.arange(len(rows), device=rows.device)
+            count += width * len(rows)
+            mask = pieces.mask[rows, :width].to(torch.long)
+            read = self.network(input_ids=pieces.ids[rows, :width], attention_mask=mask, output_hidden_states=True)
+            found.append([read.hidden_states[layer].flatten(0, 1) for layer in self.layers])
+        window = pieces.piece.div(longest, rounding_mode="floor")
+        return [torch.cat(parts) for parts in zip(*found, strict=True)], start[window] + pieces.piece % longest
 
     def _choose_attention(self, device: torch.device) -> None:
         """On CPUs the fused attention's backward pass is slow, see `modules.attention`."""
@@ -270,6 +286,14 @@ class PretrainedWords(nn.Module):
         if self.mix is not None:
             vectors = (vectors.unflatten(-1, (len(self.layers), -1)) * self.mix.softmax(0)[:, None].to(dtype)).sum(-2)
         return self.project(vectors)
+
+
+def _draw_cheaply(network: nn.Module) -> None:
+    """Its dropout layers draw their random numbers as ours do; those of attention are not layers."""
+    for parent in list(network.modules()):
+        for name, layer in parent.named_children():
+            if type(layer) is nn.Dropout:
+                setattr(parent, name, Dropout(layer.p))
 
 
 def _add_adapters(network: nn.Module, rank: int) -> None:
