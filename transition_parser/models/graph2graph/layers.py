@@ -5,6 +5,7 @@ Source: Mohammadshahi and Henderson 2020, eqs 1 to 4; Devlin et al. 2019 (post-n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -15,6 +16,7 @@ from transition_parser.modules.attention import HeadMask, scaled_dot_product_att
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.indicated_attention import Content, attend
 from transition_parser.modules.linear import linear
+from transition_parser.modules.runs import WIDTHS, runs
 
 # how slot i is related to slot j: not at all, as its head, as its dependent, as the first piece of its word, as a
 # further piece of the word that j is the first piece of
@@ -38,25 +40,72 @@ class Visible(NamedTuple):
     wanted: Tensor | None = None
     relations: Tensor | None = None
 
-    def before_the_last(self) -> Visible:
-        """What all layers but the last see."""
-        return self._replace(wanted=None)
 
-    def in_the_last(self) -> Visible:
-        """What the last layer sees: of relations, those of the wanted slots."""
-        if self.wanted is None or self.relations is None:
-            return self
-        return self._replace(relations=at(self.relations, self.wanted))
+class Part(NamedTuple):
+    """R rows of W slots that see no others, of which K ask. there: (R, W) bool. relations: (R, K, W); None: no
+    graph."""
 
-    def without_gaps(self) -> tuple[Tensor, Visible]:
-        """(N, L'), of each row the slots that are there, and others behind them, as many as the row with the most has;
-        and what is seen of these. A wanted slot that is not there becomes any other. Without relations."""
-        assert self.wanted is not None and self.relations is None
-        order = (~self.there).byte().argsort(dim=1, stable=True)
-        most = int(self.there.sum(1).max()) if len(self.there) else 0
-        wanted = order.argsort(1).gather(1, self.wanted).clamp_max(max(most - 1, 0))
-        order = order[:, :most]
-        return order, Visible(self.there.gather(1, order), wanted)
+    there: Tensor
+    asking: int
+    relations: Tensor | None
+
+
+class Layout(NamedTuple):
+    """Which slots are computed with: C of them, part by part and row by row.
+
+    cells: (C,), indices into the flat (N · L). parts: as all layers but the last see them. last: as that one does.
+    asking: (A,), indices into the C, the slots whose vectors the last layer makes; None: all. found: (N, K), where
+    among those A the wanted ones are; None: as they come.
+    """
+
+    cells: Tensor
+    parts: list[Part]
+    last: list[Part]
+    asking: Tensor | None = None
+    found: Tensor | None = None
+
+    @classmethod
+    def of_all(cls, visible: Visible) -> Layout:
+        """All slots, in one part."""
+        there, wanted, relations = visible
+        count, length = there.shape
+        cells = torch.arange(count * length, device=there.device)
+        part = Part(there, length, relations)
+        if wanted is None:
+            return cls(cells, [part], [part])
+        some = None if relations is None else at(relations, wanted)
+        asking = cells[::length, None] + wanted
+        found = torch.arange(wanted.numel(), device=there.device).view_as(wanted)
+        return cls(cells, [part], [Part(there, wanted.size(1), some)], asking.flatten(), found)
+
+    @classmethod
+    def without_gaps(cls, visible: Visible, few_shapes: bool) -> Layout:
+        """The slots that are there, rows with about as many of them in a part (see `runs`). A wanted slot that is not
+        there becomes any other."""
+        there, wanted, relations = visible
+        assert wanted is not None
+        length = there.size(1)
+        matters = there.gather(1, wanted)
+        found = torch.zeros_like(wanted)
+        order = (~there).byte().argsort(dim=1, stable=True)
+        place = order.argsort(1).gather(1, wanted)
+        if few_shapes:
+            order, place = (F.pad(some, (0, -some.size(1) % WIDTHS)) for some in (order, place))
+        cells, asking, parts, last, cell, ask = [], [], [], [], 0, 0
+        for rows, width in runs(there.sum(1), order.size(1), few_shapes):
+            columns, number = order[rows, :width], torch.arange(len(rows))[:, None]
+            cells.append((rows[:, None] * length + columns).flatten())
+            known = torch.arange(width) < there[rows].sum(1, keepdim=True)
+            among = None if relations is None else relations[rows[:, None, None], columns[:, :, None], columns[:, None]]
+            parts.append(Part(known, width, among))
+            some = int(matters[rows].any(0).nonzero().max()) + 1 if bool(matters[rows].any()) else 1
+            some = min(some + (-some % WIDTHS if few_shapes else 0), place.size(1))
+            asked = place[rows, :some].clamp_max(width - 1)
+            asking.append((cell + number * width + asked).flatten())
+            found[rows] = ask + number * some + torch.arange(wanted.size(1)).clamp_max(some - 1)
+            last.append(Part(known, some, None if among is None else at(among, asked)))
+            cell, ask = cell + len(rows) * width, ask + len(rows) * some
+        return cls(torch.cat(cells), parts, last, torch.cat(asking), found)
 
 
 def at(x: Tensor, slots: Tensor) -> Tensor:
@@ -87,29 +136,38 @@ class Layer(nn.Module):
             nn.Parameter(torch.zeros(shape)) if graph else None for _ in range(2)
         )
 
-    def forward(self, x: Tensor, visible: Visible) -> Tensor:
-        """(N, L, width) of x, or (N, K, width) of the slots that are wanted."""
-        asking = x if visible.wanted is None else at(x, visible.wanted)
-        found = self._attention(asking, x, visible)
-        x = self.norms[0](asking + self.dropout(self.out(found)))
+    def forward(self, x: Tensor, parts: Sequence[Part], asking: Tensor | None = None) -> Tensor:
+        """(C, width) of x, the slots of all parts, or (A, width) of those that ask."""
+        asks = x if asking is None else x.index_select(0, asking)
+        query, key_value = self.query(asks), self.key_value(x)
+        read, cell, ask = [], 0, 0
+        for part in parts:
+            rows, width = part.there.shape
+            seen, by = key_value[cell : cell + rows * width], query[ask : ask + rows * part.asking]
+            read.append(
+                self._attention(by.unflatten(0, (rows, part.asking)), seen.unflatten(0, (rows, width)), part).flatten(
+                    0, 1
+                )
+            )
+            cell, ask = cell + len(seen), ask + len(by)
+        x = self.norms[0](asks + self.dropout(self.out(torch.cat(read))))
         inner = self.inner(x)
         if not self.activation_in_product:
             inner = F.gelu(inner)
         return self.norms[1](x + self.dropout(self.outer(inner)))
 
-    def _attention(self, asking: Tensor, x: Tensor, visible: Visible) -> Tensor:
-        query = self.query(asking).unflatten(2, (self.heads, -1)).transpose(1, 2)
-        keys, values = self.key_value(x).unflatten(2, (2 * self.heads, -1)).transpose(1, 2).chunk(2, 1)
+    def _attention(self, query: Tensor, key_value: Tensor, part: Part) -> Tensor:
+        """(R, K, width) of queries (R, K, width), and keys and values (R, W, 2 · width)."""
+        query = query.unflatten(2, (self.heads, -1)).transpose(1, 2)
+        keys, values = key_value.unflatten(2, (2 * self.heads, -1)).transpose(1, 2).chunk(2, 1)
         of_keys, of_values = self.relation_keys, self.relation_values
-        if visible.relations is None or of_keys is None or of_values is None:
-            bias = HeadMask.of(visible.there[:, None, None]).bias
+        if part.relations is None or of_keys is None or of_values is None:
+            bias = HeadMask.of(part.there[:, None, None]).bias
             found = scaled_dot_product_attention(query, keys, values, bias)
         else:
             tables = (table.to(keys.dtype).expand(self.heads, -1, -1) for table in (of_keys, of_values))
             content = Content(keys.transpose(0, 1), values.transpose(0, 1), *tables)
-            found = attend(query.transpose(0, 1), content, visible.relations[None], ~visible.there[:, None]).transpose(
-                0, 1
-            )
+            found = attend(query.transpose(0, 1), content, part.relations[None], ~part.there[:, None]).transpose(0, 1)
         return found.transpose(1, 2).flatten(2)
 
 
@@ -138,13 +196,14 @@ class Transformer(nn.Module):
 
         words: (N, L, width), their embeddings. position, segment: (N, L).
         """
-        gaps = self.closes_gaps and visible.wanted is not None and visible.relations is None
-        if gaps and words.device.type == "cpu":
-            # elsewhere the host would wait for the number of slots
-            order, visible = visible.without_gaps()
-            words, position, segment = at(words, order), position.gather(1, order), segment.gather(1, order)
+        if self.closes_gaps and visible.wanted is not None and words.device.type == "cpu":
+            layout = Layout.without_gaps(visible, torch.is_autocast_enabled("cpu"))
+        else:  # elsewhere the host would wait for the number of slots
+            layout = Layout.of_all(visible)
+        x, position, segment = (some.flatten(0, 1).index_select(0, layout.cells) for some in (words, position, segment))
         place = self.positions(position.clamp(0, self.positions.num_embeddings - 1))
-        x = self.dropout(self.norm(words + place + self.segments(segment)))
+        x = self.dropout(self.norm(x + place + self.segments(segment)))
         for layer in self.layers[:-1]:
-            x = layer(x, visible.before_the_last())
-        return self.layers[-1](x, visible.in_the_last())
+            x = layer(x, layout.parts)
+        x = self.layers[-1](x, layout.last, layout.asking)
+        return x.unflatten(0, words.shape[:2]) if layout.found is None else x[layout.found]
