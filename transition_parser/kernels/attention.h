@@ -174,9 +174,8 @@ INLINE const char *NAME(words)(const Words *words, const Share *share, const Roo
     return NULL;
 }
 
-/* The part of `in` that is one share. Returns NULL, or what is wrong. */
-INLINE const char *NAME(indicated)(const Indicated *in, const Share *share, const Room *room, const int64_t d,
-                                   const int half) {
+/* The part of `in`, all of it in fp32, that is one share. Returns NULL, or what is wrong. */
+INLINE const char *NAME(indicated)(const Indicated *in, const Share *share, const Room *room, const int64_t d) {
     const float scale = 1.0f / sqrtf((float)d);
     float *scores = room->scores, *more = scores + in->items + 3, *sums = room->sums;
     for (int64_t row = share->first; row < share->end; row++) {
@@ -185,15 +184,15 @@ INLINE const char *NAME(indicated)(const Indicated *in, const Share *share, cons
             Keys seen = {room->every, 0}, indicated = {room->ranked, 0};
             const char *problem = items_of_row(in, row, head, in->keys, in->key_indicators, &seen, &indicated);
             if (problem) return problem;
-            NAME(multiply)(in->query + place, seen.at, seen.count, 0, 0, 1, scores, d, half);
-            NAME(multiply)(in->query + place, indicated.at, seen.count, 0, 0, 1, more, d, half);
+            NAME(multiply)(in->query + place, seen.at, seen.count, 0, 0, 1, scores, d, 0);
+            NAME(multiply)(in->query + place, indicated.at, seen.count, 0, 0, 1, more, d, 0);
             for (int64_t i = 0; i < seen.count; i++) scores[i] = (scores[i] + more[i]) * scale;
             if (seen.count && !NAME(softmax)(scores, seen.count)) return "the scores of attention are not finite";
             problem = items_of_row(in, row, head, in->values, in->value_indicators, &seen, &indicated);
             if (problem) return problem;
             memset(sums, 0, sizeof *sums * d);
-            NAME(gather)(scores, seen.at, seen.count, 0, 1, sums, d, half);
-            NAME(gather)(scores, indicated.at, seen.count, 0, 1, sums, d, half);
+            NAME(gather)(scores, seen.at, seen.count, 0, 1, sums, d, 0);
+            NAME(gather)(scores, indicated.at, seen.count, 0, 1, sums, d, 0);
             memcpy(in->output + place, sums, sizeof *sums * d);
         }
     }
@@ -212,5 +211,5 @@ static const char *NAME(cross_attention)(const void *job, const Share *share, co
 
 static const char *NAME(indicated_attention)(const void *job, const Share *share, const Room *room) {
     const Indicated *in = job;
-    return in->d == 32 ? NAME(indicated)(in, share, room, 32, 0) : NAME(indicated)(in, share, room, in->d, 0);
+    return in->d == 32 ? NAME(indicated)(in, share, room, 32) : NAME(indicated)(in, share, room, in->d);
 }
