@@ -18,7 +18,7 @@ STATE = (*ACTIONS, "--composition-width", "16", "--history-width", "16", "--no-g
 MODELS = {
     "sentence_transformer_small": (*ACTIONS, "--pretrained-lr-scale", "0.5"),
     "sentence_transformer_g2g_small": (*ACTIONS, "--sampled-states", "3", "--character-width", "8"),
-    "recursive_g2g_small": ("--arc-width", "32", "--refine", "2"),
+    "recursive_g2g_small": ("--arc-width", "32", "--refine", "2", "--tag-loss", "0.1"),
     "state_transformer_small": (*STATE, "--sampled-states", "3"),
 }
 
@@ -93,7 +93,7 @@ def test_an_exported_model_without_its_encoder(data_folder, checkpoint, encoder,
         ("sentence_transformer_g2g_small", ("--train-precision", "bf16")),
         ("state_transformer_g2g_small", (*STATE[:6], "--sampled-states", "2", "--word-dropout", "0.1")),
         ("state_transformer_g2g_small", (*STATE, "--composition", "--history-layers", "2")),
-        ("recursive_g2g_small", ("--refine", "0", "--train-precision", "bf16")),
+        ("recursive_g2g_small", ("--refine", "0", "--read-tags", "--tag-loss", "0.1", "--train-precision", "bf16")),
         ("sentence_transformer_g2g_small", ("--oracle", "dynamic", "--explore-after", "0", "--sampled-states", "2")),
     ],
 )

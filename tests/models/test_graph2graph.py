@@ -27,6 +27,7 @@ from transition_parser.models.graph2graph.layers import (
     PIECE_OF,
     RELATIONS,
     Layer,
+    Layout,
     Sizes,
     Transformer,
     Visible,
@@ -176,9 +177,9 @@ def test_attention_is_that_of_the_paper(some):
     x, relations = torch.randn(3, 5, 8).double(), torch.randint(len(RELATIONS), (3, 5, 5))
     there = torch.tensor([[True] * 5, [True] * 3 + [False] * 2, [True, False, True, False, True]])
     visible = Visible(there, torch.tensor([[3, 0], [2, 2], [4, 1]]) if some else None, relations)
-    found = layer._attention(
-        x if not some else x.gather(1, visible.wanted[..., None].expand(-1, -1, 8)), x, visible.in_the_last()
-    )
+    layout = Layout.of_all(visible)
+    asks = x if not some else x.flatten(0, 1)[layout.asking].unflatten(0, (3, 2))
+    found = layer._attention(layer.query(asks), layer.key_value(x), layout.last[0])
     for n in range(3):
         for place, i in enumerate(visible.wanted[n].tolist() if some else range(5)):
             for head in range(2):
@@ -195,6 +196,35 @@ def test_attention_is_that_of_the_paper(some):
                 assert (found[n, place, part] - wanted).abs().max() < EXACT
 
 
+@pytest.mark.parametrize("few_shapes", [False, True])
+@pytest.mark.parametrize("graph", [False, True])
+def test_slots_left_out_and_rows_in_parts_change_nothing(monkeypatch, graph, few_shapes):
+    """Of wanted slots that are there, and of gradients. few_shapes: as where bf16 is computed by autocast."""
+    monkeypatch.setattr(torch, "is_autocast_enabled", lambda _device: few_shapes)
+    torch.manual_seed(1)
+    transformer = Transformer(Sizes(8, 16, 2), 3, 60, 3, 0.0, graph).double()
+    for name, table in transformer.named_parameters():
+        if "relation_" in name:
+            nn.init.normal_(table)
+    rows, length = 60, 50
+    there = torch.rand(rows, length) < torch.cat([torch.full((50,), 0.1), torch.full((10,), 0.9)])[:, None]
+    there[:, 0] = True
+    wanted = torch.arange(7).expand(rows, -1)
+    relations = torch.randint(len(RELATIONS), (rows, length, length)) if graph else None
+    visible = Visible(there, wanted, relations)
+    layout = Layout.without_gaps(visible, few_shapes)
+    assert len(layout.parts) > 1 and len(layout.cells) < there.numel() / 2
+    words, position = torch.randn(rows, length, 8).double(), torch.arange(length).expand(rows, -1)
+    weight = torch.randn(rows, 7, 1).double() * there[:, :7, None]
+    found = []
+    for transformer.closes_gaps in (True, False):
+        read = transformer(words, position, torch.zeros_like(position), visible)
+        gradients = torch.autograd.grad((read * weight).square().sum(), list(transformer.layers.parameters()))
+        found.append((read[there[:, :7]], *gradients))
+    for ours, theirs in zip(*found, strict=True):  # weights of attention are computed in fp32
+        assert (ours - theirs).abs().max() < CLOSE * theirs.abs().max().clamp_min(1.0)
+
+
 def test_what_the_first_layer_reads():
     """Words, positions and segments are added up; positions beyond the last are like it."""
     torch.manual_seed(1)
@@ -209,7 +239,7 @@ def test_what_the_first_layer_reads():
     for slot, place, part in zip(range(4), (0, 4, 4, 2), (0, 1, 2, 2), strict=True):
         x = words[0, slot] + transformer.positions.weight[place] + transformer.segments.weight[part]
         wanted = (x - x.mean()) / x.std(unbiased=False)
-        assert (seen[0][0, slot] - wanted).abs().max() < CLOSE
+        assert (seen[0][slot] - wanted).abs().max() < CLOSE
 
 
 def test_a_segment_that_the_encoder_lacks_starts_as_its_last(encoder):
@@ -583,8 +613,8 @@ def test_a_tree_that_says_nothing_is_read_as_none(of_any_shape):
     model, slots, readings = refined(of_any_shape)
     assert len(readings) == 3 and (readings[1] - readings[0])[slots.mask].abs().max() > CLOSE
     with torch.no_grad():
-        for name, table in model.plain.decoder.named_parameters():
-            if "relation_" in name or name.startswith("labels"):
+        for name, table in model.named_parameters():
+            if "relation_" in name or "decoder.labels" in name:
                 table.zero_()
         for found in model.plain.decoder.readings(slots):
             assert (found - readings[0])[slots.mask].abs().max() < CLOSE
@@ -608,11 +638,12 @@ def test_each_reading_knows_the_best_heads_of_the_one_before(of_any_shape):
                 relations[row, word, head] = DEPENDENT_OF
                 if relations[row, head, word] == NONE:  # else they are each other's head
                     relations[row, head, word] = HEAD_OF
-        words = slots.words + decoder.labels(labels)
-        x = torch.cat([words, slots.slots[:, words.size(1) :]], 1)
+        wide = labels.size(1)
+        x = torch.cat([slots.slots[:, :wide] + decoder.labels(labels), slots.slots[:, wide:]], 1)
         segment = torch.zeros_like(slots.position)
-        found = decoder.transformer(x, slots.position, segment, Visible(slots.there, None, relations))
-        assert (found[:, : words.size(1)] - after)[slots.mask].abs().max() < CLOSE
+        transformer = model.plain.encoder.transformer
+        found = transformer(x, slots.position, segment, Visible(slots.there, None, relations))
+        assert (found[:, :wide] - after)[slots.mask].abs().max() < CLOSE
 
 
 def test_all_readings_are_trained_and_no_gradient_goes_through_a_graph(of_any_shape):
@@ -628,6 +659,28 @@ def test_all_readings_are_trained_and_no_gradient_goes_through_a_graph(of_any_sh
     labels = model.plain.decoder.labels.weight
     assert torch.autograd.grad(first.scores.sum(), labels, retain_graph=True, allow_unused=True) == (None,)
     assert torch.autograd.grad(second.scores.sum(), labels)[0].abs().max() > 0
+
+
+def test_tags_are_predicted_from_the_first_reading(of_any_shape):
+    task, batch = of_any_shape
+    architecture = architecture_of("recursive_g2g_small")
+    options = architecture.options(**{**architecture.defaults, "tag_loss": 0.1})
+    model = architecture.build(options, task.resources).eval()
+    with torch.no_grad():
+        out = model.encoder(batch["net_input"]["src_tokens"])
+        first, *_ = model.decoder.readings(out)
+        assert torch.equal(first, out.words) and not torch.equal(first, out.slots[:, : first.size(1)])
+        (tags, *_) = model.tag_heads.predict(out.words, out.lengths.tolist())
+    assert {*tags} == {"upos", "lemma"} and len(tags["upos"]) == int(out.lengths[0])
+
+
+def test_what_reads_is_there_once(of_any_shape):
+    """The decoder reads again by the layers of the encoder, of a copy by those of the copy."""
+    task, _ = of_any_shape
+    model = make_model("refined", task.resources).plain
+    assert not any(name.startswith("decoder.") and "layers" in name for name in model.state_dict())
+    copied = copy.deepcopy(model)
+    assert copied.decoder.encoder is copied.encoder is not model.encoder
 
 
 def test_without_refining_there_are_no_relations_to_learn(of_any_shape):
@@ -675,7 +728,6 @@ def test_amrs_are_refused(tmp_path):
         ("state_transformer", {"read_tags": True}, "no --tag-loss or --read-tags here"),
         ("sentence_transformer", {"encoder_attention_heads": 5}, "does not divide --encoder-embed-dim"),
         ("sentence_transformer", {"pretrained": "x", "pretrained_layers": "1-2"}, "are for other models"),
-        ("recursive_g2g", {"tag_loss": 0.1}, "no --tag-loss or --read-tags here"),
         ("recursive_g2g", {"refine": 21}, "refine"),
     ],
 )

@@ -97,8 +97,19 @@ class SentenceEncoder(SlotEncoder):
         self, src_tokens: Tensor, features: Tensor | None = None, words: WordTensors | None = None
     ) -> EncoderOut:
         slots = self.slots(src_tokens, features, words)
+        return EncoderOut(self.read_words(slots, slots.slots), slots.mask, slots.lengths, features)
+
+    def read_words(self, slots: Slots, x: Tensor, relations: Tensor | None = None) -> Tensor:
+        """(B, P, dim), the words and the root. x: (B, L, dim), the embeddings of slots. relations: (B, L, L), of a
+        graph."""
         segment = torch.zeros_like(slots.position)
-        wide = slots.words.size(1)
-        wanted = torch.arange(wide, device=segment.device).expand(len(segment), -1)
-        read = self.transformer(slots.slots, slots.position, segment, Visible(slots.there, wanted))
-        return EncoderOut(read, slots.mask, slots.lengths, features)
+        wanted = torch.arange(slots.words.size(1), device=segment.device).expand(len(segment), -1)
+        return self.transformer(x, slots.position, segment, Visible(slots.there, wanted, relations))
+
+
+class FirstReading(SentenceEncoder):
+    """Words are read once, and can be read again: `words` of the slots are what was read, not embeddings."""
+
+    def forward(self, src_tokens: Tensor, features: Tensor | None = None, words: WordTensors | None = None) -> Slots:
+        slots = self.slots(src_tokens, features, words)
+        return slots._replace(words=self.read_words(slots, slots.slots))

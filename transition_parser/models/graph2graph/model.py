@@ -16,7 +16,7 @@ from transition_parser.models.graph2graph.decoders import (
     SentenceG2gDecoder,
     StateTransformerDecoder,
 )
-from transition_parser.models.graph2graph.encoder import PIECES, SentenceEncoder, SlotEncoder
+from transition_parser.models.graph2graph.encoder import PIECES, FirstReading, SentenceEncoder, SlotEncoder
 from transition_parser.models.graph2graph.layers import Sizes, Transformer
 from transition_parser.models.graph2graph.options import (
     FeedbackOptions,
@@ -37,6 +37,7 @@ from transition_parser.modules.words import WordInputs
 from transition_parser.transitions.tree_system import TreeSystem
 
 _Encoder = TypeVar("_Encoder", bound=SlotEncoder)
+_Reader = TypeVar("_Reader", bound=SentenceEncoder)
 
 
 class _Parts:
@@ -82,12 +83,10 @@ class _Parts:
         """Of those whose decoders read."""
         return self._with_marks(SlotEncoder(self.reading, dim=self.dim, word_dropout=self.options.word_dropout))
 
-    def sentence_encoder(self) -> SentenceEncoder:
-        """Of the one that reads once."""
-        encoder = SentenceEncoder(
-            self.reading, self.transformer, dim=self.dim, word_dropout=self.options.word_dropout
-        )  # fmt: skip
-        return self._with_marks(encoder)
+    def sentence_encoder(self, kind: type[_Reader]) -> _Reader:
+        """Of those that read before there is any graph."""
+        word_dropout = self.options.word_dropout
+        return self._with_marks(kind(self.reading, self.transformer, dim=self.dim, word_dropout=word_dropout))
 
     def _with_marks(self, encoder: _Encoder) -> _Encoder:
         if self.source is not None:
@@ -102,7 +101,9 @@ def build_sentence_transformer(options: SentenceTransformerOptions, resources: R
     """The plain Sentence Transformer over the dictionaries of `resources`."""
     parts = _Parts(options, resources, graph=False, further=True)
     decoder = SentenceDecoder(resources.table, parts.dim, options)
-    return ParserModel(parts.sentence_encoder(), decoder, tag_heads(options, parts.dim, resources.columns))
+    return ParserModel(
+        parts.sentence_encoder(SentenceEncoder), decoder, tag_heads(options, parts.dim, resources.columns)
+    )
 
 
 def build_sentence_g2g(options: FeedbackOptions, resources: Resources) -> ParserModel:
@@ -115,7 +116,9 @@ def build_sentence_g2g(options: FeedbackOptions, resources: Resources) -> Parser
 def build_recursive_g2g(options: RefiningOptions, resources: Resources) -> ParserModel:
     """The one that finds whole trees. Raises `InputError` where the system of `resources` does not build every tree."""
     parts = _Parts(options, resources, graph=options.refine > 0, further=True)
-    return ParserModel(parts.encoder(), RefiningDecoder(resources.table, parts.transformer, options))
+    encoder = parts.sentence_encoder(FirstReading)
+    tags = tag_heads(options, parts.dim, resources.columns)
+    return ParserModel(encoder, RefiningDecoder(resources.table, encoder, options), tags)
 
 
 def build_state_transformer(options: StateTransformerOptions, resources: Resources) -> ParserModel:

@@ -70,16 +70,6 @@ class Graph2GraphOptions(WordOptions):
 
 
 @dataclass(frozen=True)
-class DecoderReadsOptions(Graph2GraphOptions):
-    """Of those whose decoders read the words."""
-
-    def contradictions(self) -> str | None:
-        if self.tag_loss or self.read_tags:
-            return "there is no encoder before the decoder to predict tags from: no --tag-loss or --read-tags here"
-        return super().contradictions()
-
-
-@dataclass(frozen=True)
 class ActionOptions(Graph2GraphOptions):
     """Of those that score actions."""
 
@@ -92,7 +82,7 @@ class SentenceTransformerOptions(ActionOptions):
 
 
 @dataclass(frozen=True)
-class RefiningOptions(DecoderReadsOptions):
+class RefiningOptions(Graph2GraphOptions):
     """Of the one that finds whole trees; widths as in Mohammadshahi and Henderson 2021."""
 
     arc_width: int = option(500, "width of words as heads and as dependents", least=1, most=_WIDEST)
@@ -102,12 +92,17 @@ class RefiningOptions(DecoderReadsOptions):
 
 
 @dataclass(frozen=True)
-class FeedbackOptions(ActionOptions, DecoderReadsOptions):
-    """Of those that read the sentence again after each action."""
+class FeedbackOptions(ActionOptions):
+    """Of those that read the sentence again after each action, and in their decoders alone."""
 
     sampled_states: int = option(
         0, "states of each derivation that an update learns from, drawn anew each time; 0: all", least=0, most=_FARTHEST
     )
+
+    def contradictions(self) -> str | None:
+        if self.tag_loss or self.read_tags:
+            return "there is no encoder before the decoder to predict tags from: no --tag-loss or --read-tags here"
+        return super().contradictions()
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from transition_parser.models.graph2graph.encoder import Slots
-from transition_parser.models.graph2graph.layers import Transformer, Visible
+from transition_parser.models.graph2graph.encoder import FirstReading, Slots
 from transition_parser.models.graph2graph.options import RefiningOptions
 from transition_parser.models.graph2graph.relations import label_embeddings, told
 from transition_parser.modules.biaffine import BiaffineHeads, RelationsOfHeads
@@ -29,27 +28,31 @@ class RefiningDecoder(TreeDecoder):
 
     Here a tree is made of the heads after the last reading alone (before it a graph may have a circle), and the number
     of readings is fixed; the paper also starts from the trees of other parsers. Without any refining it is its SynTr.
+
+    encoder: the one of the model, which makes the first reading; it reads again, and stays a part of the model alone.
     """
 
-    reads_in_decoder = True
+    encoder: FirstReading
 
-    def __init__(self, table: ActionTable, transformer: Transformer, options: RefiningOptions) -> None:
-        dim, count = transformer.width, len(table.relations)
+    def __init__(self, table: ActionTable, encoder: FirstReading, options: RefiningOptions) -> None:
+        dim, count = encoder.transformer.width, len(table.relations)
         super().__init__(
             table,
             BiaffineHeads(dim, options.arc_width, options.classifier_dropout),
             RelationsOfHeads(dim, options.relation_width, count),
         )
-        self.transformer, self.refine = transformer, options.refine
+        self.__dict__["encoder"] = encoder  # not as a part: it is one of the model
+        self.refine = options.refine
+        self.reads_in_decoder = self.refine > 0
         self.labels = label_embeddings(count, dim) if self.refine else None
 
     def readings(self, encoder_out: EncoderOut) -> Iterator[Tensor]:
         slots = cast(Slots, encoder_out)
-        words = self._read(slots, slots.slots, None)
+        words = slots.words
         yield words
         for _ in range(self.refine):
             assert self.labels is not None
-            words = self._read(slots, *told(slots.slots, slots, self.labels, *self._graph(words, slots)))
+            words = self.encoder.read_words(slots, *told(slots.slots, slots, self.labels, *self._graph(words, slots)))
             yield words
 
     @torch.no_grad()
@@ -61,8 +64,3 @@ class RefiningDecoder(TreeDecoder):
         positions = torch.arange(words.size(1), device=words.device)
         is_word = (positions < slots.lengths[:, None]).long()
         return is_word * (heads - positions), is_word * relations
-
-    def _read(self, slots: Slots, x: Tensor, relations: Tensor | None) -> Tensor:
-        wanted = torch.arange(slots.words.size(1), device=x.device).expand(len(x), -1)
-        segment = torch.zeros_like(slots.position)
-        return self.transformer(x, slots.position, segment, Visible(slots.there, wanted, relations))
