@@ -48,7 +48,7 @@ class Content(NamedTuple):
 
     def kept(self) -> Content:
         """For many steps: contiguous, and in fp32 at least."""
-        return Content(*(_precise(tensor).contiguous() for tensor in self[:4]), item=self.item)
+        return Content(*(tensor.contiguous() for tensor in self.precise()[:4]), item=self.item)
 
     def precise(self) -> Content:
         """In fp32 at least."""

@@ -42,12 +42,18 @@ class Visible(NamedTuple):
 
 
 class Part(NamedTuple):
-    """R rows of W slots that see no others, of which K ask. there: (R, W) bool. relations: (R, K, W); None: no
-    graph."""
+    """R rows of W slots that see no others, of which K ask. there: (R, W) bool. bias: (R, 1, 1, W), see `HeadMask`.
+    relations: (R, K, W); None: no graph."""
 
     there: Tensor
+    bias: Tensor
     asking: int
     relations: Tensor | None
+
+    @classmethod
+    def of(cls, there: Tensor, relations: Tensor | None) -> Part:
+        """One where all slots ask."""
+        return cls(there, HeadMask.of(there[:, None, None]).bias, there.size(1), relations)
 
 
 class Layout(NamedTuple):
@@ -70,13 +76,13 @@ class Layout(NamedTuple):
         there, wanted, relations = visible
         count, length = there.shape
         cells = torch.arange(count * length, device=there.device)
-        part = Part(there, length, relations)
+        part = Part.of(there, relations)
         if wanted is None:
             return cls(cells, [part], [part])
         some = None if relations is None else at(relations, wanted)
         asking = cells[::length, None] + wanted
         found = torch.arange(wanted.numel(), device=there.device).view_as(wanted)
-        return cls(cells, [part], [Part(there, wanted.size(1), some)], asking.flatten(), found)
+        return cls(cells, [part], [part._replace(asking=wanted.size(1), relations=some)], asking.flatten(), found)
 
     @classmethod
     def without_gaps(cls, visible: Visible, few_shapes: bool) -> Layout:
@@ -97,13 +103,14 @@ class Layout(NamedTuple):
             cells.append((rows[:, None] * length + columns).flatten())
             known = torch.arange(width) < there[rows].sum(1, keepdim=True)
             among = None if relations is None else relations[rows[:, None, None], columns[:, :, None], columns[:, None]]
-            parts.append(Part(known, width, among))
+            parts.append(Part.of(known, among))
+            # of the wanted ones, which are the first columns of `wanted` where they are words, as many as matter
             some = int(matters[rows].any(0).nonzero().max()) + 1 if bool(matters[rows].any()) else 1
             some = min(some + (-some % WIDTHS if few_shapes else 0), place.size(1))
             asked = place[rows, :some].clamp_max(width - 1)
             asking.append((cell + number * width + asked).flatten())
             found[rows] = ask + number * some + torch.arange(wanted.size(1)).clamp_max(some - 1)
-            last.append(Part(known, some, None if among is None else at(among, asked)))
+            last.append(parts[-1]._replace(asking=some, relations=None if among is None else at(among, asked)))
             cell, ask = cell + len(rows) * width, ask + len(rows) * some
         return cls(torch.cat(cells), parts, last, torch.cat(asking), found)
 
@@ -162,8 +169,7 @@ class Layer(nn.Module):
         keys, values = key_value.unflatten(2, (2 * self.heads, -1)).transpose(1, 2).chunk(2, 1)
         of_keys, of_values = self.relation_keys, self.relation_values
         if part.relations is None or of_keys is None or of_values is None:
-            bias = HeadMask.of(part.there[:, None, None]).bias
-            found = scaled_dot_product_attention(query, keys, values, bias)
+            found = scaled_dot_product_attention(query, keys, values, part.bias)
         else:
             tables = (table.to(keys.dtype).expand(self.heads, -1, -1) for table in (of_keys, of_values))
             content = Content(keys.transpose(0, 1), values.transpose(0, 1), *tables)
