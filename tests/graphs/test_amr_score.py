@@ -1,5 +1,6 @@
 """Smatch by hand, against the package and its program, and the fine-grained scores by hand."""
 
+import os
 import random
 import re
 from collections import Counter
@@ -190,6 +191,13 @@ def test_scores_of_parts_that_no_graph_has(tmp_path):
 def test_an_edge_that_only_its_role_tells_apart_counts_once_unlabeled(tmp_path):
     path = bank(tmp_path / "gold.amr", "(t / talk-01 :ARG0 (i / i) :ARG2 i)")
     assert compare_banks(path, path, fine_grained=True).total()["unlabeled"] == Counts(4, 4, 4)
+
+
+def test_processes_do_not_have_the_callers_handlers_of_signals(tmp_path, monkeypatch):
+    """So they are not forked: they are ended by SIGTERM, and one that handles it may be waiting for a lock for ever."""
+    monkeypatch.setattr(os, "fork", lambda: pytest.fail("forked"))
+    gold, system = bank(tmp_path / "gold.amr", *GOLD * 5), bank(tmp_path / "system.amr", *SYSTEM * 5)
+    assert len(compare_banks(gold, system, processes=2).sentences) == 10
 
 
 def test_processes_and_order_change_nothing(tmp_path):

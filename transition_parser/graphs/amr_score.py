@@ -22,6 +22,7 @@ from transition_parser.graphs.sembleu import NgramCounts, ngram_counts
 from transition_parser.progress import progress
 
 RESTARTS = 4  # those of the program smatch.py
+_CHUNK = 8  # graphs that a process is given at once
 
 
 @dataclass(frozen=True)
@@ -214,10 +215,11 @@ def compare_banks(
     """
     pairs = list(_paired(gold_path, system_path))
     score = partial(_score, restarts=restarts, seed=seed, fine_grained=fine_grained)
-    if processes == 1:
+    if processes == 1 or len(pairs) <= _CHUNK:
         return BankScore(tuple(progress(map(score, pairs), "score", len(pairs))))
-    with multiprocessing.Pool(processes) as pool:
-        return BankScore(tuple(progress(pool.imap(score, pairs, chunksize=8), "score", len(pairs))))
+    # forked processes would have our threads' locks, and handlers of signals that keep them from being ended
+    with multiprocessing.get_context("spawn").Pool(processes) as pool:
+        return BankScore(tuple(progress(pool.imap(score, pairs, chunksize=_CHUNK), "score", len(pairs))))
 
 
 def _score(pair: tuple[AmrEntry, AmrEntry], restarts: int, seed: int, fine_grained: bool) -> SentenceScore:
