@@ -150,13 +150,10 @@ class Layer(nn.Module):
         read, cell, ask = [], 0, 0
         for part in parts:
             rows, width = part.there.shape
-            seen, by = key_value[cell : cell + rows * width], query[ask : ask + rows * part.asking]
-            read.append(
-                self._attention(by.unflatten(0, (rows, part.asking)), seen.unflatten(0, (rows, width)), part).flatten(
-                    0, 1
-                )
-            )
-            cell, ask = cell + len(seen), ask + len(by)
+            seen = key_value[cell : cell + rows * width].unflatten(0, (rows, width))
+            by = query[ask : ask + rows * part.asking].unflatten(0, (rows, part.asking))
+            read.append(self._attention(by, seen, part).flatten(0, 1))
+            cell, ask = cell + rows * width, ask + rows * part.asking
         x = self.norms[0](asks + self.dropout(self.out(torch.cat(read))))
         inner = self.inner(x)
         if not self.activation_in_product:
