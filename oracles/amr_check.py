@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from multiprocessing import get_context
-from typing import TypeVar
 
 from oracles.amr import Derivation, amr_oracle
 from transition_parser.errors import InputError
@@ -17,13 +15,12 @@ from transition_parser.graphs.amr_matching import TooLargeError
 from transition_parser.graphs.amr_score import Counts, compare_graphs
 from transition_parser.graphs.amr_triples import entry_triples, read_triples
 from transition_parser.graphs.bank import AmrEntry
+from transition_parser.process import in_parallel
 from transition_parser.text.pieces import normalise
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_naming import JOINED, Word
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 _CHUNK = 16
 _WORST = 10
 
@@ -54,7 +51,7 @@ class Checked:
 
 def derive(entries: Iterable[AmrEntry], system: AmrSystem, processes: int = 1) -> Iterator[Derived]:
     """The derivations of aligned entries, in their order."""
-    yield from in_parallel(partial(derive_entry, system=system), entries, processes)
+    yield from in_parallel(partial(derive_entry, system=system), entries, processes, _CHUNK)
 
 
 def derive_entry(entry: AmrEntry, system: AmrSystem) -> Derived:
@@ -81,7 +78,7 @@ def check(
 ) -> Iterator[Checked]:
     """Derives and replays each entry. vocabulary: how often training has each action. restarts: of Smatch."""
     work = partial(check_entry, system=system, vocabulary=vocabulary, restarts=restarts)
-    yield from in_parallel(work, entries, processes)
+    yield from in_parallel(work, entries, processes, _CHUNK)
 
 
 def check_entry(entry: AmrEntry, system: AmrSystem, vocabulary: Counter[Action] | None, restarts: int) -> Checked:
@@ -126,15 +123,6 @@ def _built(system: AmrSystem, words: Sequence[Word], actions: Sequence[Action]) 
         return system.replay(words, actions)
     except ValueError:
         return None
-
-
-def in_parallel(work: Callable[[Item], Result], items: Iterable[Item], processes: int) -> Iterator[Result]:
-    """`map(work, items)`, shared by processes; in the order of the items."""
-    if processes == 1:
-        yield from map(work, items)
-        return
-    with get_context("spawn").Pool(processes) as pool:
-        yield from pool.imap(work, items, chunksize=_CHUNK)
 
 
 def seen_only(

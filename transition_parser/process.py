@@ -1,13 +1,17 @@
-"""Settings of the whole process. Only the command line makes settings that last, never the Python API."""
+"""Settings of the whole process, and work shared by several. Only the command line makes settings that last, never the
+Python API."""
 
 from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def keep_freed_memory() -> None:
@@ -43,6 +47,20 @@ def let_idle_threads_sleep() -> None:
     several times the time of the work itself. Keeps what the user has set.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+
+def in_parallel(work: Callable[[Item], Result], items: Iterable[Item], processes: int, chunk: int) -> Iterator[Result]:
+    """`map(work, items)`, shared by processes that get `chunk` items at once; in the order of the items.
+
+    They are not forked: they would have our threads' locks, and handlers of signals that keep them from being ended.
+    """
+    if processes == 1:
+        yield from map(work, items)
+        return
+    from multiprocessing import get_context  # slow to import, and most programs have one process
+
+    with get_context("spawn").Pool(processes) as pool:
+        yield from pool.imap(work, items, chunksize=chunk)
 
 
 def _of_glibc(name: str) -> Callable | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,6 +15,7 @@ from preprocess.aligner.words import Span, Words, span
 from transition_parser.errors import InputError
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AmrEntry
+from transition_parser.process import in_parallel
 from transition_parser.text.tokens import tokenise
 
 _SURE = 0.7  # a node with a candidate as good as this teaches EM nothing
@@ -75,11 +75,7 @@ def aligned(
 ) -> Iterator[AmrEntry]:
     """What `align_corpus` returns, one by one."""
     align = partial(align_entry, table=table, keep=keep)
-    if processes == 1 or len(entries) <= _CHUNK:
-        yield from map(align, entries)
-        return
-    with multiprocessing.get_context("spawn").Pool(processes) as pool:
-        yield from pool.imap(align, entries, chunksize=_CHUNK)
+    return in_parallel(align, entries, 1 if len(entries) <= _CHUNK else processes, _CHUNK)
 
 
 def align_entry(entry: AmrEntry, table: WordConceptTable | None = None, keep: bool = True) -> AmrEntry:

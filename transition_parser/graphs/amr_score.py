@@ -5,7 +5,6 @@ Sources: Cai and Knight 2013; Damonte, Cohen and Satta 2017, sec. 5, with their 
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from transition_parser.graphs.amr_matching import TooLargeError, best_mapping
 from transition_parser.graphs.amr_triples import Triples, read_triples
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.graphs.sembleu import NgramCounts, ngram_counts
+from transition_parser.process import in_parallel
 from transition_parser.progress import progress
 
 RESTARTS = 4  # those of the program smatch.py
@@ -215,11 +215,8 @@ def compare_banks(
     """
     pairs = list(_paired(gold_path, system_path))
     score = partial(_score, restarts=restarts, seed=seed, fine_grained=fine_grained)
-    if processes == 1 or len(pairs) <= _CHUNK:
-        return BankScore(tuple(progress(map(score, pairs), "score", len(pairs))))
-    # forked processes would have our threads' locks, and handlers of signals that keep them from being ended
-    with multiprocessing.get_context("spawn").Pool(processes) as pool:
-        return BankScore(tuple(progress(pool.imap(score, pairs, chunksize=_CHUNK), "score", len(pairs))))
+    results = in_parallel(score, pairs, 1 if len(pairs) <= _CHUNK else processes, _CHUNK)
+    return BankScore(tuple(progress(results, "score", len(pairs))))
 
 
 def _score(pair: tuple[AmrEntry, AmrEntry], restarts: int, seed: int, fine_grained: bool) -> SentenceScore:
