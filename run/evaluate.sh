@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Parses a treebank or an AMR bank with a model, greedily and with a beam of 10, and scores it:
-# bash run/evaluate.sh MODEL GOLD.conllu|GOLD.amr
+# Parses a treebank or an AMR bank with a model, greedily and with a beam of 10, and scores it; options are those of
+# `transition-parser parse`, such as --ensemble OTHER:
+# bash run/evaluate.sh MODEL GOLD.conllu|GOLD.amr [OPTION …]
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
-if [ $# -ne 2 ] || [ ! -f "$2" ]; then usage "MODEL GOLD.conllu|GOLD.amr"; fi
+if [ $# -lt 2 ] || [ ! -f "$2" ]; then usage "MODEL GOLD.conllu|GOLD.amr [OPTION …]"; fi
 model=$1 gold=$2
+shift 2
 case $gold in
 *.amr) suffix=amr variants=("" --fine-grained) ;;
 *) suffix=conllu variants=("" --full-labels) ;;
@@ -12,7 +14,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 untagged "$gold" >"$work/input.$suffix"
 for beam in 1 10; do
-    transition-parser parse "$model" "$work/input.$suffix" --beam "$beam" -o "$work/$beam.$suffix"
+    transition-parser parse "$model" "$work/input.$suffix" --beam "$beam" -o "$work/$beam.$suffix" "$@"
     for variant in "${variants[@]}"; do
         figures=$(transition-parser score "$gold" "$work/$beam.$suffix" --json $variant)
         echo "beam $beam $variant $figures"

@@ -112,6 +112,19 @@ def test_tags_of_the_gold_file_are_not_scored_as_if_they_were_predicted(checkpoi
     assert done.stdout.count('"las"') == 4 and '"upos"' not in done.stdout
 
 
+def test_evaluation_hands_options_to_parse(checkpoint, tmp_path):
+    """An ensemble of a model and itself parses as the model does; a wrong option ends the script."""
+    alone, ensemble = (
+        bash("evaluate.sh", checkpoint, SAMPLE, *options, cwd=tmp_path).stdout
+        for options in ((), ("--ensemble", checkpoint))
+    )
+    assert ensemble == alone
+    assert (
+        "missing.pt"
+        in bash("evaluate.sh", checkpoint, SAMPLE, "--ensemble", "missing.pt", cwd=tmp_path, status=2).stderr
+    )
+
+
 def test_training_reads_a_config_and_lets_idle_threads_sleep(tmp_path, data_folder):
     (tmp_path / "data").symlink_to(data_folder)
     flags = ("--max-update", "1", "--max-tokens", "300", "--valid-beam", "0", "--best-checkpoint-metric", "loss")
