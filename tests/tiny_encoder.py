@@ -22,7 +22,7 @@ def make_encoder(folder: Path, seed: int = 1) -> Path:
     config = BertConfig(
         vocab_size=len(vocabulary), hidden_size=WIDTH, num_hidden_layers=LAYERS, num_attention_heads=2,
         intermediate_size=32, max_position_embeddings=LONGEST,
-        hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+        hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1,
     )  # fmt: skip
     BertModel(config).save_pretrained(folder)
     return folder

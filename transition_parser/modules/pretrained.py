@@ -289,11 +289,11 @@ class PretrainedWords(nn.Module):
 
 
 def _draw_cheaply(network: nn.Module) -> None:
-    """Its dropout layers draw their random numbers as ours do; those of attention are not layers."""
+    """Its dropout layers draw their random numbers as ours do; attention only reads the p of its own."""
     for parent in list(network.modules()):
         for name, layer in parent.named_children():
             if type(layer) is nn.Dropout:
-                setattr(parent, name, Dropout(layer.p))
+                setattr(parent, name, Dropout(layer.p).train(layer.training))
 
 
 def _add_adapters(network: nn.Module, rank: int) -> None:
