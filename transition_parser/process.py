@@ -7,8 +7,11 @@ import ctypes
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain, islice
 from threading import Lock
 from typing import Any, TypeVar
+
+from transition_parser.errors import InputError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -50,17 +53,29 @@ def let_idle_threads_sleep() -> None:
 
 
 def in_parallel(work: Callable[[Item], Result], items: Iterable[Item], processes: int, chunk: int) -> Iterator[Result]:
-    """`map(work, items)`, shared by processes that get `chunk` items at once; in the order of the items.
+    """`map(work, items)`, shared by processes that get `chunk` items at once; in the order of the items. No more items
+    than that are worked on here.
 
-    They are not forked: they would have our threads' locks, and handlers of signals that keep them from being ended.
+    The processes are not forked: they would have our threads' locks, and handlers of signals that keep them from being
+    ended. So a script that calls this needs `if __name__ == "__main__":`. Raises `InputError` where one of them dies.
     """
-    if processes == 1:
-        yield from map(work, items)
+    items = iter(items)
+    first = [] if processes == 1 else list(islice(items, chunk + 1))
+    if len(first) <= chunk:
+        yield from map(work, chain(first, items))
         return
-    from multiprocessing import get_context  # slow to import, and most programs have one process
+    from concurrent.futures import ProcessPoolExecutor  # slow to import, and most programs have one process
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
 
-    with get_context("spawn").Pool(processes) as pool:
-        yield from pool.imap(work, items, chunksize=chunk)
+    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+        try:
+            yield from pool.map(work, chain(first, items), chunksize=chunk)
+        except BrokenProcessPool:
+            raise InputError(
+                f"one of {processes} processes ended before its work was done: there was too little memory "
+                "for so many, or they were started by a script without `if __name__ == '__main__':`"
+            ) from None
 
 
 def _of_glibc(name: str) -> Callable | None:

@@ -75,7 +75,7 @@ def aligned(
 ) -> Iterator[AmrEntry]:
     """What `align_corpus` returns, one by one."""
     align = partial(align_entry, table=table, keep=keep)
-    return in_parallel(align, entries, 1 if len(entries) <= _CHUNK else processes, _CHUNK)
+    return in_parallel(align, entries, processes, _CHUNK)
 
 
 def align_entry(entry: AmrEntry, table: WordConceptTable | None = None, keep: bool = True) -> AmrEntry:

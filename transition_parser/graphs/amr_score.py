@@ -210,12 +210,12 @@ def compare_banks(
 ) -> BankScore:
     """Smatch of two files whose entries correspond in order, and in `# ::id` where both have one.
 
-    processes: changes the time, not the result. Raises `InputError` where an entry is broken or the files don't
-    hold the same sentences.
+    processes: changes the time, not the result; a script that asks for several needs `if __name__ == "__main__":`.
+    Raises `InputError` where an entry is broken or the files don't hold the same sentences.
     """
     pairs = list(_paired(gold_path, system_path))
     score = partial(_score, restarts=restarts, seed=seed, fine_grained=fine_grained)
-    results = in_parallel(score, pairs, 1 if len(pairs) <= _CHUNK else processes, _CHUNK)
+    results = in_parallel(score, pairs, processes, _CHUNK)
     return BankScore(tuple(progress(results, "score", len(pairs))))
 
 
