@@ -46,6 +46,45 @@ def test_what_it_remembers_is_read_again():
     assert [group["lr"] for group in again.param_groups] == pytest.approx([0.3, 0.03])
 
 
+def test_steps_are_those_of_fairseq():
+    """With weight decay, and gradients beside which epsilon is nothing."""
+    options = Namespace(**OPTIONS | {"weight_decay": 0.01})
+    torch.manual_seed(1)
+    start, gradients = torch.randn(3), torch.randn(5, 3)
+    found = []
+    for kind in (AdamByPart, FairseqAdam):
+        parameter = torch.nn.Parameter(start.clone())
+        optimizer = kind(options, [parameter])
+        for gradient in gradients:
+            parameter.grad = gradient.clone()
+            optimizer.step()
+        found.append(parameter.detach())
+    assert torch.allclose(*found, atol=1e-5) and not torch.allclose(found[0], start, atol=0.1)
+
+
+def test_what_another_adam_remembered_is_read():
+    """And computed with by the same kernel."""
+    (parameter, _), copies = parameters(), parameters()
+    old = FairseqAdam(Namespace(**OPTIONS), [parameter])
+    parameter.grad = torch.ones(3)
+    old.step()
+    new = AdamByPart(Namespace(**OPTIONS), copies[:1])
+    new.load_state_dict(old.state_dict() | {"param_groups": [old.state_dict()["param_groups"][0] | {"lr_scale": 1.0}]})
+    assert all(group["fused"] for group in new.param_groups)
+    (remembered,) = new.optimizer.state.values()
+    assert torch.equal(remembered["exp_avg"], old.optimizer.state[parameter]["exp_avg"])
+    new.step()
+
+
+def test_copies_of_weights_without_their_rates_are_refused():
+    """As fairseq makes for training in half precision."""
+    copies = AdamByPart(Namespace(**OPTIONS), [torch.nn.Parameter(torch.zeros(3)) for _ in range(2)])
+    wrapped = Namespace(fp32_optimizer=copies)
+    with pytest.raises(InputError, match="use --train-precision bf16"):
+        check_optimizer(wrapped, parameters())
+    check_optimizer(wrapped, parameters()[:1])
+
+
 def test_another_optimizer_is_refused():
     first, second = parameters()
     adam = FairseqAdam(Namespace(**OPTIONS), [first, second])
