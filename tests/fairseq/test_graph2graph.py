@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.conftest import SAMPLE, run_here
 from tests.fairseq import any_model
@@ -100,6 +101,16 @@ def test_an_exported_model_without_its_encoder(data_folder, checkpoint, encoder,
 def test_from_scratch(data_folder, tmp_path, arch, options):
     done = train(data_folder, tmp_path, arch, *options, "--no-save", updates=3)
     assert '"valid_las"' in done.stdout + done.stderr
+
+
+def test_an_encoder_of_two_corpora(data_folder, tmp_path):
+    """Where the decoder reads no words itself, the encoder learns from another corpus, too, and there is one."""
+    train(data_folder, tmp_path, "recursive_g2g_small", "--refine", "0", "--also", str(data_folder), updates=4)
+    names = torch.load(tmp_path / "checkpoint_last.pt", weights_only=False)["model"].keys()
+    along = {name for name in names if name.startswith("also_")}
+    assert along == {f"also_{name}" for name in names if name.startswith("decoder.")}
+    refined = train(data_folder, tmp_path / "refined", "recursive_g2g_small", "--also", str(data_folder), status=1)
+    assert "InputError: --also: recursive_g2g_small has no encoder to share" in refined.stderr
 
 
 def test_options_that_make_no_sense(data_folder, amr_data_folder, tmp_path):

@@ -61,7 +61,7 @@ class TrainingModel(BaseFairseqModel):
         plain, also = architecture.build(options, task.resources), None
         if task.also_resources is not None:
             if cast(Decoder, plain.decoder).reads_in_decoder:
-                raise InputError(f"--also: {args.arch} has no encoder to share, as its decoder reads the words")
+                raise InputError(f"--also: {args.arch} has no encoder to share, as its decoder reads the words, too")
             also = architecture.build(options, task.also_resources)
             also.encoder = plain.encoder
         return cls(plain, also)

@@ -18,7 +18,7 @@ CLS, SEP, SECOND_SEP = MARKS = range(3)
 
 
 class Slots(NamedTuple):
-    """The first four fields are those of `EncoderOut`; `words` are embeddings.
+    """The first four fields are those of `EncoderOut`; `words` are embeddings, or what was read (`FirstReading`).
 
     P slots are the words and the root (the one behind the last word), then come CLS, SEP and another SEP, then pieces
     of words other than the first ones. Slots are in no order: attention knows of none but that of positions.

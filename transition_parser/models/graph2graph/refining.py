@@ -29,10 +29,11 @@ class RefiningDecoder(TreeDecoder):
     Here a tree is made of the heads after the last reading alone (before it a graph may have a circle), and the number
     of readings is fixed; the paper also starts from the trees of other parsers. Without any refining it is its SynTr.
 
-    encoder: the one of the model, which makes the first reading; it reads again, and stays a part of the model alone.
+    encoder: the one of the model, which makes the first reading; where it reads again it is known here too, but stays a
+    part of the model alone.
     """
 
-    encoder: FirstReading
+    encoder: FirstReading | None
 
     def __init__(self, table: ActionTable, encoder: FirstReading, options: RefiningOptions) -> None:
         dim, count = encoder.transformer.width, len(table.relations)
@@ -41,8 +42,8 @@ class RefiningDecoder(TreeDecoder):
             BiaffineHeads(dim, options.arc_width, options.classifier_dropout),
             RelationsOfHeads(dim, options.relation_width, count),
         )
-        self.__dict__["encoder"] = encoder  # not as a part: it is one of the model
         self.refine = options.refine
+        self.__dict__["encoder"] = encoder if self.refine else None  # not as a part: it is one of the model
         self.reads_in_decoder = self.refine > 0
         self.labels = label_embeddings(count, dim) if self.refine else None
 
@@ -51,7 +52,7 @@ class RefiningDecoder(TreeDecoder):
         words = slots.words
         yield words
         for _ in range(self.refine):
-            assert self.labels is not None
+            assert self.labels is not None and self.encoder is not None
             words = self.encoder.read_words(slots, *told(slots.slots, slots, self.labels, *self._graph(words, slots)))
             yield words
 
