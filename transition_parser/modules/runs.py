@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 WIDTHS = 8  # widths are multiples of it where there are to be few shapes
-_CELLS = 128  # and so many cells, or more, are what rows are added by
+_CELLS = 128  # there rows are added up to whole blocks of at least so many cells
 _OVERHEAD = 64  # cells: on one core a run more takes about as long as so many of them
 
 
@@ -23,7 +23,7 @@ class Run(NamedTuple):
 
 
 def runs(lengths: Tensor, longest: int, few_shapes: bool = False) -> list[Run]:
-    """Runs of sequences of these lengths, (N,), so that each is in one; longest: what no length is above, nor a width.
+    """Runs of sequences of these lengths, (N,), so that each is in one; longest: no length is greater, and no width is.
 
     Of all ways to cut them the one with the fewest cells, where a run more counts as some. few_shapes: for products in
     bf16 that are not packed, as in training (see `linear.padded_size`). One run on any device but a CPU: there many
@@ -35,7 +35,7 @@ def runs(lengths: Tensor, longest: int, few_shapes: bool = False) -> list[Run]:
     if lengths.device.type != "cpu" or not len(lengths):
         return [Run(torch.arange(len(lengths), device=lengths.device), longest)]
     ascending, order = lengths.sort(stable=True)
-    widths = [min(_up(length, WIDTHS if few_shapes else 1), longest) for length in ascending.tolist()]
+    widths = [min(rounded_up(length, WIDTHS if few_shapes else 1), longest) for length in ascending.tolist()]
     found = []
     for first, stop in _cut(widths, few_shapes):
         width = widths[stop - 1]
@@ -44,12 +44,13 @@ def runs(lengths: Tensor, longest: int, few_shapes: bool = False) -> list[Run]:
     return found
 
 
-def _up(count: int, step: int) -> int:
+def rounded_up(count: int, step: int) -> int:
+    """The next multiple of `step`."""
     return count + -count % step
 
 
 def _rows(count: int, width: int, few_shapes: bool) -> int:
-    return _up(count, max(_CELLS // max(width, 1), 1)) if few_shapes else count
+    return rounded_up(count, max(_CELLS // max(width, 1), 1)) if few_shapes else count
 
 
 def _cut(widths: list[int], few_shapes: bool) -> list[tuple[int, int]]:

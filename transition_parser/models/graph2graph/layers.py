@@ -16,7 +16,7 @@ from transition_parser.modules.attention import HeadMask, scaled_dot_product_att
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.indicated_attention import Content, attend
 from transition_parser.modules.linear import linear
-from transition_parser.modules.runs import WIDTHS, runs
+from transition_parser.modules.runs import WIDTHS, rounded_up, runs
 
 # how slot i is related to slot j: not at all, as its head, as its dependent, as the first piece of its word, as a
 # further piece of the word that j is the first piece of
@@ -42,12 +42,12 @@ class Visible(NamedTuple):
 
 
 class Part(NamedTuple):
-    """R rows of W slots that see no others, of which K ask. there: (R, W) bool. bias: (R, 1, 1, W), see `HeadMask`.
-    relations: (R, K, W); None: no graph."""
+    """R rows of W slots that see no others. there: (R, W) bool. bias: (R, 1, 1, W), see `HeadMask`. queries: K, how
+    many slots of a row ask. relations: (R, K, W); None: no graph."""
 
     there: Tensor
     bias: Tensor
-    asking: int
+    queries: int
     relations: Tensor | None
 
     @classmethod
@@ -82,7 +82,7 @@ class Layout(NamedTuple):
         some = None if relations is None else at(relations, wanted)
         asking = cells[::length, None] + wanted
         found = torch.arange(wanted.numel(), device=there.device).view_as(wanted)
-        return cls(cells, [part], [part._replace(asking=wanted.size(1), relations=some)], asking.flatten(), found)
+        return cls(cells, [part], [part._replace(queries=wanted.size(1), relations=some)], asking.flatten(), found)
 
     @classmethod
     def without_gaps(cls, visible: Visible, few_shapes: bool) -> Layout:
@@ -90,29 +90,33 @@ class Layout(NamedTuple):
         there becomes any other."""
         there, wanted, relations = visible
         assert wanted is not None
-        length = there.size(1)
-        matters = there.gather(1, wanted)
-        found = torch.zeros_like(wanted)
-        order = (~there).byte().argsort(dim=1, stable=True)
-        place = order.argsort(1).gather(1, wanted)
+        matters, found = there.gather(1, wanted), torch.zeros_like(wanted)
+        order = (~there).byte().argsort(dim=1, stable=True)  # the slots of a row, those that are there first
+        place = order.argsort(1).gather(1, wanted)  # of the wanted ones in that order
         if few_shapes:
             order, place = (F.pad(some, (0, -some.size(1) % WIDTHS)) for some in (order, place))
         cells, asking, parts, last, cell, ask = [], [], [], [], 0, 0
         for rows, width in runs(there.sum(1), order.size(1), few_shapes):
-            columns, number = order[rows, :width], torch.arange(len(rows))[:, None]
-            cells.append((rows[:, None] * length + columns).flatten())
+            slots, number = order[rows, :width], torch.arange(len(rows))[:, None]
             known = torch.arange(width) < there[rows].sum(1, keepdim=True)
-            among = None if relations is None else relations[rows[:, None, None], columns[:, :, None], columns[:, None]]
+            among = None if relations is None else relations[rows[:, None, None], slots[:, :, None], slots[:, None]]
+            queries = min(_needed(matters[rows], WIDTHS if few_shapes else 1), place.size(1))
+            asked = place[rows, :queries].clamp_max(width - 1)
             parts.append(Part.of(known, among))
-            # of the wanted ones, which are the first columns of `wanted` where they are words, as many as matter
-            some = int(matters[rows].any(0).nonzero().max()) + 1 if bool(matters[rows].any()) else 1
-            some = min(some + (-some % WIDTHS if few_shapes else 0), place.size(1))
-            asked = place[rows, :some].clamp_max(width - 1)
+            last.append(parts[-1]._replace(queries=queries, relations=None if among is None else at(among, asked)))
+            cells.append((rows[:, None] * there.size(1) + slots).flatten())
             asking.append((cell + number * width + asked).flatten())
-            found[rows] = ask + number * some + torch.arange(wanted.size(1)).clamp_max(some - 1)
-            last.append(parts[-1]._replace(asking=some, relations=None if among is None else at(among, asked)))
-            cell, ask = cell + len(rows) * width, ask + len(rows) * some
+            found[rows] = ask + number * queries + torch.arange(wanted.size(1)).clamp_max(queries - 1)
+            cell, ask = cell + len(rows) * width, ask + len(rows) * queries
         return cls(torch.cat(cells), parts, last, torch.cat(asking), found)
+
+
+def _needed(matters: Tensor, step: int) -> int:
+    """How many columns of (R, K) are as far as the last one that matters in any row: 1 at the least, a multiple of
+    `step`."""
+    columns = matters.any(0).nonzero()
+    count = int(columns.max()) + 1 if len(columns) else 1
+    return rounded_up(count, step)
 
 
 def at(x: Tensor, slots: Tensor) -> Tensor:
@@ -151,9 +155,9 @@ class Layer(nn.Module):
         for part in parts:
             rows, width = part.there.shape
             seen = key_value[cell : cell + rows * width].unflatten(0, (rows, width))
-            by = query[ask : ask + rows * part.asking].unflatten(0, (rows, part.asking))
+            by = query[ask : ask + rows * part.queries].unflatten(0, (rows, part.queries))
             read.append(self._attention(by, seen, part).flatten(0, 1))
-            cell, ask = cell + rows * width, ask + rows * part.asking
+            cell, ask = cell + rows * width, ask + rows * part.queries
         x = self.norms[0](asks + self.dropout(self.out(torch.cat(read))))
         inner = self.inner(x)
         if not self.activation_in_product:
@@ -209,4 +213,6 @@ class Transformer(nn.Module):
         for layer in self.layers[:-1]:
             x = layer(x, layout.parts)
         x = self.layers[-1](x, layout.last, layout.asking)
-        return x.unflatten(0, words.shape[:2]) if layout.found is None else x[layout.found]
+        if layout.found is None:
+            return x.unflatten(0, words.shape[:2])
+        return x.index_select(0, layout.found.flatten()).unflatten(0, layout.found.shape)
