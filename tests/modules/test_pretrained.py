@@ -112,6 +112,14 @@ def test_an_encoder_that_learns_drops_some_in_training_alone(folder):
     assert not torch.allclose(one, other, atol=1e-3)
 
 
+@pytest.mark.parametrize("training", ["adapters", "whole"])
+def test_training_goes_on_from_a_frozen_encoder(folder, training):
+    frozen, learning = words_of(folder), words_of(folder, training=training)
+    learning.load_state_dict(frozen.state_dict())
+    inputs, x = frozen.read(SENTENCES), torch.zeros(len(SENTENCES), 64, 8)
+    assert torch.allclose(learning.eval()(inputs, x), frozen.eval()(inputs, x), atol=1e-5)
+
+
 def test_new_adapters_change_nothing(folder):
     plain, adapted = words_of(folder).eval(), words_of(folder, training="adapters").eval()
     for ours, theirs in zip(vectors(adapted, SENTENCES), vectors(plain, SENTENCES), strict=True):

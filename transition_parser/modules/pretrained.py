@@ -325,7 +325,9 @@ def _leave_out(module: PretrainedWords, values: dict, prefix: str, _metadata: An
 
 
 def _fill_in(module: PretrainedWords, values: dict, prefix: str, *_: Any) -> None:
-    """Gives a state dictionary that is loaded what `_leave_out` left out."""
+    """Gives a state dictionary that is loaded what `_leave_out` left out: of a model whose encoder was frozen all of
+    it, so that training can go on from it with adapters, or with the whole encoder."""
+    was_frozen = not any(name.startswith(f"{prefix}network.") for name in values)
     for name, value in module.network.state_dict(keep_vars=True).items():
-        if not _is_stored(module, f"{prefix}network.{name}", prefix):
+        if was_frozen or not _is_stored(module, f"{prefix}network.{name}", prefix):
             values[f"{prefix}network.{name}"] = value.detach()
