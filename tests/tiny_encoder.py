@@ -12,7 +12,7 @@ LAYERS, WIDTH, LONGEST = 3, 16, 24
 _LETTERS = [*string.ascii_lowercase, *string.digits, *string.punctuation]
 
 
-def make_encoder(folder: Path, seed: int = 1) -> Path:
+def make_encoder(folder: Path, seed: int = 1, dropout: float = 0.1) -> Path:
     """Writes it; another seed gives other weights."""
     folder.mkdir(parents=True)
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *_LETTERS, *(f"##{letter}" for letter in _LETTERS)]
@@ -22,7 +22,7 @@ def make_encoder(folder: Path, seed: int = 1) -> Path:
     config = BertConfig(
         vocab_size=len(vocabulary), hidden_size=WIDTH, num_hidden_layers=LAYERS, num_attention_heads=2,
         intermediate_size=32, max_position_embeddings=LONGEST,
-        hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1,
+        hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout,
     )  # fmt: skip
     BertModel(config).save_pretrained(folder)
     return folder
