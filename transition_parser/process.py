@@ -53,8 +53,8 @@ def let_idle_threads_sleep() -> None:
 
 
 def in_parallel(work: Callable[[Item], Result], items: Iterable[Item], processes: int, chunk: int) -> Iterator[Result]:
-    """`map(work, items)`, shared by processes that get `chunk` items at once; in the order of the items. No more items
-    than that are worked on here.
+    """`map(work, items)`, shared by processes that get `chunk` items at once; in the order of the items. Where there
+    are no more than one of them would get, this process does the work.
 
     The processes are not forked: they would have our threads' locks, and handlers of signals that keep them from being
     ended. So a script that calls this needs `if __name__ == "__main__":`. Raises `InputError` where one of them dies.

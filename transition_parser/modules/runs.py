@@ -45,7 +45,7 @@ def runs(lengths: Tensor, longest: int, few_shapes: bool = False) -> list[Run]:
 
 
 def rounded_up(count: int, step: int) -> int:
-    """The next multiple of `step`."""
+    """The least multiple of `step` that is no less than `count`."""
     return count + -count % step
 
 
