@@ -215,7 +215,7 @@ def test_slots_left_out_and_rows_in_parts_change_nothing(monkeypatch, graph, few
     layout = Layout.without_gaps(visible, few_shapes)
     assert len(layout.parts) > 1 and len(layout.cells) < there.numel() / 2
     words, position = torch.randn(rows, length, 8).double(), torch.arange(length).expand(rows, -1)
-    weight = torch.randn(rows, 7, 8).double() * there[:, :7, None]  # of each feature: their squares sum up to 1
+    weight = torch.randn(rows, 7, 8).double() * there[:, :7, None]  # behind a norm features sum up to a constant
     found = []
     for transformer.closes_gaps in (True, False):
         read = transformer(words, position, torch.zeros_like(position), visible)

@@ -5,6 +5,7 @@ from argparse import Namespace
 import pytest
 import torch
 from fairseq.optim.adam import FairseqAdam
+from fairseq.optim.fp16_optimizer import FP16Optimizer
 
 from transition_parser.errors import InputError
 from transition_parser.schedulers.adam_by_part import AdamByPart, check_optimizer
@@ -78,8 +79,9 @@ def test_what_another_adam_remembered_is_read():
 
 def test_copies_of_weights_without_their_rates_are_refused():
     """As fairseq makes for training in half precision."""
-    copies = AdamByPart(Namespace(**OPTIONS), [torch.nn.Parameter(torch.zeros(3)) for _ in range(2)])
-    wrapped = Namespace(fp32_optimizer=copies)
+    copies = [torch.nn.Parameter(torch.zeros(3)) for _ in range(2)]
+    config = Namespace(common=Namespace(bf16=True, fp16_scale_window=1), optimizer=Namespace(**OPTIONS))
+    wrapped = FP16Optimizer(config, copies, AdamByPart(Namespace(**OPTIONS), copies), copies)
     with pytest.raises(InputError, match="use --train-precision bf16"):
         check_optimizer(wrapped, parameters())
     check_optimizer(wrapped, parameters()[:1])

@@ -151,8 +151,8 @@ class Decoder(nn.Module):
     """What all decoders share: the action vocabulary, and the parser states of derivations.
 
     needs: the fields of `States` that it reads; the others are never made. hidden: those that it is shown empty, see
-    `BatchedMachine` and `hide`. reads_in_decoder: the decoder reads words itself, so that two
-    models that share an encoder (`--also`) would not share all that reads words.
+    `BatchedMachine` and `hide`. reads_in_decoder: the decoder reads words itself, so that two models that
+    share an encoder (`--also`) would not share all that reads words.
     """
 
     needs: Collection[str] = ()

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import torch
-from fairseq.optim import register_optimizer
+from fairseq.optim import FairseqOptimizer, register_optimizer
 from fairseq.optim.adam import FairseqAdam, FairseqAdamConfig
 from torch import nn
 
@@ -52,19 +52,11 @@ def lr_scale(parameter: nn.Parameter) -> float:
     return getattr(parameter, LR_SCALE, 1.0)
 
 
-def check_optimizer(optimizer: object, parameters: Iterable[nn.Parameter]) -> None:
+def check_optimizer(optimizer: FairseqOptimizer, parameters: Iterable[nn.Parameter]) -> None:
     """Raises `InputError` where parts of a model have learning rates of their own, and the optimizer does not know."""
-    inner = optimizer
-    while not isinstance(inner, AdamByPart) and hasattr(inner, "fp32_optimizer"):
-        inner = inner.fp32_optimizer  # of training in half precision
-    wanted = {lr_scale(parameter) for parameter in parameters}
-    if not isinstance(inner, AdamByPart):
-        if wanted - {1.0}:
-            raise InputError(
-                "--pretrained-lr-scale needs --optimizer adam_by_part: others give all parts the same rate"
-            )
-    elif not wanted <= {group[LR_SCALE] for group in inner.param_groups}:
+    known = {group.get(LR_SCALE, 1.0) for group in optimizer.param_groups}
+    if not {lr_scale(parameter) for parameter in parameters} <= known:
         raise InputError(
-            "--bf16 and --fp16 train copies of the weights, which have no --pretrained-lr-scale: "
-            "use --train-precision bf16"
+            "--pretrained-lr-scale needs --optimizer adam_by_part: others give all parts the same rate, and so do the "
+            "copies of the weights that --bf16 and --fp16 train (use --train-precision bf16)"
         )
