@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
-# The open AMR corpora and the examples of the AMR guidelines, to binarised data: bash run/prepare_open_amr.sh CORPORA DATA
+# The open AMR corpora and the examples of the AMR guidelines, to binarised data:
+# bash run/prepare_open_amr.sh CORPORA DATA [FURTHER.amr …]
 # CORPORA holds the folders lpp-v3.0, bio-union, qald9, wiser-dialogue-amr, scout-standard-amr and guidelines (it may
 # be missing), each with a train.amr made from what is published (see the cards of en-amr and en-amr-minilm); development and
-# test data are those of lpp-v3.0. Entries that can't be read are named and left out.
+# test data are those of lpp-v3.0. FURTHER banks, such as one of run/silver.py, are for training, too. Entries that can't be
+# read are named and left out.
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
-if [ $# -ne 2 ] || [ ! -d "$1" ]; then usage "CORPORA DATA"; fi
+if [ $# -lt 2 ] || [ ! -d "$1" ]; then usage "CORPORA DATA [FURTHER.amr …]"; fi
 corpora=$1 data=$2
+shift 2
 train=()
 for corpus in lpp-v3.0 bio-union qald9 wiser-dialogue-amr scout-standard-amr guidelines; do
     if [ "$corpus" = guidelines ] && [ ! -d "$corpora/$corpus" ]; then continue; fi
     train+=("$corpora/$corpus/train.amr")
 done
-transition-parser preprocess amr --train "${train[@]}" --valid "$corpora/lpp-v3.0/dev.amr" \
+transition-parser preprocess amr --train "${train[@]}" "$@" --valid "$corpora/lpp-v3.0/dev.amr" \
     --test "$corpora/lpp-v3.0/test.amr" --dest "$data" --skip-bad --domains
 bash "$root/run/binarise.sh" "$data"

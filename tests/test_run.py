@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from tests.conftest import ROOT, SAMPLE
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
+from transition_parser.graphs.bank import read_bank
+from transition_parser.graphs.conllu import read_conllu
 
 RUN = ROOT / "run"
 INSTALLED = ("train", "draw", "pretrained", "docs", "test")  # the extras that run/setup.sh installs
@@ -136,6 +138,60 @@ def test_training_reads_a_config_and_lets_idle_threads_sleep(tmp_path, data_fold
     assert "training ends after 1 updates" in done.stdout + done.stderr
     policies = set(re.findall("OMP_WAIT_POLICY = '(.*)'", done.stderr))
     assert policies <= {"PASSIVE"} and (policies or sys.platform != "linux")
+
+
+def silver(*arguments: str | Path, status: int = 0) -> subprocess.CompletedProcess:
+    done = subprocess.run([sys.executable, RUN / "silver.py", *arguments], capture_output=True, text=True)
+    assert done.returncode == status, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def silver_bank(tmp_path_factory):
+    """The sentences of the sample, given twice, parsed by the package's small model."""
+    bank = tmp_path_factory.mktemp("silver") / "silver.amr"
+    done = silver(SAMPLE, SAMPLE, "-o", bank, "--model", "en-amr", "--beam", "1")
+    assert done.stdout.endswith(f" AMRs in {bank}\n")
+    return bank
+
+
+def test_silver_data_are_the_sentences_of_a_treebank_each_once(silver_bank):
+    entries = list(read_bank(silver_bank))
+    sentences = {one.id: " ".join(form.replace(" ", "") for form in one.forms) for one in read_conllu(SAMPLE)}
+    texts = [entry.text for entry in entries]
+    kept = {text for text in sentences.values() if 3 <= len(text.split()) <= 40}
+    assert len(texts) == len(kept) and {*texts} == kept and len(kept) > 30
+    assert all(sentences[entry.id] == entry.text and entry.graph is not None for entry in entries)
+    assert ":wiki" not in silver_bank.read_text()
+
+
+def test_silver_data_with_unwanted_concepts_are_left_out(silver_bank, tmp_path):
+    def having(path: Path) -> list[bool]:
+        return ["person" in entry.amr.labels for entry in read_bank(path)]
+
+    silver(SAMPLE, "-o", tmp_path / "rest.amr", "--model", "en-amr", "--beam", "1", "--without", "person", "no-such")
+    assert any(having(silver_bank)) and not any(having(tmp_path / "rest.amr"))
+    assert len(having(tmp_path / "rest.amr")) == having(silver_bank).count(False)
+
+
+@pytest.mark.parametrize("arguments", [(SAMPLE, "--model", "en-ewt"), ("no-such.conllu", "--model", "en-amr")])
+def test_silver_data_can_not_be_made_of_trees_or_of_nothing(arguments, tmp_path):
+    done = silver(*arguments, "-o", tmp_path / "silver.amr", status=2)
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith("silver.py: error: ")
+    assert not done.stdout and not list(tmp_path.iterdir())
+
+
+def test_further_banks_are_training_data_of_a_domain_of_their_own(silver_bank, tmp_path):
+    for corpus in ("lpp-v3.0", "bio-union", "qald9", "wiser-dialogue-amr", "scout-standard-amr"):
+        (tmp_path / "corpora" / corpus).mkdir(parents=True)
+        (tmp_path / "corpora" / corpus / "train.amr").symlink_to(SAMPLE_AMR)
+    for split in ("dev", "test"):
+        (tmp_path / "corpora" / "lpp-v3.0" / f"{split}.amr").symlink_to(SAMPLE_AMR)
+    bash("prepare_open_amr.sh", "corpora", "data", silver_bank, cwd=tmp_path)
+    domains = (tmp_path / "data" / "train.domain").read_text().split()
+    assert {"lpp-v3.0", "qald9", "silver"} <= {*domains} and "guidelines" not in domains
+    assert domains.count("silver") == len(list(read_bank(silver_bank)))
+    assert (tmp_path / "data" / "train.src-act.src.idx").is_file()
 
 
 def listed() -> set[str]:
