@@ -70,6 +70,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="collect the output in FILE.partial, and continue after the sentences that an interrupted run (of the "
         "same model and options) has written there; files that are in DIR/ stay",
     )
+    _add_search(parser)
+    _add_text(parser)
+    _add_written(parser)
+
+
+def _add_search(parser: argparse.ArgumentParser) -> None:
+    """Options of search, and of what computes."""
     parser.add_argument("--beam", type=positive, default=1, metavar="N", help="1: greedy (default)")
     parser.add_argument(
         "--nbest",
@@ -105,6 +112,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the corpus of the training data that the text resembles, for models that were told (default: none)",
     )
     parser.add_argument("--threads", type=positive, metavar="N", help="cores to use (default: all, or OMP_NUM_THREADS)")
+
+
+def _add_text(parser: argparse.ArgumentParser) -> None:
+    """Options that say what the input is."""
     text = parser.add_mutually_exclusive_group()
     text.add_argument(
         "--tokenize", action="store_true", help="text with one sentence a line is not tokenised: use rules for English"
@@ -112,6 +123,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text.add_argument(
         "--raw", action="store_true", help="text is divided into neither sentences nor words: use rules for English"
     )
+
+
+def _add_written(parser: argparse.ArgumentParser) -> None:
+    """Options that say what is written of a parse."""
     parser.add_argument(
         "--scores",
         action="store_true",
