@@ -82,7 +82,8 @@ setup(
             "transition_parser.kernels._search_kernels",
             ["transition_parser/kernels/search_kernels.c"],
             depends=[
-                f"transition_parser/kernels/{name}.h" for name in ("variant", "vectors", "attention", "continuations")
+                f"transition_parser/kernels/{name}.h"
+                for name in ("variant", "vectors", "attention", "continuations", "gates")
             ],
             # These let sums be computed in any order, and know that numbers are finite; -ffast-math would change how
             # all of Python computes.

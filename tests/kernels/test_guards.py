@@ -213,6 +213,31 @@ def test_add_and_normalise(changed, problem):
         search_kernels.add_and_normalise(**{**good, **changed})
 
 
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"found": torch.randn(2, 6, 64).double()}, "found must be"),
+        ({"found": torch.randn(2, 6, 48)}, "found must be"),
+        ({"found": torch.randn(12, 64)}, "found must be"),
+        ({"found": torch.randn(2, 64, 6).transpose(1, 2)}, "found must be"),
+        ({"recurrent": torch.randn(2, 6, 128)}, "recurrent must be"),
+        ({"recurrent": torch.randn(2, 6, 192).bfloat16()}, "recurrent must be"),
+        ({"recurrent": torch.randn(2, 7, 192)[:, 1:]}, "recurrent must be"),
+        ({"words": torch.randn(2, 4, 192)}, "a multiple of, not 4"),
+        ({"words": torch.randn(2, 0, 192)}, "a multiple of, not 0"),
+        ({"words": torch.randn(1, 3, 192)}, "words must be"),
+        ({"words": torch.randn(2, 3, 64)}, "words must be"),
+        ({"words": torch.randn(3, 2, 192).transpose(0, 1)}, "words must be"),
+        ({"words": torch.full((2, 3, 192), NAN)}, "not finite"),
+        ({"recurrent": torch.full((2, 6, 192), -INFINITE)}, "not finite"),
+    ],
+)
+def test_a_step_of_gated_passes(changed, problem):
+    good = {"found": torch.randn(2, 6, 64), "recurrent": torch.randn(2, 6, 192), "words": torch.randn(2, 3, 192)}
+    with pytest.raises(ValueError, match=problem):
+        search_kernels.gated_step(**{**good, **changed})
+
+
 def continuations(**changed) -> None:
     """2 sentences of 2 hypotheses and 5 actions, of which 3 have scores."""
     torch.manual_seed(1)

@@ -216,6 +216,21 @@ def test_the_norm_of_a_sum(lanes, dtype):
     assert torch.allclose(normal.float(), norm(total).float(), **CLOSE[dtype])
 
 
+@pytest.mark.parametrize("dtype", list(CLOSE))
+@pytest.mark.parametrize(("rows", "read"), [(12, 12), (12, 4), (1, 1), (0, 3)])
+def test_a_step_of_gated_passes(lanes, dtype, rows, read):
+    """Also where gates are shut or open, in parts of larger tensors."""
+    torch.manual_seed(rows)
+    width = 96
+    found = torch.randn(2, rows + 3, width).to(dtype)[:, 3:]
+    recurrent = (torch.randn(2, rows, 3 * width) * 3).to(dtype)
+    words = (torch.randn(2, read + 1, 3 * width) * torch.tensor([1.0, 9.0, 400.0]).repeat(width)).to(dtype)[:, :read]
+    ours, theirs = recurrent.float().chunk(3, -1), words.float().repeat(1, rows // read, 1).chunk(3, -1)
+    attention, reset = ((ours[i] + theirs[i]).sigmoid() for i in range(2))
+    wanted = torch.lerp(found.float(), (theirs[2] + reset * ours[2]).tanh(), attention)
+    assert torch.allclose(search_kernels.gated_step(found, recurrent, words).float(), wanted, **CLOSE[dtype])
+
+
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**31), dtype=st.sampled_from(list(CLOSE)), beam=st.integers(1, 6), width=st.integers(1, 4))
 def test_the_best_continuations(lanes, seed, dtype, beam, width):

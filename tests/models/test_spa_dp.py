@@ -74,6 +74,19 @@ def test_rescans_are_the_passes_of_the_paper(sentences, from_target):
             assert torch.allclose(found[b, i], wanted, rtol=0, atol=EXACT)
 
 
+@pytest.mark.parametrize("from_target", [False, True])
+@pytest.mark.parametrize(("dtype", "atol"), [(torch.float, 1e-5), (torch.bfloat16, 0.03)])
+def test_passes_of_parsing_are_those_of_training(from_target, dtype, atol):
+    """Parsing has a kernel for a step; training, which needs gradients, has not."""
+    torch.manual_seed(2)
+    attention = SequencePreservedAttention(40, 64, from_target).to(dtype)
+    words, mask = torch.randn(3, 9, 40).to(dtype), torch.arange(9) < torch.tensor([9, 1, 5])[:, None]
+    trained = attention(words, mask)
+    with torch.inference_mode():
+        parsed = attention(words, mask)
+    assert torch.allclose(parsed.float()[mask], trained.float()[mask], rtol=0, atol=atol)
+
+
 def test_the_gated_pass_is_a_gru_without_recurrent_biases(sentences):
     """PyTorch's update gate says how much is kept; ours how much enters."""
     attention = SequencePreservedAttention(5, 3).double()

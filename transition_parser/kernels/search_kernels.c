@@ -1,5 +1,6 @@
-/* Attention in search, on CPUs. Each hypothesis (of the encoder, each word) reads the keys and values that it may see
-   where they are stored: no mask is made, and nothing is copied or computed for what it may not see.
+/* Attention in search, and the gates of SPA-DP's encoder, on CPUs. Each hypothesis (of the encoder, each word) reads the
+   keys and values that it may see where they are stored: no mask is made, and nothing is copied or computed for what it
+   may not see.
 
    Numbers are float, or bfloat16 where `half` is 1; sums are in float. R rows (hypotheses), H heads of d numbers each,
    a multiple of 32; dim = H d. Functions return NULL, or what is wrong with their arguments: search_kernels.py checks
@@ -90,6 +91,13 @@ typedef struct {
     float *best, *added;
     int64_t *index;
 } Continuations;
+
+/* Strides are in numbers. */
+typedef struct {
+    int64_t passes, rows, read, width, found_stride, words_stride;
+    const char *found, *recurrent, *words;
+    char *output;
+} Gates;
 
 /* Keys that queries see; their values stand behind them. AHEAD copies of the last one follow. */
 typedef struct {
@@ -425,4 +433,16 @@ const char *best_continuations(int half, int64_t count, int64_t sentences, int64
     if (!problem) problem = VARIANT(best_continuations)(&continuations, (float *)(scores_row + hypotheses));
     free(scores_row);
     return problem;
+}
+
+/* What gated passes have found after one more word: (1 − a) found + a tanh(n + r n'), where a and r are the sigmoids
+   of the sums of the first and of the second thirds of words and recurrent, and n and n' are their last thirds.
+
+   found: (passes, rows, width), passes `found_stride` apart. recurrent: (passes, rows, 3 width). words: (passes, read,
+   3 width), passes `words_stride` apart; row i reads i modulo `read`. output: (passes, rows, width). */
+const char *gated_step(int half, int64_t passes, int64_t rows, int64_t read, int64_t width, int64_t found_stride,
+                       int64_t words_stride, const char *found, const char *recurrent, const char *words,
+                       char *output) {
+    const Gates gates = {passes, rows, read, width, found_stride, words_stride, found, recurrent, words, output};
+    return VARIANT(gated_step)(&gates, half) ? "what is found is not finite" : NULL;
 }

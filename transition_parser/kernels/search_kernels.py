@@ -23,6 +23,7 @@ __all__ = [
     "best_continuations",
     "cached_self_attention",
     "cross_attention",
+    "gated_step",
     "indicated_attention",
     "legal_scores",
     "supports",
@@ -37,6 +38,7 @@ _FUNCTIONS: dict[str, Signature] = {
     "cached_self_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 4, *(_POINTER,) * 9)),
     "cross_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 9, *(_POINTER,) * 9)),
     "indicated_attention": (_PROBLEM, (_INT, *(_SIZE,) * 7, _POINTER, _SIZE, *(_POINTER,) * 9)),
+    "gated_step": (_PROBLEM, (_INT, *(_SIZE,) * 6, *(_POINTER,) * 4)),
     "add_and_normalise": (None, (_INT, _SIZE, _SIZE, *(_POINTER,) * 4, _FLOAT, _POINTER)),
     "legal_scores": (_PROBLEM, (_INT, *(_SIZE,) * 5, *(_POINTER,) * 6)),
     "best_continuations": (_PROBLEM, (_INT, *(_SIZE,) * 4, *(_POINTER,) * 4, _SIZE, *(_POINTER,) * 3)),
@@ -168,6 +170,29 @@ def indicated_attention(
     return output
 
 
+def gated_step(found: Tensor, recurrent: Tensor, words: Tensor) -> Tensor:
+    """(S, N, width), what gated passes have found after one more word; see `spa_dp.rescans`.
+
+    found: (S, N, width), before it. recurrent: (S, N, 3 width), the products of `found`. words: (S, M, 3 width), those
+    of the words; N is a multiple of M, and row i reads word i modulo M. Of found and words the first dimension may have
+    any stride.
+    """
+    if found.dim() != 3 or not supports(found, found.size(2)):
+        raise ValueError(f"found must be (S, N, width), float or bfloat16, on cpu, width a multiple of {_BLOCK}")
+    (passes, rows, width), read = found.shape, words.size(1)
+    if read == 0 or rows % read:
+        raise ValueError(f"words must have rows that {rows} is a multiple of, not {read}")
+    output = found.new_empty(passes, rows, width)
+    problem = library().gated_step(
+        _HALF[found.dtype], passes, rows, read, width, found.stride(0), words.stride(0),
+        _part("found", found, found.dtype, passes, rows, width),
+        require("recurrent", recurrent, found.dtype, passes, rows, 3 * width),
+        _part("words", words, found.dtype, passes, read, 3 * width), output.data_ptr(),
+    )  # fmt: skip
+    raise_problem(problem)
+    return output
+
+
 def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
     """Adds to x (R, dim) in place; the layer norm of the sum."""
     if x.dim() != 2 or not supports(x, x.shape[1]):
@@ -232,6 +257,13 @@ def best_continuations(
     )  # fmt: skip
     raise_problem(problem)
     return torch.threshold_(best, _DEAD, float("-inf")), added, index
+
+
+def _part(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> int:
+    """The address of a tensor of this type and shape, on the CPU, whose first dimension alone may have gaps."""
+    first = tensor[0] if tensor.dim() == len(shape) and tensor.shape == shape and len(tensor) else tensor
+    require(name, first, dtype, *shape[1:])
+    return tensor.data_ptr()
 
 
 def _query(query: Tensor, heads: int) -> tuple[Tensor, int]:

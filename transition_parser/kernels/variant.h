@@ -7,4 +7,6 @@
 
 #include "continuations.h"
 
+#include "gates.h"
+
 static int NAME(lanes)(void) { return LANES; }

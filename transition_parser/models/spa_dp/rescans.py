@@ -9,6 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from transition_parser.kernels import search_kernels
 from transition_parser.models.spa_dp.pair_scores import PairScores
 from transition_parser.modules.linear import linear
 
@@ -52,7 +53,7 @@ class SequencePreservedAttention(nn.Module):
         turned = _turned(mask)[..., None]
         left, right = self.project(words).chunk(2, -1)
         right = right.gather(1, turned.expand_as(right))
-        read = torch.stack([left, right]).transpose(1, 2)  # (2, P, B, 3 · width)
+        read = torch.stack([left, right]).transpose(1, 2).contiguous()  # (2, P, B, 3 · width)
         left, right = self._passes(read).transpose(1, 2)
         return torch.cat([left, right.gather(1, turned.expand_as(right))], -1)
 
@@ -74,7 +75,10 @@ class SequencePreservedAttention(nn.Module):
     def _step(self, found: Tensor, words: Tensor) -> Tensor:
         """(2, N, B, width) after one more word. words: (2, N or 1, B, 3 · width)."""
         width = found.size(-1)
-        recurrent = torch.bmm(found.flatten(1, 2), self.recurrent).view(*found.shape[:-1], -1)
+        recurrent = torch.bmm(found.flatten(1, 2), self.recurrent)
+        if not torch.is_grad_enabled() and search_kernels.supports(found, width):
+            return search_kernels.gated_step(found.flatten(1, 2), recurrent, words.flatten(1, 2)).view_as(found)
+        recurrent = recurrent.view(*found.shape[:-1], -1)
         gates = (words[..., : 2 * width] + recurrent[..., : 2 * width]).sigmoid()
         attention, reset = gates.chunk(2, -1)
         new = (words[..., 2 * width :] + reset * recurrent[..., 2 * width :]).tanh()

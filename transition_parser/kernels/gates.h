@@ -1,0 +1,59 @@
+/* One step of gated passes over sentences; see search_kernels.c. */
+
+/* From exp(−|x|), which does not overflow. */
+INLINE float NAME(sigmoid_of)(float x) {
+    const float power = NAME(exp_of)(-fabsf(x)), share = 1.0f / (1.0f + power);
+    return x < 0.0f ? power * share : share;
+}
+
+INLINE float NAME(tanh_of)(float x) {
+    const float power = NAME(exp_of)(-2.0f * fabsf(x));
+    return copysignf((1.0f - power) / (1.0f + power), x);
+}
+
+/* The sums of 2 LANES numbers each, and whether one of them is not finite. */
+INLINE int NAME(add_up)(const char *x, const char *y, float *sums, const int half) {
+    const NAME(Pair) one = NAME(load)(x, half), other = NAME(load)(y, half);
+    *(NAME(Floats) *)sums = one.a + other.a;
+    *(NAME(Floats) *)(sums + LANES) = one.b + other.b;
+    return !NAME(finite)(sums, 2 * LANES);
+}
+
+INLINE int NAME(step_of_row)(const Gates *gates, const char *found, const char *recurrent, const char *words,
+                             char *output, const int half) {
+    const int64_t step = 2 * LANES * (half ? 2 : 4), all = gates->width * (half ? 2 : 4);
+    int infinite = 0;
+    for (int64_t at = 0; at < all; at += step) {
+        float attention[2 * LANES], reset[2 * LANES], told[2 * LANES], kept[2 * LANES], before[2 * LANES];
+        const NAME(Pair) new = NAME(load)(words + 2 * all + at, half), old = NAME(load)(found + at, half);
+        const NAME(Pair) remembered = NAME(load)(recurrent + 2 * all + at, half);
+        infinite |= NAME(add_up)(words + at, recurrent + at, attention, half);
+        infinite |= NAME(add_up)(words + all + at, recurrent + all + at, reset, half);
+        infinite |= NAME(add_up)(words + 2 * all + at, recurrent + 2 * all + at, told, half);
+        *(NAME(Floats) *)told = new.a, *(NAME(Floats) *)(told + LANES) = new.b;
+        *(NAME(Floats) *)kept = remembered.a, *(NAME(Floats) *)(kept + LANES) = remembered.b;
+        *(NAME(Floats) *)before = old.a, *(NAME(Floats) *)(before + LANES) = old.b;
+        for (int i = 0; i < 2 * LANES; i++) {
+            const float now = NAME(tanh_of)(told[i] + NAME(sigmoid_of)(reset[i]) * kept[i]);
+            before[i] += NAME(sigmoid_of)(attention[i]) * (now - before[i]);
+        }
+        const NAME(Pair) after = {*(NAME(Floats) *)before, *(NAME(Floats) *)(before + LANES)};
+        NAME(store)(output + at, after, half);
+    }
+    return infinite;
+}
+
+static int NAME(gated_step)(const Gates *gates, const int half) {
+    const int64_t bytes = gates->width * (half ? 2 : 4);
+    int infinite = 0;
+    for (int64_t pass = 0; pass < gates->passes; pass++) {
+        const char *found = gates->found + pass * gates->found_stride * (half ? 2 : 4);
+        const char *words = gates->words + pass * gates->words_stride * (half ? 2 : 4);
+        for (int64_t row = 0; row < gates->rows; row++) {
+            const int64_t place = pass * gates->rows + row;
+            infinite |= NAME(step_of_row)(gates, found + row * bytes, gates->recurrent + place * 3 * bytes,
+                                          words + row % gates->read * 3 * bytes, gates->output + place * bytes, half);
+        }
+    }
+    return infinite;
+}
