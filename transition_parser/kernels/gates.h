@@ -6,9 +6,11 @@ INLINE float NAME(sigmoid_of)(float x) {
     return x < 0.0f ? power * share : share;
 }
 
-INLINE float NAME(tanh_of)(float x) {
-    const float power = NAME(exp_of)(-2.0f * fabsf(x));
-    return copysignf((1.0f - power) / (1.0f + power), x);
+/* before + sigmoid(attention) (tanh(x) − before), with one division for both. */
+INLINE float NAME(after_gate)(float before, float attention, float x) {
+    const float power = NAME(exp_of)(-fabsf(attention)), square = NAME(exp_of)(-2.0f * fabsf(x));
+    const float change = copysignf(1.0f - square, x) - before * (1.0f + square);
+    return before + (attention < 0.0f ? power : 1.0f) * change / ((1.0f + power) * (1.0f + square));
 }
 
 /* The sums of 2 LANES numbers each, and whether one of them is not finite. */
@@ -34,8 +36,8 @@ INLINE int NAME(step_of_row)(const Gates *gates, const char *found, const char *
         *(NAME(Floats) *)kept = remembered.a, *(NAME(Floats) *)(kept + LANES) = remembered.b;
         *(NAME(Floats) *)before = old.a, *(NAME(Floats) *)(before + LANES) = old.b;
         for (int i = 0; i < 2 * LANES; i++) {
-            const float now = NAME(tanh_of)(told[i] + NAME(sigmoid_of)(reset[i]) * kept[i]);
-            before[i] += NAME(sigmoid_of)(attention[i]) * (now - before[i]);
+            const float x = told[i] + NAME(sigmoid_of)(reset[i]) * kept[i];
+            before[i] = NAME(after_gate)(before[i], attention[i], x);
         }
         const NAME(Pair) after = {*(NAME(Floats) *)before, *(NAME(Floats) *)(before + LANES)};
         NAME(store)(output + at, after, half);
