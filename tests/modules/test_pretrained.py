@@ -55,6 +55,17 @@ def test_neighbours_in_the_batch_change_nothing(folder):
     assert encoder.read(SENTENCES)["ids"].size(1) <= LONGEST
 
 
+@pytest.mark.parametrize("most", [0, 4, 1000])
+def test_pieces_that_are_known_are_those_that_are_read(folder, monkeypatch, most):
+    """Of so many words the pieces are kept."""
+    monkeypatch.setattr(pretrained, "_KNOWN_WORDS", most)
+    encoder = words_of(folder).eval()
+    for sentences in (SENTENCES[:1], SENTENCES, SENTENCES):
+        found, wanted = encoder.read(sentences), words_of(folder).read(sentences)
+        assert all(torch.equal(found[name], wanted[name]) for name in wanted)
+    assert len(encoder._known) <= most and bool(encoder._known) == bool(most)
+
+
 @pytest.mark.parametrize("few_shapes", [False, True])
 def test_runs_of_windows_change_neither_vectors_nor_gradients(folder, monkeypatch, few_shapes):
     """few_shapes: as where bf16 is computed by autocast."""

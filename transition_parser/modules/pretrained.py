@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -37,6 +37,7 @@ EXTRA = ("pretrained", "pretrained encoders")
 LR_SCALE = "lr_scale"  # attribute of parameters that do not learn at the learning rate, but at a multiple of it
 _LAYERS = re.compile(r"(\d{1,4})-(\d{1,4})|last(\d{1,4})")
 _ADAPTER = ".lora_"  # what peft calls the weights of adapters
+_KNOWN_WORDS = 50_000  # whose pieces are kept at the most: some 15 MB
 FUSED = "sdpa"  # what transformers calls scaled_dot_product_attention of torch
 
 
@@ -199,6 +200,7 @@ class PretrainedWords(nn.Module):
         self._first, self._last = _marks(self.tokenizer)
         marks = len(self._first) + len(self._last)
         self._longest = min(config.max_position_embeddings, self.tokenizer.model_max_length) - marks
+        self._known: dict[str, list[int]] = {}  # the pieces of words that have been read
         self._register_state_dict_hook(_leave_out)
         self.register_load_state_dict_pre_hook(_fill_in)
 
@@ -215,16 +217,13 @@ class PretrainedWords(nn.Module):
 
     def read(self, sentences: Sequence[Sequence[str]], _marks: object = None) -> dict[str, Tensor]:
         """`PieceIds` of sentences of words, as a dictionary."""
-        encoded = self.tokenizer(
-            [word for words in sentences for word in words] or [""], add_special_tokens=False, verbose=False
-        )["input_ids"]
-        pieces = iter(encoded)
+        ids_of = self._ids_of({word for words in sentences for word in words})
         wide = max((len(words) for words in sentences), default=0) + 1  # the root is the last position
         rows: list[list[int]] = []
         piece: list[tuple[int, int]] = []  # row and column
         word: list[int] = []
         for number, words in enumerate(sentences):
-            of_words = [(next(pieces) or [self.tokenizer.unk_token_id])[: self._longest] for _ in words]
+            of_words = [ids_of[word] for word in words]
             for window in windows([len(ids) for ids in of_words], self._longest):
                 row = list(self._first)
                 for i in range(window.first, window.stop):
@@ -234,15 +233,31 @@ class PretrainedWords(nn.Module):
                         word += [number * wide + i] * len(columns)
                     row += of_words[i]
                 rows.append(row + self._last)
+        lengths = torch.tensor([*map(len, rows)], dtype=torch.long)
         longest = max(map(len, rows), default=0)
         longest = min(longest + -longest % WIDTHS, self._longest + len(self._first) + len(self._last))
-        padding = self.tokenizer.pad_token_id or 0
+        mask = torch.arange(longest) < lengths[:, None]
+        ids = torch.full(mask.shape, self.tokenizer.pad_token_id or 0)
+        ids[mask] = torch.tensor([id_ for row in rows for id_ in row], dtype=torch.long)
         return PieceIds(
-            torch.tensor([row + [padding] * (longest - len(row)) for row in rows]).view(len(rows), longest),
-            torch.tensor([[i < len(row) for i in range(longest)] for row in rows]).view(len(rows), longest),
+            ids,
+            mask,
             torch.tensor([row * longest + column for row, column in piece], dtype=torch.long),
             torch.tensor(word, dtype=torch.long),
         )._asdict()
+
+    def _ids_of(self, words: Collection[str]) -> dict[str, list[int]]:
+        """The pieces of each word, as many as fit into a window. Those of some words are kept: most come often."""
+        known = self._known
+        new = [word for word in words if word not in known]
+        encoded = self.tokenizer(new or [""], add_special_tokens=False, verbose=False)["input_ids"]
+        found = {
+            word: (ids or [self.tokenizer.unk_token_id])[: self._longest]
+            for word, ids in zip(new, encoded, strict=False)
+        }
+        if len(known) + len(found) <= _KNOWN_WORDS:
+            known.update(found)
+        return {word: found[word] if word in found else known[word] for word in words}
 
     def vectors(self, pieces: PieceIds, words: int) -> Tensor:
         """(words, width): of each word the layers' means of its pieces, each normalised; 0 for a word without any."""
