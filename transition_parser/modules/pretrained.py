@@ -265,7 +265,7 @@ class PretrainedWords(nn.Module):
         states, piece = self._states(pieces)
         first = torch.searchsorted(pieces.word, torch.arange(words, device=pieces.word.device))
         # the sum of the pieces of each word, from its first one on: `index_add` takes twice as long
-        sums = torch.stack([F.embedding_bag(piece, rows.float(), first, mode="sum") for rows in states], 1)
+        sums = torch.stack([F.embedding_bag(piece, rows, first, mode="sum") for rows in states], 1)
         return F.layer_norm(sums, sums.shape[-1:]).flatten(1)
 
     def _states(self, pieces: PieceIds) -> tuple[list[Tensor], Tensor]:
