@@ -3,7 +3,7 @@
     python run/silver.py TREEBANK.conllu ... -o silver.amr --model MODEL [--ensemble MODEL ...] [--without CONCEPT ...]
 
 Sentences of 3 to 40 words are parsed, each text once. A graph with one of the concepts of --without is left out: what
-the models are known to make of text that is not of their domain, such as `enzyme` of the names of people.
+the models are known to make of text that is not of their domain, such as `enzyme` for a person's name.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
 
 from transition_parser import Parser
 from transition_parser.errors import InputError
@@ -19,33 +20,53 @@ from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.parses import AmrParse
 
+LEAST, MOST = 3, 40  # words of a sentence
 
-def sentences(paths: Iterable[str], least: int = 3, most: int = 40) -> Iterator[AmrEntry]:
-    """The sentences of CoNLL-U files that have `least` to `most` words, each text once."""
-    seen = set()
+
+def sentences(paths: Iterable[Path]) -> Iterator[AmrEntry]:
+    """The sentences of CoNLL-U files that have `LEAST` to `MOST` words, each text once; ids are those of the file, or
+    numbers, behind its name."""
+    seen: set[str] = set()
     for path in paths:
-        for sentence in read_conllu(path):
-            words = [form.replace(" ", "") for form in sentence.forms]  # of numbers: `10 000`
+        for number, sentence in enumerate(read_conllu(path), 1):
+            words = ["".join(form.split()) for form in sentence.forms]  # `10 000` has a space
             text = " ".join(words)
-            if least <= len(words) <= most and text not in seen:
+            if all(words) and LEAST <= len(words) <= MOST and text not in seen:
                 seen.add(text)
-                yield AmrEntry.from_words(words, {"id": sentence.id or f"silver-{len(seen)}"})
+                yield AmrEntry.from_words(words, {"id": f"{path.stem}.{''.join((sentence.id or str(number)).split())}"})
 
 
 def silver(parser: Parser, entries: Iterable[AmrEntry], without: Collection[str] = ()) -> Iterator[AmrEntry]:
     """The entries as the parser parses them, `:wiki` left out; none of a graph with a concept of `without`."""
-    if parser.formalism.sentence is not AmrEntry:
-        raise InputError("the model builds trees: a model of AMRs is needed")
+    unwanted = frozenset(without)
     for parse in parser.parse_stream(entries):
-        if isinstance(parse, AmrParse) and not {*without}.intersection(parse.graph.labels):
+        assert isinstance(parse, AmrParse), "the parser is one of AMRs"
+        if unwanted.isdisjoint(parse.graph.labels):
             yield parse.annotated(wiki=False)
 
 
+def write(arguments: argparse.Namespace) -> int:
+    """Writes the bank; returns how many AMRs it has. Raises `InputError` and `OSError`."""
+    if Path(arguments.output).resolve() in {path.resolve() for path in arguments.treebanks}:
+        raise InputError(f"{arguments.output} is one of the treebanks: write to another file")
+    parser = Parser.load(arguments.model, arguments.beam, others=arguments.ensemble)
+    if parser.formalism.sentence is not AmrEntry:
+        raise InputError(f"{arguments.model} is a model of trees: one of AMRs is needed")
+    written = 0
+    with output(arguments.output) as file:
+        for entry in silver(parser, sentences(arguments.treebanks), arguments.without):
+            file.write(entry.rewritten(("id", "snt"), alignments=False))
+            written += 1
+        if not written:
+            raise InputError(f"no sentence of {LEAST} to {MOST} words whose graph is wanted")
+    return written
+
+
 def main() -> None:
-    """Writes the bank, and says how many sentences it has. Exit status 2 for bad input."""
+    """Says how many AMRs there are. Exit status 2 for bad input."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument(
-        "treebanks", nargs="+", metavar="TREEBANK", help="CoNLL-U files: their words are read, no trees"
+        "treebanks", nargs="+", type=Path, metavar="TREEBANK", help="CoNLL-U: words are read, no trees"
     )
     options.add_argument("-o", "--output", required=True, metavar="FILE", help="the AMR bank")
     options.add_argument("--model", default="en-amr-minilm", help="name, checkpoint or exported folder")
@@ -56,16 +77,11 @@ def main() -> None:
     )
     arguments = options.parse_args()
     try:
-        parser = Parser.load(arguments.model, arguments.beam, others=arguments.ensemble)
-        with output(arguments.output) as file:
-            written = 0
-            for entry in silver(parser, sentences(arguments.treebanks), arguments.without):
-                file.write(entry.rewritten(("id", "snt"), alignments=False))
-                written += 1
+        written = write(arguments)
     except (InputError, OSError) as error:
         sys.stderr.write(f"silver.py: error: {error}\n")
         sys.exit(2)
-    print(f"{written} AMRs in {arguments.output}")
+    sys.stderr.write(f"{written} AMRs in {arguments.output}\n")
 
 
 if __name__ == "__main__":

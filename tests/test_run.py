@@ -151,13 +151,15 @@ def silver_bank(tmp_path_factory):
     """The sentences of the sample, given twice, parsed by the package's small model."""
     bank = tmp_path_factory.mktemp("silver") / "silver.amr"
     done = silver(SAMPLE, SAMPLE, "-o", bank, "--model", "en-amr", "--beam", "1")
-    assert done.stdout.endswith(f" AMRs in {bank}\n")
+    assert done.stderr.endswith(f" AMRs in {bank}\n") and not done.stdout
     return bank
 
 
 def test_silver_data_are_the_sentences_of_a_treebank_each_once(silver_bank):
     entries = list(read_bank(silver_bank))
-    sentences = {one.id: " ".join(form.replace(" ", "") for form in one.forms) for one in read_conllu(SAMPLE)}
+    sentences = {
+        f"sample.{one.id}": " ".join(form.replace(" ", "") for form in one.forms) for one in read_conllu(SAMPLE)
+    }
     texts = [entry.text for entry in entries]
     kept = {text for text in sentences.values() if 3 <= len(text.split()) <= 40}
     assert len(texts) == len(kept) and {*texts} == kept and len(kept) > 30
@@ -174,11 +176,31 @@ def test_silver_data_with_unwanted_concepts_are_left_out(silver_bank, tmp_path):
     assert len(having(tmp_path / "rest.amr")) == having(silver_bank).count(False)
 
 
-@pytest.mark.parametrize("arguments", [(SAMPLE, "--model", "en-ewt"), ("no-such.conllu", "--model", "en-amr")])
-def test_silver_data_can_not_be_made_of_trees_or_of_nothing(arguments, tmp_path):
-    done = silver(*arguments, "-o", tmp_path / "silver.amr", status=2)
-    assert done.stderr.count("\n") == 1 and done.stderr.startswith("silver.py: error: ")
-    assert not done.stdout and not list(tmp_path.iterdir())
+def test_silver_data_of_words_with_white_space_of_all_kinds(tmp_path):
+    treebank, bank = tmp_path / "t.conllu", tmp_path / "silver.amr"
+    rows = [f"{i}\t{form}" + "\t_" * 8 for i, form in enumerate(["10\u00a0000", "people", "sang"], 1)]
+    treebank.write_text("# sent_id = a ::snt b\n" + "\n".join(rows) + "\n\n", encoding="utf-8")
+    silver(treebank, "-o", bank, "--model", "en-amr")
+    (entry,) = read_bank(bank)
+    assert entry.text == "10000 people sang" and entry.id == "t.a::sntb"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ((SAMPLE, "--model", "en-ewt"), "is a model of trees"),
+        (("no-such.conllu", "--model", "en-amr"), "No such file"),
+        (("short.conllu", "--model", "en-amr"), "no sentence of 3 to 40 words"),
+        (("short.conllu", "--model", "en-amr", "-o", "short.conllu"), "is one of the treebanks"),
+    ],
+)
+def test_bad_input_of_silver_data_is_one_line_and_leaves_nothing(arguments, problem, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    short = "1\tStop" + "\t_" * 8 + "\n\n"
+    Path("short.conllu").write_text(short)
+    done = silver("-o", "silver.amr", *arguments, status=2)
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith("silver.py: error: ") and problem in done.stderr
+    assert not done.stdout and os.listdir() == ["short.conllu"] and Path("short.conllu").read_text() == short
 
 
 def test_further_banks_are_training_data_of_a_domain_of_their_own(silver_bank, tmp_path):

@@ -223,8 +223,11 @@ def test_add_and_normalise(changed, problem):
         ({"recurrent": torch.randn(2, 6, 128)}, "recurrent must be"),
         ({"recurrent": torch.randn(2, 6, 192).bfloat16()}, "recurrent must be"),
         ({"recurrent": torch.randn(2, 7, 192)[:, 1:]}, "recurrent must be"),
-        ({"words": torch.randn(2, 4, 192)}, "a multiple of, not 4"),
-        ({"words": torch.randn(2, 0, 192)}, "a multiple of, not 0"),
+        ({"words": torch.randn(2, 4, 192)}, "6 a multiple of M"),
+        ({"words": torch.randn(2, 0, 192)}, "6 a multiple of M"),
+        ({"words": torch.randn(192)}, "words must be"),
+        ({"words": torch.randn(6, 192)}, "words must be"),
+        ({"found": torch.full((2, 6, 64), NAN)}, "not finite"),
         ({"words": torch.randn(1, 3, 192)}, "words must be"),
         ({"words": torch.randn(2, 3, 64)}, "words must be"),
         ({"words": torch.randn(3, 2, 192).transpose(0, 1)}, "words must be"),
@@ -236,6 +239,12 @@ def test_a_step_of_gated_passes(changed, problem):
     good = {"found": torch.randn(2, 6, 64), "recurrent": torch.randn(2, 6, 192), "words": torch.randn(2, 3, 192)}
     with pytest.raises(ValueError, match=problem):
         search_kernels.gated_step(**{**good, **changed})
+
+
+def test_words_of_one_pass_are_not_read_as_those_of_two():
+    """Their shape is that of the words of one pass."""
+    with pytest.raises(ValueError, match="words must be"):
+        search_kernels.gated_step(torch.randn(2, 192, 64), torch.randn(2, 192, 192), torch.randn(192, 192))
 
 
 def continuations(**changed) -> None:

@@ -198,7 +198,9 @@ def test_threads_change_no_number(lanes, dtype):
         for threads in (1, 3):
             torch.set_num_threads(threads)
             words = search_kernels.cross_attention(query, 4, memory, sentence, lengths, roles, (), None, None)
-            outputs.append((few.computed(4), words))
+            torch.manual_seed(2)
+            gates = (torch.randn(2, 3000, 64), torch.randn(2, 3000, 192), torch.randn(2, 300, 192))
+            outputs.append((few.computed(4), words, search_kernels.gated_step(*(x.to(dtype) for x in gates))))
     finally:
         torch.set_num_threads(before)
     assert all(torch.equal(one, three) for one, three in zip(*outputs, strict=True))
@@ -229,6 +231,15 @@ def test_a_step_of_gated_passes(lanes, dtype, rows, read):
     attention, reset = ((ours[i] + theirs[i]).sigmoid() for i in range(2))
     wanted = torch.lerp(found.float(), (theirs[2] + reset * ours[2]).tanh(), attention)
     assert torch.allclose(search_kernels.gated_step(found, recurrent, words).float(), wanted, **CLOSE[dtype])
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e-4, 1.0, 80.0])
+def test_a_step_of_gated_passes_is_exact(lanes, scale):
+    torch.manual_seed(1)
+    found, recurrent, words = torch.rand(1, 9, 64), torch.zeros(1, 9, 192), torch.randn(1, 9, 192) * scale
+    attention, _, new = words.double().chunk(3, -1)
+    wanted = torch.lerp(found.double(), new.tanh(), attention.sigmoid())
+    assert torch.allclose(search_kernels.gated_step(found, recurrent, words).double(), wanted, rtol=0, atol=1e-6)
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from tests.small_models import make_batch, make_folder, make_model, make_task
 from transition_parser.errors import InputError, NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.kernels import search_kernels
 from transition_parser.models.registry import architecture_of
 from transition_parser.models.spa_dp import pair_scores
 from transition_parser.models.spa_dp.head_scores import BilinearHeads, RelationScores
@@ -82,8 +84,10 @@ def test_passes_of_parsing_are_those_of_training(from_target, dtype, atol):
     attention = SequencePreservedAttention(40, 64, from_target).to(dtype)
     words, mask = torch.randn(3, 9, 40).to(dtype), torch.arange(9) < torch.tensor([9, 1, 5])[:, None]
     trained = attention(words, mask)
-    with torch.inference_mode():
+    step = mock.Mock(wraps=search_kernels.gated_step)
+    with torch.inference_mode(), mock.patch.object(search_kernels, "gated_step", step):
         parsed = attention(words, mask)
+    assert step.called == (search_kernels.library() is not None)
     assert torch.allclose(parsed.float()[mask], trained.float()[mask], rtol=0, atol=atol)
 
 

@@ -1,5 +1,7 @@
 """Pretrained encoders as an input of words."""
 
+import copy
+import pickle
 import shutil
 from threading import Thread
 
@@ -64,6 +66,14 @@ def test_pieces_that_are_known_are_those_that_are_read(folder, monkeypatch, most
         found, wanted = encoder.read(sentences), words_of(folder).read(sentences)
         assert all(torch.equal(found[name], wanted[name]) for name in wanted)
     assert len(encoder._known) <= most and bool(encoder._known) == bool(most)
+
+
+def test_copies_know_no_words_so_that_others_may_read_meanwhile(folder):
+    encoder = words_of(folder).eval()
+    encoder.read(SENTENCES)
+    for copied in (copy.deepcopy(encoder), pickle.loads(pickle.dumps(encoder))):
+        assert encoder._known and not copied._known
+        assert torch.equal(copied.read(SENTENCES)["ids"], encoder.read(SENTENCES)["ids"])
 
 
 @pytest.mark.parametrize("few_shapes", [False, True])

@@ -13,7 +13,7 @@ INLINE float NAME(after_gate)(float before, float attention, float x) {
     return before + (attention < 0.0f ? power : 1.0f) * change / ((1.0f + power) * (1.0f + square));
 }
 
-/* The sums of 2 LANES numbers each, and whether one of them is not finite. */
+/* Adds 2 LANES numbers of x and y; returns whether a sum is not finite. */
 INLINE int NAME(add_up)(const char *x, const char *y, float *sums, const int half) {
     const NAME(Pair) one = NAME(load)(x, half), other = NAME(load)(y, half);
     *(NAME(Floats) *)sums = one.a + other.a;
@@ -31,10 +31,11 @@ INLINE int NAME(step_of_row)(const Gates *gates, const char *found, const char *
         const NAME(Pair) remembered = NAME(load)(recurrent + 2 * all + at, half);
         infinite |= NAME(add_up)(words + at, recurrent + at, attention, half);
         infinite |= NAME(add_up)(words + all + at, recurrent + all + at, reset, half);
-        infinite |= NAME(add_up)(words + 2 * all + at, recurrent + 2 * all + at, told, half);
+        infinite |= NAME(add_up)(words + 2 * all + at, recurrent + 2 * all + at, told, half); /* checks both */
         *(NAME(Floats) *)told = new.a, *(NAME(Floats) *)(told + LANES) = new.b;
         *(NAME(Floats) *)kept = remembered.a, *(NAME(Floats) *)(kept + LANES) = remembered.b;
         *(NAME(Floats) *)before = old.a, *(NAME(Floats) *)(before + LANES) = old.b;
+        infinite |= !NAME(finite)(before, 2 * LANES);
         for (int i = 0; i < 2 * LANES; i++) {
             const float x = told[i] + NAME(sigmoid_of)(reset[i]) * kept[i];
             before[i] = NAME(after_gate)(before[i], attention[i], x);
@@ -45,17 +46,18 @@ INLINE int NAME(step_of_row)(const Gates *gates, const char *found, const char *
     return infinite;
 }
 
-static int NAME(gated_step)(const Gates *gates, const int half) {
+static const char *NAME(gated_step)(const void *job, const Share *share, const Room *room) {
+    const Gates *gates = job;
+    const int half = gates->half;
     const int64_t bytes = gates->width * (half ? 2 : 4);
     int infinite = 0;
-    for (int64_t pass = 0; pass < gates->passes; pass++) {
+    (void)room;
+    for (int64_t place = share->first; place < share->end; place++) {
+        const int64_t pass = place / gates->rows, row = place % gates->rows;
         const char *found = gates->found + pass * gates->found_stride * (half ? 2 : 4);
         const char *words = gates->words + pass * gates->words_stride * (half ? 2 : 4);
-        for (int64_t row = 0; row < gates->rows; row++) {
-            const int64_t place = pass * gates->rows + row;
-            infinite |= NAME(step_of_row)(gates, found + row * bytes, gates->recurrent + place * 3 * bytes,
-                                          words + row % gates->read * 3 * bytes, gates->output + place * bytes, half);
-        }
+        infinite |= NAME(step_of_row)(gates, found + row * bytes, gates->recurrent + place * 3 * bytes,
+                                      words + row % gates->read * 3 * bytes, gates->output + place * bytes, half);
     }
-    return infinite;
+    return infinite ? "what the rescans find is not finite" : NULL;
 }

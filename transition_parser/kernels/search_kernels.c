@@ -34,6 +34,7 @@
 #define AHEAD 12         /* pointers after the last key that may be read */
 #define NEAR (256 << 10) /* bytes of keys and values that stay in a processor's own cache */
 #define THREADS 16       /* at the most */
+#define AS_LONG_AS 8     /* keys: attention to so many takes about as long as a row of gates */
 #define WORTH_A_THREAD (1 << 19) /* numbers that keys have in all: computing with fewer takes no longer than a start */
 
 static const char *const NO_MEMORY = "no memory for search";
@@ -94,7 +95,8 @@ typedef struct {
 
 /* Strides are in numbers. */
 typedef struct {
-    int64_t passes, rows, read, width, found_stride, words_stride;
+    int half;
+    int64_t rows, read, width, found_stride, words_stride;
     const char *found, *recurrent, *words;
     char *output;
 } Gates;
@@ -440,9 +442,9 @@ const char *best_continuations(int half, int64_t count, int64_t sentences, int64
 
    found: (passes, rows, width), passes `found_stride` apart. recurrent: (passes, rows, 3 width). words: (passes, read,
    3 width), passes `words_stride` apart; row i reads i modulo `read`. output: (passes, rows, width). */
-const char *gated_step(int half, int64_t passes, int64_t rows, int64_t read, int64_t width, int64_t found_stride,
-                       int64_t words_stride, const char *found, const char *recurrent, const char *words,
-                       char *output) {
-    const Gates gates = {passes, rows, read, width, found_stride, words_stride, found, recurrent, words, output};
-    return VARIANT(gated_step)(&gates, half) ? "what is found is not finite" : NULL;
+const char *gated_step(int half, int threads, int64_t passes, int64_t rows, int64_t read, int64_t width,
+                       int64_t found_stride, int64_t words_stride, const char *found, const char *recurrent,
+                       const char *words, char *output) {
+    const Gates gates = {half, rows, read, width, found_stride, words_stride, found, recurrent, words, output};
+    return in_shares(VARIANT(gated_step), &gates, threads, passes * rows, AS_LONG_AS, 1, width);
 }

@@ -38,7 +38,7 @@ _FUNCTIONS: dict[str, Signature] = {
     "cached_self_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 4, *(_POINTER,) * 9)),
     "cross_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 9, *(_POINTER,) * 9)),
     "indicated_attention": (_PROBLEM, (_INT, *(_SIZE,) * 7, _POINTER, _SIZE, *(_POINTER,) * 9)),
-    "gated_step": (_PROBLEM, (_INT, *(_SIZE,) * 6, *(_POINTER,) * 4)),
+    "gated_step": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 6, *(_POINTER,) * 4)),
     "add_and_normalise": (None, (_INT, _SIZE, _SIZE, *(_POINTER,) * 4, _FLOAT, _POINTER)),
     "legal_scores": (_PROBLEM, (_INT, *(_SIZE,) * 5, *(_POINTER,) * 6)),
     "best_continuations": (_PROBLEM, (_INT, *(_SIZE,) * 4, *(_POINTER,) * 4, _SIZE, *(_POINTER,) * 3)),
@@ -179,12 +179,12 @@ def gated_step(found: Tensor, recurrent: Tensor, words: Tensor) -> Tensor:
     """
     if found.dim() != 3 or not supports(found, found.size(2)):
         raise ValueError(f"found must be (S, N, width), float or bfloat16, on cpu, width a multiple of {_BLOCK}")
-    (passes, rows, width), read = found.shape, words.size(1)
+    (passes, rows, width), read = found.shape, words.size(1) if words.dim() == 3 else 0
     if read == 0 or rows % read:
-        raise ValueError(f"words must have rows that {rows} is a multiple of, not {read}")
+        raise ValueError(f"words must be (S, M, 3 width), {rows} a multiple of M; it is {tuple(words.shape)}")
     output = found.new_empty(passes, rows, width)
     problem = library().gated_step(
-        _HALF[found.dtype], passes, rows, read, width, found.stride(0), words.stride(0),
+        _HALF[found.dtype], torch.get_num_threads(), passes, rows, read, width, found.stride(0), words.stride(0),
         _part("found", found, found.dtype, passes, rows, width),
         require("recurrent", recurrent, found.dtype, passes, rows, 3 * width),
         _part("words", words, found.dtype, passes, read, 3 * width), output.data_ptr(),
@@ -261,9 +261,10 @@ def best_continuations(
 
 def _part(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> int:
     """The address of a tensor of this type and shape, on the CPU, whose first dimension alone may have gaps."""
-    first = tensor[0] if tensor.dim() == len(shape) and tensor.shape == shape and len(tensor) else tensor
-    require(name, first, dtype, *shape[1:])
-    return tensor.data_ptr()
+    if tensor.shape == shape and all(shape):
+        require(name, tensor[0], dtype, *shape[1:])
+        return tensor.data_ptr()
+    return require(name, tensor, dtype, *shape)
 
 
 def _query(query: Tensor, heads: int) -> tuple[Tensor, int]:

@@ -37,7 +37,7 @@ EXTRA = ("pretrained", "pretrained encoders")
 LR_SCALE = "lr_scale"  # attribute of parameters that do not learn at the learning rate, but at a multiple of it
 _LAYERS = re.compile(r"(\d{1,4})-(\d{1,4})|last(\d{1,4})")
 _ADAPTER = ".lora_"  # what peft calls the weights of adapters
-_KNOWN_WORDS = 50_000  # whose pieces are kept at the most: some 15 MB
+_KNOWN_WORDS, _KNOWN_LENGTH = 50_000, 50  # the pieces of so many words of so many letters are kept, at the most
 FUSED = "sdpa"  # what transformers calls scaled_dot_product_attention of torch
 
 
@@ -209,6 +209,10 @@ class PretrainedWords(nn.Module):
         """True where its vectors are the same in all epochs, so that they can be kept."""
         return self.training_of_encoder == FROZEN
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy knows no words: other threads may be reading some while it is made."""
+        return {**self.__dict__, "_known": {}}
+
     def train(self, mode: bool = True) -> PretrainedWords:
         super().train(mode)
         if self.is_frozen:
@@ -247,16 +251,16 @@ class PretrainedWords(nn.Module):
         )._asdict()
 
     def _ids_of(self, words: Collection[str]) -> dict[str, list[int]]:
-        """The pieces of each word, as many as fit into a window. Those of some words are kept: most come often."""
+        """The pieces of each word, as many as fit into a window. Those of the first words are kept: most come again."""
         known = self._known
         new = [word for word in words if word not in known]
-        encoded = self.tokenizer(new or [""], add_special_tokens=False, verbose=False)["input_ids"]
+        encoded = self.tokenizer(new, add_special_tokens=False, verbose=False)["input_ids"] if new else []
         found = {
             word: (ids or [self.tokenizer.unk_token_id])[: self._longest]
-            for word, ids in zip(new, encoded, strict=False)
+            for word, ids in zip(new, encoded, strict=True)
         }
         if len(known) + len(found) <= _KNOWN_WORDS:
-            known.update(found)
+            known.update((word, ids) for word, ids in found.items() if len(word) <= _KNOWN_LENGTH)
         return {word: found[word] if word in found else known[word] for word in words}
 
     def vectors(self, pieces: PieceIds, words: int) -> Tensor:

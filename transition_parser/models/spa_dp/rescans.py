@@ -53,7 +53,7 @@ class SequencePreservedAttention(nn.Module):
         turned = _turned(mask)[..., None]
         left, right = self.project(words).chunk(2, -1)
         right = right.gather(1, turned.expand_as(right))
-        read = torch.stack([left, right]).transpose(1, 2).contiguous()  # (2, P, B, 3 · width)
+        read = torch.stack([left.transpose(0, 1), right.transpose(0, 1)])  # (2, P, B, 3 · width)
         left, right = self._passes(read).transpose(1, 2)
         return torch.cat([left, right.gather(1, turned.expand_as(right))], -1)
 
