@@ -18,7 +18,7 @@ ewt)
     flags=([pieces]="" [letters]="--character-width 32" [tags-along]="--tag-loss 0.1")
     ;;
 amr)
-    data=$out/data golds=("$2/lpp-v3.0/dev.amr") config=$out/common.flags epochs=${5:-8}
+    data=$out/data golds=("$2/lpp-v3.0/dev.amr") config=$root/configs/amr-open-stack-small.flags epochs=${5:-8}
     variants=(minilm minilm-1-6 minilm-letters domain trees-along no-guidelines)
     flags=(
         [domain]="$minilm --read-domain"
@@ -26,8 +26,6 @@ amr)
         [no-guidelines]="$minilm"
     )
     folders=([no-guidelines]=$out/data-no-guidelines)
-    mkdir -p "$out"
-    sed '/^--read-domain$/d; /^--character-width /d' "$root/configs/amr-en.flags" >"$config"
     [ -f "$data/train.src-act.src.idx" ] || bash "$root/run/prepare_open_amr.sh" "$2" "$data"
     if [ ! -f "$out/data-no-guidelines/train.src-act.src.idx" ]; then
         mkdir -p "$out/corpora"
