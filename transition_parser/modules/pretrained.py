@@ -24,7 +24,7 @@ from transition_parser.errors import InputError, input_error, missing_extra, nee
 from transition_parser.model_files import read_json, sha256_of
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.linear import linear
-from transition_parser.modules.runs import WIDTHS, runs
+from transition_parser.modules.runs import WIDTHS, rounded_up, runs
 from transition_parser.text.windows import windows
 
 FROZEN, ADAPTERS, WHOLE = "frozen", "adapters", "whole"
@@ -237,10 +237,10 @@ class PretrainedWords(nn.Module):
                         word += [number * wide + i] * len(columns)
                     row += of_words[i]
                 rows.append(row + self._last)
-        lengths = torch.tensor([*map(len, rows)], dtype=torch.long)
-        longest = max(map(len, rows), default=0)
-        longest = min(longest + -longest % WIDTHS, self._longest + len(self._first) + len(self._last))
-        mask = torch.arange(longest) < lengths[:, None]
+        lengths = [*map(len, rows)]
+        most = self._longest + len(self._first) + len(self._last)
+        longest = min(rounded_up(max(lengths, default=0), WIDTHS), most)
+        mask = torch.arange(longest) < torch.tensor(lengths, dtype=torch.long)[:, None]
         ids = torch.full(mask.shape, self.tokenizer.pad_token_id or 0)
         ids[mask] = torch.tensor([id_ for row in rows for id_ in row], dtype=torch.long)
         return PieceIds(

@@ -74,10 +74,10 @@ class SequencePreservedAttention(nn.Module):
 
     def _step(self, found: Tensor, words: Tensor) -> Tensor:
         """(2, N, B, width) after one more word. words: (2, N or 1, B, 3 · width)."""
-        width = found.size(-1)
-        recurrent = torch.bmm(found.flatten(1, 2), self.recurrent)
-        if not torch.is_grad_enabled() and search_kernels.supports(found, width):
-            return search_kernels.gated_step(found.flatten(1, 2), recurrent, words.flatten(1, 2)).view_as(found)
+        width, rows = found.size(-1), found.flatten(1, 2)
+        recurrent = torch.bmm(rows, self.recurrent)
+        if not torch.is_grad_enabled() and search_kernels.supports(rows, width):
+            return search_kernels.gated_step(rows, recurrent, words.flatten(1, 2)).view_as(found)
         recurrent = recurrent.view(*found.shape[:-1], -1)
         gates = (words[..., : 2 * width] + recurrent[..., : 2 * width]).sigmoid()
         attention, reset = gates.chunk(2, -1)
