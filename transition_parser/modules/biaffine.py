@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.linear import linear
+from transition_parser.modules.places import at
 
 
 class Ends(NamedTuple):
@@ -93,6 +94,6 @@ class RelationsOfHeads(nn.Module):
     def forward(self, words: Tensor, heads: Tensor) -> Tensor:
         """(B, N, count) of words (B, P, dim), N of which have the heads (B, N): positions."""
         ends = self.pairs.ends(words)
-        of_heads = ends.heads.gather(1, heads[..., None].expand(-1, -1, ends.heads.size(2)))
+        of_heads = at(ends.heads, heads)
         dependents = ends.dependents[:, : heads.size(1)]
         return self.pairs(of_heads.flatten(0, 1), dependents.flatten(0, 1)).unflatten(0, heads.shape)

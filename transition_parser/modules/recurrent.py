@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut, Reading, WordReader
+from transition_parser.modules.places import at
 from transition_parser.modules.words import WordTensors
 
 CELLS = {"gru": nn.GRU, "lstm": nn.LSTM}
@@ -48,10 +49,5 @@ class RecurrentEncoder(WordReader):
         for ahead, back in zip(self.ahead, self.back, strict=True):
             x = self.dropout(x)
             # padding is behind the words in both directions, so that no word sees it
-            x = torch.cat([ahead(x)[0], _ordered(back(_ordered(x, mirrored))[0], mirrored)], -1)
+            x = torch.cat([ahead(x)[0], at(back(at(x, mirrored))[0], mirrored)], -1)
         return EncoderOut(self.dropout(x), mask, lengths - 1, features)
-
-
-def _ordered(x: Tensor, places: Tensor) -> Tensor:
-    """(B, P, dim), at each position what is at another. places: (B, P), which."""
-    return x.gather(1, places[..., None].expand_as(x))

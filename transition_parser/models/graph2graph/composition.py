@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from transition_parser.models.graph2graph.options import StateTransformerOptions
 from transition_parser.modules.kinds import Kinds
 from transition_parser.modules.linear import linear
+from transition_parser.modules.places import at
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionTable
 
@@ -73,7 +74,7 @@ class Composition(nn.Module):
         gets = is_new & (positions == receiver)
         dependent, labels = torch.where(gets, attached, before.dependent), torch.where(gets, label, before.label)
         words = before.words
-        of_dependents = words.gather(1, dependent.clamp_min(0)[..., None].expand_as(words))
+        of_dependents = at(words, dependent.clamp_min(0))
         of_dependents = torch.where(dependent[..., None] >= 0, of_dependents, self.no_dependent.to(words.dtype))
         hidden = self.head(words) + self.dependent(of_dependents)
         hidden = hidden + self.label(self.labels.weight)[labels].to(hidden.dtype)

@@ -15,7 +15,7 @@ from torch import Tensor
 from transition_parser.models.graph2graph.classifiers import Classifiers
 from transition_parser.models.graph2graph.composition import Composed, Composition, History
 from transition_parser.models.graph2graph.encoder import CLS, SECOND_SEP, Slots
-from transition_parser.models.graph2graph.layers import Transformer, Visible, at
+from transition_parser.models.graph2graph.layers import Transformer, Visible
 from transition_parser.models.graph2graph.options import (
     FeedbackOptions,
     SentenceTransformerOptions,
@@ -26,6 +26,7 @@ from transition_parser.modules.arcs import places
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.kinds import Kinds, TwoStages
+from transition_parser.modules.places import at
 from transition_parser.states.machine import Machine
 from transition_parser.states.states import RANKS, TREE, States
 from transition_parser.states.table import ActionTable

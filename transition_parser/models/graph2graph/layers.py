@@ -16,6 +16,7 @@ from transition_parser.modules.attention import HeadMask, scaled_dot_product_att
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.indicated_attention import Content, attend
 from transition_parser.modules.linear import linear
+from transition_parser.modules.places import at
 from transition_parser.modules.runs import WIDTHS, rounded_up, runs
 
 # how slot i is related to slot j: not at all, as its head, as its dependent, as the first piece of its word, as a
@@ -117,11 +118,6 @@ def _needed(matters: Tensor, step: int) -> int:
     columns = matters.any(0).nonzero()
     count = int(columns.max()) + 1 if len(columns) else 1
     return rounded_up(count, step)
-
-
-def at(x: Tensor, slots: Tensor) -> Tensor:
-    """(N, K, d), of x (N, L, d) the slots (N, K)."""
-    return x.gather(1, slots[..., None].expand(-1, -1, x.size(2)))
 
 
 class Layer(nn.Module):

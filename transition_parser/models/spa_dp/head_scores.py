@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from transition_parser.models.spa_dp.options import BILINEAR, SpaDpGraphOptions
 from transition_parser.models.spa_dp.pair_scores import PairScores
 from transition_parser.modules.linear import linear
+from transition_parser.modules.places import at
 
 
 class BilinearHeads(nn.Module):
@@ -39,8 +40,7 @@ class RelationScores(nn.Module):
 
     def forward(self, words: Tensor, heads: Tensor) -> Tensor:
         """(B, N, count) of words (B, P, dim), N of which have the heads (B, N): positions."""
-        head = self.head(words)
-        head = head.gather(1, heads[..., None].expand(-1, -1, head.size(-1)))
+        head = at(self.head(words), heads)
         return self.output(F.relu(self.dependent(words)[:, : heads.size(1)] + head))
 
 

@@ -1,0 +1,13 @@
+"""What is at some places of each sentence."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def at(x: Tensor, places: Tensor) -> Tensor:
+    """(B, K, d), of x (B, P, d) what is at places (B, K). Whole rows are copied: on CPUs `gather` takes ten times as
+    long, and its backward pass five times."""
+    first = x.size(1) * torch.arange(len(x), device=x.device)
+    return x.flatten(0, 1).index_select(0, (first[:, None] + places).flatten()).unflatten(0, places.shape)
