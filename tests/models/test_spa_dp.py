@@ -18,7 +18,7 @@ from transition_parser.errors import InputError, NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import search_kernels
 from transition_parser.models.registry import architecture_of
-from transition_parser.models.spa_dp import pair_scores
+from transition_parser.models.spa_dp import pair_scores, rescans
 from transition_parser.models.spa_dp.head_scores import BilinearHeads, RelationScores
 from transition_parser.models.spa_dp.pair_scores import PairScores
 from transition_parser.models.spa_dp.rescans import SequencePreservedAttention, VanillaAttention
@@ -61,7 +61,10 @@ def gated_pass(attention: SequencePreservedAttention, side: int, sequence: list[
 
 
 @pytest.mark.parametrize("from_target", [False, True])
-def test_rescans_are_the_passes_of_the_paper(sentences, from_target):
+@pytest.mark.parametrize("together", [1, 2, 5])
+def test_rescans_are_the_passes_of_the_paper(sentences, from_target, together, monkeypatch):
+    """together: so many targets leave them at once."""
+    monkeypatch.setattr(rescans, "_leaving_together", lambda _: together)
     words, mask = sentences
     attention = SequencePreservedAttention(5, 3, from_target).double()
     torch.nn.init.normal_(attention.project.bias)
@@ -89,6 +92,16 @@ def test_passes_of_parsing_are_those_of_training(from_target, dtype, atol):
         parsed = attention(words, mask)
     assert step.called == (search_kernels.library() is not None)
     assert torch.allclose(parsed.float()[mask], trained.float()[mask], rtol=0, atol=atol)
+
+
+@pytest.mark.parametrize(("dtype", "most"), [(torch.float, 39), (torch.bfloat16, 10)])
+def test_products_in_bf16_have_few_shapes(dtype, most):
+    """Of each oneDNN makes a kernel."""
+    attention, mask = SequencePreservedAttention(5, 32).to(dtype), torch.ones(2, 40, dtype=torch.bool)
+    with mock.patch.object(torch, "bmm", wraps=torch.bmm) as product, torch.inference_mode():
+        attention(torch.randn(2, 40, 5).to(dtype), mask)
+    assert product.call_count == 39
+    assert most - 3 <= len({call.args[0].shape for call in product.call_args_list}) <= most
 
 
 def test_the_gated_pass_is_a_gru_without_recurrent_biases(sentences):

@@ -7,11 +7,15 @@ word, ours behind the last one: it is a word among others here, and the right bo
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.kernels import search_kernels
 from transition_parser.models.spa_dp.pair_scores import PairScores
 from transition_parser.modules.linear import linear
+from transition_parser.modules.places import at
+
+_SHAPES = 8  # of products over a batch, about, where each takes its time
 
 
 class SequencePreservedAttention(nn.Module):
@@ -50,27 +54,31 @@ class SequencePreservedAttention(nn.Module):
         mask: (B, P), True at words and root. Each word is projected once; all passes of a batch are made at once, and
         the right ones are left ones over sentences that are turned round.
         """
-        turned = _turned(mask)[..., None]
+        turned = _turned(mask)
         left, right = self.project(words).chunk(2, -1)
-        right = right.gather(1, turned.expand_as(right))
-        read = torch.stack([left.transpose(0, 1), right.transpose(0, 1)])  # (2, P, B, 3 · width)
+        read = torch.stack([left.transpose(0, 1), at(right, turned).transpose(0, 1)])  # (2, P, B, 3 · width)
         left, right = self._passes(read).transpose(1, 2)
-        return torch.cat([left, right.gather(1, turned.expand_as(right))], -1)
+        return torch.cat([left, at(right, turned)], -1)
 
     def _passes(self, read: Tensor) -> Tensor:
         """(2, P, B, width): what the passes over the words 0 … p have found for each target p.
 
         read: (2, P, B, 3 · width). Target p takes p steps after the first one: at step t the targets t, t + 1, … go on,
-        and target t − 1 is done.
+        and target t − 1 is done. Those that are done go on for nothing where products have few shapes.
         """
-        positions = read.size(1)
+        positions, together = read.size(1), _leaving_together(read)
         attention, _, new = read.chunk(3, -1)
-        found, done = attention.sigmoid() * new.tanh(), []
+        found, first, done = attention.sigmoid() * new.tanh(), 0, []  # first: the target that `found` begins with
+        if self.from_target:
+            read = F.pad(read, (0, 0, 0, 0, together - 1, 0))
         for step in range(1, positions):
-            done.append(found[:, 0])
-            words = read[:, : positions - step] if self.from_target else read[:, step - 1 : step]
-            found = self._step(found[:, 1:], words)
-        return torch.stack([*done, found[:, 0]], 1)
+            done.append(found[:, step - 1 - first])
+            found, first = found[:, step - step % together - first :], step - step % together
+            words = read[:, step - 1 : step]
+            if self.from_target:  # target p reads the word p − step
+                words = read[:, together - 1 + first - step : together - 1 + positions - step]
+            found = self._step(found, words)
+        return torch.stack([*done, found[:, positions - 1 - first]], 1)
 
     def _step(self, found: Tensor, words: Tensor) -> Tensor:
         """(2, N, B, width) after one more word. words: (2, N or 1, B, 3 · width)."""
@@ -83,6 +91,13 @@ class SequencePreservedAttention(nn.Module):
         attention, reset = gates.chunk(2, -1)
         new = (words[..., 2 * width :] + reset * recurrent[..., 2 * width :]).tanh()
         return torch.lerp(found, new, attention)
+
+
+def _leaving_together(read: Tensor) -> int:
+    """So many targets leave the passes over the words (2, P, …) at once: in bf16 on CPUs a new shape of products takes
+    longer than computing some in vain (see `linear.padded_size`)."""
+    is_slow_to_change = read.dtype is torch.bfloat16 and read.device.type == "cpu"
+    return max(read.size(1) // _SHAPES, 1) if is_slow_to_change else 1
 
 
 def _turned(mask: Tensor) -> Tensor:
