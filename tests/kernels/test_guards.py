@@ -216,6 +216,39 @@ def test_add_and_normalise(changed, problem):
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
+        ({"query": torch.randn(9, 64).double()}, "query must be"),
+        ({"query": torch.randn(3, 3, 64)}, "query must be"),
+        ({"heads": 3}, "query must be"),
+        ({"heads": 4}, "query must be"),
+        ({"query": torch.randn(64, 9).t()}, "query must be"),
+        ({"keys": torch.randn(8, 64)}, "keys must be"),
+        ({"keys": torch.randn(9, 64).bfloat16()}, "keys must be"),
+        ({"values": torch.randn(9, 128)}, "values must be"),
+        ({"values": torch.randn(9, 128)[:, ::2]}, "values must be"),
+        ({"values": torch.randn(64).expand(9, 64)}, "values must be"),
+        ({"lengths": torch.tensor([4, 6], dtype=torch.int32)}, "first or lengths"),
+        ({"lengths": torch.tensor([4, 3], dtype=torch.int32), "longest": 3}, "first or lengths"),
+        ({"lengths": torch.tensor([4, -1], dtype=torch.int32)}, "first or lengths"),
+        ({"lengths": longs(4, 5)}, "lengths must be"),
+        ({"first": torch.tensor([-1, 4], dtype=torch.int32)}, "first or lengths"),
+        ({"first": torch.tensor([0, 10], dtype=torch.int32)}, "first or lengths"),
+        ({"first": torch.tensor([0], dtype=torch.int32)}, "lengths must be"),
+        ({"query": torch.full((9, 64), NAN)}, "not finite"),
+        ({"keys": torch.full((9, 64), INFINITE)}, "not finite"),
+    ],
+)
+def test_self_attention_of_sentences(changed, problem):
+    good = {"query": torch.randn(9, 64), "keys": torch.randn(9, 64), "values": torch.randn(9, 64), "heads": 2,
+            "first": torch.tensor([0, 4], dtype=torch.int32), "lengths": torch.tensor([4, 5], dtype=torch.int32),
+            "longest": 5}  # fmt: skip
+    assert search_kernels.self_attention(**good).shape == (9, 64)
+    with pytest.raises(ValueError, match=problem):
+        search_kernels.self_attention(**{**good, **changed})
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
         ({"found": torch.randn(2, 6, 64).double()}, "found must be"),
         ({"found": torch.randn(2, 6, 48)}, "found must be"),
         ({"found": torch.randn(12, 64)}, "found must be"),

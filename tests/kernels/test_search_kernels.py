@@ -184,6 +184,39 @@ def test_indicated_attention(lanes, heads, d, with_item):
     )
 
 
+def sentences_case(heads: int, d: int, dtype: torch.dtype, lengths: list[int], scale: float = 1.0) -> dict:
+    """Arguments of `self_attention`: sentences with a row between them, and gaps between rows."""
+    torch.manual_seed(1)
+    count, many = torch.tensor(lengths, dtype=torch.int32), sum(lengths) + len(lengths)
+    first = (count + 1).cumsum(0, dtype=torch.int32) - count
+    query, keys, values = ((torch.randn(many, part, heads * d) * scale).to(dtype)[:, 0] for part in (1, 2, 3))
+    return {
+        "query": query, "keys": keys, "values": values, "heads": heads, "first": first, "lengths": count,
+        "longest": max(lengths),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", list(CLOSE))
+@pytest.mark.parametrize(("heads", "d"), SHAPES)
+@pytest.mark.parametrize("scale", [1.0, 3.0])
+def test_self_attention_of_sentences(lanes, dtype, heads, d, scale):
+    """Of all lengths around those of vectors; alone a sentence is given the very same numbers."""
+    case = sentences_case(heads, d, dtype, [*range(20), 33, 70], scale)
+    found, belongs = search_kernels.self_attention(**case), torch.zeros(len(case["query"]), dtype=torch.bool)
+    for first, count in zip(case["first"].tolist(), case["lengths"].tolist(), strict=True):
+        rows = slice(first, first + count)
+        belongs[rows] = True
+        query, keys, values = (case[name][rows].float().view(count, heads, d) for name in ("query", "keys", "values"))
+        weights = (torch.einsum("qhd,khd->hqk", query, keys) * d**-0.5).softmax(-1)
+        wanted = torch.einsum("hqk,khd->qhd", weights, values).flatten(1)
+        close = {name: value * scale for name, value in CLOSE[dtype].items()}
+        assert torch.allclose(found[rows].float(), wanted, **close)
+        some = {name: case[name][rows] for name in ("query", "keys", "values")}
+        place = {"first": torch.zeros(1, dtype=torch.int32), "lengths": torch.tensor([count], dtype=torch.int32)}
+        assert torch.equal(search_kernels.self_attention(**some, **place, heads=heads, longest=count), found[rows])
+    assert not found[~belongs].any() and found[belongs].all()
+
+
 @pytest.mark.parametrize("dtype", list(CLOSE))
 def test_threads_change_no_number(lanes, dtype):
     """Of few queries the heads are shared out, of many the queries: both are more than what is worth a thread."""
@@ -201,6 +234,7 @@ def test_threads_change_no_number(lanes, dtype):
             torch.manual_seed(2)
             gates = (torch.randn(2, 3000, 64), torch.randn(2, 3000, 192), torch.randn(2, 300, 192))
             outputs.append((few.computed(4), words, search_kernels.gated_step(*(x.to(dtype) for x in gates))))
+            outputs[-1] += (search_kernels.self_attention(**sentences_case(4, 32, dtype, [300, 0, 200] * 5)),)
     finally:
         torch.set_num_threads(before)
     assert all(torch.equal(one, three) for one, three in zip(*outputs, strict=True))

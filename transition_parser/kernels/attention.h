@@ -44,6 +44,29 @@ INLINE int NAME(softmax)(float *scores, int64_t count) {
     return 1;
 }
 
+/* The same of four rows of finite scores, each as many whole vectors, one after another. */
+INLINE void NAME(weigh_four)(float *scores, int64_t count) {
+    NAME(Floats) sum[4] = {{0}};
+    float total[4];
+    for (int row = 0; row < 4; row++) {
+        float *own = scores + row * count, most[LANES];
+        memcpy(most, own, sizeof most);
+        for (int64_t k = LANES; k < count; k += LANES)
+            for (int i = 0; i < LANES; i++) most[i] = fmaxf(most[i], own[k + i]);
+        for (int wide = LANES / 2; wide; wide /= 2)
+            for (int i = 0; i < wide; i++) most[i] = fmaxf(most[i], most[i + wide]);
+        for (int64_t k = 0; k < count; k += LANES) {
+            for (int i = 0; i < LANES; i++) own[k + i] = NAME(exp_of)(own[k + i] - most[0]);
+            sum[row] += *(NAME(Floats) *)(own + k);
+        }
+    }
+    NAME(sums)(sum[0], sum[1], sum[2], sum[3], total);
+    for (int row = 0; row < 4; row++) {
+        const float share = 1.0f / total[row];
+        for (int64_t k = 0; k < count; k += LANES) *(NAME(Floats) *)(scores + row * count + k) *= share;
+    }
+}
+
 /* Adds to `sums` (d) the values of one head by their weights. */
 INLINE void NAME(gather)(const float *weights, const char *const *values, int64_t count, int64_t offset, const int near,
                          float *sums, const int64_t d, const int half) {
@@ -199,6 +222,83 @@ INLINE const char *NAME(indicated)(const Indicated *in, const Share *share, cons
     return NULL;
 }
 
+/* Keys (or values) of one head of a sentence, in single precision and in the order of `load`: key by key, or with
+   `numbers`, which is how many keys there is room for, number by number. stride: bytes from one to the next. */
+INLINE void NAME(spread)(const char *from, int64_t count, int64_t stride, int64_t numbers, float *to, const int64_t d,
+                         const int half) {
+    const int64_t step = 2 * LANES, size = half ? 2 : 4;
+    for (int64_t k = 0; k < count; k++) {
+        for (int64_t at = 0; at < d; at += step) {
+            float some[2 * LANES];
+            NAME(store)((char *)(numbers ? some : to + k * d + at), NAME(load)(from + k * stride + at * size, half), 0);
+            for (int i = 0; numbers && i < 2 * LANES; i++) to[(at + i) * numbers + k] = some[i];
+        }
+    }
+}
+
+/* Self-attention of one head of a sentence of `count` words. A few queries share what they read of the keys, `LANES` of
+   which are scored at once; the order of additions depends on `count` alone. */
+INLINE const char *NAME(head_of_sentence)(const Sentences *in, int64_t first, int64_t count, int64_t head, float *room,
+                                          const int64_t d, const int half) {
+    const int64_t size = half ? 2 : 4, step = 2 * LANES, wide = in->heads * d;
+    const int64_t padded = (count + LANES - 1) / LANES * LANES;
+    float *keys = room, *values = keys + d * padded, *query = values + count * d, *scores = query + SHARING * d;
+    memset(keys, 0, sizeof *keys * d * padded);
+    NAME(spread)(in->keys + (first * in->key_stride + head * d) * size, count, in->key_stride * size, padded, keys, d,
+                 half);
+    NAME(spread)(in->values + (first * in->value_stride + head * d) * size, count, in->value_stride * size, 0, values,
+                 d, half);
+    const float scale = 1.0f / sqrtf((float)d);
+    for (int64_t word = 0; word < count; word += SHARING) {
+        const int64_t there = count - word < SHARING ? count - word : SHARING;
+        NAME(spread)(in->query + ((first + word) * in->query_stride + head * d) * size, there, in->query_stride * size,
+                     0, query, d, half);
+        memset(query + there * d, 0, sizeof *query * (SHARING - there) * d);
+        for (int64_t k = 0; k < padded; k += LANES) {
+            NAME(Floats) sum[SHARING] = {{0}};
+            for (int64_t at = 0; at < d; at++) {
+                const NAME(Floats) key = *(const NAME(Floats) *)(keys + at * padded + k);
+                for (int i = 0; i < SHARING; i++) sum[i] += query[i * d + at] * key;
+            }
+            for (int i = 0; i < SHARING; i++) *(NAME(Floats) *)(scores + i * padded + k) = sum[i] * scale;
+        }
+        if (!NAME(finite)(scores, SHARING * padded)) return "the scores of attention are not finite";
+        for (int64_t i = 0; i < SHARING; i++)
+            for (int64_t k = count; k < padded; k++) scores[i * padded + k] = DEAD;
+        NAME(weigh_four)(scores, padded);
+        for (int64_t at = 0; at < d; at += step) {
+            NAME(Pair) sum[SHARING] = {{{0}, {0}}};
+            for (int64_t k = 0; k < count; k++) {
+                const NAME(Pair) value = NAME(load)((char *)(values + k * d + at), 0);
+                for (int i = 0; i < SHARING; i++) {
+                    sum[i].a += scores[i * padded + k] * value.a;
+                    sum[i].b += scores[i * padded + k] * value.b;
+                }
+            }
+            for (int64_t i = 0; i < there; i++)
+                NAME(store)(in->output + ((first + word + i) * wide + head * d + at) * size, sum[i], half);
+        }
+    }
+    return NULL;
+}
+
+/* The part of `in`, head by head of each sentence, that is one share. Returns NULL, or what is wrong. */
+INLINE const char *NAME(sentences)(const Sentences *in, const Share *share, const int64_t d, const int half) {
+    const int64_t most = in->longest + LANES;
+    const char *problem = NULL;
+    float *room = malloc(sizeof *room * (2 * d * most + SHARING * (d + most)));
+    if (!room) return NO_MEMORY;
+    for (int64_t place = share->first; place < share->end && !problem; place++) {
+        const int64_t sentence = place / in->heads, first = in->first[sentence], count = in->lengths[sentence];
+        if (OUTSIDE(count, in->longest + 1) || OUTSIDE(first, in->rows + 1) || first + count > in->rows)
+            problem = "first or lengths: beyond the words that there are";
+        else
+            problem = NAME(head_of_sentence)(in, first, count, place % in->heads, room, d, half);
+    }
+    free(room);
+    return problem;
+}
+
 static const char *NAME(cached_self_attention)(const void *job, const Share *share, const Room *room) {
     const Past *past = job;
     return SPECIALISE(past->half, past->d, NAME(past), past, share, room);
@@ -212,4 +312,11 @@ static const char *NAME(cross_attention)(const void *job, const Share *share, co
 static const char *NAME(indicated_attention)(const void *job, const Share *share, const Room *room) {
     const Indicated *in = job;
     return in->d == 32 ? NAME(indicated)(in, share, room, 32) : NAME(indicated)(in, share, room, in->d);
+}
+
+static const char *NAME(self_attention)(const void *job, const Share *share, const Room *room) {
+    const Sentences *in = job;
+    (void)room;
+    if (in->d == 32) return in->half ? NAME(sentences)(in, share, 32, 1) : NAME(sentences)(in, share, 32, 0);
+    return SPECIALISE(in->half, in->d, NAME(sentences), in, share);
 }

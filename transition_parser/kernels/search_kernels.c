@@ -31,6 +31,7 @@
 #define DEAD -1e30f      /* totals and scores below are of what is not there: −infinity would not do, see setup.py */
 #define BLOCK 16         /* queries of one sentence that share what they read */
 #define TILE 16          /* keys that they share at a time */
+#define SHARING 4        /* queries that share keys while these are in registers */
 #define AHEAD 12         /* pointers after the last key that may be read */
 #define NEAR (256 << 10) /* bytes of keys and values that stay in a processor's own cache */
 #define THREADS 16       /* at the most */
@@ -58,6 +59,15 @@ typedef struct {
     const int64_t *const *ranks;
     char *output;
 } Words;
+
+/* Strides are in numbers. */
+typedef struct {
+    int half;
+    int64_t rows, longest, heads, d, query_stride, key_stride, value_stride;
+    const int32_t *first, *lengths;
+    const char *query, *keys, *values;
+    char *output;
+} Sentences;
 
 /* Strides are in numbers. */
 typedef struct {
@@ -356,6 +366,19 @@ const char *cross_attention(int half, int threads, int64_t queries, int64_t head
     for (int64_t head = 0; head < heads; head++)
         if (roles[head] < -1 || roles[head] >= kinds) return "roles: beyond the ranks that there are";
     return in_shares(VARIANT(cross_attention), &words, threads, queries, width, heads, d);
+}
+
+/* Self-attention of the words of sentences: each sees those of its own sentence.
+
+   query, keys, values: (N, dim), their rows so many numbers apart as the strides say. first, lengths: (sentences), where each
+   begins and how many words it has, `longest` at the most. output: (N, dim); rows of no sentence stay as they are. */
+const char *self_attention(int half, int threads, int64_t rows, int64_t sentences, int64_t longest, int64_t heads,
+                           int64_t d, int64_t query_stride, int64_t key_stride, int64_t value_stride,
+                           const int32_t *first, const int32_t *lengths, const char *query, const char *keys,
+                           const char *values, char *output) {
+    const Sentences in = {half,         rows,  longest, heads, d,    query_stride, key_stride,
+                          value_stride, first, lengths, query, keys, values,       output};
+    return in_shares(VARIANT(self_attention), &in, threads, sentences * heads, longest, 1, d);
 }
 
 /* Attention of heads to items whose keys and values have something added by what a structure says of them.

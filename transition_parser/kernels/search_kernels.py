@@ -26,6 +26,7 @@ __all__ = [
     "gated_step",
     "indicated_attention",
     "legal_scores",
+    "self_attention",
     "supports",
 ]
 
@@ -37,6 +38,7 @@ _INT, _SIZE, _FLOAT, _POINTER, _PROBLEM = ctypes.c_int, ctypes.c_int64, ctypes.c
 _FUNCTIONS: dict[str, Signature] = {
     "cached_self_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 4, *(_POINTER,) * 9)),
     "cross_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 9, *(_POINTER,) * 9)),
+    "self_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 8, *(_POINTER,) * 6)),
     "indicated_attention": (_PROBLEM, (_INT, *(_SIZE,) * 7, _POINTER, _SIZE, *(_POINTER,) * 9)),
     "gated_step": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 6, *(_POINTER,) * 4)),
     "add_and_normalise": (None, (_INT, _SIZE, _SIZE, *(_POINTER,) * 4, _FLOAT, _POINTER)),
@@ -122,6 +124,28 @@ def cross_attention(
         require("roles", roles, torch.int32, heads), (_POINTER * max(len(ranks), 1))(*(r.data_ptr() for r in ranks)),
         None if positions is None else require("positions", positions, query.dtype, len(ranks), largest + 1, dim),
         output.data_ptr(),
+    )  # fmt: skip
+    raise_problem(problem)
+    return output
+
+
+def self_attention(
+    query: Tensor, keys: Tensor, values: Tensor, heads: int, first: Tensor, lengths: Tensor, longest: int
+) -> Tensor:
+    """(N, dim), what the words of sentences find in their own sentences; 0 for rows that are of none.
+
+    query, keys, values: (N, dim), their rows with any gaps. first, lengths: (S,) int32,
+    the row that each sentence begins with, and how many words it has, no more than `longest`.
+    """
+    d, rest = divmod(query.size(-1), heads)
+    if rest or query.dim() != 2 or not supports(query, d):
+        raise ValueError(f"query must be (N, dim), float or bfloat16, on cpu, its heads of a multiple of {_BLOCK}")
+    strides = [_row_stride(name, x, query) for name, x in (("query", query), ("keys", keys), ("values", values))]
+    output = query.new_zeros(query.shape)
+    problem = library().self_attention(
+        _HALF[query.dtype], torch.get_num_threads(), len(query), len(first), longest, heads, d, *strides,
+        require("first", first, torch.int32, len(first)), require("lengths", lengths, torch.int32, len(first)),
+        query.data_ptr(), keys.data_ptr(), values.data_ptr(), output.data_ptr(),
     )  # fmt: skip
     raise_problem(problem)
     return output
@@ -265,6 +289,17 @@ def _part(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> int:
         require(name, tensor[0], dtype, *shape[1:])
         return tensor.data_ptr()
     return require(name, tensor, dtype, *shape)
+
+
+def _row_stride(name: str, x: Tensor, like: Tensor) -> int:
+    """How many numbers the rows of x (N, dim) are apart."""
+    stride = x.stride(0) if x.dim() == 2 else 0
+    if x.dtype is like.dtype and x.is_cpu and x.shape == like.shape and stride >= x.size(1) and x.stride(1) == 1:
+        return stride
+    raise ValueError(
+        f"{name} must be {like.dtype}, {tuple(like.shape)}, on cpu, each row contiguous; it is {x.dtype}, "
+        f"{tuple(x.shape)}, of strides {x.stride()}, on {x.device}"
+    )
 
 
 def _query(query: Tensor, heads: int) -> tuple[Tensor, int]:
