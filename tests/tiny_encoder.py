@@ -1,4 +1,4 @@
-"""A pretrained encoder that is none: a BERT with random weights and the letters as its pieces, in a folder."""
+"""Pretrained encoders that are none, in folders: BERTs and others with random weights, and the letters as pieces."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ import string
 from pathlib import Path
 
 import torch
-from transformers import BertConfig, BertModel, BertTokenizer
+from transformers import AutoConfig, AutoModel, BertTokenizer
 
 LAYERS, WIDTH, LONGEST = 3, 16, 24
 _LETTERS = [*string.ascii_lowercase, *string.digits, *string.punctuation]
 
 
-def make_encoder(folder: Path, seed: int = 1, dropout: float = 0.1) -> Path:
-    """Writes it; another seed gives other weights."""
+def make_encoder(folder: Path, seed: int = 1, dropout: float = 0.1, width: int = WIDTH, kind: str = "bert") -> Path:
+    """Writes it; another seed gives other weights. It has two heads. kind: as transformers calls it; the
+    first positions of MPNet are of no piece."""
     folder.mkdir(parents=True)
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *_LETTERS, *(f"##{letter}" for letter in _LETTERS)]
     (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
     BertTokenizer(vocab=str(folder / "vocab.txt"), model_max_length=LONGEST).save_pretrained(folder)
     torch.manual_seed(seed)
-    config = BertConfig(
-        vocab_size=len(vocabulary), hidden_size=WIDTH, num_hidden_layers=LAYERS, num_attention_heads=2,
-        intermediate_size=32, max_position_embeddings=LONGEST,
+    config = AutoConfig.for_model(
+        kind, vocab_size=len(vocabulary), hidden_size=width, num_hidden_layers=LAYERS, num_attention_heads=2,
+        intermediate_size=32, max_position_embeddings=LONGEST + 2 * (kind == "mpnet"),
         hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout,
     )  # fmt: skip
-    BertModel(config).save_pretrained(folder)
+    AutoModel.from_config(config).save_pretrained(folder)
     return folder

@@ -14,6 +14,7 @@ from transition_parser.errors import InputError
 from transition_parser.modules import pretrained
 from transition_parser.modules.kept_vectors import keep_vectors
 from transition_parser.modules.pretrained import EncoderFiles, PieceIds, PretrainedWords, layers_of
+from transition_parser.modules.pretrained_attention import KERNELS
 from transition_parser.modules.runs import Run, runs
 
 SENTENCES = [["dogs", "bark", "."], ["an", "", "öß", "x" * 100], ["a", "long", "one", *["word"] * 60], []]
@@ -153,7 +154,7 @@ def test_training_reads_what_parsing_reads(folder, training):
     encoder = words_of(folder, training=training).eval()
     with torch.no_grad():
         alone = vectors(encoder, SENTENCES)
-    assert encoder.network.config._attn_implementation == "sdpa"
+    assert encoder.network.config._attn_implementation == KERNELS
     learned = vectors(encoder, SENTENCES)
     assert encoder.network.config._attn_implementation == "eager"
     for found, wanted in zip(learned, alone, strict=True):

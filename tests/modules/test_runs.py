@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from transition_parser.modules import runs as module
-from transition_parser.modules.runs import WIDTHS, runs
+from transition_parser.modules.runs import WIDTHS, in_rows, runs
 
 LENGTHS = st.lists(st.integers(1, 60), max_size=12)
 
@@ -51,3 +51,13 @@ def test_a_batch_with_an_outlier_is_cut(few_shapes):
 def test_elsewhere_than_on_a_cpu_all_is_one_run():
     (run,) = runs(torch.empty(5, dtype=torch.long, device="meta"), 90, True)
     assert run.rows.shape == (5,) and run.width == 90
+
+
+@given(LENGTHS, st.integers(60, 99))
+def test_rows_hold_as_many_sequences_as_fit(lengths, most):
+    rows = in_rows(lengths, most)
+    assert [i for row in rows for i in row] == list(range(len(lengths)))
+    for row, after in itertools.pairwise(rows):
+        filled = sum(lengths[i] for i in row)
+        assert filled <= most < filled + lengths[after.start]
+    assert sum(lengths[i] for i in rows[-1]) <= most

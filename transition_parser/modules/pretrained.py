@@ -8,6 +8,7 @@ of it is.
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -24,7 +25,8 @@ from transition_parser.errors import InputError, input_error, missing_extra, nee
 from transition_parser.model_files import read_json, sha256_of
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.linear import linear
-from transition_parser.modules.runs import WIDTHS, rounded_up, runs
+from transition_parser.modules.pretrained_attention import FUSED, KERNELS, Row, reads_rows, register
+from transition_parser.modules.runs import WIDTHS, in_rows, rounded_up, runs
 from transition_parser.text.windows import windows
 
 FROZEN, ADAPTERS, WHOLE = "frozen", "adapters", "whole"
@@ -38,7 +40,6 @@ LR_SCALE = "lr_scale"  # attribute of parameters that do not learn at the learni
 _LAYERS = re.compile(r"(\d{1,4})-(\d{1,4})|last(\d{1,4})")
 _ADAPTER = ".lora_"  # what peft calls the weights of adapters
 _KNOWN_WORDS, _KNOWN_LENGTH = 50_000, 50  # the pieces of so many words of so many letters are kept, at the most
-FUSED = "sdpa"  # what transformers calls scaled_dot_product_attention of torch
 
 
 def layers_of(wanted: str, count: int) -> range:
@@ -103,9 +104,7 @@ class EncoderFiles:
         with _without_progress():
             options = {"local_files_only": True, "trust_remote_code": False}
             try:
-                network = AutoModel.from_pretrained(
-                    self.folder, **options, dtype=torch.float32, use_safetensors=True, attn_implementation=FUSED
-                )
+                network = AutoModel.from_pretrained(self.folder, **options, dtype=torch.float32, use_safetensors=True)
                 tokenizer = AutoTokenizer.from_pretrained(self.folder, **options, add_prefix_space=True)
             except Exception as error:  # of many kinds, for files that are damaged or of other models
                 problem = f"not an encoder that transformers loads: {_first_line(error)}"
@@ -185,7 +184,9 @@ class PretrainedWords(nn.Module):
         super().__init__()
         self.training_of_encoder, self.sha256 = training, files.sha256
         self.network, self.tokenizer = files.load()
-        self._attention = FUSED
+        register()
+        self._attention = self.network.config._attn_implementation
+        self._chooses_attention = self._attention == FUSED
         _draw_cheaply(self.network)
         if training == ADAPTERS:
             _add_adapters(self.network, rank)
@@ -266,11 +267,10 @@ class PretrainedWords(nn.Module):
     def vectors(self, pieces: PieceIds, words: int) -> Tensor:
         """(words, width): of each word the layers' means of its pieces, each normalised; 0 for a word without any."""
         self._choose_attention(pieces.ids.device)
+        if self._attention == KERNELS and reads_rows(self.network, next(self.network.parameters())):
+            return self._vectors_by_row(pieces, words)
         states, piece = self._states(pieces)
-        first = torch.searchsorted(pieces.word, torch.arange(words, device=pieces.word.device))
-        # the sum of the pieces of each word, from its first one on: `index_add` takes twice as long
-        sums = torch.stack([F.embedding_bag(piece, rows, first, mode="sum") for rows in states], 1)
-        return F.layer_norm(sums, sums.shape[-1:]).flatten(1)
+        return _pooled(states, piece, pieces.word, words)
 
     def _states(self, pieces: PieceIds) -> tuple[list[Tensor], Tensor]:
         """(N, hidden size) of each of the layers, and (K,), where in them the pieces that stand for words are."""
@@ -287,10 +287,34 @@ class PretrainedWords(nn.Module):
         window = pieces.piece.div(longest, rounding_mode="floor")
         return [torch.cat(parts) for parts in zip(*found, strict=True)], start[window] + pieces.piece % longest
 
+    def _vectors_by_row(self, pieces: PieceIds, words: int) -> Tensor:
+        """`vectors`, where some windows are read at a time, one after another. All such rows but the last have the same
+        length: in bf16 a new one takes long (see `linear.padded_size`)."""
+        longest, ids, counts = pieces.ids.size(1), pieces.ids[pieces.mask], pieces.mask.sum(1).tolist()
+        positions = torch.arange(longest).expand_as(pieces.mask)[pieces.mask]
+        most, read, found = self.network.config.max_position_embeddings, 0, []
+        rows = in_rows(counts, most)
+        stops = torch.searchsorted(pieces.piece, torch.tensor([row.stop * longest for row in rows])).tolist()
+        piece, word = 0, 0  # the first ones of the row
+        for row, stop in zip(rows, stops, strict=True):
+            ends = torch.tensor([0, *itertools.accumulate(counts[row.start : row.stop])], dtype=torch.int32)
+            count = int(ends[-1])
+            behind = most - count if row.stop < len(counts) else 0
+            some = (F.pad(x[read : read + count], (0, behind))[None] for x in (ids, positions))
+            states = Row(*some, ends, max(counts[row.start : row.stop])).read(self.network)
+            next_word = int(pieces.word[stop]) if stop < len(pieces.word) else words
+            at = pieces.piece[piece:stop]
+            at = ends[at.div(longest, rounding_mode="floor") - row.start] + at % longest
+            of_word = pieces.word[piece:stop] - word
+            found.append(_pooled([states[layer] for layer in self.layers], at, of_word, next_word - word))
+            read, piece, word = read + count, stop, next_word
+        return torch.cat(found)
+
     def _choose_attention(self, device: torch.device) -> None:
-        """On CPUs the fused attention's backward pass is slow, see `modules.attention`."""
-        wanted = "eager" if device.type == "cpu" and torch.is_grad_enabled() else FUSED
-        if wanted != self._attention:
+        """On CPUs the fused attention's backward pass is slow, see `modules.attention`. Some encoders have one of their
+        own."""
+        wanted = FUSED if device.type != "cpu" else "eager" if torch.is_grad_enabled() else KERNELS
+        if self._attention != wanted and self._chooses_attention:
             self.network.set_attn_implementation(wanted)
             self._attention = wanted
 
@@ -305,6 +329,15 @@ class PretrainedWords(nn.Module):
         if self.mix is not None:
             vectors = (vectors.unflatten(-1, (len(self.layers), -1)) * self.mix.softmax(0)[:, None].to(dtype)).sum(-2)
         return self.project(vectors)
+
+
+def _pooled(states: Sequence[Tensor], piece: Tensor, word: Tensor, words: int) -> Tensor:
+    """(words, width), see `PretrainedWords.vectors`, of states (N, hidden size) of each layer. piece, word: (K,), see
+    `PieceIds`; piece is an index into N."""
+    first = torch.searchsorted(word, torch.arange(words, device=word.device))
+    # the sum of the pieces of each word, from its first one on: `index_add` takes twice as long
+    sums = torch.stack([F.embedding_bag(piece, rows, first, mode="sum") for rows in states], 1)
+    return F.layer_norm(sums, sums.shape[-1:]).flatten(1)
 
 
 def _draw_cheaply(network: nn.Module) -> None:

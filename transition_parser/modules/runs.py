@@ -3,6 +3,7 @@ little in vain."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -42,6 +43,21 @@ def runs(lengths: Tensor, longest: int, few_shapes: bool = False) -> list[Run]:
         more = _rows(stop - first, width, few_shapes) - (stop - first)
         found.append(Run(torch.cat([order[first:stop], order[stop - 1 : stop].expand(more)]), width))
     return found
+
+
+def in_rows(lengths: Sequence[int], most: int) -> list[range]:
+    """Which sequences of these lengths follow each other in each row of no more than `most` in all: as many as fit.
+
+    >>> in_rows([3, 4, 2, 9, 5], 9)
+    [range(0, 3), range(3, 4), range(4, 5)]
+    """
+    found, first, count = [], 0, 0
+    for i, length in enumerate(lengths):
+        if count + length > most:
+            found.append(range(first, i))
+            first, count = i, 0
+        count += length
+    return [*found, range(first, len(lengths))]
 
 
 def rounded_up(count: int, step: int) -> int:

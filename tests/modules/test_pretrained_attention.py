@@ -1,0 +1,110 @@
+"""The attention of pretrained encoders is the same by kernels and without them."""
+
+from __future__ import annotations
+
+from functools import cache
+from unittest import mock
+
+import pytest
+import torch
+
+from tests.modules.test_pretrained import SENTENCES, vectors, words_of
+from tests.tiny_encoder import LONGEST, make_encoder
+from transition_parser.kernels import search_kernels
+from transition_parser.modules.pretrained_attention import FUSED, KERNELS, Row, reads_rows
+
+KINDS = {"bert": "kernels", "electra": "kernels", "distilbert": "kernels", "deberta-v2": "its own", "mpnet": "its own"}
+WIDE = 64  # two heads that kernels compute
+
+
+@pytest.fixture(scope="module")
+def encoder_of(tmp_path_factory):
+    """The encoder of a kind, made once."""
+    folder = tmp_path_factory.mktemp("encoders")
+    return cache(lambda kind: words_of(make_encoder(folder / kind, width=WIDE, kind=kind)).eval())
+
+
+@pytest.fixture
+def encoder(encoder_of):
+    return encoder_of("bert")
+
+
+@pytest.fixture
+def calls():
+    """How often the kernel was called."""
+    if search_kernels.library() is None:
+        pytest.skip("there are no search kernels here")
+    with mock.patch.object(search_kernels, "self_attention", wraps=search_kernels.self_attention) as called:
+        yield called
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_words_are_read_alike_by_kernels_and_without_them(encoder_of, kind, calls):
+    """Also beside others: in more rows than one, and in windows."""
+    encoder = encoder_of(kind)
+    found = vectors(encoder, SENTENCES)
+    assert bool(calls.call_count) == (KINDS[kind] == "kernels")
+    calls.reset_mock()
+    with mock.patch.object(search_kernels, "supports", return_value=False):
+        wanted = vectors(encoder, SENTENCES)
+    assert not calls.called
+    for words, one, other in zip(SENTENCES, found, wanted, strict=True):
+        assert torch.allclose(one, other, atol=1e-4)
+        assert torch.allclose(one, vectors(encoder, [words])[0], atol=1e-4)
+
+
+@torch.no_grad()
+def test_bf16(encoder, calls):
+    wanted = torch.cat(vectors(encoder, SENTENCES))
+    network = encoder.network
+    try:
+        encoder.network = network.to(torch.bfloat16)
+        found = torch.cat(vectors(encoder, SENTENCES))
+    finally:
+        encoder.network = network.to(torch.float)
+    assert found.dtype is torch.bfloat16 and torch.allclose(found.float(), wanted, atol=0.1)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", ["none", "behind", "before", "between", "each word another", "causal"])
+def test_any_mask_is_heeded(encoder, calls, name):
+    """By kernels where padding is behind the words, or where there is none."""
+    ids, mask = torch.randint(5, 20, (3, 7)), torch.ones(3, 7, dtype=torch.long)
+    masks = {"none": None, "behind": mask.clone(), "before": mask.clone(), "between": mask.clone()}
+    masks["behind"][0, 4:], masks["before"][1, :2], masks["between"][2, 3] = 0, 0, 0
+    masks["each word another"] = (torch.rand(3, 1, 7, 7) < 0.6) | torch.eye(7, dtype=torch.bool)
+    masks["causal"] = torch.ones(3, 1, 7, 7, dtype=torch.bool).tril()
+    seen = torch.ones(3, 7, dtype=torch.bool)
+    if masks[name] is not None and masks[name].dim() == 2:
+        seen = masks[name].bool()
+    read = {}
+    for way in (KERNELS, FUSED):
+        encoder.network.set_attn_implementation(way)
+        read[way] = encoder.network(input_ids=ids, attention_mask=masks[name]).last_hidden_state[seen]
+    encoder.network.set_attn_implementation(KERNELS)
+    assert torch.allclose(read[KERNELS], read[FUSED], atol=1e-5)
+    assert bool(calls.called) == (name in ("none", "behind"))
+
+
+@torch.no_grad()
+def test_a_row_is_read_by_kernels_or_not_at_all(encoder, calls):
+    network, ids = encoder.network, torch.randint(5, 20, (1, 8))
+    like = next(network.parameters())
+    assert reads_rows(network, like) and not reads_rows(network, like.double())
+    row = Row(ids, torch.tensor([[0, 1, 2, 0, 1, 2, 3, 4]]), torch.tensor([0, 3, 8], dtype=torch.int32), 5)
+    states = row.read(network)[-1]
+    for window in (slice(0, 3), slice(3, 8)):
+        alone = network(input_ids=ids[:, window]).last_hidden_state[0]
+        assert torch.allclose(states[window], alone, atol=1e-5)
+    with mock.patch.object(search_kernels, "supports", return_value=False), pytest.raises(ValueError, match="kernels"):
+        row.read(network)
+
+
+@torch.no_grad()
+def test_rows_are_of_one_length_but_the_last(encoder, calls):
+    """A new one takes long in bf16."""
+    with mock.patch.object(Row, "read", autospec=True, side_effect=Row.read) as read:
+        vectors(encoder, [["word"] * 3] * 9)
+    widths = [call.args[0].ids.size(1) for call in read.call_args_list]
+    assert len(widths) > 2 and set(widths[:-1]) == {LONGEST} and widths[-1] <= LONGEST

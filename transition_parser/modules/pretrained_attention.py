@@ -1,0 +1,110 @@
+"""Self-attention of pretrained encoders on CPUs by `search_kernels`, through the interface that `transformers` has for
+it. torch's own function takes two to five times as long for sentences, and wants them padded."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from transition_parser.kernels import search_kernels
+
+FUSED = "sdpa"  # what transformers calls scaled_dot_product_attention of torch
+KERNELS = "transition_parser"  # what it calls ours, which is FUSED wherever the kernels are not for what is asked
+_NOT_FOR_US = ("position_bias", "cache", "softcap")  # arguments of FUSED
+_IN_ROWS = ("bert",)  # kinds of encoders that are known to compute the same in rows
+
+
+def register() -> None:
+    """Makes `KERNELS` known to transformers."""
+    from transformers import AttentionInterface, AttentionMaskInterface
+    from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+
+    AttentionInterface.register(KERNELS, _attend)
+    AttentionMaskInterface.register(KERNELS, ALL_MASK_ATTENTION_FUNCTIONS[FUSED])
+
+
+class Row(NamedTuple):
+    """Windows one after another, without padding between them.
+
+    ids, positions: (1, N), the pieces, and where in its window each is. ends: (S + 1,) int32, 0 and where each of the
+    windows ends; what comes after the last is read in vain. longest: no window has more pieces.
+    """
+
+    ids: Tensor
+    positions: Tensor
+    ends: Tensor
+    longest: int
+
+    def read(self, network: nn.Module) -> list[Tensor]:
+        """(N, hidden size) of each layer, the embeddings first. The network's attention must be `KERNELS`."""
+        windows = {"cu_seq_lens_q": self.ends, "max_length_q": self.longest}  # as transformers has it for such rows
+        read = network(input_ids=self.ids, position_ids=self.positions, output_hidden_states=True, **windows)
+        return [states[0] for states in read.hidden_states]
+
+
+def reads_rows(network: nn.Module, like: Tensor) -> bool:
+    """Whether a network that is here, with numbers such as `like`, can read a `Row`."""
+    config = network.config
+    if config.model_type not in _IN_ROWS or config.is_decoder:
+        return False
+    if getattr(config, "position_embedding_type", "absolute") != "absolute":
+        return False
+    return search_kernels.supports(like, config.hidden_size // config.num_attention_heads)
+
+
+def _attend(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    dropout: float = 0.0,
+    scaling: float | None = None,
+    **others,
+) -> tuple[Tensor, None]:
+    """(B, T, H, d) of query, key and value (B, H, T, d), as transformers asks for it."""
+    sentences, heads, width, d = query.shape
+    is_plain = (
+        query.shape == key.shape == value.shape
+        and (scaling is None or scaling == d**-0.5)
+        and not (dropout or torch.is_grad_enabled() or any(others.get(name) is not None for name in _NOT_FOR_US))
+    )
+    ends, found = others.pop("cu_seq_lens_q", None), None
+    longest = others.pop("max_length_q", width)
+    if is_plain and search_kernels.supports(query, d):
+        if ends is not None:
+            found = ends[:-1], ends.diff()
+        else:
+            is_causal = others.get("is_causal")
+            is_causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
+            found = _sentences(query, attention_mask, is_causal)
+    if found is not None:
+        rows = (x.transpose(1, 2).reshape(sentences * width, heads * d) for x in (query, key, value))
+        return search_kernels.self_attention(*rows, heads, *found, longest).view(sentences, width, heads, d), None
+    if ends is not None:
+        raise ValueError("windows in a row need kernels: see `reads_rows`")
+    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+    options = {"dropout": dropout, "scaling": scaling, **others}
+    return ALL_ATTENTION_FUNCTIONS[FUSED](module, query, key, value, attention_mask, **options)
+
+
+def _sentences(query: Tensor, mask: Tensor | None, is_causal: bool) -> tuple[Tensor, Tensor] | None:
+    """(B,) int32 each, with which of the B · T words each sentence begins and how many it has; they see each other, and
+    nothing else is seen. None where a mask says something else.
+
+    query: (B, H, T, d). mask: (B, 1, T, T) bool; None: all words are seen, or those before.
+    """
+    sentences, _, width, _ = query.shape
+    if mask is None:
+        lengths = None if is_causal else torch.full((sentences,), width, dtype=torch.int32)
+    elif mask.dtype is not torch.bool or mask.shape != (sentences, 1, width, width):
+        lengths = None
+    else:
+        lengths = mask[:, 0, 0].sum(1, dtype=torch.int32)
+        seen = torch.arange(width) < lengths[:, None]
+        if not torch.equal(mask[:, 0], seen[:, None].expand(-1, width, -1)):
+            lengths = None
+    return None if lengths is None else (width * torch.arange(sentences, dtype=torch.int32), lengths)
