@@ -247,8 +247,8 @@ def test_search_encodes_as_training_does(monkeypatch, layers, local, heads, dtyp
     """The kernels and the masks find the same words; heads of 16 numbers are not for kernels."""
     encoder = make_encoder(layers, local, heads)
     called = []
-    look = search_kernels.cross_attention
-    monkeypatch.setattr(search_kernels, "cross_attention", lambda *a: called.append(1) or look(*a))
+    look = search_kernels.self_attention
+    monkeypatch.setattr(search_kernels, "self_attention", lambda *a: called.append(1) or look(*a))
     for tokens in (some_pieces(encoder, left=False), some_pieces(encoder, left=False)[1:2], torch.tensor([[2]])):
         wanted = encoder.float()(tokens)  # with gradients
         assert not called

@@ -101,7 +101,7 @@ def cross_attention(
     positions: Tensor | None,
     rows: Tensor | None,
 ) -> Tensor:
-    """(N, dim), the output of cross-attention of query (N, dim), or of self-attention of the words.
+    """(N, dim), the output of cross-attention of query (N, dim).
 
     memory: (B, P, 2 dim), keys and values of the words. sentence: (R,) int32, which of B each row is of. lengths: (B,)
     int32, words. roles: (heads,) int32, which of `ranks` says what a head sees, or −1: all words. ranks: (R, P) int64

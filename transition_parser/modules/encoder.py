@@ -151,12 +151,10 @@ class WordEncoder(WordReader):
         for layer in self.local:
             x = layer.infer(x, mask)
         rows = padded(x.flatten(0, 1))
-        sentence = torch.zeros(len(rows), dtype=torch.int32)
-        sentence[: batch * width] = torch.arange(batch, dtype=torch.int32).repeat_interleave(width)
-        lengths = lengths.int()
+        first, lengths = width * torch.arange(batch, dtype=torch.int32), lengths.int()
         norms = [*(layer.norms[0] for layer in self.layers), self.norm]
         inner = norms[0](rows)
         for layer, norm in zip(self.layers, norms[1:], strict=True):
-            added = layer.infer(rows, inner, (batch, width), sentence, lengths)
+            added = layer.infer(rows, inner, first, lengths, width)
             inner = add_and_normalise(rows, added, norm)
         return inner[: batch * width].unflatten(0, (batch, width))

@@ -102,18 +102,17 @@ class EncoderLayer(nn.Module):
         x = x + self.dropout(self.attention(inner, inner, mask))
         return x + self.dropout(self.feed_forward(self.norms[1](x)))
 
-    def infer(self, x: Tensor, inner: Tensor, shape: tuple[int, int], sentence: Tensor, lengths: Tensor) -> Tensor:
+    def infer(self, x: Tensor, inner: Tensor, first: Tensor, lengths: Tensor, longest: int) -> Tensor:
         """Where `search_kernels` compute, all words of a batch as rows: adds to x (N, dim) in place what attention
         finds, and returns what feed-forward adds to that.
 
-        inner: `norms[0]` of x. shape: (B, P); the first B · P rows count. sentence: (N,), which sentence each row is
-        of. lengths: (B,), words and root.
+        inner: `norms[0]` of x. first, lengths: (B,) int32, with which row each sentence begins, and how many words and
+        root it has, no more than `longest`.
         """
         attention = self.attention
-        memory = attention.key_value(inner)[: shape[0] * shape[1]].unflatten(0, shape)
-        every = torch.full((attention.heads,), -1, dtype=torch.int32)
-        heads_read = search_kernels.cross_attention(
-            attention.query(inner), attention.heads, memory, sentence, lengths, every, (), None, None
+        keys, values = attention.key_value(inner).chunk(2, 1)
+        heads_read = search_kernels.self_attention(
+            attention.query(inner), keys, values, attention.heads, first, lengths, longest
         )
         return self.feed_forward(add_and_normalise(x, attention.out(heads_read), self.norms[1]))
 
