@@ -1,7 +1,7 @@
 """Parsing speed, sentences/s, from words in Python to graphs in Python: our parser, greedily or with a beam, and on
 request other parsers (run/bench/peers.py) on the same sentences, in interleaved rounds. Loading is not counted.
 
-    python run/bench/parsing.py en-ewt test.conllu [--beams 1 10] [--peers train.conllu]
+    python run/bench/parsing.py en-ewt test.conllu [--beams 1 10] [--others MODEL ...] [--peers train.conllu]
     python run/bench/parsing.py en-amr dev.amr --beams 1 10
 
 spaCy and UDPipe compute on one core; with more threads they are measured in as many processes, too.
@@ -13,13 +13,14 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from itertools import islice
+from itertools import islice, product
 
 import torch
 from common import parser, report
 from peers import Forked, peers
 
 from transition_parser import Parser
+from transition_parser.errors import InputError
 from transition_parser.formalisms import TREES
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.modules.packing import has_fast_bf16
@@ -46,18 +47,20 @@ def main() -> None:
     options.add_argument("--sentences", type=int, help="how many of the file, from the start")
     options.add_argument("--beams", type=int, nargs="+", default=[1])
     options.add_argument("--device", default="cpu")
+    options.add_argument("--others", metavar="MODEL", nargs="+", default=[], help="measure these models, too")
     options.add_argument("--peers", metavar="TRAIN", help="measure other parsers, set up from this CoNLL-U file")
     arguments = options.parse_args()
     torch.set_num_threads(arguments.threads)
     precisions = ["fp32", *(["bf16"] if has_fast_bf16(torch.device(arguments.device)) else [])]
     contenders: dict[str, Callable[[list], int]] = {}
-    for beam in arguments.beams:
-        for precision in precisions:
-            ours = Parser.load(
-                arguments.model, beam, device=arguments.device, precision=precision, threads=arguments.threads
-            )
-            contenders[f"ours, beam {beam}, {precision}"] = lambda some, ours=ours: len(ours.parse(some))
-    sentences = list(islice(ours.read(arguments.file), arguments.sentences))
+    models = {"ours": arguments.model, **{name: name for name in arguments.others}}
+    try:
+        for (name, model), beam, precision in product(models.items(), arguments.beams, precisions):
+            ours = Parser.load(model, beam, device=arguments.device, precision=precision, threads=arguments.threads)
+            contenders[f"{name}, beam {beam}, {precision}"] = lambda some, ours=ours: len(ours.parse(some))
+        sentences = list(islice(ours.read(arguments.file), arguments.sentences))
+    except (InputError, OSError) as error:
+        options.error(str(error))
     status: dict[str, str] = {}
     with ExitStack() as stack:
         runs = {}
