@@ -223,11 +223,13 @@ INLINE const char *NAME(indicated)(const Indicated *in, const Share *share, cons
 }
 
 /* Keys (or values) of one head of a sentence, in single precision and in the order of `load`: key by key, or with
-   `numbers`, which is how many keys there is room for, number by number. stride: bytes from one to the next. */
+   `numbers`, which is how many keys there is room for, number by number. stride: bytes from one to the next. Those of
+   the next head are fetched: they are read next. */
 INLINE void NAME(spread)(const char *from, int64_t count, int64_t stride, int64_t numbers, float *to, const int64_t d,
                          const int half) {
     const int64_t step = 2 * LANES, size = half ? 2 : 4;
     for (int64_t k = 0; k < count; k++) {
+        for (int64_t at = 0; at < d * size; at += 64) __builtin_prefetch(from + k * stride + d * size + at);
         for (int64_t at = 0; at < d; at += step) {
             float some[2 * LANES];
             NAME(store)((char *)(numbers ? some : to + k * d + at), NAME(load)(from + k * stride + at * size, half), 0);
