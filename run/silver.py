@@ -19,6 +19,7 @@ from transition_parser.files import output
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.parses import AmrParse
+from transition_parser.progress import progress
 
 LEAST, MOST = 3, 40  # words of a sentence
 
@@ -39,7 +40,7 @@ def sentences(paths: Iterable[Path]) -> Iterator[AmrEntry]:
 def silver(parser: Parser, entries: Iterable[AmrEntry], without: Collection[str] = ()) -> Iterator[AmrEntry]:
     """The entries as the parser parses them, `:wiki` left out; none of a graph with a concept of `without`."""
     unwanted = frozenset(without)
-    for parse in parser.parse_stream(entries):
+    for parse in progress(parser.parse_stream(entries), "parsing"):
         assert isinstance(parse, AmrParse), "the parser is one of AMRs"
         if unwanted.isdisjoint(parse.graph.labels):
             yield parse.annotated(wiki=False)
