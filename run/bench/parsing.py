@@ -54,10 +54,14 @@ def main() -> None:
     precisions = ["fp32", *(["bf16"] if has_fast_bf16(torch.device(arguments.device)) else [])]
     contenders: dict[str, Callable[[list], int]] = {}
     models = {"ours": arguments.model, **{name: name for name in arguments.others}}
+    ours = None
     try:
         for (name, model), beam, precision in product(models.items(), arguments.beams, precisions):
-            ours = Parser.load(model, beam, device=arguments.device, precision=precision, threads=arguments.threads)
-            contenders[f"{name}, beam {beam}, {precision}"] = lambda some, ours=ours: len(ours.parse(some))
+            loaded = Parser.load(model, beam, device=arguments.device, precision=precision, threads=arguments.threads)
+            ours = ours or loaded
+            if loaded.formalism is not ours.formalism:
+                options.error(f"{model} parses into {loaded.formalism.name}, {arguments.model} does not")
+            contenders[f"{name}, beam {beam}, {precision}"] = lambda some, loaded=loaded: len(loaded.parse(some))
         sentences = list(islice(ours.read(arguments.file), arguments.sentences))
     except (InputError, OSError) as error:
         options.error(str(error))

@@ -217,9 +217,26 @@ def test_self_attention_of_sentences(lanes, dtype, heads, d, scale):
     assert not found[~belongs].any() and found[belongs].all()
 
 
+def test_scores_may_be_as_low_as_they_are_finite(lanes):
+    """What fills the vectors up counts for nothing."""
+    case = sentences_case(1, 32, torch.float, [3])
+    case["query"], case["keys"] = torch.full((4, 32), -1e16), torch.full((4, 32), 1e16)
+    found = search_kernels.self_attention(**case)[1:]
+    assert torch.allclose(found, case["values"][1:].mean(0).expand(3, 32), atol=1e-6)
+
+
+def test_no_sentences_and_no_words(lanes):
+    none, some = torch.empty(0, dtype=torch.int32), torch.zeros(3, dtype=torch.int32)
+    for first in (none, some):
+        for rows in (torch.empty(0, 64), torch.randn(5, 64)):
+            found = search_kernels.self_attention(rows, rows, rows, 2, first, first, 0)
+            assert found.shape == rows.shape and not found.any()
+
+
 @pytest.mark.parametrize("dtype", list(CLOSE))
 def test_threads_change_no_number(lanes, dtype):
-    """Of few queries the heads are shared out, of many the queries: both are more than what is worth a thread."""
+    """Of few queries (or sentences) the heads are shared out, of many the queries: both are more than what is worth a
+    thread."""
     torch.manual_seed(1)
     few, before = Past(4, 64, dtype, 2100, [1], False), torch.get_num_threads()
     width = 2000
@@ -234,7 +251,8 @@ def test_threads_change_no_number(lanes, dtype):
             torch.manual_seed(2)
             gates = (torch.randn(2, 3000, 64), torch.randn(2, 3000, 192), torch.randn(2, 300, 192))
             outputs.append((few.computed(4), words, search_kernels.gated_step(*(x.to(dtype) for x in gates))))
-            outputs[-1] += (search_kernels.self_attention(**sentences_case(4, 32, dtype, [300, 0, 200] * 5)),)
+            for counts in ([300, 0, 200], [60, 0, 20] * 40):
+                outputs[-1] += (search_kernels.self_attention(**sentences_case(4, 32, dtype, counts)),)
     finally:
         torch.set_num_threads(before)
     assert all(torch.equal(one, three) for one, three in zip(*outputs, strict=True))

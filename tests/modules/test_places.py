@@ -1,5 +1,6 @@
 """What is at some places of each sentence."""
 
+import pytest
 import torch
 
 from transition_parser.modules.places import at
@@ -15,6 +16,12 @@ def test_what_is_at_places_and_its_gradient_are_as_by_gather():
         weight = torch.randn_like(theirs)
         (ours * weight).sum().backward(), (theirs * weight).sum().backward()
         assert torch.allclose(found.grad, wanted.grad)
+
+
+@pytest.mark.parametrize("wrong", [-1, 5])
+def test_places_of_another_sentence_are_an_error(wrong):
+    with pytest.raises(IndexError, match=f"{wrong}"):
+        at(torch.randn(3, 5, 6), torch.tensor([[0], [wrong], [1]]))
 
 
 def test_places_of_nothing():

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cache
+from types import SimpleNamespace
 from unittest import mock
 
 import pytest
 import torch
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from tests.modules.test_pretrained import SENTENCES, vectors, words_of
 from tests.tiny_encoder import LONGEST, make_encoder
 from transition_parser.kernels import search_kernels
-from transition_parser.modules.pretrained_attention import FUSED, KERNELS, Row, reads_rows
+from transition_parser.modules.pretrained import PieceIds
+from transition_parser.modules.pretrained_attention import FUSED, KERNELS, Row, reads_rows, register
 
 KINDS = {"bert": "kernels", "electra": "kernels", "distilbert": "kernels", "deberta-v2": "its own", "mpnet": "its own"}
 WIDE = 64  # two heads that kernels compute
@@ -57,12 +61,7 @@ def test_words_are_read_alike_by_kernels_and_without_them(encoder_of, kind, call
 @torch.no_grad()
 def test_bf16(encoder, calls):
     wanted = torch.cat(vectors(encoder, SENTENCES))
-    network = encoder.network
-    try:
-        encoder.network = network.to(torch.bfloat16)
-        found = torch.cat(vectors(encoder, SENTENCES))
-    finally:
-        encoder.network = network.to(torch.float)
+    found = torch.cat(vectors(copy.deepcopy(encoder).to(torch.bfloat16), SENTENCES))
     assert found.dtype is torch.bfloat16 and torch.allclose(found.float(), wanted, atol=0.1)
 
 
@@ -97,14 +96,94 @@ def test_a_row_is_read_by_kernels_or_not_at_all(encoder, calls):
     for window in (slice(0, 3), slice(3, 8)):
         alone = network(input_ids=ids[:, window]).last_hidden_state[0]
         assert torch.allclose(states[window], alone, atol=1e-5)
-    with mock.patch.object(search_kernels, "supports", return_value=False), pytest.raises(ValueError, match="kernels"):
+    with (
+        mock.patch.object(search_kernels, "supports", return_value=False),
+        pytest.raises(ValueError, match="windows in a row"),
+    ):
         row.read(network)
 
 
 @torch.no_grad()
-def test_rows_are_of_one_length_but_the_last(encoder, calls):
-    """A new one takes long in bf16."""
+@pytest.mark.parametrize("dtype", [torch.float, torch.bfloat16])
+def test_rows_in_bf16_are_of_one_length_but_the_last(encoder, calls, dtype):
+    """A new one takes long."""
+    encoder = copy.deepcopy(encoder).to(dtype)
     with mock.patch.object(Row, "read", autospec=True, side_effect=Row.read) as read:
         vectors(encoder, [["word"] * 3] * 9)
     widths = [call.args[0].ids.size(1) for call in read.call_args_list]
-    assert len(widths) > 2 and set(widths[:-1]) == {LONGEST} and widths[-1] <= LONGEST
+    assert len(widths) > 2 and max(widths) <= LONGEST
+    assert set(widths[:-1]) == {LONGEST if dtype is torch.bfloat16 else len("word") * 3 + 2}
+
+
+@torch.no_grad()
+def test_rows_without_a_word_and_batches_without_a_sentence(encoder, calls):
+    nothing = [[] for _ in range(40)]
+    alone = vectors(encoder, [["word"], ["an", "end"]])
+    found = vectors(encoder, [*nothing, ["word"], *nothing, ["an", "end"], *nothing])
+    assert torch.allclose(found[40], alone[0], atol=1e-5) and torch.allclose(found[81], alone[1], atol=1e-5)
+    assert not torch.cat([*found[:40], *found[41:81], *found[82:]]).any() and calls.called
+    assert not encoder.vectors(PieceIds(**encoder.read([[]])), 1).any()
+    assert encoder.vectors(PieceIds(**encoder.read([])), 0).shape == (0, encoder.width)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("training", ["adapters", "whole"])
+def test_an_encoder_in_training_has_dropout_without_gradients_too(tmp_path, training):
+    encoder = words_of(make_encoder(tmp_path / "bert", width=WIDE, dropout=0.5), training=training)
+    calm = torch.cat(vectors(encoder.eval(), SENTENCES))
+    first, second = (torch.cat(vectors(encoder.train(), SENTENCES)) for _ in range(2))
+    assert not torch.allclose(first, second, atol=0.01) and not torch.allclose(first, calm, atol=0.01)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_autocast(encoder, dtype):
+    wanted = torch.cat(vectors(encoder, SENTENCES))
+    with torch.autocast("cpu", dtype):
+        found = torch.cat(vectors(encoder, SENTENCES))
+    assert torch.allclose(found.float(), wanted, atol=0.1)
+
+
+def attended(**changed) -> tuple[dict, torch.Tensor]:
+    """Arguments of attention as transformers calls it, and what comes of them."""
+    torch.manual_seed(1)
+    module = SimpleNamespace(is_causal=False, num_key_value_groups=1)
+    made = {name: torch.randn(2, 3, 5, 32) for name in ("query", "key", "value")}
+    arguments = {"module": module, **made, "attention_mask": None, "scaling": 32**-0.5, **changed}
+    return arguments, ALL_ATTENTION_FUNCTIONS[KERNELS](**arguments)[0]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"scaling": None},
+        {"scaling": 0.5},
+        {"is_causal": True},
+        {"position_bias": torch.randn(2, 3, 5, 5)},
+        {"key": torch.randn(2, 3, 9, 32), "value": torch.randn(2, 3, 9, 32)},
+        {
+            "key": torch.randn(2, 1, 5, 32),
+            "value": torch.randn(2, 1, 5, 32),
+            "module": SimpleNamespace(is_causal=False, num_key_value_groups=3),
+        },
+        {name: torch.randn(2, 3, 5, 20) for name in ("query", "key", "value")},
+        {name: torch.randn(2, 3, 5, 32).double() for name in ("query", "key", "value")},
+    ],
+)
+def test_kernels_compute_what_torch_does_or_leave_it_to_torch(calls, changed):
+    register()
+    arguments, found = attended(**changed)
+    assert bool(calls.called) == (changed in ({}, {"scaling": None}))
+    assert torch.allclose(found, ALL_ATTENTION_FUNCTIONS[FUSED](**arguments)[0], atol=1e-5)
+
+
+@torch.no_grad()
+def test_queries_and_values_of_two_types_are_left_to_torch(calls):
+    """Rotary positions have such under autocast, which casts what torch's own attention reads."""
+    register()
+    _, wanted = attended()
+    with torch.autocast("cpu", torch.bfloat16):
+        _, found = attended(value=attended()[0]["value"].bfloat16())
+    assert found.dtype is torch.bfloat16 and torch.allclose(found.float(), wanted, atol=0.05)

@@ -60,4 +60,8 @@ def test_rows_hold_as_many_sequences_as_fit(lengths, most):
     for row, after in itertools.pairwise(rows):
         filled = sum(lengths[i] for i in row)
         assert filled <= most < filled + lengths[after.start]
-    assert sum(lengths[i] for i in rows[-1]) <= most
+    assert not rows or sum(lengths[i] for i in rows[-1]) <= most
+
+
+def test_a_sequence_that_is_too_long_has_a_row_of_its_own():
+    assert in_rows([9, 2, 9, 2, 2], 5) == [range(1), range(1, 2), range(2, 3), range(3, 5)]

@@ -44,12 +44,15 @@ INLINE int NAME(softmax)(float *scores, int64_t count) {
     return 1;
 }
 
-/* The same of four rows of finite scores, each as many whole vectors, one after another. */
-INLINE void NAME(weigh_four)(float *scores, int64_t count) {
+/* The same of four rows of finite scores, one after another, each of `count`, a multiple of LANES. last: 1 for those of
+   the last LANES that are there, 0 for others, whose scores are 0; their weights are, too. */
+INLINE void NAME(weigh_four)(float *scores, int64_t count, const NAME(Floats) last) {
     NAME(Floats) sum[4] = {{0}};
     float total[4];
     for (int row = 0; row < 4; row++) {
         float *own = scores + row * count, most[LANES];
+        NAME(Floats) *end = (NAME(Floats) *)(own + count - LANES);
+        *end += own[0] * (1.0f - last);
         memcpy(most, own, sizeof most);
         for (int64_t k = LANES; k < count; k += LANES)
             for (int i = 0; i < LANES; i++) most[i] = fmaxf(most[i], own[k + i]);
@@ -57,6 +60,7 @@ INLINE void NAME(weigh_four)(float *scores, int64_t count) {
             for (int i = 0; i < wide; i++) most[i] = fmaxf(most[i], most[i + wide]);
         for (int64_t k = 0; k < count; k += LANES) {
             for (int i = 0; i < LANES; i++) own[k + i] = NAME(exp_of)(own[k + i] - most[0]);
+            if (k == count - LANES) *end *= last;
             sum[row] += *(NAME(Floats) *)(own + k);
         }
     }
@@ -251,6 +255,8 @@ INLINE const char *NAME(head_of_sentence)(const Sentences *in, int64_t first, in
     NAME(spread)(in->values + (first * in->value_stride + head * d) * size, count, in->value_stride * size, 0, values,
                  d, half);
     const float scale = 1.0f / sqrtf((float)d);
+    float last[LANES];
+    for (int i = 0; i < LANES; i++) last[i] = padded - LANES + i < count ? 1.0f : 0.0f;
     for (int64_t word = 0; word < count; word += SHARING) {
         const int64_t there = count - word < SHARING ? count - word : SHARING;
         NAME(spread)(in->query + ((first + word) * in->query_stride + head * d) * size, there, in->query_stride * size,
@@ -265,9 +271,7 @@ INLINE const char *NAME(head_of_sentence)(const Sentences *in, int64_t first, in
             for (int i = 0; i < SHARING; i++) *(NAME(Floats) *)(scores + i * padded + k) = sum[i] * scale;
         }
         if (!NAME(finite)(scores, SHARING * padded)) return "the scores of attention are not finite";
-        for (int64_t i = 0; i < SHARING; i++)
-            for (int64_t k = count; k < padded; k++) scores[i * padded + k] = DEAD;
-        NAME(weigh_four)(scores, padded);
+        NAME(weigh_four)(scores, padded, *(NAME(Floats) *)last);
         for (int64_t at = 0; at < d; at += step) {
             NAME(Pair) sum[SHARING] = {{{0}, {0}}};
             for (int64_t k = 0; k < count; k++) {
@@ -284,18 +288,18 @@ INLINE const char *NAME(head_of_sentence)(const Sentences *in, int64_t first, in
     return NULL;
 }
 
-/* The part of `in`, head by head of each sentence, that is one share. Returns NULL, or what is wrong. */
+/* The part of `in` that is one share. Returns NULL, or what is wrong. */
 INLINE const char *NAME(sentences)(const Sentences *in, const Share *share, const int64_t d, const int half) {
     const int64_t most = in->longest + LANES;
     const char *problem = NULL;
     float *room = malloc(sizeof *room * (2 * d * most + SHARING * (d + most)));
     if (!room) return NO_MEMORY;
-    for (int64_t place = share->first; place < share->end && !problem; place++) {
-        const int64_t sentence = place / in->heads, first = in->first[sentence], count = in->lengths[sentence];
+    for (int64_t sentence = share->first; sentence < share->end && !problem; sentence++) {
+        const int64_t first = in->first[sentence], count = in->lengths[sentence];
         if (OUTSIDE(count, in->longest + 1) || OUTSIDE(first, in->rows + 1) || first + count > in->rows)
             problem = "first or lengths: beyond the words that there are";
-        else
-            problem = NAME(head_of_sentence)(in, first, count, place % in->heads, room, d, half);
+        for (int64_t head = share->head; head < in->heads && !problem; head += share->step)
+            problem = NAME(head_of_sentence)(in, first, count, head, room, d, half);
     }
     free(room);
     return problem;

@@ -297,16 +297,16 @@ static void *worked(void *argument) {
     return NULL;
 }
 
-/* Shares a task out among threads: queries where there are many, else heads. Which thread computes what changes no
-   number. */
-static const char *in_shares(Task *task, const void *job, int threads, int64_t queries, int64_t keys, int64_t heads,
-                             int64_t d) {
+/* Shares a task out among threads: queries where there are many, else heads. numbers: so many their keys have in all.
+   Which thread computes what changes no number. */
+static const char *in_shares(Task *task, const void *job, int threads, int64_t numbers, int64_t queries, int64_t keys,
+                             int64_t heads, int64_t d) {
     Work works[THREADS];
     pthread_t threads_of[THREADS];
     const int by_query = queries >= 2 * BLOCK * threads;
     int count = threads < THREADS ? threads : THREADS;
     if (!by_query && count > heads) count = (int)heads;
-    if (count < 1 || queries * keys < WORTH_A_THREAD / (heads * d)) count = 1;
+    if (count < 1 || numbers < WORTH_A_THREAD) count = 1;
     for (int i = 0; i < count; i++) {
         const Share some = {queries * i / count, queries * (i + 1) / count, 0, 1}, every = {0, queries, i, count};
         works[i] = (Work){task, job, by_query ? some : every, keys, heads, d, 0, NULL};
@@ -345,7 +345,8 @@ const char *cached_self_attention(int half, int threads, int64_t queries, int64_
                                   const int64_t *cache_row_sizes, char *output) {
     const Past past = {half,   queries,   heads,        d,               steps, rows, query, cache, cache_sizes,
                        origin, cache_row, origin_sizes, cache_row_sizes, output};
-    return in_shares(VARIANT(cached_self_attention), &past, threads, queries, steps, heads, d);
+    return in_shares(VARIANT(cached_self_attention), &past, threads, queries * steps * heads * d, queries, steps, heads,
+                     d);
 }
 
 /* Cross-attention whose heads see all words, or those on the stack, or those in the buffer; a head that sees nothing
@@ -365,7 +366,7 @@ const char *cross_attention(int half, int threads, int64_t queries, int64_t head
                          sentence, lengths, roles, query, memory, positions, ranks, output};
     for (int64_t head = 0; head < heads; head++)
         if (roles[head] < -1 || roles[head] >= kinds) return "roles: beyond the ranks that there are";
-    return in_shares(VARIANT(cross_attention), &words, threads, queries, width, heads, d);
+    return in_shares(VARIANT(cross_attention), &words, threads, queries * width * heads * d, queries, width, heads, d);
 }
 
 /* Self-attention of the words of sentences: each sees those of its own sentence.
@@ -378,7 +379,7 @@ const char *self_attention(int half, int threads, int64_t rows, int64_t sentence
                            const char *values, char *output) {
     const Sentences in = {half,         rows,  longest, heads, d,    query_stride, key_stride,
                           value_stride, first, lengths, query, keys, values,       output};
-    return in_shares(VARIANT(self_attention), &in, threads, sentences * heads, longest, 1, d);
+    return in_shares(VARIANT(self_attention), &in, threads, rows * longest * heads * d, sentences, 0, heads, d);
 }
 
 /* Attention of heads to items whose keys and values have something added by what a structure says of them.
@@ -395,7 +396,7 @@ const char *indicated_attention(int threads, int64_t heads, int64_t d, int64_t r
     const Indicated in = {heads, d, rows, items, stored, indicators, indicator_stride,
                           {index_strides[0], index_strides[1]}, unseen_stride,
                           query, keys, values, key_indicators, value_indicators, item, index, unseen, output};
-    return in_shares(VARIANT(indicated_attention), &in, threads, rows, items, heads, d);
+    return in_shares(VARIANT(indicated_attention), &in, threads, rows * items * heads * d, rows, items, heads, d);
 }
 
 /* x += added; normal = layer norm of x. x, added, normal: (R, dim); weight, bias: (dim), of the norm. */
@@ -469,5 +470,5 @@ const char *gated_step(int half, int threads, int64_t passes, int64_t rows, int6
                        int64_t found_stride, int64_t words_stride, const char *found, const char *recurrent,
                        const char *words, char *output) {
     const Gates gates = {half, rows, read, width, found_stride, words_stride, found, recurrent, words, output};
-    return in_shares(VARIANT(gated_step), &gates, threads, passes * rows, AS_LONG_AS, 1, width);
+    return in_shares(VARIANT(gated_step), &gates, threads, passes * rows * width * AS_LONG_AS, passes * rows, 0, 1, width);
 }

@@ -161,7 +161,7 @@ class PieceIds(NamedTuple):
     """Sentences as the pretrained encoder reads them, each in one window or more.
 
     ids: (W, L), windows of piece ids. mask: (W, L) bool, False at padding. piece: (K,), indices into the flat (W · L)
-    of pieces that stand for words. word: (K,), whose they are, indices into the flat (B · P), ascending.
+    of pieces that stand for words. word: (K,), whose they are, indices into the flat (B · P). Both are ascending.
     """
 
     ids: Tensor
@@ -184,7 +184,6 @@ class PretrainedWords(nn.Module):
         super().__init__()
         self.training_of_encoder, self.sha256 = training, files.sha256
         self.network, self.tokenizer = files.load()
-        register()
         self._attention = self.network.config._attn_implementation
         self._chooses_attention = self._attention == FUSED
         _draw_cheaply(self.network)
@@ -288,33 +287,36 @@ class PretrainedWords(nn.Module):
         return [torch.cat(parts) for parts in zip(*found, strict=True)], start[window] + pieces.piece % longest
 
     def _vectors_by_row(self, pieces: PieceIds, words: int) -> Tensor:
-        """`vectors`, where some windows are read at a time, one after another. All such rows but the last have the same
-        length: in bf16 a new one takes long (see `linear.padded_size`)."""
-        longest, ids, counts = pieces.ids.size(1), pieces.ids[pieces.mask], pieces.mask.sum(1).tolist()
+        """`vectors`, where some windows are read at a time, one after another."""
+        longest, ids, lengths = pieces.ids.size(1), pieces.ids[pieces.mask], pieces.mask.sum(1).tolist()
         positions = torch.arange(longest).expand_as(pieces.mask)[pieces.mask]
-        most, read, found = self.network.config.max_position_embeddings, 0, []
-        rows = in_rows(counts, most)
-        stops = torch.searchsorted(pieces.piece, torch.tensor([row.stop * longest for row in rows])).tolist()
-        piece, word = 0, 0  # the first ones of the row
-        for row, stop in zip(rows, stops, strict=True):
-            ends = torch.tensor([0, *itertools.accumulate(counts[row.start : row.stop])], dtype=torch.int32)
+        most, like = self.network.config.max_position_embeddings, next(self.network.parameters())
+        few_shapes = like.dtype is torch.bfloat16 or torch.is_autocast_enabled("cpu")
+        windows_of_rows = in_rows(lengths, most)
+        last = torch.searchsorted(pieces.piece, torch.tensor([row.stop * longest for row in windows_of_rows])).tolist()
+        found = []
+        read, piece, word = 0, 0, 0  # the first ones of the row: of all pieces, of those of words, and of words
+        for row, stop in zip(windows_of_rows, last, strict=True):
+            ends = torch.tensor([0, *itertools.accumulate(lengths[row.start : row.stop])], dtype=torch.int32)
             count = int(ends[-1])
-            behind = most - count if row.stop < len(counts) else 0
+            # in bf16 a new length takes long (see `linear.padded_size`): all rows have the same, but the last
+            behind = most - count if few_shapes and row.stop < len(lengths) else 0
             some = (F.pad(x[read : read + count], (0, behind))[None] for x in (ids, positions))
-            states = Row(*some, ends, max(counts[row.start : row.stop])).read(self.network)
+            states = Row(*some, ends, max(lengths[row.start : row.stop])).read(self.network)
             next_word = int(pieces.word[stop]) if stop < len(pieces.word) else words
-            at = pieces.piece[piece:stop]
-            at = ends[at.div(longest, rounding_mode="floor") - row.start] + at % longest
+            window, column = pieces.piece[piece:stop] // longest - row.start, pieces.piece[piece:stop] % longest
             of_word = pieces.word[piece:stop] - word
-            found.append(_pooled([states[layer] for layer in self.layers], at, of_word, next_word - word))
+            layers = [states[layer] for layer in self.layers]
+            found.append(_pooled(layers, ends[window] + column, of_word, next_word - word))
             read, piece, word = read + count, stop, next_word
-        return torch.cat(found)
+        return torch.cat(found) if found else like.new_zeros(words, self.width)
 
     def _choose_attention(self, device: torch.device) -> None:
         """On CPUs the fused attention's backward pass is slow, see `modules.attention`. Some encoders have one of their
         own."""
         wanted = FUSED if device.type != "cpu" else "eager" if torch.is_grad_enabled() else KERNELS
         if self._attention != wanted and self._chooses_attention:
+            register()
             self.network.set_attn_implementation(wanted)
             self._attention = wanted
 

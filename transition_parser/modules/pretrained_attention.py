@@ -45,9 +45,11 @@ class Row(NamedTuple):
 
 
 def reads_rows(network: nn.Module, like: Tensor) -> bool:
-    """Whether a network that is here, with numbers such as `like`, can read a `Row`."""
+    """Whether a network, with numbers such as `like`, can read a `Row`. In training it has dropout."""
     config = network.config
-    if config.model_type not in _IN_ROWS or config.is_decoder:
+    if config.model_type not in _IN_ROWS or config.is_decoder or network.training:
+        return False
+    if torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu") is not torch.bfloat16:
         return False
     if getattr(config, "position_embedding_type", "absolute") != "absolute":
         return False
@@ -64,10 +66,13 @@ def _attend(
     scaling: float | None = None,
     **others,
 ) -> tuple[Tensor, None]:
-    """(B, T, H, d) of query, key and value (B, H, T, d), as transformers asks for it."""
+    """(B, T, H, d) of query, key and value (B, H, T, d), as transformers asks for it. By the kernel where it computes
+    the same as `FUSED`: without dropout, gradients and biases, where words see all words of their own sentences. With
+    `cu_seq_lens_q` (see `Row`; B is 1) there is no other way."""
     sentences, heads, width, d = query.shape
     is_plain = (
         query.shape == key.shape == value.shape
+        and query.dtype == key.dtype == value.dtype
         and (scaling is None or scaling == d**-0.5)
         and not (dropout or torch.is_grad_enabled() or any(others.get(name) is not None for name in _NOT_FOR_US))
     )
@@ -84,7 +89,7 @@ def _attend(
         rows = (x.transpose(1, 2).reshape(sentences * width, heads * d) for x in (query, key, value))
         return search_kernels.self_attention(*rows, heads, *found, longest).view(sentences, width, heads, d), None
     if ends is not None:
-        raise ValueError("windows in a row need kernels: see `reads_rows`")
+        raise ValueError(f"windows in a row of {query.dtype}, dropout {dropout}, cannot be read: see `reads_rows`")
     from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
     options = {"dropout": dropout, "scaling": scaling, **others}

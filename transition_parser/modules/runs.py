@@ -46,18 +46,19 @@ def runs(lengths: Tensor, longest: int, few_shapes: bool = False) -> list[Run]:
 
 
 def in_rows(lengths: Sequence[int], most: int) -> list[range]:
-    """Which sequences of these lengths follow each other in each row of no more than `most` in all: as many as fit.
+    """Which sequences of these lengths follow each other in each row of no more than `most` in all: as many as fit. One
+    that is longer has a row of its own.
 
     >>> in_rows([3, 4, 2, 9, 5], 9)
     [range(0, 3), range(3, 4), range(4, 5)]
     """
     found, first, count = [], 0, 0
     for i, length in enumerate(lengths):
-        if count + length > most:
+        if i > first and count + length > most:
             found.append(range(first, i))
             first, count = i, 0
         count += length
-    return [*found, range(first, len(lengths))]
+    return [*found, range(first, len(lengths))] if lengths else []
 
 
 def rounded_up(count: int, step: int) -> int:
