@@ -1,5 +1,5 @@
-/* Attention in search, and the gates of SPA-DP's encoder, on CPUs. Each hypothesis (of the encoder, each word) reads the
-   keys and values that it may see where they are stored: no mask is made, and nothing is copied or computed for what it
+/* Attention in search and in encoders, and the gates of SPA-DP's, on CPUs. Each hypothesis (of an encoder, each word)
+   reads the keys and values that it may see where they are stored: no mask is made, and nothing is computed for what it
    may not see.
 
    Numbers are float, or bfloat16 where `half` is 1; sums are in float. R rows (hypotheses), H heads of d numbers each,
@@ -31,7 +31,7 @@
 #define DEAD -1e30f      /* totals and scores below are of what is not there: −infinity would not do, see setup.py */
 #define BLOCK 16         /* queries of one sentence that share what they read */
 #define TILE 16          /* keys that they share at a time */
-#define SHARING 4        /* queries that share keys while these are in registers */
+#define SHARING 4        /* queries that share keys while these are in registers; as many as `weigh_four` has rows */
 #define AHEAD 12         /* pointers after the last key that may be read */
 #define NEAR (256 << 10) /* bytes of keys and values that stay in a processor's own cache */
 #define THREADS 16       /* at the most */
@@ -371,8 +371,9 @@ const char *cross_attention(int half, int threads, int64_t queries, int64_t head
 
 /* Self-attention of the words of sentences: each sees those of its own sentence.
 
-   query, keys, values: (N, dim), their rows so many numbers apart as the strides say. first, lengths: (sentences), where each
-   begins and how many words it has, `longest` at the most. output: (N, dim); rows of no sentence stay as they are. */
+   query, keys, values: (N, dim), their rows so many numbers apart as the strides say. first, lengths: (sentences), where
+   each begins and how many words it has, `longest` at the most. output: (N, dim); rows of no sentence stay as they
+   are. */
 const char *self_attention(int half, int threads, int64_t rows, int64_t sentences, int64_t longest, int64_t heads,
                            int64_t d, int64_t query_stride, int64_t key_stride, int64_t value_stride,
                            const int32_t *first, const int32_t *lengths, const char *query, const char *keys,
@@ -470,5 +471,6 @@ const char *gated_step(int half, int threads, int64_t passes, int64_t rows, int6
                        int64_t found_stride, int64_t words_stride, const char *found, const char *recurrent,
                        const char *words, char *output) {
     const Gates gates = {half, rows, read, width, found_stride, words_stride, found, recurrent, words, output};
-    return in_shares(VARIANT(gated_step), &gates, threads, passes * rows * width * AS_LONG_AS, passes * rows, 0, 1, width);
+    return in_shares(VARIANT(gated_step), &gates, threads, passes * rows * width * AS_LONG_AS, passes * rows, 0, 1,
+                     width);
 }

@@ -134,8 +134,8 @@ def self_attention(
 ) -> Tensor:
     """(N, dim), what the words of sentences find in their own sentences; 0 for rows that are of none.
 
-    query, keys, values: (N, dim), their rows with any gaps. first, lengths: (S,) int32,
-    the row that each sentence begins with, and how many words it has, no more than `longest`.
+    query, keys, values: (N, dim), their rows with any gaps. first, lengths: (S,) int32, the row that each sentence
+    begins with, and how many words it has, no more than `longest`.
     """
     d, rest = divmod(query.size(-1), heads)
     if rest or query.dim() != 2 or not supports(query, d):

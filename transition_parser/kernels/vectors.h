@@ -56,7 +56,8 @@ INLINE void NAME(sums)(NAME(Floats) w, NAME(Floats) x, NAME(Floats) y, NAME(Floa
     for (int i = 0; i < 4; i++) sums[i] = w[LANES / 4 * i];
 }
 
-/* exp(x) for x ≤ 0; absolute error below 2e-7. No less than 2^-100: its share of a sum is not denormal, which is slow. */
+/* exp(x) for x ≤ 0; absolute error below 2e-7. No less than 2^-100: shares of a sum are not denormal then, which is
+   slow. */
 INLINE float NAME(exp_of)(float x) {
     x = fmaxf(x * 1.44269504f, -100.0f);
     const int32_t whole = (int32_t)(x - 0.5f); /* the nearest, as x is not above 0; floorf is slow without SSE 4.1 */
