@@ -323,6 +323,5 @@ static const char *NAME(indicated_attention)(const void *job, const Share *share
 static const char *NAME(self_attention)(const void *job, const Share *share, const Room *room) {
     const Sentences *in = job;
     (void)room;
-    if (in->d == 32) return in->half ? NAME(sentences)(in, share, 32, 1) : NAME(sentences)(in, share, 32, 0);
     return SPECIALISE(in->half, in->d, NAME(sentences), in, share);
 }

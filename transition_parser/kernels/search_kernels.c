@@ -19,12 +19,13 @@
 #error "a compiler with __builtin_shufflevector is needed: gcc 12 or newer, or clang"
 #endif
 
-/* Calls the function so that the usual d is known when it is compiled. */
-#define SPECIALISE(half, d, function, ...)                    \
-    ((half) && (d) == 64 ? function(__VA_ARGS__, 64, 1)       \
-     : (half)            ? function(__VA_ARGS__, (d), 1)      \
-     : (d) == 64         ? function(__VA_ARGS__, 64, 0)       \
-                         : function(__VA_ARGS__, (d), 0))
+/* Calls the function so that `half` and the usual d are known when it is compiled. */
+#define SPECIALISE(half, d, function, ...) \
+    ((half) ? WITH_USUAL(d, 1, function, __VA_ARGS__) : WITH_USUAL(d, 0, function, __VA_ARGS__))
+#define WITH_USUAL(d, half, function, ...)             \
+    ((d) == 64   ? function(__VA_ARGS__, 64, half)     \
+     : (d) == 32 ? function(__VA_ARGS__, 32, half)     \
+                 : function(__VA_ARGS__, (d), half))
 
 #define OUTSIDE(index, size) ((uint64_t)(index) >= (uint64_t)(size))
 
