@@ -30,7 +30,7 @@ def test_commands_options_systems_models_and_configs_are_completed():
     assert "en-ewt-minilm" in completed("parse", "en-")
     assert {"arc-eager", "arc-hybrid-swap"} <= set(completed("oracle", "--system", "arc-"))
     assert "--precision" in completed("parse", "--prec") and "int8" in completed("parse", "--precision", "i")
-    assert "ud-stack-small" in completed("train", "ud-")
+    assert "ud-spa-dp-small" in completed("train", "ud-")
     assert "README.md" in completed("parse", "en", "READ")
 
 

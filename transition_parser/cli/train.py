@@ -1,6 +1,6 @@
 """Trains a parser: prepares the data, trains, averages the best checkpoints, exports the model and evaluates it.
 
-CONFIG is a file of flags for fairseq-train, or the name of one that comes with the package (ewt-en, ud-stack-small,
+CONFIG is a file of flags for fairseq-train, or the name of one that comes with the package (ewt-en, ud-spa-dp-small,
 amr-en, …). Flags behind -- replace those of CONFIG. The kind of the training file says whether trees or AMRs are
 learnt. Run the same command again to continue after an interruption; what is finished is not done again. DIR then holds
 data, checkpoints, train.log, history.json (loss and score of each epoch), the parses of dev and test, and model, which
@@ -29,7 +29,7 @@ from transition_parser.formalisms import AMR, FORMALISMS, TREES, Formalism, form
 
 HELP = "a treebank or AMR corpus to a model, all steps"
 EXAMPLE = """example:
-  transition-parser train ud-stack-small --train train.conllu --dev dev.conllu --test test.conllu -o fr-sequoia
+  transition-parser train ud-spa-dp-small --train train.conllu --dev dev.conllu --test test.conllu -o fr-sequoia
   transition-parser train lpp-stack-small --train train.amr --dev dev.amr -o lpp -- --max-epoch 20 --seed 2
   transition-parser parse fr-sequoia/model letter.conllu"""
 
