@@ -124,13 +124,14 @@ def not_negative(text: str) -> int:
 
 
 def print_figures(figures: dict, as_json: bool) -> None:
-    """Figures as one JSON object, or as a line each."""
+    """Print figures as one JSON object, or as a line each."""
     if as_json:
         print(json.dumps(figures, ensure_ascii=False))
         return
     width = max(map(len, figures))
     for name, value in figures.items():
-        print(f"{name:<{width}}  {value}")
+        text = ", ".join(f"{key} {inner}" for key, inner in value.items()) if isinstance(value, dict) else value
+        print(f"{name:<{width}}  {text}")
 
 
 def report_left_out(problems: Sequence[InputError]) -> None:
