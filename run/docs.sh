@@ -15,4 +15,4 @@ if grep -rnoE '(src|srcset|<link[^>]* href)="?(https?:)?//[^" >]*' site --includ
     echo "docs.sh: the pages above fetch something from elsewhere" >&2
     exit 1
 fi
-echo "site/index.html: $(find site -name '*.html' | wc -l) pages"
+echo "site/index.html: $(find site -name '*.html' | wc -l) pages; with search: python -m http.server --directory site"

@@ -121,3 +121,20 @@ def test_references_hold_every_command_and_the_public_api(site):
     api = (site / "api.html").read_text(encoding="utf-8")
     for name in ("transition_parser.parser.Parser.load", "transition_parser.parses.Parse", "oracles.static.oracle"):
         assert f'id="{name}"' in api
+
+
+def test_tables_that_ask_for_a_chart_get_one(site):
+    """A bar for each row: the page keeps the table, and no comment stays."""
+    for name, variant in (("words", "letters"), ("architectures", "use"), ("figures", "c: one stack head")):
+        text = (site / f"{name}.html").read_text(encoding="utf-8")
+        assert f'<span class="label">{variant.partition(":")[0]}' in text and 'class="bar"' in text, name
+    asked = sum(page.read_text(encoding="utf-8").count("<!-- chart:") for page in PAGES)
+    drawn = sum(page.read_text(encoding="utf-8").count('class="chart"') for page in site.rglob("*.html"))
+    assert asked == drawn >= 5
+
+
+def test_long_lines_of_code_are_wrapped(site):
+    (style,) = site.rglob("site.css")
+    assert "white-space: pre-wrap" in style.read_text(encoding="utf-8")
+    pages = [page for page in site.rglob("*.html") if page.name != "404.html"]
+    assert all(re.search(r'href="(\.\./)*site\.css"', page.read_text(encoding="utf-8")) for page in pages)

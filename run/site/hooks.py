@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from charts import with_charts
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -30,7 +31,7 @@ ELSEWHERE = {
 _PAGES = {path: page for page, path in ELSEWHERE.items()}
 _LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)")
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
-WIDTH = "110"  # of the help of commands
+WIDTH = "90"  # of the help of commands, so that no line of it is wider than a page
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -44,7 +45,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Links between files of the project become links between pages."""
+    """Links between files of the project become links between pages, and tables get the charts that they ask for."""
     name = page.file.src_uri
     folder = posixpath.dirname(ELSEWHERE.get(name, f"docs/{name}"))
 
@@ -53,7 +54,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         target = _PAGES.get(path) or path.removeprefix("docs/")
         return posixpath.relpath(target, posixpath.dirname(name) or ".")
 
-    return _LINK.sub(to_page, markdown)
+    return with_charts(_LINK.sub(to_page, markdown))
 
 
 def cli_reference() -> str:
