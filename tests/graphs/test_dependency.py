@@ -1,7 +1,8 @@
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from hypothesis import given
 
+from tests.steps import grows_linearly
 from tests.strategies import trees
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
 
@@ -31,6 +32,47 @@ def test_projective_means_that_no_arcs_cross(random_tree):
 @given(trees(projective=True))
 def test_projective_trees_are_in_projective_order(random_tree):
     assert random_tree.projective_order() == list(range(1, len(random_tree) + 1))
+
+
+def components(random_tree: DependencyTree) -> list[int]:
+    """Joins neighbours while that is possible, then follows each word to the head of its component."""
+    words, above = list(range(1, len(random_tree) + 1)), {}
+    while found := next((pair for pair in _neighbours(words) if _may_join(*pair, random_tree, above)), None):
+        word, head = found
+        above[word] = head
+        words.remove(word)
+    tops = []
+    for word in range(1, len(random_tree) + 1):
+        while word in above:
+            word = above[word]
+        tops.append(word)
+    return tops
+
+
+def _neighbours(words: list[int]):
+    for one, other in pairwise(words):
+        yield one, other
+        yield other, one
+
+
+def _may_join(word: int, head: int, random_tree: DependencyTree, above: dict[int, int]) -> bool:
+    dependents = [other for other, its in enumerate(random_tree.heads, 1) if its == word]
+    return random_tree.heads[word - 1] == head and all(other in above for other in dependents)
+
+
+@given(trees())
+def test_projective_components(random_tree):
+    assert random_tree.projective_components() == components(random_tree)
+
+
+def chain(size: int) -> DependencyTree:
+    """Each word hangs from the next one."""
+    return tree(*range(2, size + 1), 0)
+
+
+def test_components_of_a_long_chain_take_linear_time():
+    assert chain(300).projective_components() == [300] * 300
+    assert grows_linearly(lambda size: chain(size).projective_components(), 100)
 
 
 def test_what_is_wrong_with_a_tree():

@@ -1,9 +1,12 @@
 from itertools import product
+from unittest import mock
 
 import pytest
 from hypothesis import given
 
 from oracles.static import NonProjectiveError, oracle
+from tests.graphs.test_dependency import chain, components
+from tests.steps import grows_linearly
 from tests.strategies import trees
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, Kind, make_system
@@ -48,6 +51,22 @@ def test_all_trees_of_up_to_five_words(name):
         for tree in all_trees(n):
             if tree.is_projective() or not SYSTEMS[name].projective_only:
                 round_trip(name, tree)
+
+
+@pytest.mark.parametrize("name", SWAP_SYSTEMS)
+@given(trees(max_words=16))
+def test_actions_are_those_of_components_by_their_definition(name, tree):
+    actions = round_trip(name, tree)
+    with mock.patch.object(DependencyTree, "projective_components", components):
+        assert actions == round_trip(name, tree)
+
+
+@pytest.mark.parametrize("name", TREE_SYSTEMS)
+def test_a_long_chain_takes_linear_time(name):
+    def actions(size: int) -> list:
+        return list(oracle(make_system(name), ["w"] * size, chain(size)))
+
+    assert grows_linearly(actions, 100)
 
 
 def test_swaps_are_lazy():

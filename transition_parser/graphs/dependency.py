@@ -92,6 +92,7 @@ class DependencyTree:
         for head in self.heads:
             missing[head] += 1
         stack: list[int] = []
+        joined: list[int] = []
         for word in range(1, len(self.heads) + 1):
             stack.append(word)
             while len(stack) > 1:
@@ -100,15 +101,16 @@ class DependencyTree:
                     del stack[-2]
                     top[second] = first
                     missing[first] -= 1
+                    joined.append(second)
                 elif self.heads[first - 1] == second and not missing[first]:
                     stack.pop()
                     top[first] = second
                     missing[second] -= 1
+                    joined.append(first)
                 else:
                     break
-        for word in range(1, len(self.heads) + 1):
-            while top[top[word]] != top[word]:
-                top[word] = top[top[word]]
+        for word in reversed(joined):  # a head is joined later than its dependents
+            top[word] = top[top[word]]
         return top[1:]
 
     def is_projective(self) -> bool:
