@@ -22,6 +22,7 @@ RULE = """AMR entries that merge, align, oracle and preprocess refuse, all four 
   - what can't be read: PENMAN that is not well-formed, a variable that is defined twice or not at all, an alignment
     to a token that the sentence does not have, no graph
   - no sentence (# ::snt or # ::tok)
+  - (not known to merge) more than 1,000 words, nodes or edges: the aligner takes no more
   - a graph that Smatch can't read (quotation marks within a string)
   - a graph that the transition system can't build: an edge from a node to itself, more than four edges between two
     nodes, and (not known to merge, since it shows only when nodes are aligned) more nodes, edges or

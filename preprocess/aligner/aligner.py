@@ -22,6 +22,7 @@ _SURE = 0.7  # a node with a candidate as good as this teaches EM nothing
 _TAKEN_WEIGHT, _FUNCTION_WEIGHT = 0.15, 0.3
 _EM_SCORE, _FUNCTION_SCORE = 0.75, 0.5
 _CHUNK = 64
+MOST = 1_000  # words, nodes or edges of an entry: four times as many as the longest of the open corpora has
 
 
 def entry_tokens(entry: AmrEntry) -> list[str]:
@@ -34,14 +35,17 @@ def entry_tokens(entry: AmrEntry) -> list[str]:
 
 
 def with_sentences(bank: Iterable[AmrEntry], problems: list[InputError] | None) -> list[AmrEntry]:
-    """The entries of a bank that have a sentence, each with its words (`entry_tokens`) as `metadata["tok"]`.
+    """The entries of a bank that have a sentence and can be aligned (see `check_size`), each with its words
+    (`entry_tokens`) as `metadata["tok"]`.
 
     problems: where given, what is wrong with the others is appended to it; else it is raised as `InputError`.
     """
     entries = []
     for entry in bank:
         try:
-            entries.append(_tokenised(entry))
+            entry = _tokenised(entry)
+            check_size(entry)
+            entries.append(entry)
         except InputError as error:
             if problems is None:
                 raise
@@ -53,6 +57,25 @@ def _tokenised(entry: AmrEntry) -> AmrEntry:
     if entry.tokens:
         return entry
     return replace(entry, metadata={**entry.metadata, "tok": " ".join(entry_tokens(entry))})
+
+
+def check_size(entry: AmrEntry) -> None:
+    """Raises `InputError` for an entry that is too large: the work grows with the product of words, nodes and edges.
+    The parts of `New York` and `back-up` count as words and nodes of their own."""
+    if entry.graph is None:
+        return
+    sizes = {
+        "words": _parts(entry_tokens(entry)),
+        "nodes (the words of labels count)": _parts(entry.graph.labels),
+        "edges": len(entry.graph.edges),
+    }
+    for things, size in sizes.items():
+        if size > MOST:
+            raise entry.error(f"{size:,} {things}, but the aligner takes {MOST:,} at the most: divide the entry")
+
+
+def _parts(texts: Sequence[str]) -> int:
+    return sum(max(1, len(text.replace("-", " ").split())) for text in texts)
 
 
 def align_corpus(
@@ -79,10 +102,12 @@ def aligned(
 
 
 def align_entry(entry: AmrEntry, table: WordConceptTable | None = None, keep: bool = True) -> AmrEntry:
-    """One entry with at least one token for every node; see `align_corpus`. Without a table: no EM."""
+    """One entry with at least one token for every node; see `align_corpus`. Without a table: no EM. Raises `InputError`
+    for an entry that is too large, see `check_size`."""
     if entry.graph is None:
         return entry
     entry = _tokenised(entry)
+    check_size(entry)
     words = Words.of(entry.forms)
     given = {node: tokens for node, tokens in enumerate(entry.alignments) if tokens} if keep else {}
     return entry.with_alignments(_align(entry.graph, words, table, given))
@@ -95,6 +120,7 @@ def train_table(entries: Sequence[AmrEntry]) -> WordConceptTable:
 
 
 def _observations(entry: AmrEntry) -> Iterator[Observation]:
+    check_size(entry)
     graph, words = entry.graph, Words.of(entry_tokens(entry))
     options, names = candidates(graph, words)
     sure = {node: each[0].tokens for node, each in enumerate(options) if each and each[0].score >= _SURE}

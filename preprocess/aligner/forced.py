@@ -20,16 +20,25 @@ def complete(graph: AmrGraph, words: Words, given: dict[int, Span]) -> list[Span
             tokens = _PUNCTUATED[graph.labels[node]](around, node, words, spans)
             if tokens:
                 spans[node] = tokens
-    open_nodes = [node for node in range(len(graph)) if node not in spans]
-    strict = True
-    while open_nodes:
-        more = {node: tokens for node in open_nodes if (tokens := _from_neighbours(around, node, spans, strict))}
-        spans |= more
-        if not more and not strict:
-            spans[open_nodes[0]] = _last_resort(words, spans)
-        strict = bool(more) and strict
-        open_nodes = [node for node in open_nodes if node not in spans]
+    _spread(around, words, spans)
     return [spans[node] for node in range(len(graph))]
+
+
+def _spread(around: Around, words: Words, spans: dict[int, Span]) -> None:
+    """Gives all nodes without tokens those of neighbours, in rounds: by the table while that gives some, then by any
+    edge. After the first round of each kind only the neighbours of nodes that got tokens in the last one can."""
+    everything = range(len(around.graph))
+    looked_at, strict = set(everything) - spans.keys(), True
+    while len(spans) < len(everything):
+        more = {node: tokens for node in looked_at if (tokens := _from_neighbours(around, node, spans, strict))}
+        if not more and strict:
+            looked_at, strict = set(everything) - spans.keys(), False
+            continue
+        if not more:
+            first = next(node for node in everything if node not in spans)
+            more = {first: _last_resort(words, spans)}
+        spans |= more
+        looked_at = {near for node in more for _, near in (*around.out[node], *around.into[node])} - spans.keys()
 
 
 def is_lexical(graph: AmrGraph, node: int) -> bool:

@@ -29,9 +29,10 @@ def similarity(concept: str, form: str, lemma: str) -> float:
         return IRREGULAR
     if len(concept) < _SHORTEST_STEM or len(lemma) < _SHORTEST_STEM or not concept[0].isalpha():
         return 0.0
-    if not stems(concept).isdisjoint(stems(form) | stems(lemma)):
+    if not stems(concept).isdisjoint(stems(form)) or not stems(concept).isdisjoint(stems(lemma)):
         return DERIVED
-    return max(_without_prefix(concept, form, lemma), _letters(concept, form), _letters(concept, lemma))
+    guess = _letters(concept, form) if form == lemma else max(_letters(concept, form), _letters(concept, lemma))
+    return max(_without_prefix(concept, form, lemma), guess)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -87,6 +88,8 @@ def _bare(stem: str) -> str:
 
 
 def _without_prefix(concept: str, form: str, lemma: str) -> float:
+    if not form.startswith(NEGATIVE_PREFIXES):
+        return 0.0
     for prefix in NEGATIVE_PREFIXES:
         rest, rest_lemma = form.removeprefix(prefix), lemma.removeprefix(prefix)
         if rest != form and len(rest) >= _SHORTEST_STEM and not concept.startswith(prefix):

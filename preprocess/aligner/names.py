@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 
 from preprocess.aligner.lexicon import DEMONYMS
 from preprocess.aligner.words import Span, Words, span
@@ -41,16 +43,18 @@ def _in_order(strings: list[str], words: Words) -> list[tuple[float, list[Span]]
 
 def _joined(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
     wanted = _letters("".join(strings))
+    letters = [_letters_outside_tags(form) for form in words.forms]
     matches = []
     for first in range(len(words) if wanted else 0):
         if not _letters(words.forms[first]):
             continue
-        text = ""
+        read = 0
         for last in range(first, min(first + 2 * len(strings) + 8, len(words))):
-            text += "" if words.forms[last].startswith("<") else _letters(words.forms[last])
-            if text == wanted:
-                matches.append((0.95, _share(strings, words, first, last)))
-            if len(text) >= len(wanted):
+            if not wanted.startswith(letters[last], read):
+                break
+            read += len(letters[last])
+            if read == len(wanted):
+                matches.append((0.95, _share(strings, letters, first, last)))
                 break
     return matches
 
@@ -59,19 +63,21 @@ def _letters(text: str) -> str:
     return "".join(c for c in text if c.isalnum())
 
 
-def _share(strings: list[str], words: Words, first: int, last: int) -> list[Span]:
+def _letters_outside_tags(form: str) -> str:
+    return "" if form.startswith("<") else _letters(form)
+
+
+def _share(strings: list[str], letters: list[str], first: int, last: int) -> list[Span]:
     """The tokens of a stretch whose letters overlap those of each string."""
-    ends: list[tuple[int, int, int]] = []
-    letter = 0
+    ends = [0]  # of the letters of the tokens before, and of each token
     for token in range(first, last + 1):
-        size = 0 if words.forms[token].startswith("<") else len(_letters(words.forms[token]))
-        ends.append((token, letter, letter + size))
-        letter += size
+        ends.append(ends[-1] + len(letters[token]))
     shares, start = [], 0
     for string in strings:
         end = start + len(_letters(string))
-        own = [token for token, begin, stop in ends if begin < end and stop > start]
-        shares.append(span(own[0], own[-1]) if own else span(first, last))
+        # the first token that ends after the string begins, and the last one that begins before the string ends
+        one, other = bisect_right(ends, start, 1) - 1, bisect_left(ends, end, 0, len(ends) - 1) - 1
+        shares.append(span(first + one, first + other) if one <= other else span(first, last))
         start = end
     return shares
 
@@ -113,19 +119,52 @@ def _alike(string: str, form: str) -> bool:
 
 
 def _some_strings(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
-    """Spans of the longest run of the strings; the others share its tokens."""
-    for size in range(len(strings) - 1, 0, -1):
-        matches = []
-        for start in range(len(strings) - size + 1):
-            part = strings[start : start + size]
-            if all(len(string) < 3 for string in part):
-                continue
-            for score, spans in _in_order(part, words) or _beginnings(part, words):
-                whole = span(spans[0][0], spans[-1][-1])
-                matches.append((score * 0.7, [whole] * start + spans + [whole] * (len(strings) - start - size)))
-        if matches:
-            return matches
-    return []
+    """Spans of the longest run of the strings, by `_in_order` or else `_beginnings`; the others share its tokens. A
+    run has a string of three letters or more. Each span comes once, with the first run found there and the best score.
+    """
+    alike = _runs(strings, words.forms, _alike)
+    least = _least_sizes(strings)
+    size = max((run for row, enough in zip(alike, least, strict=True) for run in row if run >= enough), default=0)
+    if not size:
+        return []
+    exact = _runs(strings, words.forms, operator.eq)
+    found: dict[int, tuple[float, int]] = {}  # first token → score, first string
+    for last in (last for last, enough in enumerate(least) if last + 1 >= size >= enough):
+        for score, row in ((1.0, exact[last]), (0.8, alike[last])):
+            places = [token - size + 1 for token, run in enumerate(row) if run >= size]
+            for first in places:
+                best, start = found.get(first, (0.0, last - size + 1))
+                found[first] = max(best, score), start
+            if places:
+                break
+    return [(score * 0.7, _spread(first, start, size, len(strings))) for first, (score, start) in found.items()]
+
+
+def _runs(strings: list[str], forms: Sequence[str], same: Callable[[str, str], bool]) -> list[list[int]]:
+    """For each string and token, how many strings, this one the last, are the same as the tokens that end there; one
+    less than there are strings at the most."""
+    rows: list[list[int]] = []
+    before = [0] * len(forms)
+    for string in strings:
+        shifted = [0, *before]
+        before = [run + 1 if same(string, form) else 0 for run, form in zip(shifted, forms, strict=False)]
+        rows.append([min(run, len(strings) - 1) for run in before])
+    return rows
+
+
+def _least_sizes(strings: list[str]) -> list[int]:
+    """For each string how many strings a run that ends there must have, to hold one of three letters or more."""
+    sizes, size = [], len(strings)
+    for string in strings:
+        size = 1 if len(string) > 2 else size + 1
+        sizes.append(size)
+    return sizes
+
+
+def _spread(first: int, start: int, size: int, count: int) -> list[Span]:
+    """The spans of `count` strings, where `size` of them, from string `start` on, stand from token `first` on."""
+    whole = span(first, first + size - 1)
+    return [whole] * start + [(first + i,) for i in range(size)] + [whole] * (count - start - size)
 
 
 def _inside(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:

@@ -30,13 +30,7 @@ class Selection:
         self.joined = _conjuncts(graph)
         self.spans: dict[int, Span] = dict(fixed)
         self.free = [node for node in range(len(graph)) if candidates[node] and node not in fixed]
-        self.twins = [
-            (one, other)
-            for index, one in enumerate(self.free)
-            for other in self.free[index + 1 :]
-            if graph.labels[one] == graph.labels[other]
-            and {c.tokens for c in candidates[one]} == {c.tokens for c in candidates[other]}
-        ]
+        self.twins = self._twins()
         self.holders: dict[int, set[int]] = {}
         for node, tokens in fixed.items():
             self._hold(node, tokens)
@@ -62,6 +56,16 @@ class Selection:
                 self._hold(node, (token,))
         self.spans |= given
         return self.spans
+
+    def _twins(self) -> list[tuple[int, int]]:
+        """The pairs of nodes with the same label and the same spans to choose from."""
+        alike: dict[tuple[str, frozenset[Span]], list[int]] = {}
+        groups = []
+        for node in self.free:
+            key = self.graph.labels[node], frozenset(candidate.tokens for candidate in self.candidates[node])
+            groups.append(alike.setdefault(key, []))
+            groups[-1].append(node)
+        return [(one, other) for one, group in zip(self.free, groups, strict=True) for other in group if one < other]
 
     def _swap(self, one: int, other: int) -> bool:
         """Swaps the spans of two nodes of one label where that is better."""
