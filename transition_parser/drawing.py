@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Sequence
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import BinaryIO
 
 from matplotlib import rc_context
@@ -12,11 +15,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Arc
 
+from transition_parser.errors import ParserWarning, shortened
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.transitions import Action, TransitionSystem
 
 _STACK, _BUFFER, _GONE, _ARC = "#1b6ca8", "#3a7d44", "#c8c8c8", "#a4343a"
 _INCH = 0.3  # height of one step
+_LONGEST = 100  # characters of a text in a picture
+_UNWRITABLE = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # controls, and what XML forbids
+_MISSING_GLYPH = re.compile(r"Glyph (\d+) .*missing from font\(s\) (.*?)\.?$")
+_MOST_NAMED = 10  # characters that a warning names
 
 
 def draw_derivation(
@@ -27,7 +35,7 @@ def draw_derivation(
 ) -> None:
     """Draws the tree, and below it one line a step: the action, where each word is (stack or buffer),
     and the arc that the action builds. The suffix of `path` says the format (.svg, .png, .pdf)."""
-    left, spacing = 2.3, max(0.45, 0.11 * max(map(len, words)) + 0.2)
+    left, spacing = 2.3, _spacing(words)
     width = left + spacing * (len(words) + 1) + 3.0
     steps = len(actions) + 1
     tree = system.replay(words, actions)
@@ -45,7 +53,7 @@ def draw_derivation(
 
 def draw_tree(words: Sequence[str], tree: DependencyTree, file: str | os.PathLike | BinaryIO) -> None:
     """Draws the tree alone; see `save`."""
-    spacing = max(0.45, 0.11 * max(map(len, words)) + 0.2)
+    spacing = _spacing(words)
     width, height = spacing * (len(words) + 1) + 0.2, 0.35 * (max(_heights(tree)) + 2)
     figure = Figure(figsize=(width, height + 0.1))
     axes = figure.add_axes((0, 0, 1, 1))
@@ -58,13 +66,44 @@ def draw_tree(words: Sequence[str], tree: DependencyTree, file: str | os.PathLik
 
 def save(figure: Figure, file: str | os.PathLike | BinaryIO) -> None:
     """Writes a picture in the format of the name's suffix (.svg, .png, .pdf), into an open file as SVG: with text that
-    can be searched, and the same bytes each time."""
+    can be searched, and the same bytes each time. Characters that the font lacks in other formats are one
+    `ParserWarning`."""
     name = str(file) if isinstance(file, str | os.PathLike) else ".svg"
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "transition-parser"}):  # text, not outlines
+    settings = {"svg.fonttype": "none", "svg.hashsalt": "transition-parser"}  # text, not outlines
+    with rc_context(settings), missing_glyphs() as missing:
         if name.endswith(".svg"):
             figure.savefig(file, format="svg", metadata={"Date": None})
         else:
             figure.savefig(file)
+    if missing and not name.endswith(".svg"):  # programs that show SVG choose fonts themselves
+        shown = [f"{character} (U+{ord(character):04X})" for character in list(missing)[:_MOST_NAMED]]
+        more = f" and {len(missing) - _MOST_NAMED} more" if len(missing) > _MOST_NAMED else ""
+        problem = f"the font {', '.join(dict.fromkeys(missing.values()))} lacks {', '.join(shown)}{more}"
+        warnings.warn(f"{problem}, and boxes stand for them: draw .svg instead", ParserWarning, stacklevel=2)
+
+
+@contextmanager
+def missing_glyphs() -> Iterator[dict[str, str]]:
+    """While the block runs, matplotlib's warnings of missing glyphs are collected instead: character → font."""
+    missing: dict[str, str] = {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield missing
+        glyphs = [(_MISSING_GLYPH.match(str(warning.message)), warning) for warning in caught]
+        missing |= {chr(int(glyph[1])): glyph[2] for glyph, _ in glyphs if glyph}
+    for glyph, warning in glyphs:
+        if not glyph:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+
+
+def drawable(text: str) -> str:
+    """The text as pictures show it: U+FFFD for each control character and each one that XML forbids, and the first
+    characters alone where it is long.
+
+    >>> drawable("a\\x07b")
+    'a\ufffdb'
+    """
+    return _UNWRITABLE.sub("\ufffd", shortened(text, _LONGEST))
 
 
 def svg_of(draw: Callable[[BinaryIO], None]) -> str:
@@ -76,7 +115,12 @@ def svg_of(draw: Callable[[BinaryIO], None]) -> str:
 
 
 def _text(axes: Axes, x: float, y: float, text: str, **style) -> None:
-    axes.text(x, y, text, parse_math=False, **style)
+    axes.text(x, y, drawable(text), parse_math=False, **style)
+
+
+def _spacing(words: Sequence[str]) -> float:
+    """Inches from one word to the next."""
+    return max(0.45, 0.11 * max(len(drawable(word)) for word in words) + 0.2)
 
 
 def _heights(tree: DependencyTree) -> list[int]:

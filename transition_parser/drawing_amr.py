@@ -15,7 +15,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path
 from matplotlib.textpath import text_to_path
 
-from transition_parser.drawing import save
+from transition_parser.drawing import drawable, missing_glyphs, save
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry
 
@@ -69,6 +69,12 @@ class _Tree:
 def draw_amr(entry: AmrEntry, file: str | os.PathLike | BinaryIO) -> None:
     """Draws the graph of an entry, `:wiki` with it, above its words. Arrows run from source to target of the
     direct role, dashed where a node is reached once more. file: see `drawing.save`."""
+    with missing_glyphs():  # `save` tells of them
+        figure = _figure(entry)
+    save(figure, file)
+
+
+def _figure(entry: AmrEntry) -> Figure:
     graph = _with_wiki(entry)
     words = entry.tokens or entry.metadata.get("snt", "").split()
     aligned = entry.alignments if words else ()
@@ -91,7 +97,7 @@ def draw_amr(entry: AmrEntry, file: str | os.PathLike | BinaryIO) -> None:
     _draw_tree(page, tree, boxes)
     for edge in tree.rest:
         _draw_reentrancy(page, edge, boxes)
-    save(page.figure, file)
+    return page.figure
 
 
 def _with_wiki(entry: AmrEntry) -> AmrGraph:
@@ -138,7 +144,7 @@ def _breadth_first(graph: AmrGraph, alignments: Sequence[Sequence[int]]) -> _Tre
 def _width(text: str, kind: str) -> float:
     """Of a text in inches."""
     font = FontProperties(size=_SIZES[kind])
-    return text_to_path.get_text_width_height_descent(text, font, ismath=False)[0] / 72
+    return text_to_path.get_text_width_height_descent(drawable(text), font, ismath=False)[0] / 72
 
 
 def _word_places(words: Sequence[str]) -> list[float]:
@@ -204,7 +210,7 @@ class _Page:
         self.curves: list[np.ndarray] = []
 
     def text(self, x: float, y: float, text: str, kind: str, **style) -> None:
-        self.axes.text(x, y, text, parse_math=False, fontsize=_SIZES[kind], ha="center", va="center", **style)
+        self.axes.text(x, y, drawable(text), parse_math=False, fontsize=_SIZES[kind], ha="center", va="center", **style)
 
     def edge(self, points: np.ndarray, role: str, label: _Rectangle, color: str, line: str = "-") -> None:
         """An arrow along (n, 2) points, and its label."""
