@@ -16,8 +16,8 @@ echo "== $(wc -l <"$data/sentences.txt") plain sentences to trees (transition-pa
 transition-parser parse en "$data/sentences.txt" --tokenize --beam 10 -o "$work/sentences.conllu"
 cut -f 1-4,7,8 "$work/sentences.conllu"
 
-echo "== $(wc -l <"$data/amr_sentences.txt") plain sentences to AMRs (transition-parser parse amr --tokenize --alignments)"
-transition-parser parse amr "$data/amr_sentences.txt" --tokenize --alignments --beam 10 -o "$work/sentences.amr"
+echo "== $(wc -l <"$data/amr_sentences.txt") plain sentences to AMRs (transition-parser parse amr --tokenize --alignments marks)"
+transition-parser parse amr "$data/amr_sentences.txt" --tokenize --alignments marks --beam 10 -o "$work/sentences.amr"
 grep -v -E '^# ::(id|tok|alignments|node)' "$work/sentences.amr"
 
 echo "== the sample corpora: gold graphs to actions and back (transition-parser oracle --check)"

@@ -189,7 +189,7 @@ def test_what_parse_writes(amr_checkpoint, tmp_path):
     plain = run_here("parse", amr_checkpoint, "-", stdin=TEXT).stdout
     assert "~e." not in plain and plain.count("# ::alignments ") == 3 and "# ::node\t0\t" in plain
     assert "::parse_score" not in plain and "::actions" not in plain
-    marked = parsed(tmp_path, amr_checkpoint, "-", "--alignments", "--scores", "--actions")
+    marked = parsed(tmp_path, amr_checkpoint, "-", "--alignments", "marks", "--scores", "--actions")
     for entry, listed in zip(marked, parsed(tmp_path, amr_checkpoint, "-"), strict=True):
         assert "~e." in entry.penman and entry.alignments == listed.alignments
         assert float(entry.metadata["parse_score"]) < 0
@@ -200,7 +200,7 @@ def test_what_parse_writes(amr_checkpoint, tmp_path):
 
 
 def test_parsing_again_replaces_what_the_last_time_wrote(amr_checkpoint, tmp_path):
-    options = ("--scores", "--actions", "--alignments")
+    options = ("--scores", "--actions", "--alignments", "marks")
     once = run_here("parse", amr_checkpoint, SAMPLE_AMR, *options).stdout
     (tmp_path / "once.amr").write_text(once, encoding="utf-8")
     assert run_here("parse", amr_checkpoint, tmp_path / "once.amr", *options).stdout == once

@@ -38,9 +38,9 @@ EXAMPLE = """example:
   transition-parser parse en letter.txt --raw -o letter.conllu
   transition-parser parse checkpoints/checkpoint_best.pt dev.conllu -o dev.parsed.conllu --beam 10
   transition-parser parse en reviews-*.parquet --column text --raw -o parsed/
-  echo 'The dog wants to sleep.' | transition-parser parse amr - --tokenize --alignments"""
+  echo 'The dog wants to sleep.' | transition-parser parse amr - --tokenize --alignments marks"""
 
-OPTIONS: OptionsOf = {AMR: {"alignments": False, "no_wiki": False}}
+OPTIONS: OptionsOf = {AMR: {"alignments": None, "no_wiki": False}}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -133,7 +133,15 @@ def _add_written(parser: argparse.ArgumentParser) -> None:
         help="write score and parse_score as comments, and ArcScore into MISC (AMR: node_scores)",
     )
     parser.add_argument("--actions", action="store_true", help="write the actions as a comment")
-    parser.add_argument("--alignments", action="store_true", help="AMR: write ~e.N after each node")
+    parser.add_argument(
+        "--alignments",
+        nargs="?",
+        choices=["metadata", "marks"],
+        const="metadata",
+        metavar="FORM",
+        help="AMR: metadata (default): # ::alignments and # ::node, in JAMR's form; marks: also ~e.N after each "
+        "node, which smatch.py takes for a part of its concept",
+    )
     parser.add_argument("--no-wiki", action="store_true", help="AMR: write no :wiki")
 
 
@@ -200,7 +208,7 @@ def _job(arguments: argparse.Namespace) -> Job:
     wanted = {
         "scores": arguments.scores,
         "actions": arguments.actions,
-        "marks": arguments.alignments,
+        "marks": arguments.alignments == "marks",
         "wiki": not arguments.no_wiki,
     }
     added = arguments.parse_column or parser.formalism.suffix.lstrip(".")
