@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from transition_parser import Parser
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.integrations.batching import PARSE, TRACE, Batches, BusyError, work_of
+from transition_parser.integrations.batching import PARSE, TRACE, Batches, BusyError, Job, work_of
 
 KEY = ("model", PARSE)
 
@@ -120,3 +120,134 @@ def test_results_do_not_depend_on_the_batch(model, path, what):
     assert [*map(graph, alone)] == [*map(graph, together)]
     written = [one["written"] if what == PARSE else one["derivations"][0]["graph"]["written"] for one in together]
     assert written == [str(parse.annotated()) for parse in parser.parse(sentences)]
+
+
+# --- turns ----------------------------------------------------------------------------------
+
+
+class Noted:
+    """Work that waits until it is let go. order: the words that it got, batch by batch."""
+
+    def __init__(self) -> None:
+        self.order: list[list[str]] = []
+        self.begun, self.let_go = Event(), Event()
+
+    def __call__(self, sentences):
+        self.begun.set()
+        assert self.let_go.wait(60)
+        self.order.append([one.forms[0] for one in sentences])
+        return [one.forms[0] for one in sentences]
+
+
+@pytest.fixture
+def noted():
+    """The work, and batches of 6 words."""
+    work = Noted()
+    batches = Batches({KEY: work, ("other", PARSE): work}, most_words=6, most_waiting=9)
+    yield work, batches
+    work.let_go.set()
+    batches.close()
+
+
+def text(name: str, sentences: int, words: int = 2) -> list[Sentence]:
+    return [sentence(f"{name}{i}", *["x"] * (words - 1)) for i in range(sentences)]
+
+
+def test_a_short_request_goes_before_the_rest_of_long_ones(noted):
+    work, batches = noted
+    begin(work, batches)
+    long = [batches.submit(KEY, text(name, 4)) for name in "ab"]
+    short = batches.submit(KEY, text("short", 1, words=1))
+    work.let_go.set()
+    assert short.result(60) == ["short0"]
+    assert [one.result(60) for one in long] == [["a0", "a1", "a2", "a3"], ["b0", "b1", "b2", "b3"]]
+    of_each = [["first"], ["short0", "a0", "b0"], ["a1", "a2", "b1"], ["b2", "b3", "a3"]]  # of one, side by side
+    assert work.order == of_each
+
+
+def test_a_request_that_comes_later_gets_into_the_next_batch(noted):
+    work, batches = noted
+    long = batches.submit(KEY, text("a", 9))
+    assert work.begun.wait(60)
+    short = batches.submit(KEY, text("short", 1))
+    work.let_go.set()
+    assert short.result(60) == ["short0"] and long.result(60) == [f"a{i}" for i in range(9)]
+    assert work.order[0] == ["a0", "a1", "a2"] and "short0" in work.order[1]
+
+
+def test_many_short_requests_do_not_starve_a_long_one(noted):
+    work, batches = noted
+    begin(work, batches)
+    long = batches.submit(KEY, text("long", 1, words=5))
+    short = [batches.submit(KEY, text(f"{i}-", 9, words=1)) for i in range(3)]
+    work.let_go.set()
+    assert long.result(60) == ["long0"] and all(len(one.result(60)) == 9 for one in short)
+    place = [name for batch in work.order for name in batch].index("long0")
+    assert place <= 1 + 3 * 5  # the others had no more words each before it than it has itself
+
+
+def test_models_take_turns(noted):
+    work, batches = noted
+    begin(work, batches)
+    ours, theirs = batches.submit(KEY, text("a", 6)), batches.submit(("other", PARSE), text("b", 6))
+    work.let_go.set()
+    assert len(ours.result(60)) == len(theirs.result(60)) == 6
+    assert [batch[0][0] for batch in work.order[1:]] == ["a", "b", "a", "b"]
+
+
+def test_what_nobody_waits_for_is_not_begun(noted):
+    work, batches = noted
+    begun = batches.submit(KEY, text("a", 9))
+    assert work.begun.wait(60)
+    waits, last = batches.submit(KEY, text("b", 9)), batches.submit(KEY, text("c", 1))
+    assert begun.cancel() and waits.cancel()
+    work.let_go.set()
+    assert last.result(60) == ["c0"]
+    assert work.order == [["a0", "a1", "a2"], ["c0"]]
+
+
+def test_those_that_nobody_waits_for_take_no_place(noted):
+    work, batches = noted
+    begin(work, batches)
+    jobs = [batches.submit(KEY, text("a", 2)) for _ in range(9)]
+    with pytest.raises(BusyError):
+        batches.submit(KEY, text("b", 1))
+    assert jobs[0].cancel()
+    assert not batches.submit(KEY, text("b", 1)).done()
+
+
+def test_a_sentence_that_fails_ends_its_request_alone(held):
+    work, batches = held
+    begin(work, batches)
+    good = batches.submit(KEY, text("a", 9))
+    bad = batches.submit(KEY, [*text("b", 2), sentence("bad"), *text("b", 5)])
+    work.let_go.set()
+    assert good.result(60) == [" ".join(one.forms) for one in text("a", 9)]
+    with pytest.raises(RuntimeError, match="bad"):
+        bad.result(60)
+
+
+def test_batches_become_smaller_where_they_take_long_and_grow_again():
+    batches = Batches({KEY: Noted()}, most_words=2000, most_waiting=9, seconds=1.0)
+    batches.close()
+    sizes = []
+    for took in (0.1, 0.1, 0.1, 0.1, 4.0, 30.0, 0.5):
+        job = Job(KEY, [sentence(*["x"] * batches._limits[KEY])])
+        batches._adapt([(job, list(job.sentences))], took)
+        sizes.append(batches._limits[KEY])
+    assert sizes == [512, 1024, 2000, 2000, 500, 128, 256]
+    batches._adapt([(Job(KEY, []), [sentence("x")])], 0.001)  # of a small batch nothing is learned
+    assert batches._limits[KEY] == 256
+
+
+@pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
+def test_parses_do_not_depend_on_how_a_text_is_cut(model, path):
+    parser = Parser.load(model, beam=2, precision="fp32")
+    sentences = list(parser.read(path))[:7]
+    expected = [str(parse.annotated()) for parse in parser.parse(sentences)]
+    for most_words in (1, 20, 60):
+        batches = Batches(work_of({model: parser}), most_words, most_waiting=9)
+        whole, backwards = (batches.submit((model, PARSE), some) for some in (sentences, sentences[::-1]))
+        assert [one["written"] for one in whole.result(60)] == expected
+        assert [one["written"] for one in backwards.result(60)] == expected[::-1]
+        batches.close()

@@ -88,7 +88,7 @@ def test_openapi_describes_it_and_nothing_is_loaded_from_elsewhere(client):
     described = client.get("/openapi.json").json()
     assert set(described["paths"]) == {"/api/models", "/api/parse", "/api/derivation"}
     assert set(described["paths"]["/api/parse"]["post"]["responses"]) == {
-        *("200", "400", "404", "413", "422", "503", "504")
+        *("200", "400", "404", "408", "413", "422", "503", "504")
     }
     assert client.get("/docs").status_code == client.get("/redoc").status_code == 404
     page = client.get("/")

@@ -7,10 +7,15 @@ is no password. Texts are neither kept nor logged."""
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from transition_parser.cli.options import add_user_dir, import_user_dir, positive
 from transition_parser.errors import InputError, needs_extra
+
+if TYPE_CHECKING:
+    from transition_parser.integrations.server import Limits
 
 HELP = "a page and a JSON API that parse"
 EXAMPLE = """example:
@@ -33,10 +38,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--max-words", type=positive, default=2_000, metavar="N", help="of a text (default 2000)")
     parser.add_argument(
+        "--max-sentence", type=positive, default=500, metavar="N", help="words of a sentence (default 500)"
+    )
+    parser.add_argument(
         "--timeout", type=_seconds, default=60.0, metavar="S", help="seconds until a request is given up (default 60)"
     )
     parser.add_argument(
         "--max-waiting", type=positive, default=256, metavar="N", help="requests that may wait (default 256)"
+    )
+    parser.add_argument(
+        "--read-timeout",
+        type=_seconds,
+        default=10.0,
+        metavar="S",
+        help="seconds in which the headers, and then the body, of a request must arrive (default 10)",
+    )
+    parser.add_argument(
+        "--max-connections", type=positive, default=1024, metavar="N", help="connections at a time (default 1024)"
+    )
+    parser.add_argument(
+        "--allowed-hosts",
+        type=_hosts,
+        default=["*"],
+        metavar="HOST,…",
+        help="names under which it may be reached, such as localhost,*.example.org (default: any)",
     )
     parser.add_argument("--log", action="store_true", help="a line for each request on standard error, without texts")
     add_user_dir(parser)
@@ -47,7 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
     with needs_extra("serve", "pages and the API"):
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401
-    from transition_parser.integrations.server import Limits, bound_socket, make_app, serve
+    from transition_parser.integrations.listening import bound_socket, serve
+    from transition_parser.integrations.server import make_app
     from transition_parser.parser import Parser
     from transition_parser.process import keep_few_kernels, keep_freed_memory
 
@@ -58,12 +84,24 @@ def run(arguments: argparse.Namespace) -> int:
         keep_few_kernels()
         options = {name: getattr(arguments, name) for name in ("beam", "device", "precision", "threads")}
         parsers = {name: Parser.load(model, **options) for name, model in names.items()}
-        most = (arguments.max_characters, arguments.max_words, arguments.timeout)
         for parser in parsers.values():
             parser.parse("Hello.")  # tables that are read when they are first needed
-        limits = Limits(*most, waiting=arguments.max_waiting)
-        serve(make_app(parsers, limits), bound, arguments.log)
+        app = make_app(parsers, _limits(arguments), arguments.allowed_hosts)
+        serve(app, bound, arguments.log, arguments.read_timeout, arguments.max_connections)
     return 0
+
+
+def _limits(arguments: argparse.Namespace) -> Limits:
+    from transition_parser.integrations.server import Limits
+
+    return Limits(
+        characters=arguments.max_characters,
+        words=arguments.max_words,
+        sentence=arguments.max_sentence,
+        seconds=arguments.timeout,
+        reading=arguments.read_timeout,
+        waiting=arguments.max_waiting,
+    )
 
 
 def _names(models: list[str]) -> dict[str, str]:
@@ -89,3 +127,13 @@ def _seconds(text: str) -> float:
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text} is not more than 0")
     return value
+
+
+def _hosts(text: str) -> list[str]:
+    hosts = [host.strip() for host in text.split(",")]
+    for host in hosts:
+        if not re.fullmatch(r"\*|(\*\.)?[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]", host):
+            raise argparse.ArgumentTypeError(
+                f"{host!r} is not the name of a host without a port (such as localhost, 10.0.0.5, [::1], *.example.org)"
+            )
+    return hosts

@@ -1,8 +1,15 @@
-"""Requests that come at the same time, parsed together: one thread takes what waits, and parses it as one batch."""
+"""Requests that come at the same time, parsed together and in turns: one thread takes sentences of all that wait.
+
+A request is cut between its sentences, and turns are those of self-clocked fair queueing: counted in words, each
+request gets the same share. So a short request goes before the rest of a long one, which still gets on. A batch takes
+about `SECONDS`, whatever the model and the machine are.
+
+Source: Golestani 1994, A self-clocked fair queueing scheme for broadband applications.
+"""
 
 from __future__ import annotations
 
-from collections import deque
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -14,98 +21,179 @@ from typing import Any
 from transition_parser.parser import Parser
 from transition_parser.traces import trace
 
+SECONDS = 0.3  # of a batch: who comes waits for the rest of one, and gets into the next
+_FEW_WORDS = 128  # that a batch may always have
+
 
 class BusyError(Exception):
     """So much waits already that no more is taken."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Job:
-    """What to do with sentences. key: jobs with the same one are done together, of one model. words: how many."""
+    """Sentences of one request.
+
+    key: model and work; jobs with the same one are done together.
+    sentences: what to do it with, one or more.
+    turn: when its next sentence is due, in words; the lowest is next.
+    taken: number of sentences that a batch has, or has had.
+    results: of the sentences that are done, in order.
+    """
 
     key: tuple[str, str]
     sentences: Sequence[Any]
-    words: int
+    turn: float = 0.0
+    taken: int = 0
+    results: list[Any] = field(default_factory=list)
     done: Future = field(default_factory=Future)
+
+    @property
+    def words(self) -> int:
+        """Length of its next sentence."""
+        return len(self.sentences[self.taken].forms)
+
+    def take(self) -> Any:
+        """The next sentence."""
+        self.taken += 1
+        return self.sentences[self.taken - 1]
+
+    @property
+    def waits(self) -> bool:
+        """Whether there are sentences to take, and somebody who wants their results."""
+        return self.taken < len(self.sentences) and not self.done.done()
+
+    def add(self, results: Sequence[Any]) -> None:
+        """Keeps the results of the sentences that were taken last; the last of them finish the job."""
+        self.results += results
+        if len(self.results) == len(self.sentences) and self.done.set_running_or_notify_cancel():
+            self.done.set_result(self.results)
+
+    def fail(self, error: BaseException) -> None:
+        """Ends the job with an error."""
+        if self.done.set_running_or_notify_cancel():
+            self.done.set_exception(error)
+
+
+Batch = list[tuple[Job, list[Any]]]  # jobs, and their sentences in the batch
 
 
 class Batches:
-    """The thread and its queue. What a job gives does not depend on those it is done with.
+    """The thread and its queue. The results of a job depend neither on other jobs nor on how it is cut.
 
-    work: key → a function from sentences to as many results. most_words: of a batch; a longer job is one by itself.
+    work: key → a function from sentences to as many results.
+    most_words: of a batch; a longer sentence is a batch by itself.
     most_waiting: jobs; more are refused.
+    seconds: how long a batch should take; where one took longer, the next of its key has fewer words.
     """
 
     def __init__(
-        self, work: dict[tuple[str, str], Callable[[Sequence], Sequence]], most_words: int, most_waiting: int
+        self,
+        work: dict[tuple[str, str], Callable[[Sequence], Sequence]],
+        most_words: int,
+        most_waiting: int,
+        seconds: float = SECONDS,
     ) -> None:
-        self._work, self._most_words, self._most_waiting = work, most_words, most_waiting
-        self._waiting: deque[Job] = deque()
+        self._work, self._most_words, self._most_waiting, self._seconds = work, most_words, most_waiting, seconds
+        self._limits = dict.fromkeys(work, min(most_words, 2 * _FEW_WORDS))
+        self._waiting: list[Job] = []
+        self._now = 0.0  # the turn of the sentence that was taken last
         self._changed = Condition()
         self._closed = False
         self._thread = Thread(target=self._run, name="parsing")
         self._thread.start()
 
     def submit(self, key: tuple[str, str], sentences: Sequence[Any]) -> Future:
-        """What will be the results of some sentences. A future that is cancelled before its turn is left out. Raises
+        """The future results of one sentence or more. Once it is cancelled, no more of its sentences are begun. Raises
         `BusyError`."""
-        job = Job(key, sentences, sum(len(sentence.forms) for sentence in sentences))
+        job = Job(key, sentences)
         with self._changed:
+            self._waiting = [one for one in self._waiting if one.waits]
             if self._closed or len(self._waiting) >= self._most_waiting:
                 raise BusyError
+            job.turn = self._now + job.words
             self._waiting.append(job)
             self._changed.notify()
         return job.done
 
     def close(self) -> None:
-        """Finishes what is being parsed; what waits is cancelled."""
+        """Finishes the batch that is being parsed; what waits is cancelled."""
         with self._changed:
             self._closed = True
             while self._waiting:
-                self._waiting.popleft().done.cancel()
+                self._waiting.pop().done.cancel()
             self._changed.notify()
         self._thread.join()
 
     def _run(self) -> None:
-        while jobs := self._next():
-            running = [job for job in jobs if job.done.set_running_or_notify_cancel()]
+        while batch := self._next():
+            begin = time.perf_counter()
             try:
-                self._do(running)
+                self._do(batch)
             except BaseException as error:  # of one of them: each by itself says whose it is
-                if len(running) == 1:
-                    running[0].done.set_exception(error)
+                if len(batch) == 1:
+                    batch[0][0].fail(error)
                     continue
-                for job in running:
-                    self._do_alone(job)
+                for one in batch:
+                    self._do_alone(one)
+            self._adapt(batch, time.perf_counter() - begin)
 
-    def _do_alone(self, job: Job) -> None:
+    def _do_alone(self, one: tuple[Job, list[Any]]) -> None:
         try:
-            self._do([job])
+            self._do([one])
         except BaseException as error:  # for whoever waits for it
-            job.done.set_exception(error)
+            one[0].fail(error)
 
-    def _do(self, jobs: Sequence[Job]) -> None:
-        if not jobs:
-            return
-        results = iter(self._work[jobs[0].key]([sentence for job in jobs for sentence in job.sentences]))
-        each = [[next(results) for _ in job.sentences] for job in jobs]
-        for job, its in zip(jobs, each, strict=True):
-            job.done.set_result(its)
+    def _do(self, batch: Batch) -> None:
+        results = iter(self._work[batch[0][0].key]([sentence for _, sentences in batch for sentence in sentences]))
+        each = [[next(results) for _ in sentences] for _, sentences in batch]
+        for (job, _), its in zip(batch, each, strict=True):
+            job.add(its)
 
-    def _next(self) -> list[Job]:
-        """The jobs of the next batch, none once it is closed: the one that waits longest, and others of its kind."""
+    def _adapt(self, batch: Batch, took: float) -> None:
+        """Sets the words of the next batch of the same key: fewer after one that took long, at most twice as many after
+        a full one that did not."""
+        key, words = batch[0][0].key, _words(batch)
+        if took > self._seconds:
+            self._limits[key] = max(min(_FEW_WORDS, self._most_words), int(words * self._seconds / took))
+        elif 2 * words > self._limits[key]:
+            self._limits[key] = min(self._most_words, int(self._limits[key] * min(2.0, self._seconds / took)))
+
+    def _next(self) -> Batch:
+        """The next batch, nothing once it is closed: the sentence whose turn it is, and more of the same key."""
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._closed)
+            self._changed.wait_for(lambda: any(job.waits for job in self._waiting) or self._closed)
+            self._waiting = [job for job in self._waiting if job.waits]
             if not self._waiting:
                 return []
-            jobs = [self._waiting.popleft()]
-            words = jobs[0].words
-            for job in list(self._waiting):
-                if job.key == jobs[0].key and words + job.words <= self._most_words:
-                    jobs.append(job)
-                    words += job.words
-                    self._waiting.remove(job)
-            return jobs
+            key = min(self._waiting, key=_turn).key
+            some = self._taken([job for job in self._waiting if job.key == key], self._limits[key])
+            self._waiting = [job for job in self._waiting if job.waits]
+            return some
+
+    def _taken(self, jobs: list[Job], most_words: int) -> Batch:
+        """Sentences in the order of their turns, at least one, as long as they have no more words together."""
+        found: dict[Job, list[Any]] = {}
+        words = 0
+        while jobs:
+            job = min(jobs, key=_turn)
+            words += job.words
+            if found and words > most_words:
+                break
+            self._now = max(self._now, job.turn)
+            found.setdefault(job, []).append(job.take())
+            if job.waits:
+                job.turn += job.words
+            else:
+                jobs.remove(job)
+        return list(found.items())
+
+
+def _turn(job: Job) -> float:
+    return job.turn
+
+
+def _words(batch: Batch) -> int:
+    return sum(len(sentence.forms) for _, sentences in batch for sentence in sentences)
 
 
 PARSE, TRACE = "parse", "trace"

@@ -1,19 +1,14 @@
-"""The page and the JSON API: FastAPI over parsers, and uvicorn under it."""
+"""The page and the JSON API: FastAPI over parsers."""
 
 from __future__ import annotations
 
 import asyncio
-import errno
-import signal
-import socket
-import sys
-from collections.abc import AsyncIterator, Iterator
-from concurrent.futures import CancelledError
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
@@ -24,23 +19,34 @@ from starlette.middleware.gzip import GZipMiddleware
 from transition_parser import __version__
 from transition_parser.errors import InputError
 from transition_parser.integrations.batching import PARSE, TRACE, Batches, BusyError, batches
+from transition_parser.integrations.guards import HeadAsGet, Hosts, WholeRequests, refusal
 from transition_parser.integrations.page import page, policy
 from transition_parser.parser import Parser
 from transition_parser.sentences.objects import sentences_from
 
 _BYTES_A_CHARACTER = 12  # of JSON at the most: each half of a surrogate pair as \uXXXX
 _AROUND = 4096  # bytes of JSON around the text
+_FEW_CHARACTERS = 1000  # take no longer to divide than another thread takes to begin
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Of a request: characters and words of its text, seconds until it is answered. steps_of: words of a sentence whose
-    derivations are asked for, which take space that grows with their square. waiting: requests at a time."""
+    """Bounds of a request, and of what the server does at a time.
+
+    characters, words: of its text.
+    sentence: words of a sentence, which is parsed in one piece while all others wait.
+    steps_of: words of a sentence whose derivations are asked for, which take space that grows with their square.
+    seconds: from the whole request to its answer.
+    reading: seconds until the whole request is here.
+    waiting: requests at a time.
+    """
 
     characters: int = 20_000
     words: int = 2_000
-    seconds: float = 60.0
+    sentence: int = 500
     steps_of: int = 400
+    seconds: float = 60.0
+    reading: float = 10.0
     waiting: int = 256
 
 
@@ -206,6 +212,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     for status, description in {
         400: "the text can't be parsed",
         404: "there is no such model or sentence",
+        408: "the request did not arrive in time",
         413: "the text is too long",
         422: "the request is not of this form",
         503: "too many requests are waiting",
@@ -215,11 +222,13 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 
 class _Service:
-    """Answers requests. What computes is the thread of `work`."""
+    """Answers requests. The thread of `work` computes; long texts are divided in a thread of their own, one at a time,
+    so that the loop of the server and short texts wait for none of them."""
 
     def __init__(self, parsers: dict[str, Parser], limits: Limits) -> None:
         self.parsers, self.limits = parsers, limits
         self.work: Batches | None = None
+        self.divider = ThreadPoolExecutor(1, "dividing")
 
     def models(self) -> Models:
         models = [
@@ -231,14 +240,14 @@ class _Service:
 
     async def parse(self, asked: Text) -> dict[str, Any]:
         parser = self._parser(asked)
-        sentences = await asyncio.to_thread(self._sentences, parser, asked)
+        sentences = await self._divided(parser, asked)
         found = await self._done(asked.model, PARSE, sentences)
         system = parser.resources.parser.system
         return {"model": asked.model, "formalism": parser.formalism.name, "system": system, "sentences": found}
 
     async def derivation(self, asked: SentenceOfText) -> dict[str, Any]:
         parser = self._parser(asked)
-        sentences = await asyncio.to_thread(self._sentences, parser, asked)
+        sentences = await self._divided(parser, asked)
         if asked.sentence >= len(sentences):
             raise RequestError(404, f"there is no sentence {asked.sentence}: the text has {len(sentences)}, from 0 on")
         words, most = len(sentences[asked.sentence].forms), self.limits.steps_of
@@ -252,13 +261,19 @@ class _Service:
             raise RequestError(404, f"there is no model {asked.model!r:.60}: {', '.join(self.parsers)}")
         return self.parsers[asked.model]
 
-    def _sentences(self, parser: Parser, asked: Text) -> list[Any]:
-        most = self.limits
+    async def _divided(self, parser: Parser, asked: Text) -> list[Any]:
         given = asked.text if asked.text is not None else asked.sentences
         assert given is not None  # one of both is
         length = len(given) if isinstance(given, str) else sum(len(word) + 1 for words in given for word in words)
-        if length > most.characters:
-            raise RequestError(413, f"{length:,} characters, {most.characters:,} are allowed: send it in parts")
+        if length > self.limits.characters:
+            most = f"{self.limits.characters:,} are allowed"
+            raise RequestError(413, f"{length:,} characters, {most}: send it in parts")
+        if length <= _FEW_CHARACTERS:
+            return self._sentences(parser, given)
+        return await asyncio.get_running_loop().run_in_executor(self.divider, self._sentences, parser, given)
+
+    def _sentences(self, parser: Parser, given: str | list[list[str]]) -> list[Any]:
+        most = self.limits
         try:
             sentences = sentences_from(given, parser.formalism.sentence)
         except InputError as error:
@@ -268,6 +283,9 @@ class _Service:
             raise RequestError(413, f"{words:,} words, {most.words:,} are allowed: send them in parts")
         if not sentences:
             raise RequestError(400, "there are no sentences")
+        longest = max(len(sentence.forms) for sentence in sentences)
+        if longest > most.sentence:
+            raise RequestError(413, f"a sentence has {longest:,} words, {most.sentence:,} are allowed: divide it")
         return sentences
 
     async def _done(self, model: str, what: str, sentences: list[Any]) -> list[dict[str, Any]]:
@@ -279,14 +297,17 @@ class _Service:
             raise RequestError(503, "too many requests are waiting: try again later") from None
         except TimeoutError:
             raise RequestError(504, f"not parsed within {self.limits.seconds:g} seconds: send less at once") from None
-        except (CancelledError, asyncio.CancelledError):
-            raise RequestError(503, "the server is shutting down") from None
         except InputError as error:
             raise RequestError(400, str(error)) from None
 
 
-def make_app(parsers: dict[str, Parser], limits: Limits | None = None) -> FastAPI:
-    """The web application over parsers by name. It parses in a thread of its own from its start-up to its shutdown."""
+def make_app(
+    parsers: dict[str, Parser], limits: Limits | None = None, allowed_hosts: Sequence[str] = ("*",)
+) -> FastAPI:
+    """The web application over parsers by name. It parses in a thread of its own from its start-up to its shutdown.
+
+    allowed_hosts: see `Hosts`; by default any.
+    """
     service = _Service(parsers, limits or Limits())
     most = service.limits
 
@@ -294,6 +315,7 @@ def make_app(parsers: dict[str, Parser], limits: Limits | None = None) -> FastAP
     async def alive(_app: FastAPI) -> AsyncIterator[None]:
         with batches(parsers, 2 * most.words, most.waiting) as service.work:
             yield
+        service.divider.shutdown(cancel_futures=True)
 
     # FastAPI's own pages of documentation load scripts from elsewhere
     app = FastAPI(
@@ -306,7 +328,10 @@ def make_app(parsers: dict[str, Parser], limits: Limits | None = None) -> FastAP
     )
     _answer_errors(app)
     app.add_middleware(GZipMiddleware, minimum_size=4096)
-    app.add_middleware(_Bounded, most=_AROUND + _BYTES_A_CHARACTER * most.characters)
+    longest = _AROUND + _BYTES_A_CHARACTER * most.characters
+    app.add_middleware(WholeRequests, most=longest, seconds=most.reading)
+    app.add_middleware(Hosts, allowed=allowed_hosts)
+    app.add_middleware(HeadAsGet)  # the outermost
     safe = {"Content-Security-Policy": f"{policy(connects=True)}; frame-ancestors 'none'"}
     safe |= {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache"}
     text = page()
@@ -344,105 +369,20 @@ def make_app(parsers: dict[str, Parser], limits: Limits | None = None) -> FastAP
 def _answer_errors(app: FastAPI) -> None:
     """Every error is an object with `error`."""
 
-    def answer(status: int, problem: str) -> JSONResponse:
-        headers = {"Retry-After": "5"} if status == 503 else {}
-        return JSONResponse({"error": problem}, status, headers)
-
     @app.exception_handler(RequestError)
     async def _ours(_request: Request, error: RequestError) -> JSONResponse:
-        return answer(error.status, error.problem)
+        return refusal(error.status, error.problem)
 
     @app.exception_handler(HTTPException)
     async def _http(request: Request, error: HTTPException) -> JSONResponse:
-        return answer(error.status_code, f"{request.method} {request.url.path}: {error.detail}")
+        return refusal(error.status_code, f"{request.method} {request.url.path}: {error.detail}")
 
     @app.exception_handler(RequestValidationError)
     async def _form(_request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"] if part != "body")
-        return answer(422, f"{where}: {first['msg']}" if where else str(first["msg"]))
+        return refusal(422, f"{where}: {first['msg']}" if where else str(first["msg"]))
 
     @app.exception_handler(Exception)
     async def _bug(_request: Request, error: Exception) -> JSONResponse:
-        return answer(500, f"an error of the server, see its log: {type(error).__name__}")
-
-
-class _Bounded:
-    """Refuses requests whose body is longer than `most` bytes, while it is read: what is said of its length may be
-    wrong."""
-
-    def __init__(self, app: Any, most: int) -> None:
-        self.app, self.most = app, most
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        body, more = b"", True
-        while more:
-            message = await receive()
-            if message["type"] != "http.request":
-                return  # gone
-            body, more = body + message.get("body", b""), message.get("more_body", False)
-            if len(body) > self.most:
-                answer = JSONResponse({"error": f"the request is longer than {self.most:,} bytes"}, 413)
-                await answer(scope, receive, send)
-                return
-        given = False
-
-        async def once() -> Any:
-            nonlocal given
-            if given:
-                return await receive()  # whether the client is still there
-            given = True
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        await self.app(scope, once, send)
-
-
-# --- under uvicorn --------------------------------------------------------------------------
-
-
-def bound_socket(host: str, port: int) -> socket.socket:
-    """A socket at the address; port 0: any that is free. Raises `InputError` where there is none."""
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        bound = socket.socket(family, kind, protocol)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind(address)
-        bound.listen(128)
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            raise InputError(
-                f"port {port} of {host} is taken: give another with --port (0: any that is free)"
-            ) from None
-        raise InputError(f"can't listen on port {port} of {host}: {error.strerror or error}") from None
-    return bound
-
-
-class _Server(uvicorn.Server):
-    """SIGINT and SIGTERM end it: what is being answered is finished, and nothing is raised afterwards."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        for bound in sockets or ():
-            host, port = bound.getsockname()[:2]
-            shown = f"[{host}]" if ":" in host else host
-            print(f"transition-parser: http://{shown}:{port}/ (Ctrl+C ends it)", file=sys.stderr, flush=True)
-
-
-def serve(app: FastAPI, bound: socket.socket, log: bool = False) -> None:
-    """Serves until a signal ends it. log: a line for each request on standard error."""
-    config = uvicorn.Config(
-        app, log_level="info" if log else "warning", access_log=log, timeout_graceful_shutdown=10, server_header=False
-    )
-    _Server(config).run(sockets=[bound])
+        return refusal(500, f"an error of the server, see its log: {type(error).__name__}")

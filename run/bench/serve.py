@@ -1,0 +1,165 @@
+"""Seconds until `transition-parser serve` answers a request of two words, while others keep it busy:
+
+- alone: nobody else asks
+- half-sent: as many clients as `--half` have sent half of their headers, or half of their body, and wait
+- long: as many clients as `--long` have each sent a text of about `--words` words
+- left: as many clients as `--left` have each sent such a text, and have left
+
+Also how many lines the server wrote to standard error. Sentences come from the sample treebank of the tests. Ends with
+an error where an answer is not a parse.
+
+    python run/bench/serve.py [MODEL] [--files 300]
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from itertools import cycle
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from common import ROOT, parser, report
+
+from transition_parser.graphs.conllu import read_conllu
+
+SAMPLE = ROOT / "tests" / "data" / "sample.conllu"
+PATIENCE = 120.0  # seconds that a client waits
+
+
+@contextmanager
+def serving(arguments) -> Iterator[tuple[tuple[str, int], Path]]:
+    """The address of a server of its own, and the file that gets its standard error."""
+    command = [sys.executable, "-m", "transition_parser.cli.main", "serve", arguments.model, "--port", "0"]
+    command += ["--beam", str(arguments.beam), "--threads", str(arguments.threads)]
+    limit = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (arguments.files, arguments.files))
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder, "stderr")
+        with (
+            open(log, "wb") as errors,
+            subprocess.Popen(command, stderr=errors, preexec_fn=limit if arguments.files else None) as process,
+        ):
+            try:
+                yield _address(process, log), log
+            finally:
+                process.terminate()
+
+
+def _address(process: subprocess.Popen, log: Path) -> tuple[str, int]:
+    while process.poll() is None:
+        if found := re.search(r"http://\S+/", log.read_text(encoding="utf-8")):
+            where = urlsplit(found[0])
+            return str(where.hostname), int(where.port or 0)
+        time.sleep(0.1)
+    raise SystemExit(log.read_text(encoding="utf-8"))
+
+
+def request(model: str, text: str) -> bytes:
+    """The bytes of a request for the parses of a text."""
+    body = json.dumps({"model": Path(model).name, "text": text}).encode()
+    head = "POST /api/parse HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def ask(address: tuple[str, int], sent: bytes) -> tuple[int, float]:
+    """The status of the answer, and after how many seconds it was here."""
+    begin = time.perf_counter()
+    with socket.create_connection(address, PATIENCE) as connection:
+        connection.sendall(sent)
+        answer = b"".join(iter(partial(connection.recv, 1 << 16), b""))
+    return int(answer.split(maxsplit=2)[1]), time.perf_counter() - begin
+
+
+def good(address: tuple[str, int], model: str) -> float:
+    """Seconds until two words are parsed."""
+    status, seconds = ask(address, request(model, "Stop it"))
+    if status != 200:
+        raise SystemExit(f"two words got {status}")
+    return seconds
+
+
+def behind_half_sent(address: tuple[str, int], arguments, text: str) -> float:
+    """Seconds behind clients that never finish their requests."""
+    whole = request(arguments.model, text)
+    head = whole.index(b"\r\n\r\n")
+    some = [socket.create_connection(address, PATIENCE) for _ in range(arguments.half)]
+    for number, one in enumerate(some):
+        one.sendall(whole[: head // 2] if number % 2 else whole[: head + 100])
+    seconds = good(address, arguments.model)
+    for one in some:
+        one.close()
+    return seconds
+
+
+def behind_long(address: tuple[str, int], arguments, text: str) -> tuple[float, Counter]:
+    """Seconds behind long texts, and the statuses of these."""
+    with ThreadPoolExecutor(arguments.long) as pool:
+        others = [pool.submit(ask, address, request(arguments.model, text)) for _ in range(arguments.long)]
+        time.sleep(arguments.wait)
+        seconds = good(address, arguments.model)
+        return seconds, Counter(other.result()[0] for other in others)
+
+
+def behind_left(address: tuple[str, int], arguments, text: str) -> float:
+    """Seconds behind long texts of clients that have left."""
+    some = [socket.create_connection(address, PATIENCE) for _ in range(arguments.left)]
+    for one in some:
+        one.sendall(request(arguments.model, text))
+    time.sleep(arguments.wait)
+    for one in some:
+        one.close()
+    return good(address, arguments.model)
+
+
+def long_text(words: int) -> str:
+    """Sentences of the sample treebank, over and over."""
+    some: list[str] = []
+    for sentence in cycle(read_conllu(SAMPLE)):
+        some.append(" ".join(sentence.forms))
+        words -= len(sentence.forms)
+        if words <= 0:
+            return " ".join(some)
+    raise AssertionError("a cycle has no end")
+
+
+def main() -> None:
+    """Measures each of them, round by round, on one server."""
+    options = parser(__doc__)
+    options.add_argument("model", nargs="?", default="en-ewt", help="checkpoint, exported folder, or name")
+    options.add_argument("--beam", type=int, default=4)
+    options.add_argument("--half", type=int, default=320)
+    options.add_argument("--long", type=int, default=30)
+    options.add_argument("--left", type=int, default=200)
+    options.add_argument("--words", type=int, default=1900, help="of a long text")
+    options.add_argument("--wait", type=float, default=0.5, help="seconds that others are ahead")
+    options.add_argument("--files", type=int, help="the most files that the server may open (default: as here)")
+    arguments = options.parse_args()
+    text = long_text(arguments.words)
+    seconds: dict[str, list[float]] = {name: [] for name in ("alone", "half-sent", "long", "left")}
+    statuses: Counter = Counter()
+    with serving(arguments) as (address, log):
+        good(address, arguments.model)
+        for _ in range(arguments.rounds):
+            seconds["alone"].append(good(address, arguments.model))
+            seconds["half-sent"].append(behind_half_sent(address, arguments, text))
+            found, others = behind_long(address, arguments, text)
+            seconds["long"].append(found)
+            statuses += others
+            seconds["left"].append(behind_left(address, arguments, text))
+        lines = log.read_text(encoding="utf-8").count("\n")
+    report("serve, seconds", arguments, seconds, "alone", of_long_texts=dict(statuses), lines_of_stderr=lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""What stands between the network and the app, as ASGI middleware: whole requests only, clients that leave, the names
+of the host, and HEAD."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi.responses import JSONResponse
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+RETRY_SECONDS = 5
+_CLOSE = {"Connection": "close"}  # for refused requests: what is left of them is not read
+
+
+def refusal(status: int, problem: str, close: bool = False) -> JSONResponse:
+    """The answer to a request that gets no parse: an object with `error`. close: whether the connection ends."""
+    headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else {}
+    return JSONResponse({"error": problem}, status, headers | (_CLOSE if close else {}))
+
+
+class _TooLongError(Exception):
+    """The body of a request has more bytes than are allowed."""
+
+
+class WholeRequests:
+    """Passes on requests that arrive in time and are not too long, and ends their work when the client leaves.
+
+    most: bytes of a body; they are counted, since a Content-Length may be wrong.
+    seconds: from the last header until the whole body is here.
+    """
+
+    def __init__(self, app: Any, most: int, seconds: float) -> None:
+        self.app, self.most, self.seconds = app, most, seconds
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answers a request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        try:
+            problem = await self._answer(scope, receive, send)
+        except asyncio.CancelledError:
+            problem = refusal(503, "the server is shutting down", close=True)
+        if problem is not None:
+            await problem(scope, receive, send)
+
+    async def _answer(self, scope: Any, receive: Any, send: Any) -> JSONResponse | None:
+        """Why there is no answer yet; None where it was given, or nobody waits for it."""
+        try:
+            async with asyncio.timeout(self.seconds):
+                body = await self._body(receive)
+        except TimeoutError:
+            return refusal(408, f"the whole request did not arrive within {self.seconds:g} seconds", close=True)
+        except _TooLongError:
+            return refusal(413, f"the request is longer than {self.most:,} bytes", close=True)
+        if body is not None:
+            await self._while_client_waits(body, scope, receive, send)
+        return None
+
+    async def _body(self, receive: Any) -> bytes | None:
+        """The whole body, None where the client left."""
+        body, more = bytearray(), True
+        while more:
+            message = await receive()
+            if message["type"] != "http.request":
+                return None
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+            if len(body) > self.most:
+                raise _TooLongError
+        return bytes(body)
+
+    async def _while_client_waits(self, body: bytes, scope: Any, receive: Any, send: Any) -> None:
+        left = asyncio.ensure_future(_left(receive))
+        messages = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+        async def received() -> Any:
+            if message := next(messages, None):
+                return message
+            await asyncio.wait([left])
+            return {"type": "http.disconnect"}
+
+        work = asyncio.ensure_future(self.app(scope, received, send))
+        try:
+            await asyncio.wait([work, left], return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                await work  # for its error
+        finally:
+            work.cancel()
+            left.cancel()
+            await asyncio.gather(work, left, return_exceptions=True)
+
+
+async def _left(receive: Any) -> None:
+    """Returns when the client has left."""
+    while (await receive())["type"] != "http.disconnect":
+        continue
+
+
+class Hosts:
+    """Refuses requests to other hosts than those that are allowed, by the rule of Starlette's `TrustedHostMiddleware`.
+
+    allowed: names without a port; `*.example.org` for all below it, `*` for any.
+    """
+
+    def __init__(self, app: Any, allowed: Sequence[str]) -> None:
+        self.app, self.allowed = app, allowed
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Passes on a request to a host that is allowed."""
+        if await self._allows(scope, receive):
+            await self.app(scope, receive, send)
+            return
+        problem = "the Host of the request is not one that is served here: see --allowed-hosts of the server"
+        await refusal(400, problem, close=True)(scope, receive, send)
+
+    async def _allows(self, scope: Any, receive: Any) -> bool:
+        passed = False
+
+        async def passes(*_: Any) -> None:
+            nonlocal passed
+            passed = True
+
+        async def nowhere(_message: Any) -> None:
+            return None
+
+        await TrustedHostMiddleware(passes, self.allowed, www_redirect=False)(scope, receive, nowhere)
+        return passed
+
+
+class HeadAsGet:
+    """Lets the app answer HEAD as it answers GET; the server leaves the body out."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Passes on a request."""
+        if scope["type"] == "http" and scope["method"] == "HEAD":
+            scope = {**scope, "method": "GET"}
+        await self.app(scope, receive, send)

@@ -1,0 +1,233 @@
+"""uvicorn under the app: its socket, its connections, its log, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+import logging
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import cast
+
+import h11
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from transition_parser.errors import InputError
+from transition_parser.process import open_files
+
+_QUEUE = 1024  # connections that the system holds until they are accepted
+_AT_ONCE = 64  # connections that asyncio accepts before any of them is looked at
+_SPARE_FILES = 32  # that the process may open besides
+
+
+def bound_socket(host: str, port: int) -> socket.socket:
+    """A socket at the address; port 0: any that is free. Raises `InputError` where there is none."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        bound = socket.socket(family, kind, protocol)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+        bound.listen(_QUEUE)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise InputError(
+                f"port {port} of {host} is taken: give another with --port (0: any that is free)"
+            ) from None
+        raise InputError(f"can't listen on port {port} of {host}: {error.strerror or error}") from None
+    return bound
+
+
+class _Config(uvicorn.Config):
+    """uvicorn's settings, and two that it does not have.
+
+    header_seconds: from the begin of a connection, or the answer before, until all headers are here.
+    connections: how many there may be; beyond that those whose request is not whole make room, the oldest first.
+    """
+
+    def __init__(self, app: FastAPI, header_seconds: float, connections: int, log: bool) -> None:
+        super().__init__(
+            app,
+            http=_Connection,
+            log_level="info" if log else "warning",
+            access_log=log,
+            backlog=_AT_ONCE,
+            timeout_graceful_shutdown=10,
+            server_header=False,
+        )
+        self.header_seconds, self.connections = header_seconds, connections
+        self.incomplete: dict[_Connection, None] = {}  # connections without a whole request, the oldest first
+
+
+class _Connection(H11Protocol):
+    """uvicorn's connection, with a time-out for headers, room for new ones, and its own errors as JSON."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begins a connection, for which another may have to end."""
+        self.bounds = cast(_Config, self.config)
+        self.headers_due: asyncio.TimerHandle | None = None
+        super().connection_made(transport)
+        self._watch()
+        if len(self.connections) > self.bounds.connections:
+            next(iter(self.bounds.incomplete))._make_room()
+
+    def data_received(self, data: bytes) -> None:
+        """Takes bytes of a request."""
+        super().data_received(data)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        """Waits for the next request of the same client."""
+        super().on_response_complete()
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forgets the connection."""
+        super().connection_lost(exc)
+        self._unwatch()
+
+    def _watch(self) -> None:
+        """Sees to it that the time for headers runs while any are missing."""
+        state, ends = self.conn.their_state, self.transport.is_closing()
+        if ends or state is not h11.IDLE:
+            self._cancel_deadline()
+        elif self.headers_due is None:
+            self.headers_due = self.loop.call_later(self.bounds.header_seconds, self._headers_missing)
+        if not ends and state in (h11.IDLE, h11.SEND_BODY):
+            self.bounds.incomplete.setdefault(self)
+        else:
+            self.bounds.incomplete.pop(self, None)
+
+    def _unwatch(self) -> None:
+        self._cancel_deadline()
+        self.bounds.incomplete.pop(self, None)
+
+    def _cancel_deadline(self) -> None:
+        if self.headers_due is not None:
+            self.headers_due.cancel()
+            self.headers_due = None
+
+    def _headers_missing(self) -> None:
+        begun, _ = self.conn.trailing_data
+        if begun:
+            self._refuse(408, f"the headers did not arrive within {self.bounds.header_seconds:g} seconds")
+        else:
+            self.transport.close()
+
+    def _make_room(self) -> None:
+        if self.conn.their_state is h11.IDLE:
+            self._refuse(503, "there are too many connections: try again later")
+        else:
+            self.transport.abort()
+        self._unwatch()
+
+    def send_400_response(self, msg: str) -> None:
+        """Says that no request could be read."""
+        self._refuse(400, "this is no HTTP request that can be read, or its headers are too long")
+
+    def _refuse(self, status: int, problem: str) -> None:
+        """Answers before there is a request for the app, and ends the connection."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            body = json.dumps({"error": problem}).encode()
+            headers = [
+                ("Content-Type", "application/json"),
+                ("Content-Length", str(len(body))),
+                ("Connection", "close"),
+            ]
+            reason = HTTPStatus(status).phrase
+            for event in (
+                h11.Response(status_code=status, headers=headers, reason=reason),
+                h11.Data(data=body),
+                h11.EndOfMessage(),
+            ):
+                self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+
+class _Server(uvicorn.Server):
+    """SIGINT and SIGTERM end it: what is being answered is finished, and nothing is raised afterwards."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for bound in sockets or ():
+            bound.listen(_QUEUE)  # uvicorn's backlog means _AT_ONCE, too
+            host, port = bound.getsockname()[:2]
+            shown = f"[{host}]" if ":" in host else host
+            print(f"transition-parser: http://{shown}:{port}/ (Ctrl+C ends it)", file=sys.stderr, flush=True)
+
+
+class OncePerSecond(logging.Filter):
+    """Lets one record of each cause pass in a second, with the number of those that did not pass before it.
+
+    A cause is the logger, the first line of the message and the class of the error. Errors of the operating system
+    become one line, all others keep their traceback.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._passed: dict[tuple[str, str, type | None], float] = {}
+        self._held: dict[tuple[str, str, type | None], int] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the record is written; its message may become another."""
+        kind, error, _ = record.exc_info or (None, None, None)
+        message = str(record.msg).partition("\n")[0]
+        cause, now = (record.name, message, kind), self._clock()
+        if now - self._passed.get(cause, float("-inf")) < 1:
+            self._held[cause] = self._held.get(cause, 0) + 1
+            return False
+        self._passed[cause] = now
+        if isinstance(error, OSError):
+            record.msg, record.args, record.exc_info = f"{message}: {error}", (), None
+        if more := self._held.pop(cause, 0):
+            record.msg = f"{str(record.msg).rstrip()} ({more:,} more before)"
+        return True
+
+
+@contextmanager
+def _quiet_logs() -> Iterator[None]:
+    """Writes no flood of lines about connections."""
+    loggers = [logging.getLogger(name) for name in ("asyncio", "uvicorn.error")]
+    once = OncePerSecond()
+    for logger in loggers:
+        logger.addFilter(once)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(once)
+
+
+def serve(
+    app: FastAPI, bound: socket.socket, log: bool = False, header_seconds: float = 10.0, connections: int = 1024
+) -> None:
+    """Serves until a signal ends it.
+
+    log: a line for each request on standard error.
+    header_seconds: until all headers of a request must be here.
+    connections: at a time; fewer where the system does not let the process have so many files.
+    """
+    spare = _AT_ONCE + _SPARE_FILES
+    room = open_files(connections + spare) - spare
+    if room < 1:
+        raise InputError("this process may not open enough files to serve: raise the limit (`ulimit -n`)")
+    config = _Config(app, header_seconds, min(connections, room), log)
+    with _quiet_logs():
+        _Server(config).run(sockets=[bound])
