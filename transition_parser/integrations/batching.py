@@ -1,15 +1,16 @@
 """Requests that come at the same time, parsed together and in turns: one thread takes sentences of all that wait.
 
-A request is cut between its sentences, and turns are those of self-clocked fair queueing: counted in words, each
-request gets the same share. So a short request goes before the rest of a long one, which still gets on. A batch takes
-about `SECONDS`, whatever the model and the machine are.
+A request is cut between its sentences, so that a short request goes before the rest of a long one. Requests are served
+in the order in which they would end if all that wait shared the parser equally, word by word: none ends much later than
+it then would, and most end sooner. A batch takes about `SECONDS`, whatever the model and the machine are.
 
-Source: Golestani 1994, A self-clocked fair queueing scheme for broadband applications.
+Source: Friedman and Henderson 2003, Fairness and efficiency in web server protocols (the fair sojourn protocol).
 """
 
 from __future__ import annotations
 
 import time
+from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -21,8 +22,8 @@ from typing import Any
 from transition_parser.parser import Parser
 from transition_parser.traces import trace
 
-SECONDS = 0.3  # of a batch: who comes waits for the rest of one, and gets into the next
-_FEW_WORDS = 128  # that a batch may always have
+SECONDS = 0.4  # of a batch: who comes waits for the rest of one, and gets into the next
+_FEW_WORDS = 256  # that a batch may always have
 
 
 class BusyError(Exception):
@@ -35,7 +36,7 @@ class Job:
 
     key: model and work; jobs with the same one are done together.
     sentences: what to do it with, one or more.
-    turn: when its next sentence is due, in words; the lowest is next.
+    turn: when it would end if all shared equally, in words of each; the lowest is next.
     taken: number of sentences that a batch has, or has had.
     results: of the sentences that are done, in order.
     """
@@ -48,7 +49,7 @@ class Job:
     done: Future = field(default_factory=Future)
 
     @property
-    def words(self) -> int:
+    def next_words(self) -> int:
         """Length of its next sentence."""
         return len(self.sentences[self.taken].forms)
 
@@ -77,6 +78,32 @@ class Job:
 Batch = list[tuple[Job, list[Any]]]  # jobs, and their sentences in the batch
 
 
+class _Shares:
+    """The imagined parser that all requests share equally. now: the words that each has had which is still there."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self._jobs: list[Job] = []  # that have not ended here, by their turns
+
+    def add(self, job: Job) -> None:
+        """Sets the turn of a new job."""
+        job.turn = self.now + sum(len(sentence.forms) for sentence in job.sentences)
+        insort(self._jobs, job, key=_turn)
+
+    def pass_on(self, words: float) -> None:
+        """Shares as many words of work among the jobs; of cancelled ones no more is done."""
+        self._jobs = [job for job in self._jobs if not job.done.cancelled()]
+        while words > 0 and self._jobs:
+            each = words / len(self._jobs)
+            ends = self._jobs[0].turn - self.now
+            if each < ends:
+                self.now += each
+                return
+            self.now = self._jobs[0].turn
+            words -= ends * len(self._jobs)
+            del self._jobs[0]
+
+
 class Batches:
     """The thread and its queue. The results of a job depend neither on other jobs nor on how it is cut.
 
@@ -94,9 +121,9 @@ class Batches:
         seconds: float = SECONDS,
     ) -> None:
         self._work, self._most_words, self._most_waiting, self._seconds = work, most_words, most_waiting, seconds
-        self._limits = dict.fromkeys(work, min(most_words, 2 * _FEW_WORDS))
+        self._limits = dict.fromkeys(work, min(most_words, _FEW_WORDS))
         self._waiting: list[Job] = []
-        self._now = 0.0  # the turn of the sentence that was taken last
+        self._shares = _Shares()
         self._changed = Condition()
         self._closed = False
         self._thread = Thread(target=self._run, name="parsing")
@@ -110,7 +137,7 @@ class Batches:
             self._waiting = [one for one in self._waiting if one.waits]
             if self._closed or len(self._waiting) >= self._most_waiting:
                 raise BusyError
-            job.turn = self._now + job.words
+            self._shares.add(job)
             self._waiting.append(job)
             self._changed.notify()
         return job.done
@@ -174,17 +201,13 @@ class Batches:
         """Sentences in the order of their turns, at least one, as long as they have no more words together."""
         found: dict[Job, list[Any]] = {}
         words = 0
-        while jobs:
-            job = min(jobs, key=_turn)
-            words += job.words
-            if found and words > most_words:
-                break
-            self._now = max(self._now, job.turn)
-            found.setdefault(job, []).append(job.take())
+        for job in sorted(jobs, key=_turn):
+            while job.waits and (not found or words + job.next_words <= most_words):
+                words += job.next_words
+                found.setdefault(job, []).append(job.take())
             if job.waits:
-                job.turn += job.words
-            else:
-                jobs.remove(job)
+                break
+        self._shares.pass_on(words)
         return list(found.items())
 
 

@@ -115,17 +115,25 @@ class _Connection(H11Protocol):
             self.headers_due = None
 
     def _headers_missing(self) -> None:
-        begun, _ = self.conn.trailing_data
-        if begun:
+        if self._has_begun_a_request():
             self._refuse(408, f"the headers did not arrive within {self.bounds.header_seconds:g} seconds")
         else:
             self.transport.close()
 
+    def _has_begun_a_request(self) -> bool:
+        """Whether there are bytes of headers. A client that has sent none would take an answer for that to its next
+        request."""
+        received, _ = self.conn.trailing_data
+        return bool(received)
+
     def _make_room(self) -> None:
-        if self.conn.their_state is h11.IDLE:
+        """Ends the connection so that there can be another."""
+        if self.conn.their_state is not h11.IDLE:
+            self.transport.abort()  # the app reads the body, and learns that the client is gone
+        elif self.cycle is None or self._has_begun_a_request():
             self._refuse(503, "there are too many connections: try again later")
         else:
-            self.transport.abort()
+            self.transport.close()
         self._unwatch()
 
     def send_400_response(self, msg: str) -> None:
@@ -188,14 +196,14 @@ class OncePerSecond(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether the record is written; its message may become another."""
         kind, error, _ = record.exc_info or (None, None, None)
-        message = str(record.msg).partition("\n")[0]
-        cause, now = (record.name, message, kind), self._clock()
+        cause, now = (record.name, str(record.msg).partition("\n")[0], kind), self._clock()
         if now - self._passed.get(cause, float("-inf")) < 1:
             self._held[cause] = self._held.get(cause, 0) + 1
             return False
         self._passed[cause] = now
         if isinstance(error, OSError):
-            record.msg, record.args, record.exc_info = f"{message}: {error}", (), None
+            first = record.getMessage().partition("\n")[0]
+            record.msg, record.args, record.exc_info = f"{first}: {error}", (), None
         if more := self._held.pop(cause, 0):
             record.msg = f"{str(record.msg).rstrip()} ({more:,} more before)"
         return True
