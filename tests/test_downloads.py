@@ -5,6 +5,7 @@ import json
 import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -16,13 +17,22 @@ TREES = b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n" * 5000
 
 
 class Server(ThreadingHTTPServer):
-    """files: path → content. cut: send no more bytes of a file than this. asked: the paths and ranges."""
+    """A server of files on this machine.
+
+    files: path → content.
+    cut: send no more bytes of a file than this.
+    asked: the paths and ranges.
+    shift: parts begin so many bytes later than was asked.
+    moved: path → where the server says that it is now.
+    unsaid: no Content-Range is sent.
+    """
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.files: dict[str, bytes] = {}
         self.cut: int | None = None
         self.ranges, self.asked = True, []
+        self.shift, self.moved, self.unsaid = 0, {}, False
         self.address = f"http://127.0.0.1:{self.server_address[1]}"
 
 
@@ -30,12 +40,20 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         content, wanted = self.server.files.get(self.path), self.headers.get("Range")
         self.server.asked.append((self.path, wanted))
+        if self.path in self.server.moved:
+            self.send_response(302)
+            self.send_header("Location", self.server.moved[self.path])
+            return self.end_headers()
         if content is None:
             return self.send_error(404)
-        start = int(re.fullmatch(r"bytes=(\d+)-", wanted)[1]) if wanted and self.server.ranges else 0
+        start = (
+            int(re.fullmatch(r"bytes=(\d+)-", wanted)[1]) + self.server.shift if wanted and self.server.ranges else 0
+        )
         if start >= len(content) and start:
             return self.send_error(416)
         self.send_response(206 if wanted and self.server.ranges else 200)
+        if wanted and self.server.ranges and not self.server.unsaid:
+            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
         self.send_header("Content-Length", str(len(content) - start))
         self.end_headers()
         self.wfile.write(content[start:][: self.server.cut])
@@ -88,6 +106,76 @@ def test_what_was_cut_off_is_continued(server, tmp_path, ranges):
     assert (tmp_path / "UD_English-EWT" / "en_ewt-ud-train.conllu").read_bytes() == TREES + b"train"
     assert [wanted for path, wanted in server.asked if "train" in path] == [None, "bytes=70000-"]
     assert not list(tmp_path.rglob("*.partial"))
+
+
+@pytest.mark.parametrize(("shift", "unsaid"), [(-5, False), (5, False), (0, True)])
+def test_another_part_than_the_missing_one_is_not_appended(server, tmp_path, shift, unsaid):
+    server.shift, server.unsaid = shift, unsaid
+    folder = tmp_path / "UD_English-EWT"
+    folder.mkdir()
+    (folder / "en_ewt-ud-train.conllu.partial").write_bytes(TREES[:1000])
+    run_here("download", "UD_English-EWT", "-o", tmp_path)
+    whole = TREES + b"train"
+    assert (folder / "en_ewt-ud-train.conllu").read_bytes() == whole
+    assert [wanted for path, wanted in server.asked if "train" in path] == ["bytes=1000-", None]
+    record = json.loads((folder / "sha256.json").read_text())
+    assert record["en_ewt-ud-train.conllu"] == hashlib.sha256(whole).hexdigest()
+
+
+def test_a_part_that_nobody_asked_for_is_one_line(server, tmp_path, monkeypatch):
+    part = "HTTP/1.0 206 Partial Content\r\nContent-Range: bytes 5-8/9\r\nContent-Length: 4\r\n\r\nabcd"
+    monkeypatch.setattr(Handler, "do_GET", lambda self: self.wfile.write(part.encode()))
+    done = run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
+    assert "sends another part of the file" in done.stderr and done.stderr.count("\n") == 1
+    assert not list(tmp_path.rglob("*.*"))
+
+
+@pytest.mark.parametrize(
+    "record", ["", "{", "[]", "null", '{"en_ewt-ud-test.conllu": 3}', '{"en_ewt-ud-test.conllu": "abc"}', "\xff"]
+)
+def test_a_damaged_record_is_one_line_and_stays(server, tmp_path, record):
+    path = tmp_path / "UD_English-EWT" / "sha256.json"
+    path.parent.mkdir()
+    path.write_text(record, encoding="latin-1")
+    done = run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
+    assert f"{path}: is damaged" in done.stderr and done.stderr.count("\n") == 1
+    assert path.read_text(encoding="latin-1") == record and not server.asked
+
+
+def test_the_record_is_written_whole_or_not_at_all(server, tmp_path, monkeypatch):
+    folder = tmp_path / "UD_English-EWT"
+    run_here("download", "UD_English-EWT", "-o", tmp_path)
+    before = (folder / "sha256.json").read_bytes()
+    (folder / "en_ewt-ud-test.conllu").unlink()
+    write = Path.write_text
+
+    def full(path, text, **options):
+        write(path, text[:10], **options)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    done = run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
+    assert "No space left" in done.stderr and done.stderr.count("\n") == 1
+    assert (folder / "sha256.json").read_bytes() == before
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize("mirror", ["http://[", "http://", "mirror", "//host", "http://[::1"])
+def test_a_mirror_that_is_no_address_is_one_line(mirror, tmp_path):
+    done = run_here("download", "UD_English-EWT", "-o", tmp_path / "new", "--mirror", mirror, status=2)
+    assert f"the mirror {mirror!r} is no address" in done.stderr and done.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_redirects_are_followed_but_not_without_end(server, tmp_path):
+    (train,) = (path for path in server.files if "train" in path)
+    server.moved = {train: "/there"}
+    server.files["/there"] = TREES
+    run_here("download", "UD_English-EWT", "-o", tmp_path / "a")
+    assert (tmp_path / "a" / "UD_English-EWT" / "en_ewt-ud-train.conllu").read_bytes() == TREES
+    server.moved |= {"/there": train}
+    done = run_here("download", "UD_English-EWT", "-o", tmp_path / "b", status=2)
+    assert "train.conllu: the server redirects without end" in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_a_whole_partial_file_is_fetched_again(server, tmp_path):

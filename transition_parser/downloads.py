@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import re
+import ssl
 import sys
 import urllib.error
 import urllib.request
@@ -18,8 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from transition_parser.errors import InputError, input_error
-from transition_parser.files import growing
+from transition_parser.errors import InputError, input_error, shortened
+from transition_parser.files import growing, replacing
 from transition_parser.model_files import sha256_of
 
 RELEASE = "r2.15"  # the tag of Universal Dependencies that is fetched where none is named
@@ -29,6 +30,8 @@ SUMS = "sha256.json"
 _SPLITS = ("train", "dev", "test")
 _SECONDS = 60.0
 _BLOCK = 1 << 18
+_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")  # of Content-Range: first, last, size
+_SUM = re.compile(r"[0-9a-f]{64}")
 _TREEBANK = re.compile(r"UD_([A-Za-z_]+)-([A-Za-z0-9]+)")
 
 # language → its code in the names of the files of Universal Dependencies
@@ -105,6 +108,7 @@ def fetch(source: Source, folder: Path, mirror: str | None = None) -> Iterator[t
     default the hosts themselves. Raises `InputError` where a file can't be had, is cut off, or is another than the one
     that was fetched before or whose SHA-256 is known; nothing unfinished has a file's name.
     """
+    _check_mirror(mirror)
     folder.mkdir(parents=True, exist_ok=True)
     sums = _sums(folder)
     for file in source.files:
@@ -118,13 +122,35 @@ def fetch(source: Source, folder: Path, mirror: str | None = None) -> Iterator[t
             yield path, "not published"
             continue
         sums[file.name] = sha256_of(path)
-        (folder / SUMS).write_text(json.dumps(sums, indent=1) + "\n", encoding="utf-8")
+        with replacing(folder / SUMS) as record:
+            record.write_text(json.dumps(sums, indent=1) + "\n", encoding="utf-8")
         yield path, "fetched"
 
 
+def _check_mirror(mirror: str | None) -> None:
+    try:
+        known = mirror is None or all(urlsplit(mirror)[:2])
+    except ValueError:  # brackets of which one is missing
+        known = False
+    if not known:
+        raise InputError(
+            f"the mirror {mirror!r:.80} is no address: give one such as https://mirror.example.org/corpora"
+        )
+
+
 def _sums(folder: Path) -> dict[str, str]:
+    """What is recorded of earlier downloads: file → SHA-256. Raises `InputError` for anything but such a record."""
     path = folder / SUMS
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if not path.is_file():
+        return {}
+    try:
+        found = json.loads(path.read_bytes())
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not all(isinstance(one, str) and _SUM.fullmatch(one) for one in found.values()):
+        problem = "is damaged: it does not say the SHA-256 of each file as JSON"
+        raise input_error(f"{problem}; remove it with the files beside it, and fetch them again", path)
+    return found
 
 
 def _check(path: Path, due: str | None) -> None:
@@ -154,28 +180,58 @@ def _fetched(file: File, path: Path, mirror: str | None, due: str | None) -> boo
 
 
 def _continue(address: str, partial: Path) -> None:
-    """Appends what is missing to a file. Raises `InputError` where the connection ends before all of it came."""
+    """Appends what is missing to a file. Begins anew where the server sends another part than the one that is missing.
+    Raises `InputError` where the connection ends before all of it came."""
     have = partial.stat().st_size
-    request = urllib.request.Request(address, headers={"Range": f"bytes={have}-"} if have else {})
     try:
-        answer = urllib.request.urlopen(request, timeout=_SECONDS)
+        answer = _asked(address, have)
     except urllib.error.HTTPError as error:
         if error.code != 416 or not have:  # nothing is missing, or the file is another now
             raise
-        partial.write_bytes(b"")
-        return _continue(address, partial)
+        return _begin_again(address, partial)
     with answer:
         continued = answer.status == 206
-        size = answer.headers.get("Content-Length")
-        before = have if continued else 0
-        whole = None if size is None else before + int(size)
-        with open(partial, "ab" if continued else "wb") as file, _bar(partial, whole, before) as bar:
-            while block := answer.read(_BLOCK):
-                file.write(block)
-                bar.update(len(block))
+        if continued and not _begins_at(answer, have):
+            if have:
+                return _begin_again(address, partial)
+            raise input_error("the server sends another part of the file than was asked for: try a mirror", address)
+        whole = _size(answer, have if continued else 0)
+        _receive(answer, partial, have if continued else 0, whole)
     have = partial.stat().st_size
     if whole is not None and have != whole:
         raise input_error(f"{have} of {whole} bytes came: run the same command again to continue", address)
+
+
+def _asked(address: str, start: int) -> http.client.HTTPResponse:
+    request = urllib.request.Request(address, headers={"Range": f"bytes={start}-"} if start else {})
+    return urllib.request.urlopen(request, timeout=_SECONDS)
+
+
+def _begin_again(address: str, partial: Path) -> None:
+    partial.write_bytes(b"")
+    _continue(address, partial)
+
+
+def _begins_at(answer: http.client.HTTPResponse, start: int) -> bool:
+    """Whether a part of a file (status 206) begins at a byte, as its Content-Range says."""
+    found = _RANGE.fullmatch(answer.headers.get("Content-Range", "").strip())
+    return found is not None and int(found[1]) == start
+
+
+def _size(answer: http.client.HTTPResponse, start: int) -> int | None:
+    """Bytes of the whole file, None where the server does not say. start: where the answer begins in it."""
+    found = _RANGE.fullmatch(answer.headers.get("Content-Range", "").strip()) if answer.status == 206 else None
+    if found is not None and found[3] != "*":
+        return int(found[3])
+    length = answer.headers.get("Content-Length", "")
+    return start + int(length) if length.isascii() and length.isdigit() else None
+
+
+def _receive(answer: http.client.HTTPResponse, partial: Path, start: int, whole: int | None) -> None:
+    with open(partial, "ab" if start else "wb") as file, _bar(partial, whole, start) as bar:
+        while block := answer.read(_BLOCK):
+            file.write(block)
+            bar.update(len(block))
 
 
 def _bar(partial: Path, whole: int | None, before: int):
@@ -191,14 +247,28 @@ def _network_errors(address: str) -> Iterator[None]:
     host = urlsplit(address).netloc
     try:
         yield
+    except InputError:
+        raise
     except urllib.error.HTTPError as error:
-        raise input_error(f"the server says {error.code} {error.reason}", address) from None
-    except (TimeoutError, urllib.error.URLError, http.client.HTTPException, ConnectionError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        reason = getattr(error, "reason", None) or error
+        circle = 300 <= error.code < 400  # others are followed
+        said = "redirects without end" if circle else f"says {error.code} {_line(error.reason)}"
+        raise input_error(f"the server {said}", address) from None
+    except (
+        TimeoutError,
+        urllib.error.URLError,
+        http.client.HTTPException,
+        ConnectionError,
+        ssl.SSLError,
+        ValueError,
+    ) as error:
+        reason = _line(getattr(error, "reason", None) or error)
         problem = f"{host} can't be reached ({reason}): is there a network? Run it again to continue"
         raise input_error(problem, address) from None
+
+
+def _line(text: object) -> str:
+    """A text of others as part of one line."""
+    return shortened(" ".join(str(text).split()), 200)
 
 
 def mirror_named() -> str | None:

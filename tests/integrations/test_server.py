@@ -1,5 +1,6 @@
 """The JSON API, and `transition-parser serve` as a process."""
 
+import asyncio
 import json
 import signal
 import socket
@@ -30,7 +31,7 @@ def parsers():
 
 @pytest.fixture(scope="module")
 def client(parsers):
-    limits = Limits(characters=4000, words=400, steps_of=30, waiting=100)
+    limits = Limits(characters=4000, words=400, sentence=40, steps_of=30, waiting=100)
     with testclient.TestClient(make_app(parsers, limits), raise_server_exceptions=False) as client:
         yield client
 
@@ -112,6 +113,7 @@ BAD = [
     (413, "4,001 characters, 4,000 are allowed", {"model": "en-ewt", "text": "x" * 4001}),
     (413, "4,200 characters, 4,000 are allowed", {"model": "en-ewt", "sentences": [["x" * 20] * 200]}),
     (413, "401 words, 400 are allowed", {"model": "en-ewt", "text": "a " * 401}),
+    (413, "a sentence has 41 words, 40 are allowed", {"model": "en-ewt", "sentences": [["a"], ["b"] * 41]}),
     (413, "the request is longer than", {"model": "en-ewt", "text": "x" * 100_000}),
 ]
 
@@ -135,6 +137,20 @@ def test_other_bad_requests(client):
     assert ask(client, model="en-ewt", sentences=[["word"] * 31]).status_code == 200
     body = (b"x" * 1000 for _ in range(100))  # of no length that is said beforehand
     assert client.post("/api/parse", content=body).status_code == 413
+
+
+def test_head_is_answered(client):
+    for path in ("/", "/api/models"):
+        head, got = client.head(path), client.get(path)
+        assert (head.status_code, head.content) == (200, b"") and head.headers == got.headers
+    assert client.head("/api/parse").status_code == 405
+
+
+def test_only_hosts_that_are_allowed_are_served(parsers):
+    client = testclient.TestClient(make_app(parsers, allowed_hosts=["localhost"]))
+    assert client.get("/api/models", headers={"Host": "localhost:8000"}).status_code == 200
+    answer = client.get("/api/models", headers={"Host": "elsewhere.example"})
+    assert answer.status_code == 400 and list(answer.json()) == ["error"]
 
 
 def test_fifty_requests_at_once_get_their_own_answers(client, parsers):
@@ -172,6 +188,51 @@ def test_what_takes_too_long_or_waits_too_long_is_said(stuck):
     assert {answer.status_code for answer in answers} == {503, 504}
     said = {answer.status_code: (answer.json()["error"], answer.headers.get("retry-after")) for answer in answers}
     assert said[504][0].startswith("not parsed within 0.2 seconds") and said[503][1] == "5"
+
+
+def test_work_of_a_client_that_leaves_is_dropped(parsers, monkeypatch):
+    """By the ASGI interface, as uvicorn says it."""
+    go, parsed = Event(), []
+
+    def work_of(parsers):
+        return {("en-ewt", "parse"): lambda some: go.wait(60) and [parsed.append(one.forms[0]) or {} for one in some]}
+
+    monkeypatch.setattr("transition_parser.integrations.batching.work_of", work_of)
+    app = make_app(parsers)
+
+    async def request(word, left):
+        body = json.dumps({"model": "en-ewt", "sentences": [[word]]}).encode()
+        messages, sent = [{"type": "http.request", "body": body}], []
+
+        async def receive():
+            if messages:
+                return messages.pop()
+            await left.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message):
+            sent.append(message)
+
+        headers = [(b"content-type", b"application/json"), (b"host", b"a")]
+        scope = {"type": "http", "method": "POST", "path": "/api/parse", "headers": headers, "query_string": b""}
+        await app({**scope, "raw_path": b"/api/parse", "scheme": "http", "server": ("a", 1)}, receive, send)
+        return sent
+
+    async def run():
+        async with app.router.lifespan_context(app):
+            left, stays = asyncio.Event(), asyncio.Event()
+            first = asyncio.create_task(request("first", stays))
+            await asyncio.sleep(0)
+            gone = [asyncio.create_task(request("gone", left)) for _ in range(5)]
+            last = asyncio.create_task(request("last", stays))
+            await asyncio.sleep(0.1)
+            left.set()
+            assert await asyncio.gather(*gone) == [[]] * 5
+            go.set()
+            return [(await one)[0]["status"] for one in (first, last)]
+
+    assert asyncio.run(run()) == [200, 200]
+    assert parsed in (["first", "last"], ["last", "first"])
 
 
 def test_a_bug_is_a_500_and_the_server_goes_on(parsers, monkeypatch):
@@ -213,6 +274,7 @@ def test_bad_use_is_one_line(monkeypatch):
     assert "can't listen on port" in run_here("serve", "en-ewt", "--host", "no.such.host.invalid", status=2).stderr
     assert "have one name" in run_here("serve", "a/x", "b/x", "--port", "0", status=2).stderr
     assert "no such checkpoint" in run_here("serve", "none", "--port", "0", status=2).stderr
+    assert "'a:1' is not the name of a host" in run_here("serve", "x", "--allowed-hosts", "b,a:1", status=2).stderr
     assert "not from 0 to 65535" in run_here("serve", "en-ewt", "--port", "70000", status=2).stderr
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, "transition_parser.integrations.server")
