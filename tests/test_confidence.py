@@ -3,7 +3,8 @@
 import json
 import math
 import shutil
-from itertools import pairwise
+from decimal import Decimal, localcontext
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ from transition_parser.confidence import (
 from transition_parser.errors import InputError
 from transition_parser.exports import CONFIG, read_calibration, read_config, write_config
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.modules.calibration import Calibration, Scaling, log_odds
+from transition_parser.modules.calibration import LARGEST, MOST, Calibration, Scaling, log_odds
 
 SCALING = Scaling(2.0, -0.5)
 CALIBRATION = Calibration({"arc_scores": SCALING}, {"arc_scores": Scaling(1.5, 0.25)})
@@ -89,6 +90,47 @@ def test_a_larger_confidence_stays_larger(confidences, temperature, offset):
 def test_no_scaling_changes_nothing(confidence):
     assert Scaling()(confidence) == pytest.approx(confidence, rel=1e-6)
     assert math.isfinite(log_odds(0.0)) and math.isfinite(log_odds(1.0))
+
+
+def precisely(scaling: Scaling, confidence: float) -> float:
+    """The calibrated confidence with 60 decimal digits, rounded once."""
+    with localcontext(prec=60):
+        bounded = Decimal(min(max(confidence, 1.0 - MOST), MOST))
+        odds = (bounded / (1 - bounded)).ln() / Decimal(scaling.temperature) + Decimal(scaling.offset)
+        return float(1 / (1 + (-odds).exp()))
+
+
+EXTREMES = [
+    Scaling(temperature, offset)
+    for temperature, offset in product((1 / LARGEST, 1.0, LARGEST), (-LARGEST, -0.5, 0.0, LARGEST))
+]
+
+
+@pytest.mark.parametrize("scaling", EXTREMES)
+@pytest.mark.parametrize("confidence", [0.0, 1e-9, 1e-3, 0.3, 0.5, 0.6666, 1 - 1e-6, 1.0])
+def test_the_largest_scalings_are_computed_as_precisely_as_others(scaling, confidence):
+    assert scaling(confidence) == pytest.approx(precisely(scaling, confidence), rel=1e-10, abs=1e-307)
+
+
+ALLOWED = st.builds(Scaling, st.floats(1 / LARGEST, LARGEST), st.floats(-LARGEST, LARGEST))
+
+
+@given(st.floats(0, 1), st.floats(0, 1), ALLOWED)
+def test_every_scaling_that_is_allowed_can_be_computed(one, other, scaling):
+    found = scaling(one)
+    assert found == pytest.approx(precisely(scaling, one), rel=1e-10, abs=1e-307)
+    assert scaling(min(one, other)) <= found <= scaling(max(one, other))
+
+
+@pytest.mark.parametrize(
+    ("temperature", "offset"),
+    [(0.0009, 0), (1001, 0), (10**99, 0), (10**400, 0), (math.nan, 0), (1, 1001), (1, -(10**400)), (1, math.nan)],
+    ids="small large larger gigantic nan offset gigantic-offset nan-offset".split(),
+)
+def test_scalings_out_of_range_are_not_read(temperature, offset):
+    with pytest.raises(InputError, match="out of range"):
+        scaling = {"temperature": temperature, "offset": offset}
+        Calibration.of_json({"derivation": {"arc_scores": scaling}, "beam": {}})
 
 
 # --- stored with a model --------------------------------------------------------------------

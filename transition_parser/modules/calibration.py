@@ -13,7 +13,8 @@ from transition_parser.errors import InputError
 from transition_parser.model_files import shown
 
 MOST = 1.0 - 1e-7  # of a confidence, whose log-odds are finite then; the least is 1 − MOST
-_LARGEST = 1000.0  # temperature or offset
+LARGEST = 1000.0  # temperature, its inverse, or offset
+_TINY = -700.0  # log-odds below which a probability is exp(log-odds); exp(700) is still a number
 
 
 class Scaling(NamedTuple):
@@ -27,7 +28,8 @@ class Scaling(NamedTuple):
 
     def __call__(self, confidence: float) -> float:
         """The calibrated confidence, from 0 to 1."""
-        return 1.0 / (1.0 + math.exp(-(log_odds(confidence) / self.temperature + self.offset)))
+        odds = log_odds(confidence) / self.temperature + self.offset
+        return math.exp(odds) if odds < _TINY else 1.0 / (1.0 + math.exp(-odds))
 
 
 class Calibration(NamedTuple):
@@ -73,10 +75,9 @@ def _scaling(name: str, value: object) -> Scaling:
         or not all(map(_is_number, value.values()))
     ):
         raise InputError(f"the calibration of {shown(name)} must be a temperature and an offset, not {shown(value)}")
-    scaling = Scaling(**{key: float(number) for key, number in value.items()})
-    if not 1 / _LARGEST <= scaling.temperature <= _LARGEST or abs(scaling.offset) > _LARGEST:
+    if not (1 / LARGEST <= value["temperature"] <= LARGEST and abs(value["offset"]) <= LARGEST):  # nan is neither
         raise InputError(f"the calibration of {shown(name)} is out of range: {shown(value)}")
-    return scaling
+    return Scaling(**{key: float(number) for key, number in value.items()})
 
 
 def _is_number(value: object) -> bool:
