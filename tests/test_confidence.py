@@ -79,6 +79,19 @@ def test_what_says_all_there_is_has_a_scaling_too():
             fit_scaling([0.5, 0.6], right)
 
 
+@pytest.mark.parametrize(
+    ("confidences", "right"),
+    [
+        ([0.1, 0.2, 0.9, 0.8], [True, True, False, False]),  # the surer, the more often wrong
+        ([1 - 1e-7, 1 - 1.1e-7], [True, False]),
+        ([0.5 + 1e-4, 0.5 - 1e-4], [True, False]),
+    ],
+)
+def test_what_is_fitted_can_be_read_again(confidences, right):
+    found = Calibration({"arc_scores": fit_scaling(confidences, right)}, {})
+    assert Calibration.of_json(json.loads(json.dumps(found.as_json()))) == found
+
+
 @given(st.lists(st.floats(0, 1), min_size=2), st.floats(0.1, 10), st.floats(-5, 5))
 def test_a_larger_confidence_stays_larger(confidences, temperature, offset):
     found = [Scaling(temperature, offset)(one) for one in sorted(confidences)]

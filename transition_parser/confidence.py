@@ -5,6 +5,7 @@ Source: Guo et al. 2017, sec. 2 (expected calibration error) and 4.2 (temperatur
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from transition_parser.checkpoints import load_model
 from transition_parser.errors import InputError, input_error
-from transition_parser.modules.calibration import Calibration, Scaling, log_odds
+from transition_parser.modules.calibration import LARGEST, Calibration, Scaling, log_odds
 from transition_parser.parser import Parser
 
 BINS = 10
@@ -69,7 +70,8 @@ def expected_calibration_error(confidences: ArrayLike, right: ArrayLike, bins: i
 
 
 def fit_scaling(confidences: ArrayLike, right: ArrayLike, offset: bool = True) -> Scaling:
-    """The scaling under which the outcomes are most likely. offset: False fits the temperature alone.
+    """The scaling under which the outcomes are most likely, of all that `Calibration` may hold. offset: False fits the
+    temperature alone.
 
     Raises `InputError` where all or none are right.
     """
@@ -79,19 +81,20 @@ def fit_scaling(confidences: ArrayLike, right: ArrayLike, offset: bool = True) -
     odds = torch.tensor([log_odds(one) for one in np.asarray(confidences).tolist()], dtype=torch.float64)
     found = torch.zeros(2, dtype=torch.float64, requires_grad=True)  # minus the logarithm of the temperature; offset
     used = torch.tensor([1.0, float(offset)], dtype=torch.float64)
+    most = torch.tensor([math.log(LARGEST), LARGEST], dtype=torch.float64)
     optimizer = torch.optim.LBFGS([found], max_iter=200, line_search_fn="strong_wolfe")
 
     def loss() -> torch.Tensor:
         optimizer.zero_grad()
-        slope, shift = found * used
+        slope, shift = (found * used).clamp(-most, most)
         scaled = odds * slope.exp() + shift
         value = torch.nn.functional.binary_cross_entropy_with_logits(scaled, hits) + _SHRINK * found.square().sum()
         value.backward()
         return value
 
     optimizer.step(loss)
-    slope, shift = (found.detach() * used).tolist()
-    return Scaling(float(np.exp(-slope)), shift)
+    slope, shift = (found.detach() * used).clamp(-most, most).tolist()
+    return Scaling(min(max(float(np.exp(-slope)), 1 / LARGEST), LARGEST), shift)
 
 
 def outcomes(parser: Parser, gold: Sequence[tuple[Any, Any]]) -> dict[str, Outcomes]:
