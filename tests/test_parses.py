@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -150,6 +151,44 @@ def test_conllu_keeps_what_the_sentence_has_and_adds_what_it_lacks():
     assert [row.upos for row in written.words] == ["AUX", "PART", "VERB", "PONCT"]
     assert written.tree() == contracted().tree and written.comment("parse_score") == "-0.5000"
     assert contracted().to_conllu() == str(contracted().annotated())
+
+
+PARSED_BEFORE = """# sent_id = a
+# genre = news
+# nbest = 1/2
+# score = 0.9
+# parse_score = -0.1
+# actions = SHIFT
+1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+1\tDo\tdo\tAUX\tVBP\tMood=Imp\t0\troot\t0:root\tArcScore=0.9
+2\tn't\tn't\t_\t_\t_\t1\tadvmod\t1:advmod|2.1:advmod\tGloss=ne|ArcScore=0.8
+2.1\tyou\tyou\tPRON\t_\t_\t_\t_\t1:nsubj\t_
+3\tgo\t_\tVERB\t_\t_\t1\tdep\t1:dep\tArcScore=0.7|Gloss=aller
+4\t!\t_\t_\t_\t_\t1\tpunct\t1:punct\t_
+
+"""
+
+
+def parsed_again(**options: bool) -> str:
+    (sentence,) = parse_conllu(PARSED_BEFORE.encode().splitlines(keepends=True))
+    return replace(contracted(), sentence=sentence).to_conllu(**options)
+
+
+def test_what_was_said_of_the_tree_before_goes_with_it():
+    """DEPS, empty nodes and this parser's scores; columns and comments that are given stay, only _ is filled."""
+    assert parsed_again() == (
+        "# sent_id = a\n# genre = news\n"
+        "1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
+        "1\tDo\tdo\tAUX\tVBP\tMood=Imp\t3\taux\t_\t_\n"
+        "2\tn't\tn't\tPART\t_\t_\t3\tadvmod\t_\tGloss=ne\n"
+        "3\tgo\tgo\tVERB\t_\t_\t0\troot\t_\tGloss=aller\n"
+        "4\t!\t!\tPUNCT\t_\t_\t3\tpunct\t_\t_\n\n"
+    )
+
+
+def test_scores_of_arcs_are_those_of_the_new_tree():
+    found = [row.misc for row in next(parse_conllu(parsed_again(scores=True).encode().split(b"\n"))).words]
+    assert found == ["ArcScore=0.5000", "Gloss=ne|ArcScore=1.0000", "Gloss=aller|ArcScore=0.2500", "ArcScore=0.7500"]
 
 
 def test_a_tree_as_a_dictionary():

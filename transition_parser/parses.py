@@ -72,9 +72,12 @@ class Parse(Ranked):
         """The sentence with its tree, and with tags and lemmas where it has none; on request with `ArcScore=` in MISC,
         `# score` (the probability) and `# parse_score`, and with `# actions`.
 
+        Statements about an earlier tree are removed: DEPS, empty nodes, `ArcScore=`, and the comments `# nbest`,
+        `# score`, `# parse_score` and `# actions`. All other columns and comments of the input stay as they are.
+
         Where alternatives were asked for it has `# nbest = 1/5` and `# score`; they themselves have neither the
         sentence's id nor what opens paragraphs and documents, which come once."""
-        before = self.sentence.without(SCORE_KEY, _REPLACED).with_tags(self.upos, self.lemmas)
+        before = self.sentence.without(SCORE_KEY, _REPLACED).without_enhanced().with_tags(self.upos, self.lemmas)
         comments = list(before.comments)
         misc = None
         if self.place:

@@ -51,6 +51,13 @@ def test_with_tree_changes_head_and_relation_only():
     assert [row.misc for row in scored.words] == ["S=1", "SpaceAfter=No|S=2", "S=3"]
 
 
+def test_without_the_enhanced_graph_words_and_ranges_are_as_they_were():
+    (sentence,) = parse(GOOD)
+    basic = sentence.without_enhanced()
+    assert str(basic) == GOOD.replace("2.1\tgo\tgo\tVERB\t_\t_\t_\t_\t2:conj\t_\n", "").replace("2:obj", "_")
+    assert basic.without_enhanced() == basic and basic.tree() == sentence.tree()
+
+
 def test_the_last_blank_line_may_be_missing():
     assert parse(GOOD.rstrip("\n")) == parse(GOOD)
 

@@ -2,11 +2,16 @@
 
 MODEL is a checkpoint of fairseq-train, a folder that `export` wrote, or the name of a model that comes with the
 package: en-ewt, en-amr, en-ewt-minilm, en-amr-minilm, or en (trees) and amr, the best of these that runs here. IN is
-text with one tokenised sentence a line, or - for standard input; for a model of trees also CoNLL-U (its comments and
-columns are kept; HEAD and DEPREL are replaced), for a model of AMRs also an AMR bank (its # ::key comments are kept;
-its graphs are replaced without being read). With --raw IN is text of any number of English sentences, whose paragraphs
-end at blank lines. Standard input and pipes are parsed as they come: whenever the input pauses, the parses of all
-complete sentences are written.
+text with one tokenised sentence a line, or - for standard input; for a model of trees also CoNLL-U (see below), for a
+model of AMRs also an AMR bank (its # ::key comments are kept; its graphs are replaced without being read). With
+--raw IN is text of any number of English sentences, whose paragraphs end at blank lines. Standard input and pipes are
+parsed as they come: whenever the input pauses, the parses of all complete sentences are written.
+
+CoNLL-U comes back with HEAD and DEPREL replaced. LEMMA and UPOS are kept where they are given; where they are _, models
+that predict them fill them in. XPOS, FEATS, MISC and comments are kept. Statements about the earlier tree are removed:
+DEPS becomes _, empty nodes (8.1) go, and so do ArcScore= in MISC and the comments # nbest, # score, # parse_score and
+# actions, which only --nbest, --scores and --actions write anew. An AMR bank loses in the same way # ::node, # ::edge,
+# ::root, # ::alignments, # ::nbest, # ::score, # ::parse_score, # ::node_scores and # ::actions of its earlier graphs.
 
 With --nbest K the K best parses of each sentence follow one another, each a different graph: with the comments
 # nbest = 1/K, # nbest = 2/K, … (# ::nbest 1/K) and # score, the probability of the graph. The first has the id of the

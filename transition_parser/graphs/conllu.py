@@ -156,6 +156,11 @@ class Sentence:
         )
         return replace(self, rows=rows, comments=comments)
 
+    def without_enhanced(self) -> Sentence:
+        """The sentence without its enhanced graph: DEPS is `_`, and empty nodes, which only DEPS connects, are gone."""
+        rows = tuple(row._replace(deps="_") for row in self.rows if row.is_word or row.is_range)
+        return replace(self, rows=rows)
+
     def __str__(self) -> str:
         lines = [*self.comments, *("\t".join(row) for row in self.rows)]
         return "\n".join(lines) + "\n\n"
