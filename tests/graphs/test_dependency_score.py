@@ -4,7 +4,7 @@ import pytest
 
 from transition_parser.errors import InputError
 from transition_parser.graphs.conllu import Row, Sentence, parse_conllu
-from transition_parser.graphs.dependency_score import Comparison
+from transition_parser.graphs.dependency_score import Comparison, Score, compare_files
 
 
 def sentences(*blocks: str):
@@ -53,6 +53,72 @@ def test_penn_punctuation_can_be_left_out():
     system = ["1 She 2 nsubj / 2 ran 0 root / 3 home 2 advmod / 4 . 1 punct ."]
     assert f1(GOLD, system)["uas"] == 75.0
     assert f1(GOLD, system, skip_punctuation=True)["uas"] == 100.0
+
+
+def test_the_tags_of_gold_decide_what_is_punctuation():
+    """In both files: a parse may have no tags, or others."""
+    perfect = "1 She 2 nsubj / 2 ran 0 root / 3 home 2 advmod / 4 . 2 punct"
+    for system in ([perfect], [perfect + " SYM"], ["1 She 2 nsubj , / 2 ran 0 root . / 3 home 2 advmod / 4 . 2 punct"]):
+        assert {*f1(GOLD, system, skip_punctuation=True).values()} == {100.0}
+        assert Comparison(sentences(*GOLD), sentences(*system), False, True).scores()["uas"] == Score(3, 3, 3)
+    assert f1([perfect], GOLD, skip_punctuation=True) == f1([perfect], GOLD)
+
+
+def test_divided_otherwise_words_are_punctuation_where_all_gold_words_of_their_characters_are():
+    gold = ["1 ran 0 root / 2 ... 1 punct : / 3 home 1 advmod / 4 ! 1 punct ."]
+    divided = ["1 ran 0 root / 2 . 1 punct / 3 .. 1 punct / 4 home! 1 advmod ."]
+    for system, uas in ((divided, Score(2, 2, 1)), (gold, Score(2, 2, 2))):
+        assert Comparison(sentences(*gold), sentences(*system), False, True).scores()["uas"] == uas
+    # in a range: don't. = do n't .; the system takes it for one word, of which not all is punctuation
+    gold = ["1-3 don't. / 1 do 0 root / 2 n't 1 advmod / 3 . 1 punct ."]
+    assert Comparison(sentences(*gold), sentences("1 don't. 0 root"), False, True).scores()["uas"] == Score(2, 1, 0)
+    assert Comparison(sentences(*gold), sentences(*gold), False, True).scores()["uas"] == Score(2, 2, 2)
+
+
+def chain(*forms: str) -> str:
+    """A sentence in which each word depends on the one before it."""
+    return " / ".join(f"{i} {form} {i - 1} {'dep' if i > 1 else 'root'}" for i, form in enumerate(forms, 1))
+
+
+def test_gold_decides_about_the_length_of_sentences():
+    """Else none of the 12 words of the system would be in the sentence of 12 words that gold has, but 11 right ones."""
+    words = [f"w{i}" for i in range(1, 13)]
+    comparison = Comparison(sentences(chain(*words)), sentences(chain(*words[:6]), chain(*words[6:])))
+    assert comparison.by_length() == {"11-20": Score(12, 12, 11)}
+
+
+def test_gold_decides_about_the_length_of_arcs_whose_words_are_aligned():
+    """The arcs from e to ab and from ab to f are longer in the system's words, where cd is two words."""
+    gold = ["1 ab 3 nsubj / 2 cd 1 obj / 3 e 0 root / 4 f 1 dep"]
+    system = ["1 ab 4 nsubj / 2 c 1 obj / 3 d 2 dep / 4 e 0 root / 5 f 1 dep"]
+    by_distance = Comparison(sentences(*gold), sentences(*system)).by_distance()
+    expected = {"root": Score(1, 1, 1), "1": Score(1, 2, 0), "2": Score(1, 1, 1), "3-6": Score(1, 1, 1)}
+    assert by_distance == expected
+
+
+GOLD_ROWS = [("1", "Hi", "INTJ", "UH", "0", "root"), ("2", ".", "PUNCT", ".", "1", "punct")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (GOLD_ROWS, None),
+        (GOLD_ROWS[:1], None),  # no punctuation to leave out
+        ([(*row[:3], "_", *row[4:]) for row in GOLD_ROWS], "no word has XPOS"),
+        ([(*row[:3], f"${row[3]}", *row[4:]) for row in GOLD_ROWS], "1 word has UPOS PUNCT, but none has XPOS"),
+    ],
+)
+def test_punctuation_can_not_be_left_out_where_gold_does_not_say_what_it_is(rows, said, tmp_path):
+    path = tmp_path / "gold.conllu"
+    lines = ("\t".join([*row[:2], "_", *row[2:4], "_", *row[4:], "_", "_"]) for row in rows)
+    path.write_text("\n".join(lines) + "\n\n")
+    compare_files(path, path, False, False)
+    if said is None:
+        compare_files(path, path, False, True)
+    else:
+        with pytest.raises(InputError, match=said) as caught:
+            compare_files(path, path, False, True)
+        assert str(caught.value).startswith(f"{path}: ")
 
 
 def test_words_are_aligned_by_characters():

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     trees.add_argument(
         "--punct",
         choices=["count", "skip"],
-        help="skip: leave out words with XPOS `` '' : , . (Penn Treebank); default: count",
+        help="skip: leave out of both files the words with XPOS `` '' : , . (Penn Treebank) in GOLD; default: count",
     )
     trees.add_argument("--by-relation", action="store_true", help="LAS of each gold relation")
     trees.add_argument("--by-length", action="store_true", help="LAS by words of the sentence")

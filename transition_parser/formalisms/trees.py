@@ -101,7 +101,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         if given.get("html"):
             from transition_parser.reports.trees import write_tree_report
 
-            write_tree_report(given["html"], f"{system} against {gold}", list(read_conllu(gold)), comparison, figures)
+            write_tree_report(given["html"], f"{system} against {gold}", comparison.sentences, comparison, figures)
         return Report(figures, text)
 
     def as_data(self, sentence: Sentence) -> dict[str, Any]:

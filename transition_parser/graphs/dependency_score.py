@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -108,10 +108,12 @@ class _File:
 
 
 class Comparison:
-    """Two files of the same text, aligned word by word.
+    """Two files of the same text, aligned word by word. sentences: of the gold file.
 
-    full_labels: compare whole relations, not only what stands before the colon. skip_punctuation: leave
-    out words whose XPOS (in their own file) is one of the five punctuation tags of the Penn Treebank.
+    full_labels: compare whole relations, not only what stands before the colon.
+    skip_punctuation: leave out punctuation in both files. The gold file alone decides: its words with one of the five
+    punctuation tags of the Penn Treebank as XPOS, and the words of the system that are aligned with them. A word of the
+    system that is not aligned is punctuation if all gold words that share characters with it are.
     """
 
     def __init__(
@@ -121,14 +123,29 @@ class Comparison:
         full_labels: bool = False,
         skip_punctuation: bool = False,
     ) -> None:
-        self._files = _File(gold, full_labels), _File(system, full_labels)
+        self.sentences = list(gold)
+        self._files = _File(self.sentences, full_labels), _File(system, full_labels)
         _check_same_text(*self._files)
         self.gold, self.system = (file.words for file in self._files)
         self.pairs = _align(self.gold, self.system)
         self._gold_of = {id(system): gold for gold, system in self.pairs}
-        self._counted: Callable[[_Word], bool] = lambda word: True
+        self._gold_ends = [word.end for word in self.gold]
+        self._gold_starts = [word.start for word in self.gold]
+        self._left_out: set[int] = set()
         if skip_punctuation:
-            self._counted = lambda word: word.xpos not in PTB_PUNCTUATION
+            self._left_out = {id(word) for word in self.gold if word.xpos in PTB_PUNCTUATION}
+            self._left_out |= {id(word) for word in self.system if not any(map(self.counts, self._gold_words(word)))}
+
+    def counts(self, word: _Word) -> bool:
+        """True for a word of either file that is not left out as punctuation."""
+        return id(word) not in self._left_out
+
+    def _gold_words(self, word: _Word) -> Sequence[_Word]:
+        """The gold word that a word is aligned with, or else all that share characters with it."""
+        aligned = self._gold_of.get(id(word))
+        if aligned is not None:
+            return [aligned]
+        return self.gold[bisect_right(self._gold_ends, word.start) : bisect_left(self._gold_starts, word.end)]
 
     def head_right(self, pair: Pair) -> bool:
         """True if the heads of the two words are aligned with each other, or both are the root."""
@@ -187,7 +204,7 @@ class Comparison:
 
     def by_relation(self) -> dict[str, Score]:
         """LAS of the words with each relation, most frequent gold relation first."""
-        frequent = Counter(word.relation for word in self.gold if self._counted(word))
+        frequent = Counter(word.relation for word in self.gold if self.counts(word))
 
         def las(relation: str) -> Score:
             return self._score(self.arc_right, lambda word: word.relation == relation)
@@ -195,22 +212,25 @@ class Comparison:
         return {relation: las(relation) for relation, _ in frequent.most_common()}
 
     def by_length(self, step: int = 10) -> dict[str, Score]:
-        """LAS of the words of sentences of 1 to 10, 11 to 20, … words."""
-        bins = sorted({(word.length - 1) // step for word in self.gold})
+        """LAS of the words of sentences that have 1 to 10, 11 to 20, … words in gold."""
+        number = {id(word): (self._gold_words(word)[0].length - 1) // step for word in (*self.gold, *self.system)}
 
-        def las(number: int) -> Score:
-            return self._score(self.arc_right, lambda word: (word.length - 1) // step == number)
+        def las(one: int) -> Score:
+            return self._score(self.arc_right, lambda word: number[id(word)] == one)
 
-        return {f"{number * step + 1}-{(number + 1) * step}": las(number) for number in bins}
+        return {f"{one * step + 1}-{(one + 1) * step}": las(one) for one in sorted({*number.values()})}
 
     def by_distance(self) -> dict[str, Score]:
-        """LAS of the words whose head is so many words away, in their own file; `root` where it is none."""
+        """LAS of the words whose head is so many words away; `root` where it is none. Arcs of the system between words
+        that are aligned are as long as between their gold words, others as in their own file."""
         place = {id(word): i for words in (self.gold, self.system) for i, word in enumerate(words)}
 
         def distance(word: _Word) -> str:
             if word.parent is None:
                 return _ROOT
-            away = abs(place[id(word)] - place[id(word.parent)])
+            ends = self._gold_of.get(id(word)), self._gold_of.get(id(word.parent))
+            first, last = ends if None not in ends else (word, word.parent)
+            away = abs(place[id(first)] - place[id(last)])
             return next(name for name, most in _DISTANCES.items() if away <= most)
 
         def las(name: str) -> Score:
@@ -222,7 +242,7 @@ class Comparison:
     @property
     def counted_pairs(self) -> list[Pair]:
         """The aligned words, gold and system, that count."""
-        return [pair for pair in self.pairs if self._counted(pair[0]) and self._counted(pair[1])]
+        return [pair for pair in self.pairs if self.counts(pair[0])]
 
     def gold_of(self, word: _Word) -> _Word | None:
         """The gold word that a system's word is aligned with."""
@@ -230,7 +250,7 @@ class Comparison:
 
     def _score(self, right: Callable[[Pair], bool], counted: Callable[[_Word], bool] = lambda word: True) -> Score:
         def keep(word: _Word) -> bool:
-            return counted(word) and self._counted(word)
+            return counted(word) and self.counts(word)
 
         return Score(
             sum(map(keep, self.gold)),
@@ -242,8 +262,26 @@ class Comparison:
 def compare_files(
     gold: str | os.PathLike, system: str | os.PathLike, full_labels: bool, skip_punctuation: bool
 ) -> Comparison:
-    """The comparison of two CoNLL-U files. Raises `InputError` where one is malformed or their texts differ."""
-    return Comparison(_read(gold), _read(system), full_labels, skip_punctuation)
+    """The comparison of two CoNLL-U files. Raises `InputError` where one is malformed, their texts differ, or the gold
+    file does not say which words are the punctuation that is to be skipped."""
+    of_gold = _read(gold)
+    if skip_punctuation:
+        _check_tags(of_gold, gold)
+    return Comparison(of_gold, _read(system), full_labels, skip_punctuation)
+
+
+def _check_tags(sentences: Iterable[Sentence], path: str | os.PathLike) -> None:
+    """Raises `InputError` where no word has an XPOS, or punctuation has none of the Penn Treebank."""
+    words = [row for sentence in sentences for row in sentence.words]
+    if any(row.xpos in PTB_PUNCTUATION for row in words):
+        return
+    marks = sum(row.upos == "PUNCT" for row in words)
+    tags = " ".join(sorted(PTB_PUNCTUATION))
+    if all(row.xpos == _NONE for row in words):
+        raise input_error(f"no word has XPOS, by which --punct skip finds punctuation ({tags})", path)
+    if marks:
+        number = f"{marks} word has" if marks == 1 else f"{marks} words have"
+        raise input_error(f"{number} UPOS PUNCT, but none has XPOS {tags}, by which --punct skip finds them", path)
 
 
 def _read(path: str | os.PathLike) -> list[Sentence]:

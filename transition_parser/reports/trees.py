@@ -34,6 +34,8 @@ def write_tree_report(
     ]
     worst = _worst(sentences, comparison)
     order = "those with the most wrong arcs first; what is wrong is marked"
+    if not all(map(comparison.counts, comparison.gold)):
+        order += ", but of punctuation, which no figure here counts"
     plain = {name: value for name, value in figures.items() if not isinstance(value, dict)}
     write_page(path, title, plain, tables, worst, len(sentences), order)
 
@@ -71,9 +73,10 @@ def _worst(sentences: Sequence[Sentence], comparison: Comparison) -> list[Compar
     words = iter(comparison.gold)
     words_of = [list(islice(words, len(sentence.words))) for sentence in sentences]
     for number, of_sentence in enumerate(words_of):
-        errors = sum(not _right(comparison, system_of.get(id(word))) for word in of_sentence)
+        counted = [word for word in of_sentence if comparison.counts(word)]
+        errors = sum(not _right(comparison, system_of.get(id(word))) for word in counted)
         if errors:
-            wrong.append((-errors, len(of_sentence), number))
+            wrong.append((-errors, len(counted), number))
     shown = []
     for errors, length, number in sorted(wrong)[:WORST]:
         place = {id(word): i for i, word in enumerate(words_of[number], 1)}
@@ -90,15 +93,16 @@ def _right(comparison: Comparison, pair: Pair | None) -> bool:
 
 def _row(comparison: Comparison, number: int, word: Any, pair: Pair | None, place: Mapping[int, int]) -> list[Cell]:
     gold = _name(word.parent, place)
+    wrong = "wrong" if comparison.counts(word) else ""
     if pair is None:  # divided otherwise
-        return [*cells(number, word.form, gold, word.relation), Cell("–", "wrong"), Cell("–", "wrong")]
+        return [*cells(number, word.form, gold, word.relation), Cell("–", wrong), Cell("–", wrong)]
     system = pair[1]
     parent = comparison.gold_of(system.parent) if system.parent is not None else None
     head = "root" if system.parent is None else _name(parent, place) if parent is not None else system.parent.form
     return [
         *cells(number, word.form, gold, word.relation),
-        Cell(head, "" if comparison.head_right(pair) else "wrong"),
-        Cell(system.relation, "" if system.relation == word.relation else "wrong"),
+        Cell(head, "" if comparison.head_right(pair) else wrong),
+        Cell(system.relation, "" if system.relation == word.relation else wrong),
     ]
 
 
