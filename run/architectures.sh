@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The published ways to show a network the parser state, side by side: small sizes that are trained alike.
-#   bash run/architectures.sh all|tags|minilm|dynamic|ablations|graph2graph DATA CORPUS OUT [EPOCHS [SEED ...]]
+#   bash run/architectures.sh all|tags|minilm|dynamic|ablations|graph2graph DATA CORPUS OUT [EPOCHS [SEED ...]] [--punct count|skip]
 # all: each architecture. tags: with tags as inputs, predicted where text has none. minilm: with words read by MiniLM,
 # frozen. dynamic: on gold derivations, and on explored states by the dynamic oracle. ablations: those of the papers,
 # beside the whole architectures. graph2graph: Sentence and State Transformer, plain and with graph input, from layers of
@@ -10,9 +10,12 @@
 # DATA: a folder of `run/prepare.sh SYSTEM ... --upos`, or for the first three of AMRs. CORPUS: a folder with the dev.conllu
 # and test.conllu, or dev.amr and test.amr, of it. OUT: a folder for checkpoints and figures.txt. EPOCHS: by default 10
 # (AMRs: 20). Run it again to resume where it stopped.
+# --punct skip scores trees without punctuation, into figures.punct-skip.txt; what is trained is not trained again.
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 . "$root/run/variants.sh"
-arguments="all|tags|minilm|dynamic|ablations|graph2graph DATA CORPUS OUT [EPOCHS [SEED ...]]"
+arguments="all|tags|minilm|dynamic|ablations|graph2graph DATA CORPUS OUT [EPOCHS [SEED ...]] [--punct count|skip]"
+take_punct "$arguments" "$@"
+set -- "${rest[@]}"
 if [ $# -lt 4 ] || [ ! -d "$2" ]; then usage "$arguments"; fi
 case $1 in all | tags | minilm | dynamic | ablations | graph2graph) ;; *) usage "$arguments" ;; esac
 data=$2 out=$4 beams=(1)

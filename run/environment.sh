@@ -22,6 +22,37 @@ usage() {
     exit 2
 }
 
+# take_punct USAGE ARGUMENT …: takes `--punct count|skip` out of the arguments; `rest` has the others. `scoring` has the
+# options for `transition-parser score`, `mark` what names of files with such scores have more
+take_punct() {
+    local how=$1 punct=count
+    rest=() scoring=() mark=
+    shift
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --punct=*) punct=${1#*=} ;;
+        --punct)
+            punct=${2:-}
+            shift $(($# > 1))
+            ;;
+        *) rest+=("$1") ;;
+        esac
+        shift
+    done
+    case $punct in
+    count) ;;
+    skip) scoring=(--punct skip) mark=.punct-skip ;;
+    *) usage "$how" ;;
+    esac
+}
+
+# check_scoring GOLD …: ends the script before the work where such files can't be scored with the options of `scoring`
+check_scoring() {
+    local gold
+    [ ${#scoring[@]} -gt 0 ] || return 0
+    for gold in "$@"; do transition-parser score "$gold" "$gold" "${scoring[@]}" >/dev/null; done
+}
+
 # needs_fairseq: says how to get the programs that train
 needs_fairseq() {
     command -v fairseq-train >/dev/null && return

@@ -1,22 +1,26 @@
 #!/usr/bin/env bash
 # Parses a treebank or an AMR bank with a model, greedily and with a beam of 10, and scores it; options are those of
-# `transition-parser parse`, such as --ensemble OTHER:
-# bash run/evaluate.sh MODEL GOLD.conllu|GOLD.amr [OPTION …]
+# `transition-parser parse`, such as --ensemble OTHER; --punct is that of `transition-parser score` (default: count):
+# bash run/evaluate.sh MODEL GOLD.conllu|GOLD.amr [--punct count|skip] [OPTION …]
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
-if [ $# -lt 2 ] || [ ! -f "$2" ]; then usage "MODEL GOLD.conllu|GOLD.amr [OPTION …]"; fi
+arguments="MODEL GOLD.conllu|GOLD.amr [--punct count|skip] [OPTION …]"
+take_punct "$arguments" "$@"
+set -- "${rest[@]}"
+if [ $# -lt 2 ] || [ ! -f "$2" ]; then usage "$arguments"; fi
 model=$1 gold=$2
 shift 2
 case $gold in
 *.amr) suffix=amr variants=("" --fine-grained) ;;
 *) suffix=conllu variants=("" --full-labels) ;;
 esac
+check_scoring "$gold"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 untagged "$gold" >"$work/input.$suffix"
 for beam in 1 10; do
     transition-parser parse "$model" "$work/input.$suffix" --beam "$beam" -o "$work/$beam.$suffix" "$@"
     for variant in "${variants[@]}"; do
-        figures=$(transition-parser score "$gold" "$work/$beam.$suffix" --json $variant)
+        figures=$(transition-parser score "$gold" "$work/$beam.$suffix" --json "${scoring[@]}" $variant)
         echo "beam $beam $variant $figures"
     done
 done

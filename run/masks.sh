@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # What the masks of the parser state are worth: variants of the Stack-Transformer that differ in nothing else.
-#   bash run/masks.sh ewt|lpp DATA DEV OUT [EPOCHS [SEED ...]]
+#   bash run/masks.sh ewt|lpp DATA DEV OUT [EPOCHS [SEED ...]] [--punct count|skip]
 # DATA: a folder of run/prepare.sh. DEV: the CoNLL-U or AMR file that it was made from. OUT: a folder for checkpoints and
 # figures.txt. EPOCHS: by default 5 of English-EWT, 20 of The Little Prince. Run it again to resume where it stopped.
+# --punct skip scores trees without punctuation, into figures.punct-skip.txt; what is trained is not trained again.
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 . "$root/run/variants.sh"
-arguments="ewt|lpp DATA DEV OUT [EPOCHS [SEED ...]]"
+arguments="ewt|lpp DATA DEV OUT [EPOCHS [SEED ...]] [--punct count|skip]"
+take_punct "$arguments" "$@"
+set -- "${rest[@]}"
 if [ $# -lt 4 ] || [ ! -d "$2" ] || [ ! -f "$3" ]; then usage "$arguments"; fi
 corpus=$1 data=$2 golds=("$3") out=$4
 shift 4

