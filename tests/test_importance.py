@@ -55,6 +55,17 @@ def test_scores_of_trees(checkpoint, tmp_path):
     assert [line.split("  ")[0].strip() for line in lines] == ["all", "without stack", "without buffer"]
 
 
+def test_punctuation_is_left_out_on_request(checkpoint, amr_checkpoint, tmp_path):
+    found = json.loads(
+        run_here("importance", checkpoint, SAMPLE, "--json", "--precision", "fp32", "--punct=skip").stdout
+    )
+    run_here("parse", checkpoint, SAMPLE, "--precision", "fp32", "-o", tmp_path / "parsed.conllu")
+    options = "--full-labels", "--punct", "skip", "--json"
+    scored = json.loads(run_here("score", SAMPLE, tmp_path / "parsed.conllu", *options).stdout)
+    assert (found["uas"], found["las"]) == (scored["uas"], scored["las"])
+    assert "--punct is for trees" in run_here("importance", amr_checkpoint, SAMPLE_AMR, "--punct=skip", status=2).stderr
+
+
 def test_scores_of_amrs(amr_checkpoint):
     found = json.loads(run_here("importance", amr_checkpoint, SAMPLE_AMR, "--json").stdout)
     assert set(found) == {"smatch", "without"} and set(found["without"]) == {"stack", "buffer"}

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from transition_parser.errors import InputError, input_error
 from transition_parser.parser import Parser
@@ -25,10 +25,11 @@ class Importance(NamedTuple):
     without: dict[str, dict[str, float]]
 
 
-def importance(parser: Parser, gold: str | os.PathLike) -> Importance:
+def importance(parser: Parser, gold: str | os.PathLike, punct: str = "count") -> Importance:
     """Scores the parses of a CoNLL-U file or an AMR bank with each part of the parser state hidden in turn.
 
-    Of trees: UAS and LAS with full labels, in percent; of AMRs: Smatch, from 0 to 1. Raises `InputError` for a model
+    Of trees: UAS and LAS with full labels, in percent; of AMRs: Smatch, from 0 to 1. punct: `skip` leaves punctuation
+    out of the scores of trees. Raises `InputError` for a model
     that sees nothing of the state, or scores graphs.
     """
     if not os.path.isfile(gold):
@@ -37,14 +38,17 @@ def importance(parser: Parser, gold: str | os.PathLike) -> Importance:
     parts = [] if parser.model.searches_directly else decoder.state_parts
     if not parts:
         raise InputError("the model sees nothing of the parser state that could be hidden")
-    whole = _scores(parser, gold, [])
+    options = {"full_labels": True, "punct": punct}
+    whole = _scores(parser, gold, [], options)
     try:
-        return Importance(whole, {part: _scores(parser, gold, [part]) for part in parts})
+        return Importance(whole, {part: _scores(parser, gold, [part], options) for part in parts})
     finally:
         decoder.hide([])
 
 
-def _scores(parser: Parser, gold: str | os.PathLike, hidden: Collection[str]) -> dict[str, float]:
+def _scores(
+    parser: Parser, gold: str | os.PathLike, hidden: Collection[str], options: Mapping[str, Any]
+) -> dict[str, float]:
     formalism, doing = parser.formalism, " without ".join(["parsing", *hidden])
     parser.model.decoder.hide(hidden)
     with tempfile.TemporaryDirectory() as folder:
@@ -52,5 +56,5 @@ def _scores(parser: Parser, gold: str | os.PathLike, hidden: Collection[str]) ->
         with open(parsed, "w", encoding="utf-8") as file:
             for parse in progress(parser.parse_stream(parser.read(gold)), doing):
                 file.write(str(parse.annotated()))
-        figures = formalism.score(str(gold), str(parsed), {"full_labels": True}).figures
+        figures = formalism.score(str(gold), str(parsed), options).figures
     return {name: figures[name] for name in formalism.figures}

@@ -9,13 +9,24 @@ import argparse
 from pathlib import Path
 
 from transition_parser.cli.draw import FORMATS
-from transition_parser.cli.options import add_json, add_user_dir, import_user_dir, positive, print_figures
+from transition_parser.cli.options import (
+    OptionsOf,
+    add_json,
+    add_punct,
+    add_user_dir,
+    check_options,
+    import_user_dir,
+    positive,
+    print_figures,
+)
 from transition_parser.errors import InputError, needs_extra
 from transition_parser.files import replacing
+from transition_parser.formalisms import TREES
 
 HELP = "what each part of the parser state is worth to a model"
 EXAMPLE = """example:
   transition-parser importance en-ewt dev.conllu -o importance.svg"""
+OPTIONS: OptionsOf = {TREES: {"punct": None}}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--beam", type=positive, default=1, metavar="K", help="of search (default 1: greedy)")
     parser.add_argument("--precision", choices=["auto", "fp32", "bf16", "int8"], default="auto", help="as of parse")
     parser.add_argument("--threads", type=positive, metavar="N", help="cores to use (default: all, or OMP_NUM_THREADS)")
+    add_punct(parser)
     add_user_dir(parser)
     add_json(parser)
 
@@ -41,14 +53,16 @@ def run(arguments: argparse.Namespace) -> int:
     parser = Parser.load(
         arguments.model, arguments.beam, precision=arguments.precision, threads=arguments.threads
     )  # fmt: skip
+    check_options(arguments, OPTIONS, parser.formalism, f"{arguments.model} is a model of {parser.formalism.name}")
+    punct = arguments.punct or "count"
     if arguments.output is None:
-        found = importance(parser, arguments.gold)
+        found = importance(parser, arguments.gold, punct)
     else:
         with needs_extra("draw", "pictures"):
             from transition_parser.drawing_importance import draw_importance
 
         with replacing(arguments.output) as temporary:
-            found = importance(parser, arguments.gold)
+            found = importance(parser, arguments.gold, punct)
             draw_importance(found, temporary)
     if arguments.json:
         print_figures({**found.scores, "without": found.without}, True)

@@ -65,6 +65,15 @@ def add_nonprojective(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_punct(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """--punct; its default is None."""
+    parser.add_argument(
+        "--punct",
+        choices=["count", "skip"],
+        help="skip: leave out of both files the words with XPOS `` '' : , . (Penn Treebank) in GOLD; default: count",
+    )
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     """--json"""
     parser.add_argument("--json", action="store_true", help="print one JSON object, nothing else")

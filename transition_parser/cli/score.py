@@ -10,7 +10,15 @@ from __future__ import annotations
 
 import argparse
 
-from transition_parser.cli.options import OptionsOf, add_json, check_options, not_negative, positive, print_figures
+from transition_parser.cli.options import (
+    OptionsOf,
+    add_json,
+    add_punct,
+    check_options,
+    not_negative,
+    positive,
+    print_figures,
+)
 from transition_parser.formalisms import AMR, TREES, formalism_of_files
 
 HELP = "UAS, LAS, UPOS and others of parsed against gold trees; Smatch of AMRs"
@@ -30,11 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("system", metavar="SYSTEM", help="file of the same kind and text (AMR: of the same entries)")
     trees = parser.add_argument_group("trees")
     trees.add_argument("--full-labels", action="store_true", help="count subtypes of relations")
-    trees.add_argument(
-        "--punct",
-        choices=["count", "skip"],
-        help="skip: leave out of both files the words with XPOS `` '' : , . (Penn Treebank) in GOLD; default: count",
-    )
+    add_punct(trees)
     trees.add_argument("--by-relation", action="store_true", help="LAS of each gold relation")
     trees.add_argument("--by-length", action="store_true", help="LAS by words of the sentence")
     amrs = parser.add_argument_group("AMRs")
