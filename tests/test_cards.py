@@ -24,9 +24,10 @@ def model(tmp_path):
 def test_each_model_of_the_package_says_all_of_itself():
     cards = list(known_models())
     assert [card.name for card in cards] == sorted(path.name for path in PRETRAINED.iterdir()) and len(cards) >= 4
+    assert len({card.description for card in cards}) == len(cards)
     for card in cards:
         text = (PRETRAINED / card.name / "README.md").read_text(encoding="utf-8").partition("\n---\n")[2]
-        assert card.language == "en" and card.license and len(card.scores) == 2
+        assert card.language == "en" and card.description and card.license and len(card.scores) == 2
         assert bool(card.needs) == card.name.endswith("-minilm")
         for score in card.scores:  # the same figures as in the tables of the card
             assert all(str(score[name]) in text for name in FIGURES[card.system]), (card.name, score)
@@ -37,7 +38,12 @@ def test_the_table_and_json_say_the_same(model):
     assert [card["name"] for card in cards][-1] == str(model) and cards[-1]["system"] == "arc-hybrid-swap"
     table = run_here("models", model).stdout
     for card in cards:
-        assert card["name"] in table and card["license"] in table and f"{card['bytes'] / 1e6:.1f}" in table
+        assert (
+            card["name"] in table
+            and card["description"] in table
+            and card["license"] in table
+            and f"{card['bytes'] / 1e6:.1f}" in table
+        )
     assert "English-EWT 2.15 test, beam 10: UAS 87.93, LAS 84.98" in table
 
 
@@ -77,7 +83,7 @@ def test_what_is_missing_is_said(model):
 def test_a_card_without_front_matter_says_nothing(model):
     (model / "README.md").write_text("# a model\n")
     card = read_card(model)
-    assert (card.language, card.license, card.scores) == (None, None, ())
+    assert (card.description, card.language, card.license, card.scores) == (None, None, None, ())
     write_card(model, "a model", {"language": "fr", "scores": [{"data": "x", "las": 1.5}]}, "Text.")
     assert read_card(model).language == "fr" and read_card(model).scores == ({"data": "x", "las": 1.5},)
 
@@ -87,6 +93,7 @@ def test_a_card_without_front_matter_says_nothing(model):
     [
         ("---\nlanguage: en\n", r"README\.md: the front matter that line 1 opens does not end"),
         ("---\nlanguage: en\nlicense: [\n---\n", r"README\.md:\d: front matter: "),
+        ("---\ndescription: [1]\n---\n", "'description' must be a string"),
         ("---\nlanguage: 5\n---\n", "'language' must be a string"),
         ("---\nscores: [1]\n---\n", "'scores' must be a list of mappings"),
         ("---\n- a\n---\n", "must be keys with values"),

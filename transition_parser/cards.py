@@ -4,6 +4,7 @@ A card is the README.md of a model folder. It may begin with front matter: YAML 
 of `CARD`, as on model hubs.
 
     ---
+    description: English trees, fast
     language: en
     license: CC BY-SA 4.0
     scores:
@@ -37,6 +38,7 @@ def _are_scores(value: object) -> bool:
 
 
 CARD = {
+    "description": TEXT._replace(required=False),
     "language": TEXT._replace(required=False),
     "license": TEXT._replace(required=False),
     "scores": Key("a list of mappings with a key 'data'", _are_scores, False),
@@ -45,8 +47,11 @@ CARD = {
 
 @dataclass(frozen=True)
 class ModelCard:
-    """A model folder. bytes: of its files. needs: packages that it needs besides this one; missing: those of them that
-    are not on this machine. scores: each with `data`, `beam` and figures by name."""
+    """A model folder.
+
+    description: the purpose of the model, in a few words. bytes: of its files. needs: packages that it needs besides
+    this one; missing: those of them that are not on this machine. scores: each with `data`, `beam` and figures by name.
+    """
 
     name: str
     path: str
@@ -58,6 +63,7 @@ class ModelCard:
     missing: Sequence[str]
     scores: Sequence[Mapping[str, Any]]
     license: str | None
+    description: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """For `--json`."""
@@ -86,6 +92,7 @@ def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
         tuple(package for package in needs if not _is_here(package)),
         tuple(front.get("scores", ())),
         front.get("license"),
+        front.get("description"),
     )
 
 

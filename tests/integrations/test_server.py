@@ -81,8 +81,23 @@ def test_answers_have_the_form_that_openapi_says(client, model):
 def test_the_models_are_named(client):
     found = client.get("/api/models").json()
     assert [model["name"] for model in found["models"]] == ["en-ewt", "en-amr"]
-    assert found["models"][0] == {"name": "en-ewt", "formalism": "trees", "system": "arc-hybrid-swap", "beam": 2}
+    of_model = {"formalism": "trees", "system": "arc-hybrid-swap", "beam": 2}
+    assert found["models"][0] == {"name": "en-ewt", "description": None, **of_model}
     assert found["limits"] == {"characters": 4000, "words": 400, "seconds": 60.0}
+
+
+def test_models_are_described_by_their_cards(parsers):
+    app = make_app(parsers, descriptions={"en-ewt": "English trees", "other": "unused"})
+    found = testclient.TestClient(app).get("/api/models").json()["models"]
+    assert [model["description"] for model in found] == ["English trees", None]
+
+
+def test_trees_have_the_lemmas_and_features_of_conllu(client, parsers):
+    found = ask(client, model="en-ewt", text=TEXT).json()["sentences"]
+    for one, parse in zip(found, parsers["en-ewt"].parse(TEXT), strict=True):
+        rows = parse.annotated().words
+        assert one["lemmas"] == [row.lemma for row in rows] and one["features"] == [row.feats for row in rows]
+    assert "sell" in found[0]["lemmas"]
 
 
 def test_openapi_describes_it_and_nothing_is_loaded_from_elsewhere(client):

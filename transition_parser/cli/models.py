@@ -1,6 +1,6 @@
 """Lists the models that there are: those of the package, those in the folders given, and those in the folders that the
-environment variable TRANSITION_PARSER_MODELS names. Language, licence and scores are those of a model's card, the front
-matter of its README.md."""
+environment variable TRANSITION_PARSER_MODELS names. Description, language, licence and scores are those of a model's
+card, the front matter of its README.md."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def _table(cards: Sequence[ModelCard]) -> list[str]:
     table = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in rows]
     notes = []
     for card in cards:
-        notes += ["", card.name, f"  licence: {card.license or 'none stated'}"]
+        notes += ["", card.name, *([f"  {card.description}"] if card.description else [])]
+        notes += [f"  licence: {card.license or 'none stated'}"]
         notes += [f"  {_score(score)}" for score in card.scores]
     return table + notes
 

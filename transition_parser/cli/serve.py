@@ -86,7 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
         parsers = {name: Parser.load(model, **options) for name, model in names.items()}
         for parser in parsers.values():
             parser.parse("Hello.")  # tables that are read when they are first needed
-        app = make_app(parsers, _limits(arguments), arguments.allowed_hosts)
+        descriptions = {name: _description(model) for name, model in names.items()}
+        app = make_app(parsers, _limits(arguments), arguments.allowed_hosts, descriptions)
         serve(app, bound, arguments.log, arguments.read_timeout, arguments.max_connections)
     return 0
 
@@ -113,6 +114,15 @@ def _names(models: list[str]) -> dict[str, str]:
             raise InputError(f"{names[name]} and {model} have one name: serve one of them, or rename it")
         names[name] = model
     return names
+
+
+def _description(model: str) -> str | None:
+    """The purpose of a model by its card; None where it has no card that says it."""
+    from transition_parser.cards import CONFIG, read_card
+    from transition_parser.checkpoints import model_path
+
+    folder = model_path(model)
+    return read_card(folder).description if (folder / CONFIG).exists() else None  # checkpoints have no card
 
 
 def _port(text: str) -> int:

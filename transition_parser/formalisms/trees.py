@@ -105,12 +105,15 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         return Report(figures, text)
 
     def as_data(self, sentence: Sentence) -> dict[str, Any]:
-        """`heads` of words, 0 for the root, `relations`, `upos`, and the fields of all."""
-        tree = sentence.tree()
+        """`heads` of words, 0 for the root, `relations`, `upos`, `lemmas` and `features` as CoNLL-U writes them (`_`:
+        none), and the fields of all."""
+        tree, rows = sentence.tree(), sentence.words
         return {
             **_named(sentence),
             "words": sentence.forms,
-            "upos": [row.upos for row in sentence.words],
+            "upos": [row.upos for row in rows],
+            "lemmas": [row.lemma for row in rows],
+            "features": [row.feats for row in rows],
             "heads": list(tree.heads),
             "relations": list(tree.relations),
             "written": str(sentence),

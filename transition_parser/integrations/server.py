@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -84,6 +85,7 @@ class Model(BaseModel):
     """A model: the kind of graph that it builds, and by which transition system."""
 
     name: str
+    description: str | None = Field(description="the purpose of the model, from its card; null where it has none")
     formalism: str = Field(description="`trees` or `AMRs`")
     system: str
     beam: int
@@ -125,7 +127,9 @@ class ParsedSentence(_Exact):
 class TreeSentence(ParsedSentence):
     """A sentence with its tree."""
 
-    upos: list[str]
+    upos: list[str] = Field(description="of each word; `_`: none")
+    lemmas: list[str] = Field(description="of each word; `_`: none")
+    features: list[str] = Field(description="of each word, as FEATS of CoNLL-U: `Case=Nom|Number=Sing`; `_`: none")
     heads: list[int] = Field(description="of each word, counted from 1; 0 is the root")
     relations: list[str]
 
@@ -225,14 +229,20 @@ class _Service:
     """Answers requests. The thread of `work` computes; long texts are divided in a thread of their own, one at a time,
     so that the loop of the server and short texts wait for none of them."""
 
-    def __init__(self, parsers: dict[str, Parser], limits: Limits) -> None:
-        self.parsers, self.limits = parsers, limits
+    def __init__(self, parsers: dict[str, Parser], limits: Limits, descriptions: Mapping[str, str | None]) -> None:
+        self.parsers, self.limits, self.descriptions = parsers, limits, descriptions
         self.work: Batches | None = None
         self.divider = ThreadPoolExecutor(1, "dividing")
 
     def models(self) -> Models:
         models = [
-            Model(name=name, formalism=p.formalism.name, system=p.resources.parser.system, beam=p.beam)
+            Model(
+                name=name,
+                description=self.descriptions.get(name),
+                formalism=p.formalism.name,
+                system=p.resources.parser.system,
+                beam=p.beam,
+            )
             for name, p in self.parsers.items()
         ]
         most = MostOfRequest(characters=self.limits.characters, words=self.limits.words, seconds=self.limits.seconds)
@@ -302,13 +312,17 @@ class _Service:
 
 
 def make_app(
-    parsers: dict[str, Parser], limits: Limits | None = None, allowed_hosts: Sequence[str] = ("*",)
+    parsers: dict[str, Parser],
+    limits: Limits | None = None,
+    allowed_hosts: Sequence[str] = ("*",),
+    descriptions: Mapping[str, str | None] = MappingProxyType({}),
 ) -> FastAPI:
     """The web application over parsers by name. It parses in a thread of its own from its start-up to its shutdown.
 
     allowed_hosts: see `Hosts`; by default any.
+    descriptions: the purpose of each model, by the model's name, for people who choose one.
     """
-    service = _Service(parsers, limits or Limits())
+    service = _Service(parsers, limits or Limits(), descriptions)
     most = service.limits
 
     @asynccontextmanager
