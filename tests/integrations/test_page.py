@@ -3,93 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
-from tests.integrations.serving import serving
-from transition_parser import Parser
+from tests.integrations.pages import BEAM, LONG, TEXT, downloaded, parse, texts
 from transition_parser.traces import trace
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="no browser is driven here: pip install playwright")
+pytest.importorskip("playwright.sync_api", reason="no browser is driven here: pip install playwright")
 pytest.importorskip("fastapi", reason="pip install 'transition-parser[serve]'")
 
-BEAM = 3
-TEXT = "The old lighthouse keeper waved at every ship. She told him what they had decided."
 EVIL = (
     "<script>window.ran = 1</script> <img src=x onerror='window.ran = 2'> \"><svg onload=window.ran=3> "
     "</script><script>window.ran = 4</script> javascript:window.ran=5 {{7*7}} ]]> <!-- said Tom."
 )
-LONG = " ".join(f"The keeper of house {i} saw that the ship which passed lost its way ." for i in range(20))
-
-
-@pytest.fixture(scope="module")
-def browser():
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-    if path is None:
-        pytest.skip("no Chromium here: apt-get install chromium, or name it in CHROMIUM")
-    with sync_api.sync_playwright() as playwright:
-        # root, as in containers, has no sandbox
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def served():
-    with serving("en-ewt", "en-amr", "--beam", str(BEAM), "--precision", "fp32") as (_process, address):
-        yield address
-
-
-@pytest.fixture(scope="module")
-def parsers():
-    return {name: Parser.load(name, beam=BEAM, precision="fp32") for name in ("en-ewt", "en-amr")}
-
-
-@pytest.fixture
-def tab(browser):
-    """A page that fails the test where anything is said on its console, or is asked of another host."""
-    context = browser.new_context(viewport={"width": 1000, "height": 800}, accept_downloads=True)
-    context.set_default_timeout(60_000)
-    said: list[str] = []
-
-    def opened(page):
-        page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("dialog", lambda dialog: said.append(dialog.message))
-        page.on("request", lambda request: said.append(request.url) if not own(request.url) else None)
-
-    context.on("page", opened)
-    yield context.new_page()
-    context.close()
-    assert said == []
-
-
-def own(address: str) -> bool:
-    return urlsplit(address).hostname == "127.0.0.1" or urlsplit(address).scheme in ("file", "data", "blob", "about")
-
-
-def parse(tab, text: str, model: str = "en-ewt") -> None:
-    tab.select_option("#model", model)
-    tab.fill("#text", text)
-    tab.click("#parse")
-    asked = {"model": [model], "text": [text]}
-    tab.wait_for_url(lambda url: asked.items() <= parse_qs(urlsplit(url).fragment).items())
-    tab.locator("article").first.wait_for()
-
-
-def texts(tab, selector: str) -> list[str]:
-    return tab.locator(selector).all_text_contents()
-
-
-def downloaded(tab, name: str) -> str:
-    with tab.expect_download() as caught:
-        tab.get_by_role("button", name=name).first.click()
-    with open(caught.value.path(), encoding="utf-8") as file:
-        return file.read()
 
 
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ("elements.js", "trees.js", "amrs.js", "derivations.js", "app.js")
+SCRIPTS = ("elements.js", "views.js", "trees.js", "layout.js", "amrs.js", "tables.js", "derivations.js", "app.js")
 SERVED: Mapping[str, Any] = {}  # the data of a page that asks a server
 
 

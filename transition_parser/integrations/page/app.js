@@ -14,7 +14,7 @@ function writeLink(values) {
   if (address !== location.hash) history.replaceState(null, "", address);
 }
 
-const answers = html("div", { "aria-live": "polite", id: "answers" });
+const answers = html("div", { id: "answers" });
 let shared = {}; // what the link says now
 
 function share(values) {
@@ -28,20 +28,23 @@ function card(sentence, formalism, number, trace) {
   let loaded = null, panel = null;
   const said = html("p", { class: "status" });
   const button = (text, label, click) => html("button", { type: "button", "aria-label": label, title: label, click }, text);
+  const details = tableButton(kind.table(sentence));
   const steps = html("button", { type: "button", class: "steps", "aria-expanded": "false", click: () => toggle({}) }, "Steps");
   const drawn = () => (panel === null ? drawing : panel.element.querySelector("svg"));
   const written = () => (panel === null ? sentence : panel.derivation.graph).written;
-  const tools = html("div", { class: "row tools" }, trace === null ? null : steps,
+  const tools = html("div", { class: "row tools" }, trace === null ? null : steps, details.button,
     button("SVG", "Download the drawing as SVG", () => download(`${name}.svg`, "image/svg+xml", svgFile(drawn()))),
     button(kind.written, `Download ${kind.written}`, () => download(`${name}.${kind.suffix}`, "text/plain;charset=utf-8", written())),
     button("JSON", "Download JSON", () => download(`${name}.json`, "application/json", JSON.stringify(loaded || sentence, null, 1))));
-  const picture = html("div", { class: "picture", tabindex: 0, role: "region", "aria-label": "The graph" }, drawing);
+  const view = new View("The graph");
+  view.show(drawing);
   const element = html("article", { class: "card", id: name }, html("div", { class: "row" },
-    html("p", { class: "sentence" }, html("small", {}, sentence.id || number + 1), sentence.text), tools), picture, said);
+    html("p", { class: "sentence" }, html("small", {}, sentence.id || number + 1), sentence.text), tools), view.element, said, details.table);
 
   async function toggle(place) {
     if (panel !== null) {
-      panel.element.replaceWith(picture);
+      panel.element.replaceWith(view.element);
+      view.fit();
       panel = null;
       steps.setAttribute("aria-expanded", "false");
       share({ sentence: null, hypothesis: null, step: null });
@@ -61,23 +64,35 @@ function card(sentence, formalism, number, trace) {
     }
     said.textContent = "";
     panel = new DerivationPanel(loaded, place, (now) => share({ sentence: number, ...now }));
-    picture.replaceWith(panel.element);
+    view.element.replaceWith(panel.element);
+    panel.view.fit();
     steps.setAttribute("aria-expanded", "true");
     share({ sentence: number, hypothesis: panel.hypothesis, step: panel.step });
     panel.slider.focus({ preventScroll: true });
   }
-  return { element, toggle };
+  return { element, toggle, view };
+}
+
+// A button that shows and hides a table: the same as the picture, in words and figures.
+function tableButton(table) {
+  const button = html("button", { type: "button", class: "as-table", "aria-expanded": "false", title: "Words and figures as a table", click: () => {
+    table.hidden = !table.hidden;
+    button.setAttribute("aria-expanded", String(!table.hidden));
+  } }, "Table");
+  table.hidden = true;
+  return { button, table };
 }
 
 // Shows sentences; opens the derivation that a link names. traceOf: the function of `card` for a sentence's number.
 async function show(answer, link, traceOf) {
   const cards = answer.sentences.map((sentence, i) => card(sentence, answer.formalism, i, traceOf(i)));
   const kind = DRAWN[answer.formalism], all = answer.sentences.map((sentence) => sentence.written).join("");
-  const tools = html("div", { class: "row tools" }, html("span", { class: "status" }, many(cards.length, "sentence")),
+  const tools = html("div", { class: "row tools" }, html("span", { class: "status" }, many(cards.length, "sentence")), zoomControls(),
     html("button", { type: "button", class: "push", click: copyLink }, "Copy link"),
     html("button", { type: "button", click: () => download(`parses.${kind.suffix}`, "text/plain;charset=utf-8", all) }, `All as ${kind.written}`),
     html("button", { type: "button", click: () => download("parses.json", "application/json", JSON.stringify(answer, null, 1)) }, "All as JSON"));
-  answers.replaceChildren(tools, ...cards.map(({ element }) => element));
+  answers.replaceChildren(tools, kind.legend(answer.sentences), ...cards.map(({ element }) => element));
+  for (const { view } of cards) view.fit();
   const wanted = link.has("sentence") ? cards[Number(link.get("sentence"))] : undefined;
   if (wanted) {
     await wanted.toggle({ hypothesis: Number(link.get("hypothesis")) || 0, step: Number(link.get("step")) || 0 });
@@ -113,18 +128,32 @@ async function ask(path, body) {
 
 const selector = (id, label, names) => html("select", { id, "aria-label": label }, ...names.map(([value, name]) => html("option", { value }, name)));
 
+const EXAMPLES = [
+  "The boy wants to visit New York.",
+  "A hearing is scheduled on the issue today.",
+  "The teacher who gave the book to Anna asked her to read it before Monday.",
+];
+
+// A line on what the page is for, and examples. choose: called with the one that is chosen.
+function aboutPage(choose) {
+  return html("section", { id: "about" },
+    html("p", {}, "Type a text to see the dependency tree or the AMR (Abstract Meaning Representation) of each sentence, how sure the model is of it, and each step by which it was built. Or choose an example:"),
+    html("div", { class: "row" }, ...EXAMPLES.map((example) => html("button", { type: "button", class: "example", click: () => choose(example) }, example))));
+}
+
 async function serverPage() {
   const { models, limits } = await ask("api/models");
-  const model = selector("model", "Model", models.map(({ name, formalism, system }) => [name, `${name} (${formalism}, ${system})`]));
+  const model = selector("model", "Model", models.map(({ name, description, formalism, system }) => [name, `${description || `${formalism}, ${system}`} (${name})`]));
   choice.append(html("label", { for: "model" }, "Model"), model);
   const text = html("textarea", { id: "text", "aria-label": "Text to parse", placeholder: "Type an English text, of one sentence or of many", spellcheck: "true" });
   const go = html("button", { class: "main", id: "parse" }, "Parse");
   const said = html("p", { class: "status", id: "status", role: "status" });
   const form = html("form", { submit: (event) => { event.preventDefault(); parse(new URLSearchParams()); } }, text,
-    html("div", { class: "row" }, go, said, html("span", { class: "status push" }, `up to ${limits.words.toLocaleString("en")} words; Ctrl+Enter parses`)));
+    html("div", { class: "row" }, go, said, html("span", { class: "status push" }, `up to ${limits.words.toLocaleString("en")} words`, html("span", { class: "keys" }, "; Ctrl+Enter parses"))));
   text.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); form.requestSubmit(); } });
   model.addEventListener("change", () => { if (text.value.trim()) form.requestSubmit(); });
-  main.append(form, answers);
+  const about = aboutPage((example) => { text.value = example; form.requestSubmit(); });
+  main.append(form, about, answers);
   let latest = 0;
 
   async function parse(link) {
@@ -137,7 +166,8 @@ async function serverPage() {
       if (number !== latest) return; // another text was sent since then
       shared = {};
       share(asked);
-      said.textContent = `${Math.max(1, Math.round(performance.now() - begin))} ms`;
+      said.textContent = `Parsed in ${Math.max(1, Math.round(performance.now() - begin))} ms`;
+      about.hidden = true;
       await show(answer, link, (i) => async () => (await ask("api/derivation", { ...asked, sentence: i })));
     } catch (error) {
       if (number !== latest) return;
@@ -152,6 +182,10 @@ async function serverPage() {
     if (models.some(({ name }) => name === link.get("model"))) model.value = link.get("model");
     text.value = link.get("text") || "";
     if (text.value.trim()) await parse(link);
+    else {
+      about.hidden = false;
+      answers.replaceChildren();
+    }
   }
   window.addEventListener("hashchange", open);
   await open();

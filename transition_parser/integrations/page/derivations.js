@@ -1,7 +1,7 @@
 // A derivation step by step.
 const DRAWN = {
-  trees: { end: "ROOT", written: "CoNLL-U", suffix: "conllu", draw: treeOf, drawStep: treeStep, places: treePlaces },
-  AMRs: { end: "end", written: "PENMAN", suffix: "amr", draw: amrOf, drawStep: amrStep, places: amrPlaces },
+  trees: { end: "ROOT", written: "CoNLL-U", suffix: "conllu", draw: treeOf, table: treeTable, legend: treeLegend, drawStep: treeStep, places: treePlaces },
+  AMRs: { end: "end", written: "PENMAN", suffix: "amr", draw: amrOf, table: amrTable, legend: amrLegend, drawStep: amrStep, places: amrPlaces },
 };
 
 const signed = (value, digits) => value.toFixed(digits).replace("-", "−");
@@ -22,7 +22,7 @@ function treeStep(trace, derivation, step) {
   const arcs = [...before.map(treeArc(graph, root, false)), ...fresh.map(treeArc(graph, root, true))];
   const room = grown(steps, steps.length - 1, "arcs").all.map(treeArc(graph, root, false));
   const kinds = trace.words.map((_, i) => (stack.includes(i) ? "stack" : buffer.includes(i) ? "buffer" : "gone"));
-  return drawTree({ words: trace.words, tags: graph.upos, arcs, room, kinds });
+  return drawTree({ words: trace.words, tags: graph.upos, lemmas: graph.lemmas, arcs, room, kinds });
 }
 
 function treePlaces(trace, derivation, step) {
@@ -129,12 +129,13 @@ class DerivationPanel {
     this.step = Math.min(place.step || 0, this.last);
     this.slider = html("input", { type: "range", min: 0, step: 1, "aria-label": "Step of the derivation", input: () => this.go(Number(this.slider.value)) });
     this.said = html("output", { "aria-live": "polite" });
+    this.view = new View("The graph so far");
     this.body = html("div");
     const button = (label, text, target) => html("button", { type: "button", "aria-label": label, title: label, click: () => this.go(target()) }, text);
     this.back = [button("First step", "«", () => 0), button("Previous step", "‹", () => this.step - 1)];
     this.on = [button("Next step", "›", () => this.step + 1), button("Last step", "»", () => this.last)];
     const controls = html("div", { class: "controls" }, ...this.back, this.slider, ...this.on, this.said);
-    this.element = html("div", { class: "derivation", tabindex: -1, keydown: (event) => this.key(event) }, controls, this.body);
+    this.element = html("div", { class: "derivation", tabindex: -1, keydown: (event) => this.key(event) }, controls, this.view.element, this.body);
     this.draw();
   }
 
@@ -172,9 +173,8 @@ class DerivationPanel {
     const next = now.action === null ? "the derivation has ended" : html("b", {}, now.action);
     this.slider.setAttribute("aria-valuetext", `Step ${step} of ${this.last}: ${now.action || "ended"}`);
     this.said.replaceChildren(`Step ${step} of ${this.last} · ${now.action === null ? "" : "next: "}`, next);
-    const scroll = this.body.querySelector(".picture")?.scrollLeft || 0;
-    const picture = html("div", { class: "picture", tabindex: 0, role: "region", "aria-label": "The graph so far" }, kind.drawStep(trace, derivation, step));
-    const sections = [picture, html("section", { class: "places" }, ...kind.places(trace, derivation, step).map(placeElement))];
+    this.view.show(kind.drawStep(trace, derivation, step));
+    const sections = [html("section", { class: "places" }, ...kind.places(trace, derivation, step).map(placeElement))];
     const halves = [];
     if (now.candidates.length) halves.push(html("section", {}, html("h2", {}, "Legal actions"), candidateTable(now)));
     if (trace.derivations.length > 1) halves.push(html("section", {}, html("h2", {}, "Hypotheses of the beam"), this.hypotheses()));
@@ -182,7 +182,6 @@ class DerivationPanel {
     if (now.seen && Object.keys(now.seen).length)
       sections.push(html("section", {}, html("h2", {}, "What the network sees of the words (ranks, or marks)"), sightTable(trace.words, now.seen, kind.end)));
     this.body.replaceChildren(...sections);
-    picture.scrollLeft = scroll;
   }
 
   hypotheses() {

@@ -16,7 +16,13 @@ const html = (name, attributes = {}, ...children) => fill(document.createElement
 const svg = (name, attributes = {}, ...children) => fill(document.createElementNS(SVG, name), attributes, children);
 
 const percent = (p) => (p >= 0.99995 ? "100 %" : p >= 0.0995 ? `${(100 * p).toFixed(1)} %` : `${(100 * p).toFixed(2)} %`);
-// What a picture says of an arc or a node where the mouse rests on it: how sure the model is.
+// A model is unsure of an arc or a node below the first of these confidences, and doubts it below the second.
+const UNSURE = 0.9, DOUBTFUL = 0.5;
+const doubt = (confidence) => (confidence === undefined || confidence >= UNSURE ? "" : confidence >= DOUBTFUL ? "unsure" : "unsure doubtful");
+// The confidence as a picture shows it beside what is unsure, and its width with a gap; none beside the rest.
+const figureOf = (confidence) => `${Math.floor(100 * confidence)} %`;
+const figureWidth = (confidence) => (doubt(confidence) ? widthOf(figureOf(confidence), 10) + 6 : 0);
+// The confidence of an arc or a node as a title, for the mouse.
 const sureness = (name, confidence) => (confidence === undefined ? null : svg("title", {}, `${name}: ${percent(confidence)}`));
 
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif';
@@ -31,22 +37,27 @@ function widthOf(text, size, weight = 400) {
 // What drawings look like: in the page, and in files, which are light.
 const LOOK = [
   ["text", "font-family", FONT], [".word", "font-size", "15px"], [".tag", "font-size", "11px"],
+  [".lemma", "font-size", "11px"], [".lemma", "font-style", "italic"], [".figure", "font-size", "10px"],
   [".role", "font-size", "12px"], [".concept", "font-size", "14px"], [".constant", "font-size", "13px"],
   ["text", "text-anchor", "middle"], [".line", "fill", "none"], [".line", "stroke-width", "1.4"],
   [".again", "stroke-dasharray", "5 3"], [".aligned", "stroke-width", "1"], [".box", "stroke-width", "1.2"],
   [".top .box", "stroke-width", "2.4"], [".role", "paint-order", "stroke"], [".role", "stroke-width", "4"],
-  [".role", "stroke-linejoin", "round"],
+  [".role", "stroke-linejoin", "round"], [".figure", "paint-order", "stroke"], [".figure", "stroke-width", "3"],
+  [".figure", "stroke-linejoin", "round"], [".unsure .line", "stroke-width", "2"], [".unsure .box", "stroke-width", "2"],
+  [".doubtful .line", "stroke-dasharray", "2 3"], [".doubtful .box", "stroke-dasharray", "2 3"],
 ];
 const COLOURS = [
   // selector, property, in the page, in files
   ["text", "fill", "--text", "#1c2430"], [".tag", "fill", "--quiet", "#5d6878"],
+  [".lemma", "fill", "--quiet", "#5d6878"], [".figure", "fill", "--aside", "#8a5a00"], [".figure", "stroke", "--surface", "#ffffff"],
   [".line", "stroke", "--quiet", "#5d6878"], [".tip", "fill", "--quiet", "#5d6878"],
-  [".aligned", "stroke", "--line", "#dce1e8"], [".role", "stroke", "--surface", "#ffffff"],
+  [".aligned", "stroke", "--thread", "#b6bfcb"], [".role", "stroke", "--surface", "#ffffff"],
   [".box", "fill", "--surface", "#ffffff"], [".concept", "fill", "--stack", "#1b5fa8"],
   [".constant", "fill", "--buffer", "#2f7a3b"], [".box", "stroke", "--stack", "#1b5fa8"],
   [".value .box", "stroke", "--buffer", "#2f7a3b"], [".again", "stroke", "--new", "#b3392f"],
-  [".againtip", "fill", "--new", "#b3392f"], [".stack", "fill", "--stack", "#1b5fa8"],
-  [".buffer", "fill", "--buffer", "#2f7a3b"], [".gone", "fill", "--gone", "#98a1ae"],
+  [".againtip", "fill", "--new", "#b3392f"], [".unsure .line", "stroke", "--aside", "#8a5a00"],
+  [".unsure .tip", "fill", "--aside", "#8a5a00"], [".unsure .box", "stroke", "--aside", "#8a5a00"], [".stack", "fill", "--stack", "#1b5fa8"],
+  [".buffer", "fill", "--buffer", "#2f7a3b"], [".gone", "fill", "--gone", "#6a7381"],
   [".new .line", "stroke", "--new", "#b3392f"], [".new .tip", "fill", "--new", "#b3392f"],
   [".new .role", "fill", "--new", "#b3392f"], [".new .box", "stroke", "--new", "#b3392f"],
 ];
@@ -64,6 +75,7 @@ function look(inPage) {
 function svgFile(drawing) {
   const copy = drawing.cloneNode(true);
   copy.setAttribute("xmlns", SVG);
+  copy.removeAttribute("style"); // in the page it may be zoomed
   copy.prepend(svg("style", {}, look(false)), svg("rect", { width: "100%", height: "100%", fill: "#ffffff" }));
   return '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(copy) + "\n";
 }

@@ -1,5 +1,5 @@
 // Dependency trees: arcs above words.
-const LEVEL = 26, WORD_GAP = 14, FOOT = 6, TURN = 7;
+const LEVEL = 26, WORD_GAP = 14, FOOT = 6, TURN = 7, LONG = 560;
 
 // At which level each arc runs: above all arcs between the words it joins. Those of the root have none.
 function levelsOf(arcs) {
@@ -17,9 +17,9 @@ function levelsOf(arcs) {
   return levels;
 }
 
-// The centres of words, far enough apart for the relations between neighbours.
-function placesOf(words, tags, arcs) {
-  const widths = words.map((word, i) => Math.max(widthOf(word, 15), widthOf(tags[i] || "", 11)));
+// The centres of words, far enough apart for the relations between neighbours. rows: what is written below them.
+function placesOf(words, rows, arcs) {
+  const widths = words.map((word, i) => Math.max(widthOf(word, 15), ...rows.map(({ values }) => widthOf(values[i] || "", 11))));
   const between = words.map(() => 0);
   for (const { head, word, relation } of arcs) {
     if (head < 0) continue;
@@ -55,13 +55,15 @@ function feetOf(arcs, places) {
   };
 }
 
-// words, tags: of each; arcs: {head, word, relation, kind, confidence}, head −1 for the root; room: arcs to make room for, by
+const isKnown = (value) => Boolean(value) && value !== "_";
+
+// words, tags, lemmas: of each; arcs: {head, word, relation, kind, confidence}, head −1 for the root; room: arcs to make room for, by
 // default the same; kinds: the class of each word.
-function drawTree({ words, tags = [], arcs, room = arcs, kinds = [] }) {
+function drawTree({ words, tags = [], lemmas = [], arcs, room = arcs, kinds = [] }) {
   const all = levelsOf(room);
-  const { places, width } = placesOf(words, tags, room);
-  const hasTags = tags.some((tag) => tag && tag !== "_");
-  const most = Math.max(0, ...all), base = LEVEL * (most + 1.4) + 8, height = base + (hasTags ? 42 : 26);
+  const rows = [{ kind: "tag", values: tags }, { kind: "lemma", values: lemmas }].filter(({ values }) => values.some(isKnown));
+  const { places, width } = placesOf(words, rows, room);
+  const most = Math.max(0, ...all), base = LEVEL * (most + 1.4) + 8, height = base + 26 + 16 * rows.length;
   const known = new Map(room.map((arc, i) => [`${arc.head} ${arc.word}`, all[i]]));
   const picture = svg("svg", { width: Math.ceil(width), height: Math.ceil(height), viewBox: `0 0 ${Math.ceil(width)} ${Math.ceil(height)}`, role: "img", "aria-label": `Tree of: ${words.join(" ")}` });
   const foot = feetOf(room, places);
@@ -74,7 +76,7 @@ function drawTree({ words, tags = [], arcs, room = arcs, kinds = [] }) {
   }
   words.forEach((word, i) => {
     picture.append(svg("text", { class: `word ${kinds[i] || ""}`, x: places[i].toFixed(1), y: base + 18 }, word));
-    if (hasTags) picture.append(svg("text", { class: "tag", x: places[i].toFixed(1), y: base + 34 }, tags[i] === "_" ? "" : tags[i]));
+    rows.forEach(({ kind, values }, row) => picture.append(svg("text", { class: kind, x: places[i].toFixed(1), y: base + 34 + 16 * row }, isKnown(values[i]) ? values[i] : "")));
   });
   return picture;
 }
@@ -83,21 +85,26 @@ function drawArc(arc, from, to, base, top) {
   const sign = Math.sign(to - from) || 1, turn = Math.min(TURN, Math.abs(to - from) / 2);
   const path = `M${from.toFixed(1)} ${base} V${top + turn} Q${from.toFixed(1)} ${top} ${(from + sign * turn).toFixed(1)} ${top}`
     + ` H${(to - sign * turn).toFixed(1)} Q${to.toFixed(1)} ${top} ${to.toFixed(1)} ${top + turn} V${base - 4}`;
-  return svg("g", { class: arc.kind || "" }, sureness(arc.relation, arc.confidence),
+  // a window seldom shows the middle of a long arc together with one of its ends
+  const x = (Math.abs(to - from) < LONG ? (from + to) / 2 : to - sign * (48 + widthOf(arc.relation, 12) / 2)).toFixed(1);
+  return svg("g", { class: `${arc.kind || ""} ${doubt(arc.confidence)}` }, sureness(arc.relation, arc.confidence),
     svg("path", { class: "line", d: path }), tip(to, base + 1, 0, 1, "tip"),
-    svg("text", { class: "role", x: ((from + to) / 2).toFixed(1), y: top + 4 }, arc.relation));
+    svg("text", { class: "role", x, y: top + 4 }, arc.relation), figure(arc, x, top + 15));
 }
 
 function drawRoot(arc, x, base) {
-  return svg("g", { class: arc.kind || "" }, sureness(arc.relation, arc.confidence),
+  return svg("g", { class: `${arc.kind || ""} ${doubt(arc.confidence)}` }, sureness(arc.relation, arc.confidence),
     svg("path", { class: "line", d: `M${x.toFixed(1)} 20 V${base - 4}` }), tip(x, base + 1, 0, 1, "tip"),
-    svg("text", { class: "role", x: x.toFixed(1), y: 14 }, arc.relation));
+    svg("text", { class: "role", x: x.toFixed(1), y: 14 }, arc.relation), figure(arc, (x + (widthOf(arc.relation, 12) + figureWidth(arc.confidence)) / 2 + 2).toFixed(1), 14));
 }
+
+// How sure the model is of an arc, written where it is not.
+const figure = ({ confidence }, x, y) => (doubt(confidence) ? svg("text", { class: "figure", x, y }, figureOf(confidence)) : null);
 
 // The tree of a parsed sentence.
 function treeOf(sentence) {
   const { confidences = [] } = sentence;
   const arcs = sentence.heads.map((head, word) =>
     ({ head: head - 1, word, relation: sentence.relations[word], confidence: confidences[word] }));
-  return drawTree({ words: sentence.words, tags: sentence.upos, arcs });
+  return drawTree({ words: sentence.words, tags: sentence.upos, lemmas: sentence.lemmas, arcs });
 }

@@ -1,0 +1,213 @@
+// Places of an AMR: nodes in layers, routes of edges and of alignments between them. Subtrees stand as close as their
+// layers allow (Reingold and Tilford 1981). Below each layer is a zone of tracks, one for each horizontal run of a
+// re-entrant edge; below that are the curves of the tree's edges, and then their roles, right above the next layer.
+const BOX = 26, NODE_GAP = 24, TRACK = 18, FAN = 34, ROLES = 16, ARROW = 10, THREADS = 44, BEND = 30;
+
+// A breadth-first tree from the top, and from one node of each other part. rest: the edges that it leaves out.
+function spanningTree(nodes, edges, top) {
+  const depth = new Map(), children = nodes.map(() => []), by = new Map(), used = new Set(), roots = [];
+  const around = nodes.map(() => []);
+  edges.forEach(([source, , target], i) => { around[source].push([i, target]); around[target].push([i, source]); });
+  const headed = new Set(edges.map(([, , target]) => target));
+  const order = nodes.map((_, i) => i).sort((a, b) => headed.has(a) - headed.has(b) || a - b);
+  for (const start of [...(top === null ? [] : [top]), ...order]) {
+    if (depth.has(start)) continue;
+    roots.push(start);
+    depth.set(start, 0);
+    const queue = [start];
+    while (queue.length) {
+      const node = queue.shift();
+      for (const [i, other] of around[node]) {
+        if (depth.has(other)) continue;
+        depth.set(other, depth.get(node) + 1);
+        by.set(other, i);
+        used.add(i);
+        children[node].push(other);
+        queue.push(other);
+      }
+    }
+  }
+  const first = nodes.map((node) => (node.words.length ? Math.min(...node.words) : Infinity));
+  const below = [...depth.keys()].sort((a, b) => depth.get(b) - depth.get(a));
+  for (const node of below) {
+    for (const child of children[node]) first[node] = Math.min(first[node], first[child]);
+    children[node].sort((a, b) => first[a] - first[b] || a - b);
+  }
+  return { depth, children, by, roots, rest: edges.map((_, i) => i).filter((i) => !used.has(i)) };
+}
+
+function placed(node, children, slots) {
+  let places = new Map(), contour = [];
+  const shifts = [];
+  for (const child of children[node]) {
+    const part = placed(child, children, slots);
+    let shift = contour.length ? -Infinity : 0;
+    for (let i = 0; i < Math.min(contour.length, part.contour.length); i++)
+      shift = Math.max(shift, contour[i][1] - part.contour[i][0] + NODE_GAP);
+    shifts.push(shift);
+    part.places.forEach((x, other) => places.set(other, x + shift));
+    part.contour.forEach(([l, r], i) => {
+      const moved = [l + shift, r + shift];
+      contour[i] = contour[i] ? [Math.min(contour[i][0], moved[0]), Math.max(contour[i][1], moved[1])] : moved;
+    });
+  }
+  const middle = shifts.length ? (shifts[0] + shifts[shifts.length - 1]) / 2 : 0;
+  places = new Map([...places].map(([other, x]) => [other, x - middle]));
+  places.set(node, 0);
+  return { places, contour: [[-slots[node] / 2, slots[node] / 2], ...contour.map(([l, r]) => [l - middle, r - middle])] };
+}
+
+// The nodes without heights: for each {x, row, w, slot}: its middle, its layer, its width, and its width with its role.
+function boxesOf(nodes, edges, tree) {
+  const widths = nodes.map((node, i) => Math.max(widthOf(node.label, 14) + 20 + figureWidth(node.confidence), 12 * tree.children[i].length));
+  const slots = widths.map((width, i) => Math.max(width, tree.by.has(i) ? widthOf(edges[tree.by.get(i)][1], 12) + 10 : 0));
+  const boxes = [];
+  let right = 0;
+  for (const root of tree.roots) {
+    const { places, contour } = placed(root, tree.children, slots);
+    const left = Math.min(...contour.map(([l]) => l));
+    places.forEach((x, node) => { boxes[node] = { x: x - left + right, row: tree.depth.get(node), w: widths[node], slot: slots[node] }; });
+    right += Math.max(...contour.map(([, r]) => r)) - left + 2 * NODE_GAP;
+  }
+  return boxes;
+}
+
+// For each layer the ranges of x in which a line meets neither a node nor a role above it.
+function gapsOf(boxes) {
+  const rows = [];
+  for (const box of boxes) (rows[box.row] ||= []).push(box);
+  return rows.map((row) => {
+    const sorted = [...row].sort((a, b) => a.x - b.x), gaps = [];
+    let left = -Infinity;
+    for (const { x, slot } of sorted) {
+      gaps.push([left, x - slot / 2 - 6]);
+      left = x + slot / 2 + 6;
+    }
+    return [...gaps, [left, Infinity]].filter(([l, r]) => l <= r);
+  });
+}
+
+const clamp = (x, [low, high]) => Math.min(Math.max(x, low), high);
+
+// The x that is free in a layer and nearest to another.
+function nearestFree(x, gaps) {
+  return gaps.map((gap) => clamp(x, gap)).reduce((best, at) => (Math.abs(at - x) < Math.abs(best - x) ? at : best));
+}
+
+// Where an edge between two layers passes each layer below the upper one, with the fewest bends and the shortest way; it
+// ends beside the lower node.
+function columnsOf(upper, lower, gaps) {
+  const side = lower.slot / 2 + NODE_GAP / 2, ends = [lower.x - side, lower.x + side];
+  let ways = [{ cost: 0, columns: [upper.x] }];
+  for (let row = upper.row + 1; row <= lower.row; row++) {
+    const wanted = [upper.x, ...ends];
+    const places = row === lower.row ? ends : [...new Set(gaps[row].flatMap((gap) => wanted.map((x) => clamp(x, gap))))];
+    ways = places.map((x) => {
+      const costs = ways.map(({ cost, columns }) => { const away = Math.abs(columns[columns.length - 1] - x); return cost + away + (away > 1 ? BEND : 0); });
+      const best = costs.indexOf(Math.min(...costs));
+      return { cost: costs[best], columns: [...ways[best].columns, x] };
+    });
+  }
+  return ways.reduce((best, way) => (way.cost < best.cost ? way : best)).columns.slice(1);
+}
+
+// A re-entrant edge as horizontal runs {row, from, to, edge} below layers. It leaves and enters the bottom of the upper
+// node, and of both where they are in one layer; the lower node by its side.
+function routeOf(edge, boxes, gaps, ports, role) {
+  const [upper, lower] = edge.ends.map((i) => boxes[i]);
+  if (upper.row === lower.row) {
+    const sign = Math.sign(lower.x - upper.x) || 1;
+    return [{ edge: edge.i, row: upper.row, from: ports.next(edge.ends[0], sign), to: ports.next(edge.ends[1], -sign), role }];
+  }
+  const columns = columnsOf(upper, lower, gaps);
+  const points = [ports.next(edge.ends[0], Math.sign(columns[0] - upper.x) || 1), ...columns.map((x, k) => ports.column(upper.row + 1 + k, x))];
+  return points.slice(1).map((x, k) => ({ edge: edge.i, row: upper.row + k, from: points[k], to: x, role: k ? 0 : role }));
+}
+
+// Places at the bottoms of nodes, and in gaps, that are a little apart where several edges want them.
+function portsOf(boxes) {
+  const used = new Map();
+  const count = (key) => { const n = used.get(key) || 0; used.set(key, n + 1); return n; };
+  return {
+    next: (node, sign) => boxes[node].x + sign * Math.max(boxes[node].w / 2 - 6 - 5 * count(`${node} ${sign}`), 2),
+    column: (row, x) => x + [0, 4, -4, 2, -2][count(`${row} ${Math.round(x)}`) % 5],
+  };
+}
+
+// Between which places the role of a run may have its middle: a short run has room for it beside itself, too.
+function roleRange({ from, to, role }) {
+  const [low, high] = [Math.min(from, to), Math.max(from, to)], half = role / 2;
+  return high - low < 2 * role ? [low - half + 3, high + half - 3] : [low + half, high - half];
+}
+
+// What a run and its role take of their track.
+function extentOf(run) {
+  const [low, high] = roleRange(run), half = run.role / 2 + 5;
+  return [Math.min(run.from, run.to, low - half), Math.max(run.from, run.to, high + half)];
+}
+
+// Gives each run a track: short runs stand nearer to the nodes. Returns how many tracks there are below each layer.
+function tracksOf(runs, rows) {
+  const tracks = Array.from({ length: rows }, () => []);
+  for (const run of [...runs].sort((a, b) => Math.abs(a.to - a.from) - Math.abs(b.to - b.from))) {
+    if (!run.role && Math.abs(run.to - run.from) < 9) { run.track = -1; continue; } // as good as straight
+    const [low, high] = extentOf(run), zone = tracks[run.row];
+    let track = zone.findIndex((taken) => taken.every(([l, r]) => high < l || low > r));
+    if (track < 0) { track = zone.length; zone.push([]); }
+    zone[track].push([low, high]);
+    run.track = track;
+  }
+  return tracks.map((zone) => zone.length);
+}
+
+// The middle of each layer, and the height of the words.
+function heightsOf(tracks) {
+  const heights = [BOX / 2];
+  for (const count of tracks) heights.push(heights[heights.length - 1] + BOX + zoneHeight(count) + FAN + ROLES + ARROW);
+  return { rows: heights, floor: heights[tracks.length - 1] + BOX / 2 + zoneHeight(tracks[tracks.length - 1]) + THREADS };
+}
+
+const zoneHeight = (count) => (count ? count * TRACK + 4 : 0);
+
+// Where the graph has its nodes, and which way its edges and alignments go.
+function layoutOf(nodes, edges, top, places) {
+  const tree = spanningTree(nodes, edges, top), boxes = boxesOf(nodes, edges, tree), gaps = gapsOf(boxes);
+  const ports = portsOf(boxes), runs = new Map();
+  for (const i of tree.rest) {
+    const [source, role, target] = edges[i];
+    const ends = boxes[source].row <= boxes[target].row ? [source, target] : [target, source];
+    runs.set(i, routeOf({ i, ends }, boxes, gaps, ports, widthOf(role, 12) + 4));
+  }
+  const all = [...runs.values()].flat();
+  const tracks = tracksOf(all, gaps.length), { rows, floor } = heightsOf(tracks);
+  for (const box of boxes) box.y = rows[box.row];
+  const bottoms = tracks.map((count, row) => rows[row] + BOX / 2 + zoneHeight(count));
+  for (const run of all) run.y = run.track < 0 ? rows[run.row] + BOX / 2 + 6 : rows[run.row] + BOX / 2 + (run.track + 0.5) * TRACK + 4;
+  const shift = wordShift(boxes, all, places);
+  const threads = nodes.map((node, i) => node.words.map((word) => thread(boxes[i], places[word] + shift, rows, gaps, floor)));
+  return { tree, boxes, runs, bottoms, threads, floor, shift };
+}
+
+// How far the words move, so that their middle is that of the graph.
+function wordShift(boxes, runs, places) {
+  const ends = [...boxes.flatMap(({ x, slot }) => [x - slot / 2, x + slot / 2]), ...runs.flatMap(({ from, to }) => [from, to])];
+  return ends.length ? (Math.min(...ends) + Math.max(...ends) - places[0] - places[places.length - 1]) / 2 : 0;
+}
+
+// The path from a node to a word, around the nodes and roles of the layers between.
+function thread(box, x, rows, gaps, floor) {
+  let [fromX, fromY] = [box.x, box.y + BOX / 2], path = `M${box.x.toFixed(1)} ${fromY}`;
+  const to = (toX, toY) => {
+    const middle = (fromY + toY) / 2;
+    path += ` C${fromX.toFixed(1)} ${middle} ${toX.toFixed(1)} ${middle} ${toX.toFixed(1)} ${toY}`;
+    [fromX, fromY] = [toX, toY];
+  };
+  for (let row = box.row + 1; row < gaps.length; row++) {
+    const share = (rows[row] - fromY) / (floor - fromY), free = nearestFree(fromX + share * (x - fromX), gaps[row]);
+    to(free, rows[row] - BOX / 2 - ARROW - ROLES);
+    path += ` V${rows[row] + BOX / 2}`;
+    fromY = rows[row] + BOX / 2;
+  }
+  to(x, floor - 14);
+  return path;
+}

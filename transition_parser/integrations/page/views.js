@@ -1,0 +1,54 @@
+// Drawings in frames that scroll sideways, and how large all drawings are.
+const zoom = { factor: 1, fit: false };
+const views = new Set();
+
+// A drawing in a frame. label: of the frame, for those who do not see it.
+class View {
+  constructor(label) {
+    this.picture = html("div", { class: "picture", tabindex: 0, role: "region", "aria-label": label });
+    this.hint = html("p", { class: "hint", hidden: true }, "Wider than this window: scroll sideways, or choose Fit.");
+    this.element = html("div", { class: "view" }, this.picture, this.hint);
+    this.placed = false;
+    new ResizeObserver(() => this.fit()).observe(this.picture);
+  }
+
+  show(drawing) {
+    this.drawing = drawing;
+    this.picture.replaceChildren(drawing);
+    this.fit();
+  }
+
+  // Makes the drawing as large as `zoom` says, and says where there is more than is seen.
+  fit() {
+    if (!this.element.isConnected) { views.delete(this); return; }
+    views.add(this);
+    const { drawing, picture } = this, wide = Number(drawing.getAttribute("width")), room = picture.clientWidth;
+    const factor = zoom.fit ? Math.min(1, room / wide) : zoom.factor;
+    if (factor === 1) drawing.removeAttribute("style");
+    else [drawing.style.width, drawing.style.height] = [`${factor * wide}px`, `${factor * drawing.getAttribute("height")}px`];
+    this.hint.hidden = factor * wide <= room + 1;
+    if (!this.placed && drawing.middle) picture.scrollLeft = factor * drawing.middle - room / 2;
+    this.placed = true;
+  }
+}
+
+function zoomTo(factor, fit) {
+  zoom.factor = Math.min(3, Math.max(0.25, factor));
+  zoom.fit = fit;
+  for (const view of [...views]) view.fit();
+}
+
+// Buttons for the size of all drawings.
+function zoomControls() {
+  const said = html("span", { class: "status size", "aria-live": "polite" });
+  const fitted = html("button", { type: "button", "aria-pressed": "false", title: "Fit all drawings to the width", click: () => change(zoom.factor, !zoom.fit) }, "Fit");
+  const change = (factor, fit) => {
+    zoomTo(factor, fit);
+    said.textContent = zoom.fit ? "" : `${Math.round(100 * zoom.factor)} %`;
+    fitted.setAttribute("aria-pressed", String(zoom.fit));
+  };
+  const button = (label, text, by) => html("button", { type: "button", "aria-label": label, title: label, click: () => change(zoom.factor * by, false) }, text);
+  const controls = html("span", { class: "row zoom", role: "group", "aria-label": "Zoom" }, button("Smaller", "−", 0.8), said, button("Larger", "+", 1.25), fitted);
+  change(zoom.factor, zoom.fit);
+  return controls;
+}
