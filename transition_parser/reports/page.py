@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from transition_parser.files import replacing
+from transition_parser.reports.charts import Chart
 
 WORST = 100  # sentences that are shown: more of them would make a page that browsers scroll badly
 
@@ -21,12 +22,13 @@ class Cell(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table. note: a sentence above it."""
+    """A table. note: a sentence above it. chart: its scores as bars, or none."""
 
     title: str
     head: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     note: str = ""
+    chart: Chart | None = None
 
 
 class Compared(NamedTuple):

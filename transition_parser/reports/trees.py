@@ -10,10 +10,12 @@ from typing import Any
 
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency_score import Comparison, Pair, Score
+from transition_parser.reports.charts import Bar, Chart
 from transition_parser.reports.page import WORST, Cell, Compared, Table, cells, write_page
 
 _MATRIX = 15  # relations that the matrix of confusion shows
 _PAIRS = 30  # confusions that are listed
+_BARS = 20  # values that a chart shows
 _OTHERS = "(others)"
 _HEAD = ("", "word", "gold head", "gold relation", "predicted head", "predicted relation")
 
@@ -42,7 +44,9 @@ def write_tree_report(
 
 def _scores(title: str, what: str, table: Mapping[str, Score]) -> Table:
     rows = [cells(name, score.gold, score.system, f"{score.f1:.2f}") for name, score in table.items()]
-    return Table(title, (what, "gold", "predicted", "LAS"), rows)
+    bars = [Bar(name, score.f1, f"{score.f1:.2f}", f"{score.gold:,} words") for name, score in table.items()]
+    note = f"The chart shows the {_BARS} most frequent." if len(bars) > _BARS else ""
+    return Table(title, (what, "gold", "predicted", "LAS"), rows, note, Chart("LAS", 100, bars[:_BARS]))
 
 
 def _confusions(comparison: Comparison) -> list[Table]:

@@ -1,0 +1,86 @@
+"""Bar charts of reports: where bars, their names and the axis stand, which the template draws as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+# widths of the four parts of a chart, in pixels: narrow screens show names, figures and most of the bars
+NAMES, FIGURES, BARS, NOTES = 104, 56, 240, 200
+ROW, AXIS = 22, 24  # heights of a bar with its gap, and of the axis
+_TICKS = 4
+
+
+class Bar(NamedTuple):
+    """A figure of a chart.
+
+    name: beside the bar, on its left
+    value: length of the bar, on the scale of the chart
+    figure: the value as it is written before the bar
+    note: what the value was measured on, such as `1,204 words`
+    """
+
+    name: str
+    value: float
+    figure: str
+    note: str
+
+
+class Placed(NamedTuple):
+    """A bar with its place in pixels. top: its upper edge; width: its length."""
+
+    bar: Bar
+    top: int
+    width: float
+
+
+class Tick(NamedTuple):
+    """A mark of the axis. x: its place in pixels."""
+
+    x: float
+    text: str
+
+
+class Chart(NamedTuple):
+    """Horizontal bars, one below the other, on a scale from 0.
+
+    measure: the name of the score, such as `LAS`
+    most: the end of the scale
+    """
+
+    measure: str
+    most: float
+    bars: Sequence[Bar]
+
+    @property
+    def width(self) -> int:
+        """The width of the picture in pixels."""
+        return NAMES + FIGURES + BARS + NOTES
+
+    @property
+    def height(self) -> int:
+        """The height of the picture in pixels."""
+        return ROW * len(self.bars) + AXIS
+
+    @property
+    def names(self) -> int:
+        """The width of the names in pixels."""
+        return NAMES
+
+    @property
+    def left(self) -> int:
+        """The place of 0 in pixels."""
+        return NAMES + FIGURES
+
+    def placed(self) -> list[Placed]:
+        """The bars from top to bottom."""
+        return [Placed(bar, ROW * i, BARS * bar.value / self.most) for i, bar in enumerate(self.bars)]
+
+    def ticks(self) -> list[Tick]:
+        """The marks of the axis, from 0 to the end of the scale."""
+        shares = [i / _TICKS for i in range(_TICKS + 1)]
+        return [Tick(self.left + BARS * share, f"{self.most * share:g}") for share in shares]
+
+    def description(self) -> str:
+        """The chart in words."""
+        return "; ".join(f"{bar.name}: {bar.figure} ({bar.note})" for bar in self.bars)
