@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-# widths of the four parts of a chart, in pixels: narrow screens show names, figures and most of the bars
-NAMES, FIGURES, BARS, NOTES = 104, 56, 240, 200
+# widths of a character of a name and of the other parts of a chart, in pixels
+CHARACTER, FIGURES, BARS, NOTES = 8, 56, 240, 200
 ROW, AXIS = 22, 24  # heights of a bar with its gap, and of the axis
 _TICKS = 4
 
@@ -55,7 +55,7 @@ class Chart(NamedTuple):
     @property
     def width(self) -> int:
         """The width of the picture in pixels."""
-        return NAMES + FIGURES + BARS + NOTES
+        return self.left + BARS + NOTES
 
     @property
     def height(self) -> int:
@@ -65,12 +65,12 @@ class Chart(NamedTuple):
     @property
     def names(self) -> int:
         """The width of the names in pixels."""
-        return NAMES
+        return CHARACTER * max((len(bar.name) for bar in self.bars), default=0) + CHARACTER
 
     @property
     def left(self) -> int:
         """The place of 0 in pixels."""
-        return NAMES + FIGURES
+        return self.names + FIGURES
 
     def placed(self) -> list[Placed]:
         """The bars from top to bottom."""
