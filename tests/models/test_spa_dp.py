@@ -12,6 +12,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.multiprocessing.reductions import StorageWeakRef
 
 from tests.small_models import make_batch, make_folder, make_model, make_task
 from transition_parser.errors import InputError, NotFiniteError
@@ -92,6 +93,28 @@ def test_passes_of_parsing_are_those_of_training(from_target, dtype, atol):
         parsed = attention(words, mask)
     assert step.called == (search_kernels.library() is not None)
     assert torch.allclose(parsed.float()[mask], trained.float()[mask], rtol=0, atol=atol)
+
+
+@pytest.mark.parametrize("from_target", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float, torch.bfloat16])
+@pytest.mark.parametrize("width", [32, 3])  # with a kernel, and without one
+def test_passes_of_parsing_keep_no_step_that_is_over(from_target, dtype, width):
+    """A step holds what is found for all targets: to keep all steps would take the square of a sentence."""
+    attention = SequencePreservedAttention(5, width, from_target).to(dtype)
+    kept: list[StorageWeakRef] = []
+    most = 0
+
+    def step(self, found, words):
+        nonlocal most
+        result = one_step(self, found, words)
+        kept.append(StorageWeakRef(result.untyped_storage()))
+        most = max(most, sum(not one.expired() for one in kept))
+        return result
+
+    one_step = SequencePreservedAttention._step
+    with mock.patch.object(SequencePreservedAttention, "_step", step), torch.inference_mode():
+        attention(torch.randn(2, 40, 5).to(dtype), torch.ones(2, 40, dtype=torch.bool))
+    assert len(kept) == 39 and most <= 2
 
 
 @pytest.mark.parametrize(("dtype", "most"), [(torch.float, 39), (torch.bfloat16, 10)])

@@ -68,17 +68,19 @@ class SequencePreservedAttention(nn.Module):
         """
         positions, together = read.size(1), _leaving_together(read)
         attention, _, new = read.chunk(3, -1)
-        found, first, done = attention.sigmoid() * new.tanh(), 0, []  # first: the target that `found` begins with
+        found, first = attention.sigmoid() * new.tanh(), 0  # first: the target that `found` begins with
+        done = _Done(torch.empty_like(found))
         if self.from_target:
             read = F.pad(read, (0, 0, 0, 0, together - 1, 0))
         for step in range(1, positions):
-            done.append(found[:, step - 1 - first])
+            done.add(found[:, step - 1 - first])
             found, first = found[:, step - step % together - first :], step - step % together
             words = read[:, step - 1 : step]
             if self.from_target:  # target p reads the word p − step
                 words = read[:, together - 1 + first - step : together - 1 + positions - step]
             found = self._step(found, words)
-        return torch.stack([*done, found[:, positions - 1 - first]], 1)
+        done.add(found[:, positions - 1 - first])
+        return done.all()
 
     def _step(self, found: Tensor, words: Tensor) -> Tensor:
         """(2, N, B, width) after one more word. words: (2, N or 1, B, 3 · width)."""
@@ -91,6 +93,30 @@ class SequencePreservedAttention(nn.Module):
         attention, reset = gates.chunk(2, -1)
         new = (words[..., 2 * width :] + reset * recurrent[..., 2 * width :]).tanh()
         return torch.lerp(found, new, attention)
+
+
+class _Done:
+    """What has been found for the targets so far, one after another. Where no gradients are wanted it is copied: a view
+    would keep all of `found` of each step, which are n² vectors of a sentence of n words.
+
+    copies: (2, P, B, width), what they are copied to.
+    """
+
+    def __init__(self, copies: Tensor) -> None:
+        self._copies, self._count = copies, 0
+        self._views: list[Tensor] = []
+
+    def add(self, target: Tensor) -> None:
+        """target: (2, B, width), of the next target."""
+        if torch.is_grad_enabled():
+            self._views.append(target)
+        else:
+            self._copies[:, self._count].copy_(target)
+        self._count += 1
+
+    def all(self) -> Tensor:
+        """(2, P, B, width), of all targets."""
+        return torch.stack(self._views, 1) if self._views else self._copies
 
 
 def _leaving_together(read: Tensor) -> int:
