@@ -37,6 +37,7 @@ from transition_parser.search import search
 from transition_parser.sentences.objects import checked_forms, sentences_from, whole_sentences
 from transition_parser.sentences.streams import in_chunks
 from transition_parser.text.columns import DOMAIN, Marks
+from transition_parser.text.lengths import LONGEST
 from transition_parser.text.pieces import normalise
 
 AnySentence = Sentence | AmrEntry
@@ -73,7 +74,9 @@ class Parser:
     with its share. domain: which of the corpora that the model was trained on the texts resemble, for models that read
     it (`--read-domain`); by default none in particular. lenpen: of a beam, see `search`; by default 1, of AMRs 4.
     nbest: how many parses of each sentence are wanted, each a different graph: `parse.alternatives` has the others. The
-    beam must be as wide at least; there may be fewer. By default 1: none but the best.
+    beam must be as wide at least; there may be fewer. By default 1: none but the best. longest: the longest sentence,
+    in words, where one of more than 100 characters counts as one for each 100: texts are divided there, with a warning,
+    and a longer sentence that is given is refused. Memory grows with the words of a sentence, time with their square.
 
     Raises `InputError` for options out of range and for a model whose weights are not all finite numbers.
     """
@@ -90,11 +93,14 @@ class Parser:
         domain: str | None = None,
         lenpen: float | None = None,
         nbest: int = 1,
+        longest: int = LONGEST,
     ) -> None:
         if beam < 1 or (batch_tokens is not None and batch_tokens < 1) or (threads is not None and threads < 1):
             raise InputError("beam, batch size and threads must be 1 or more")
         if lenpen is not None and not 0 <= lenpen < math.inf:
             raise InputError(f"lenpen must be a number of 0 or more, not {lenpen}")
+        if longest < 1:
+            raise InputError(f"longest must be 1 or more, not {longest}")
         if nbest < 1:
             raise InputError(f"nbest must be 1 or more, not {nbest}")
         if nbest > beam and not model.searches_directly:
@@ -108,6 +114,7 @@ class Parser:
             "domain": domain,
             "lenpen": lenpen,
             "nbest": nbest,
+            "longest": longest,
         }
         if domain is not None:
             if model.inputs is None or DOMAIN not in model.inputs:
@@ -123,7 +130,7 @@ class Parser:
         self._full: ParserModel | None = full  # for pickling, but of a model that is on disk
         self.resources = resources
         self.beam, self.batch_tokens = beam, batch_tokens or 8000 * min(beam, 4)
-        self.nbest = nbest
+        self.nbest, self.longest = nbest, longest
         self.threads = threads or torch.get_num_threads()
         self.formalism: Formalism[Any, Any, Any] = formalism_of(resources.parser.system)
         self.lenpen = self.formalism.lenpen if lenpen is None else lenpen
@@ -141,6 +148,7 @@ class Parser:
         others: Sequence[str | os.PathLike] = (),
         lenpen: float | None = None,
         nbest: int = 1,
+        longest: int = LONGEST,
     ) -> Parser:
         """A parser from a checkpoint file, an exported folder, or the name of a model (`models`).
 
@@ -150,7 +158,7 @@ class Parser:
         loaded, resources = load_model(model)
         if others:
             loaded = Ensemble([loaded, *(_of_same_data(path, resources) for path in others)])
-        parser = cls(loaded, resources, beam, batch_tokens, device, precision, threads, domain, lenpen, nbest)
+        parser = cls(loaded, resources, beam, batch_tokens, device, precision, threads, domain, lenpen, nbest, longest)
         parser._full, parser._path, *parser._others = None, *map(_from_anywhere, (model, *others))
         return parser
 
@@ -183,7 +191,7 @@ class Parser:
         """
         if isinstance(text, os.PathLike):
             return list(self.parse_stream(self.read(text)))
-        return list(self.parse_stream(sentences_from(text, self.formalism.sentence)))
+        return list(self.parse_stream(sentences_from(text, self.formalism.sentence, self.longest)))
 
     def parse_sents(self, sentences: Iterable[str]) -> list[str]:
         """The parse of each sentence as text, as amrlib's `parse_sents` gives them: an AMR in PENMAN with comments,
@@ -197,7 +205,7 @@ class Parser:
 
     def read(self, path: str | os.PathLike, tokenised: bool = True, raw: bool = False) -> Iterator[AnySentence]:
         """The sentences of a file, as `parse_stream` takes them; see `transition_parser.sentences`."""
-        return self.formalism.read(path, tokenised, raw)
+        return self.formalism.read(path, tokenised, raw, self.longest)
 
     def parse_stream(self, sentences: Iterable[AnySentence], chunk: int | None = None) -> Iterator[AnyParse]:
         """Yields the parses in the order of the sentences, holding few at a time: `chunk`, by default 4096."""
@@ -218,7 +226,7 @@ class Parser:
                 give_back_freed_memory()
 
     def _to_parse(self, sentence: AnySentence, number: int) -> _ToParse:
-        forms = checked_forms(sentence, self.formalism.sentence, number)
+        forms = checked_forms(sentence, self.formalism.sentence, number, self.longest)
         return _ToParse(sentence, [normalise(form) for form in forms])
 
     @property

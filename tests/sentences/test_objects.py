@@ -1,5 +1,6 @@
 """What `Parser.parse` takes, without a model."""
 
+import dataclasses
 from types import MappingProxyType
 
 import pytest
@@ -109,3 +110,17 @@ def test_sentences_in_a_stream():
         checked_forms(Sentence((Row("1", "a"), Row("2", ""))), Sentence, 3)
     with pytest.raises(InputError, match=r"sentence 2 is 'Dogs bark', not of the class AmrEntry"):
         checked_forms("Dogs bark", AmrEntry, 2)
+
+
+@pytest.mark.parametrize("kind", [Sentence, AmrEntry])
+def test_a_sentence_that_is_too_long_is_refused(kind):
+    sentence = dataclasses.replace(kind.from_words(["a"] * 5), path="x.conllu", line=7)
+    assert checked_forms(sentence, kind, 3, longest=5) == ["a"] * 5
+    with pytest.raises(
+        InputError, match=r"x.conllu:7: sentence 3 has 5 words, and may have 4: divide it, or --longest"
+    ):
+        checked_forms(sentence, kind, 3, longest=4)
+    with pytest.raises(InputError, match=r"sentence 1 has 2 words that count as 11, as long words do, and may have 10"):
+        checked_forms(kind.from_words(["a", "b" * 1000]), kind, 1, longest=10)
+    of_text = dataclasses.replace(sentence, spans=((0, 1),) * 5)
+    assert checked_forms(of_text, kind, 3, longest=4) == ["a"] * 5  # its rules of tokens may find some more

@@ -15,6 +15,7 @@ from transition_parser.sentences.rows import Reading
 TEXT = "\n\nDr. Hale didn't\nsleep. Was she ill?\n\n \nNobody knows. No.\r\nWhy?\n\n\nGo – now!\n\n"
 HEADER = "# AMR release; corpus: x\n\n"
 ROWS = [{"id": 1, "text": "Go now ."}, {"text": None, "id": 2}, {"text": " \n", "id": 3}, {"text": "Hi .\nNo ."}] * 3
+pytestmark = pytest.mark.filterwarnings("ignore:.*is longer than 2 words")
 FILES = {
     "conllu": (SAMPLE.read_text(encoding="utf-8") + "\n\n", Sentence, Reading()),
     "bom.conllu": ("\ufeff" + SAMPLE.read_text(encoding="utf-8"), Sentence, Reading()),
@@ -24,6 +25,7 @@ FILES = {
     "amrs.txt": (TEXT, AmrEntry, Reading()),
     "raw.trees.txt": (TEXT, Sentence, Reading(raw=True)),
     "raw.amrs.txt": (TEXT, AmrEntry, Reading(raw=True)),
+    "long.txt": (TEXT, Sentence, Reading(raw=True, longest=2)),
     "jsonl": ("\n".join(map(json.dumps, ROWS)) + "\n\n", Sentence, Reading(column="text")),
     "raw.jsonl": ("\n".join(map(json.dumps, ROWS)), AmrEntry, Reading(column="text", raw=True)),
 }

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from tests.text.test_tokens import TEXTS
-from transition_parser.errors import InputError
+from transition_parser.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry, parse_bank
 from transition_parser.graphs.conllu import Sentence, parse_conllu
 from transition_parser.sentences import read_amr_sentences, read_sentences
@@ -146,3 +146,31 @@ def test_the_error_of_a_long_text_is_short():
 def test_entries_can_be_read_back():
     text = "".join(f"# ::id {e.id}\n# ::snt {e.text}\n\n" for e in sentences_from(TEXT, AmrEntry))
     assert len(list(parse_bank((line.encode() for line in text.split("\n")), graphs=False))) == 4
+
+
+@READERS
+def test_one_warning_says_where_sentences_are_divided(read, tmp_path):
+    path = tmp_path / "long.txt"
+    path.write_text("Go. Stop it. 1 2 3 4 5 6 7 8 9")
+    with pytest.warns(ParserWarning) as warned:
+        found = list(read(path, raw=True, longest=4))
+    assert [sentence.forms for sentence in found[2:]] == [["1", "2", "3", "4"], ["5", "6", "7", "8"], ["9"]]
+    assert len(warned) == 1
+    assert str(warned[0].message).startswith(f"{path}: sentence 3 is longer than 4 words: it is divided there")
+
+
+@READERS
+@pytest.mark.parametrize("tokenised", [True, False])
+def test_a_line_that_is_one_long_sentence_is_refused(read, tokenised, tmp_path):
+    path = tmp_path / "long.txt"
+    path.write_text("a b c\nb c d e f")
+    with pytest.raises(InputError, match=rf"{path}:2: the line has more than 4 words.*--longest N"):
+        list(read(path, tokenised, longest=4))
+
+
+@KINDS
+def test_texts_in_memory_are_divided_too(kind):
+    with pytest.warns(ParserWarning, match=r"the text: sentence 2 is longer than 3 words"):
+        found = sentences_from("Go. 1 2 3 4", kind, longest=3)
+    assert [sentence.forms for sentence in found] == [["Go", "."], ["1", "2", "3"], ["4"]]
+    assert [sentence.id for sentence in found] == ["1", "2", "3"]

@@ -3,7 +3,11 @@
 import pytest
 from hypothesis import given
 
+from tests.conftest import SAMPLE
 from tests.text.test_tokens import TEXTS
+from transition_parser.graphs.conllu import read_conllu
+from transition_parser.text import segmentation
+from transition_parser.text.lengths import length
 from transition_parser.text.segmentation import segmented, segmented_lines
 
 
@@ -22,6 +26,52 @@ def test_sentences_and_what_is_between_them_make_the_text(text):
         assert all(text[token.start : token.end] == token.form for token in sentence.tokens)
         assert sentence.space_after or text[end : end + 1].strip()
     assert not text[end:].strip()
+
+
+@pytest.mark.parametrize("between", [" ", "\n"])
+@pytest.mark.parametrize("stretch", [1, 50, 1000])
+def test_long_paragraphs_are_divided_as_short_ones_are(stretch, between, monkeypatch):
+    text = between.join(str(sentence.comment("text")) for sentence in read_conllu(SAMPLE))
+    whole = list(segmented(text))
+    assert len(whole) > 10
+    monkeypatch.setattr(segmentation, "_STRETCH", stretch)
+    assert list(segmented(text)) == whole
+
+
+@pytest.mark.parametrize("line", ["Go now. Stop that!", "a", "3 " * 50_000, "a" * 100_000])
+def test_a_paragraph_without_end_is_divided_before_it_is_read(line):
+    def lines():
+        for _ in range(200_000):
+            yield line
+        raise AssertionError("all of it was read")
+
+    found = segmented_lines(lines(), longest=1000)
+    assert [next(found).opens_paragraph for _ in range(3)] == [True, False, False]
+
+
+@pytest.mark.parametrize("stretch", [7, 1 << 18])
+@given(text=TEXTS)
+def test_sentences_are_divided_where_they_are_too_long(stretch, text):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(segmentation, "_STRETCH", stretch)
+        some = list(segmented(text, longest=3))
+    tokens = [token for sentence in some for token in sentence.tokens]
+    assert "".join(token.form for token in tokens) == "".join(text.split())
+    for sentence in some:
+        words = [word for token in sentence.tokens for word in token.words]
+        assert length(words) <= 3 or len(sentence.tokens) == 1
+        assert text[sentence.start :].startswith(sentence.text)
+
+
+def test_what_goes_on_is_told():
+    found = list(segmented("1 2 3 4 5. Six is here.", longest=3))
+    assert [(sentence.text, sentence.goes_on) for sentence in found] == [
+        ("1 2 3", True),
+        ("4 5.", False),
+        ("Six is here", True),
+        (".", False),
+    ]
+    assert [sentence.opens_paragraph for sentence in found] == [True, False, False, False]
 
 
 @given(text=TEXTS)

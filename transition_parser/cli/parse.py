@@ -32,6 +32,7 @@ from transition_parser.cli.options import OptionsOf, add_user_dir, check_options
 from transition_parser.errors import InputError
 from transition_parser.files import folder
 from transition_parser.formalisms import AMR
+from transition_parser.text.lengths import LONGEST
 
 if TYPE_CHECKING:
     from transition_parser.bulk import Job
@@ -77,6 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _add_search(parser)
     _add_text(parser)
+    _add_longest(parser)
     _add_written(parser)
 
 
@@ -127,6 +129,18 @@ def _add_text(parser: argparse.ArgumentParser) -> None:
     )
     text.add_argument(
         "--raw", action="store_true", help="text is divided into neither sentences nor words: use rules for English"
+    )
+
+
+def _add_longest(parser: argparse.ArgumentParser) -> None:
+    """--longest"""
+    parser.add_argument(
+        "--longest",
+        type=positive,
+        default=LONGEST,
+        metavar="N",
+        help="the longest sentence, in words (default %(default)s; a word of more than 100 characters counts as one "
+        "for each 100): raw text is divided there, with a warning, and a longer sentence that is given is refused",
     )
 
 
@@ -208,6 +222,7 @@ def _job(arguments: argparse.Namespace) -> Job:
         arguments.ensemble,
         arguments.lenpen,
         arguments.nbest,
+        arguments.longest,
     )
     check_options(arguments, OPTIONS, parser.formalism, f"{arguments.model} is a model of {parser.formalism.name}")
     wanted = {
@@ -217,7 +232,7 @@ def _job(arguments: argparse.Namespace) -> Job:
         "wiki": not arguments.no_wiki,
     }
     added = arguments.parse_column or parser.formalism.suffix.lstrip(".")
-    reading = Reading(not arguments.tokenize, arguments.raw, arguments.column, added)
+    reading = Reading(not arguments.tokenize, arguments.raw, arguments.column, added, arguments.longest)
     return Job(parser, reading, {name: wanted[name] for name in parser.formalism.annotations})
 
 

@@ -14,6 +14,7 @@ from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.parses import AmrParse, replay_amr
 from transition_parser.sentences import read_amr_sentences
+from transition_parser.text.lengths import LONGEST
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import AmrState
 
@@ -41,8 +42,10 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     sums = ("_match", "_system", "_gold")
     figures: ClassVar = {"smatch": _smatch}
 
-    def read(self, path: str | os.PathLike, tokenised: bool = True, raw: bool = False) -> Iterator[AmrEntry]:
-        return read_amr_sentences(path, tokenised, raw)
+    def read(
+        self, path: str | os.PathLike, tokenised: bool = True, raw: bool = False, longest: int = LONGEST
+    ) -> Iterator[AmrEntry]:
+        return read_amr_sentences(path, tokenised, raw, longest)
 
     def replay(
         self,

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
+from transition_parser.text.lengths import LONGEST
+
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
     from transition_parser.modules.contract import Hypothesis
@@ -83,7 +85,9 @@ class Formalism(ABC, Generic[E, P, G]):
     # --- parsing ----------------------------------------------------------------------------
 
     @abstractmethod
-    def read(self, path: str | os.PathLike, tokenised: bool = True, raw: bool = False) -> Iterator[E]:
+    def read(
+        self, path: str | os.PathLike, tokenised: bool = True, raw: bool = False, longest: int = LONGEST
+    ) -> Iterator[E]:
         """Yields the sentences to parse of a file, `-` for standard input; see `transition_parser.sentences`."""
 
     @abstractmethod

@@ -13,6 +13,7 @@ from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
 from transition_parser.parses import Parse, graph_of, replay_tree
 from transition_parser.sentences import read_sentences
+from transition_parser.text.lengths import LONGEST
 from transition_parser.transitions import TREE_SYSTEMS, Roots, make_system
 from transition_parser.transitions.tree_system import NO_HEAD, State
 
@@ -39,8 +40,10 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     sums = ("_words", "_heads", "_labelled")
     figures: ClassVar = {"uas": _percent_of_words("_heads"), "las": _percent_of_words("_labelled")}
 
-    def read(self, path: str | os.PathLike, tokenised: bool = True, raw: bool = False) -> Iterator[Sentence]:
-        return read_sentences(path, tokenised, raw)
+    def read(
+        self, path: str | os.PathLike, tokenised: bool = True, raw: bool = False, longest: int = LONGEST
+    ) -> Iterator[Sentence]:
+        return read_sentences(path, tokenised, raw, longest)
 
     def replay(
         self,

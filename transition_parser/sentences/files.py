@@ -14,7 +14,8 @@ from transition_parser.errors import input_error
 from transition_parser.graphs.bank import AmrEntry, parse_bank
 from transition_parser.graphs.conllu import Sentence, decode_line, parse_conllu
 from transition_parser.sentences.streams import standard_input
-from transition_parser.sentences.texts import OF_TEXT, on_one_line, rows_of
+from transition_parser.sentences.texts import MORE, OF_TEXT, on_one_line, rows_of, with_warning
+from transition_parser.text.lengths import LONGEST
 from transition_parser.text.segmentation import segmented_lines
 from transition_parser.text.tokens import tokenise, tokens
 
@@ -43,18 +44,23 @@ class Start(NamedTuple):
 WHOLE = Start(1, 0)
 
 
-def read_sentences(path: str | os.PathLike, tokenised: bool = True, raw: bool = False) -> Iterator[Sentence]:
+def read_sentences(
+    path: str | os.PathLike, tokenised: bool = True, raw: bool = False, longest: int = LONGEST
+) -> Iterator[Sentence]:
     """Yields the sentences of a file, `-` for standard input, as they are read.
 
     A file whose first line that is no comment holds a tab, or whose name ends in `.conllu`, is CoNLL-U; in
     any other each line that is not blank is one sentence. tokenised: its words are divided by white
     space; if False they are found by the rules of `text.tokens`. raw: the file is text of any number of sentences,
-    whose paragraphs end at blank lines, whatever it looks like.
+    whose paragraphs end at blank lines, whatever it looks like. longest: a sentence of it that is longer is divided,
+    with a warning; see `text.lengths`.
     """
-    return _read(path, Sentence, tokenised, raw)
+    return _read(path, Sentence, tokenised, raw, longest)
 
 
-def read_amr_sentences(path: str | os.PathLike, tokenised: bool = True, raw: bool = False) -> Iterator[AmrEntry]:
+def read_amr_sentences(
+    path: str | os.PathLike, tokenised: bool = True, raw: bool = False, longest: int = LONGEST
+) -> Iterator[AmrEntry]:
     """Yields the sentences of a file, `-` for standard input, each as an entry with `# ::tok` and `# ::id`.
 
     A file that opens with a comment `# ::…`, or whose name ends in `.amr`, is an AMR bank
@@ -62,13 +68,13 @@ def read_amr_sentences(path: str | os.PathLike, tokenised: bool = True, raw: boo
     each line that is not blank is one sentence, and its number its id. raw: see `read_sentences`; tokens are those of
     spaCy's rules for English, as in AMR text that is not tokenised.
     """
-    return _read(path, AmrEntry, tokenised, raw)
+    return _read(path, AmrEntry, tokenised, raw, longest)
 
 
-def _read(path: str | os.PathLike, kind: type[T], tokenised: bool, raw: bool) -> Iterator[T]:
+def _read(path: str | os.PathLike, kind: type[T], tokenised: bool, raw: bool, longest: int) -> Iterator[T]:
     with opened(path) as (lines, name):
         head, layout = head_and_layout(lines, name, kind, raw)
-        yield from _some(sentences_of(chain(head, lines), name, kind, layout, tokenised), name)
+        yield from _some(sentences_of(chain(head, lines), name, kind, layout, tokenised, longest=longest), name)
 
 
 @contextmanager
@@ -96,10 +102,16 @@ def head_and_layout(lines: Iterator[bytes], name: str, kind: Kind, raw: bool) ->
 
 
 def sentences_of(
-    lines: Iterable[bytes], name: str, kind: Kind, layout: Layout, tokenised: bool, start: Start = WHOLE
+    lines: Iterable[bytes],
+    name: str,
+    kind: Kind,
+    layout: Layout,
+    tokenised: bool,
+    start: Start = WHOLE,
+    longest: int = LONGEST,
 ) -> Iterator[Any]:
-    """The sentences of some lines. start: where these begin in their file."""
-    return _READERS[kind, layout](lines, name, tokenised, start)
+    """The sentences of some lines. start: where these begin in their file. longest: see `read_sentences`."""
+    return _READERS[kind, layout](lines, name, tokenised, start, longest)
 
 
 def _head(lines: Iterator[bytes]) -> list[bytes]:
@@ -139,41 +151,50 @@ def _is_conllu(head: list[bytes], name: str) -> bool:
     return name.endswith(".conllu") or bool(head and b"\t" in head[-1] and not head[-1].startswith(b"#"))
 
 
-def _conllu(lines: Iterable[bytes], name: str, _tokenised: bool, start: Start) -> Iterator[Sentence]:
+def _conllu(lines: Iterable[bytes], name: str, _tokenised: bool, start: Start, _longest: int) -> Iterator[Sentence]:
     return parse_conllu(lines, name, start.line)
 
 
-def _trees_of_lines(lines: Iterable[bytes], name: str, tokenised: bool, start: Start) -> Iterator[Sentence]:
-    for _number, line in _lines(lines, name, start):
+def _trees_of_lines(
+    lines: Iterable[bytes], name: str, tokenised: bool, start: Start, longest: int
+) -> Iterator[Sentence]:
+    for _number, line in _lines(lines, name, start, longest):
         comments = (f"# text = {on_one_line(line)}",)
         yield Sentence.from_words(line.split(), comments) if tokenised else Sentence(rows_of([*tokens(line)]), comments)
 
 
-def _lines(lines: Iterable[bytes], name: str, start: Start) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank, with their numbers."""
+def _lines(lines: Iterable[bytes], name: str, start: Start, longest: int) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, with their numbers. Raises `InputError` for one of more words than `longest`."""
     for number, raw in enumerate(lines, start.line):
         line = decode_line(raw, name, number)
+        if len(line) > longest and len(line.split(None, longest)) > longest:  # all words of it might fill the memory
+            problem = f"the line has more than {longest} words, and is one sentence: divide it, or {MORE} allows it"
+            raise input_error(problem, name, number)
         if line.strip():
             yield number, line
 
 
-def _bank(lines: Iterable[bytes], name: str, _tokenised: bool, start: Start) -> Iterator[AmrEntry]:
+def _bank(lines: Iterable[bytes], name: str, _tokenised: bool, start: Start, _longest: int) -> Iterator[AmrEntry]:
     for entry in parse_bank(lines, name, graphs=False, first=start.line):
         words = entry.tokens or tokenise(entry.text)
         yield replace(entry, metadata={**entry.metadata, "tok": " ".join(words)})
 
 
-def _amrs_of_lines(lines: Iterable[bytes], name: str, tokenised: bool, start: Start) -> Iterator[AmrEntry]:
-    for count, (number, line) in enumerate(_lines(lines, name, start), start.sentences + 1):
+def _amrs_of_lines(
+    lines: Iterable[bytes], name: str, tokenised: bool, start: Start, longest: int
+) -> Iterator[AmrEntry]:
+    for count, (number, line) in enumerate(_lines(lines, name, start, longest), start.sentences + 1):
         words = line.split() if tokenised else tokenise(line)
         entry = AmrEntry.from_words(words, {"id": str(count), "snt": on_one_line(line)})
         yield replace(entry, path=name, line=number)
 
 
 def _of_paragraphs(kind: type[T]) -> Callable[..., Iterator[T]]:
-    def read(lines: Iterable[bytes], name: str, _tokenised: bool, start: Start) -> Iterator[T]:
+    def read(lines: Iterable[bytes], name: str, _tokenised: bool, start: Start, longest: int) -> Iterator[T]:
         decoded = (decode_line(raw, name, number) for number, raw in enumerate(lines, start.line))
-        found: Iterator[T] = OF_TEXT[kind](segmented_lines(decoded), start.sentences + 1)
+        first = start.sentences + 1
+        divided = with_warning(segmented_lines(decoded, longest), name, longest, first)
+        found: Iterator[T] = OF_TEXT[kind](divided, first)
         return (replace(sentence, path=name) for sentence in found)
 
     return read

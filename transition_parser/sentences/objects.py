@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain
 from typing import Any, TypeGuard, TypeVar
 
 from transition_parser.errors import InputError, input_error
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.sentences.texts import OF_TEXT
+from transition_parser.sentences.texts import MORE, OF_TEXT, with_warning
+from transition_parser.text.lengths import LONGEST, is_longer, length
 from transition_parser.text.segmentation import TextSentence, segmented
 from transition_parser.text.tokens import tokens
 
@@ -19,8 +20,9 @@ T = TypeVar("T", Sentence, AmrEntry)
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
-def sentences_from(given: Any, kind: type[T]) -> list[T]:
-    """The sentences that an object stands for, each a `kind`.
+def sentences_from(given: Any, kind: type[T], longest: int = LONGEST) -> list[T]:
+    """The sentences that an object stands for, each a `kind`. longest: those of texts that are longer are divided, with
+    a warning.
 
     - a string is a text, which is divided into sentences and tokens here
     - a list of strings is a list of texts where any of them holds white space, else the words of one sentence
@@ -31,13 +33,13 @@ def sentences_from(given: Any, kind: type[T]) -> list[T]:
     for anything else, and for a sentence without words or with a word that is empty.
     """
     if isinstance(given, str):
-        return list(OF_TEXT[kind](_divided(given, "the text")))
+        return list(OF_TEXT[kind](_divided(given, "the text", longest)))
     if not _is_list(given):
         raise InputError(f"{_shown(given)} can't be parsed: {_accepted(kind)}")
     items = list(given)
     if items and all(isinstance(item, str) for item in items):
         if any(len(item.split()) > 1 or item != item.strip() for item in items):
-            texts = [_divided(text, f"text {number}") for number, text in enumerate(items, 1)]
+            texts = [_divided(text, f"text {number}", longest) for number, text in enumerate(items, 1)]
             return list(OF_TEXT[kind](chain.from_iterable(texts)))
         return [_one(items, kind, "")]
     return [_sentence(item, kind, number) for number, item in enumerate(items, 1)]
@@ -60,9 +62,9 @@ def whole_sentences(given: Any, kind: type[T]) -> list[T]:
     return list(OF_TEXT[kind](divided))
 
 
-def checked_forms(sentence: object, kind: type[T], number: int) -> list[str]:
+def checked_forms(sentence: object, kind: type[T], number: int, longest: int = LONGEST) -> list[str]:
     """The words of the sentence with this number. Raises `InputError` where it is not a `kind` with words, none of
-    them empty."""
+    them empty, and where it is longer than `longest`: but not for one of a text, which was divided there."""
     if not isinstance(sentence, kind):
         raise InputError(f"sentence {number} is {_shown(sentence)}, not of the class {kind.__name__}")
     entry: Sentence | AmrEntry = sentence
@@ -71,7 +73,16 @@ def checked_forms(sentence: object, kind: type[T], number: int) -> list[str]:
         raise input_error(f"sentence {number} has no words", entry.path, entry.line)
     if not all(forms):
         raise input_error(f"sentence {number}: word {forms.index('') + 1} is empty", entry.path, entry.line)
+    if is_longer(forms, longest) and not entry.spans:
+        raise input_error(f"sentence {number} {too_long(forms, longest)}", entry.path, entry.line)
     return forms
+
+
+def too_long(words: Sequence[str], longest: int) -> str:
+    """What is wrong with a sentence that is longer than `longest`, and what to do about it."""
+    counted = length(words)
+    as_many = "" if counted == len(words) else f" that count as {counted}, as long words do"
+    return f"has {len(words)} words{as_many}, and may have {longest}: divide it, or {MORE} allows it"
 
 
 def _sentence(item: Any, kind: type[T], number: int) -> T:
@@ -85,9 +96,9 @@ def _sentence(item: Any, kind: type[T], number: int) -> T:
     return _one(list(item), kind, f"sentence {number}: ")
 
 
-def _divided(text: str, name: str) -> list[TextSentence]:
+def _divided(text: str, name: str, longest: int) -> list[TextSentence]:
     _check_characters(text, name)
-    sentences = list(segmented(text))
+    sentences = list(with_warning(segmented(text, longest), name, longest))
     if not sentences:
         raise InputError(f"{name} has no words")
     return sentences

@@ -63,7 +63,7 @@ def read_part(part: Part, kind: Kind, reading: Reading) -> Iterator[Item]:
         head, layout = head_and_layout(file, name, kind, reading.raw)
         lines = chain(head, file) if part.begin is None else _lines_of(part, file)
         empty = part.begin is None
-        for sentence in sentences_of(lines, name, kind, layout, reading.tokenised, _start(part)):
+        for sentence in sentences_of(lines, name, kind, layout, reading.tokenised, _start(part), reading.longest):
             empty = False
             yield Item([sentence])
         if empty:
@@ -108,7 +108,7 @@ def places(path: str, kind: Kind, reading: Reading) -> Iterator[Place]:
     with opened(path) as (file, name):
         layout = Layout.LINES if table else head_and_layout(file, name, kind, reading.raw)[1]
         file.seek(0)
-        for place in _places(_blocks(file, name, layout, kind), _WEIGHTS[kind, layout]):
+        for place in _places(_blocks(file, name, layout, kind), _weight(kind, layout, reading.longest)):
             yield place
         if table is None and not place.before:
             raise no_sentences(name)
@@ -206,8 +206,11 @@ _WEIGHTS: dict[tuple[type, Layout], Callable[[_Block], int]] = {
     (Sentence, Layout.BLOCKS): _one,
     (AmrEntry, Layout.BLOCKS): _entries,
     **{(kind, Layout.LINES): _one for kind in (Sentence, AmrEntry)},
-    **{
-        (kind, Layout.PARAGRAPHS): lambda block: sum(1 for _ in segmented_lines(block.lines))
-        for kind in (Sentence, AmrEntry)
-    },
 }
+
+
+def _weight(kind: Kind, layout: Layout, longest: int) -> Callable[[_Block], int]:
+    """How many sentences a block has; longest: see `read_sentences`."""
+    if layout is Layout.PARAGRAPHS:
+        return lambda block: sum(1 for _ in segmented_lines(block.lines, longest))
+    return _WEIGHTS[kind, layout]

@@ -12,16 +12,19 @@ from transition_parser.errors import InputError, input_error, shortened
 from transition_parser.graphs.conllu import decode_line
 from transition_parser.sentences.files import Kind, Layout, sentences_of
 from transition_parser.sentences.objects import NO_TEXT
+from transition_parser.text.lengths import LONGEST
 
 
 class Reading(NamedTuple):
     """How inputs are read. tokenised, raw: see `read_sentences`. column: of tables, which one holds the text. added:
-    the column of parses that their output has besides, and that they may not have yet."""
+    the column of parses that their output has besides, and that they may not have yet. longest: see
+    `read_sentences`."""
 
     tokenised: bool = True
     raw: bool = False
     column: str | None = None
     added: str | None = None
+    longest: int = LONGEST
 
 
 class Table(Enum):
@@ -82,7 +85,7 @@ def _sentences(row: Row, kind: Kind, reading: Reading) -> list:
             raise row.error(f"character {bad.start() + 1} of the text is a zero byte or half of a surrogate pair")
         layout = Layout.PARAGRAPHS if reading.raw else Layout.LINES
         lines = (line.encode() for line in value.split("\n"))
-        return list(sentences_of(lines, row.path, kind, layout, reading.tokenised))
+        return list(sentences_of(lines, row.path, kind, layout, reading.tokenised, longest=reading.longest))
     if isinstance(value, list) and all(isinstance(word, str) and word.strip() for word in value):
         try:
             return [kind.from_words(value)] if value else []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from transition_parser.errors import ParserWarning
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Row, Sentence
 from transition_parser.text.segmentation import TextSentence
@@ -31,11 +33,29 @@ def amrs_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator[
         yield replace(entry, spans=_spans(tokens))
 
 
+MORE = "--longest N (in Python longest=N), which takes more memory and time,"
+
 # the class of sentences → how they are made
 OF_TEXT: dict[type, Callable[..., Iterator[Any]]] = {
     Sentence: trees_of_text,
     AmrEntry: amrs_of_text,
 }
+
+
+def with_warning(sentences: Iterable[TextSentence], name: str, longest: int, first: int = 1) -> Iterator[TextSentence]:
+    """The same sentences, with a warning at the first that was divided because it is longer than `longest`. name: of
+    the text. first: the number of the first sentence."""
+    warned = False
+    for number, sentence in enumerate(sentences, first):
+        if sentence.goes_on and not warned:
+            warned = True
+            warnings.warn(
+                f"{name}: sentence {number} is longer than {longest} words: it is divided there, and so is any other "
+                f"behind it that is as long; {MORE} allows longer ones",
+                ParserWarning,
+                stacklevel=2,
+            )
+        yield sentence
 
 
 def rows_of(tokens: Sequence[Token], space_after: bool = True) -> tuple[Row, ...]:

@@ -1,7 +1,8 @@
 """The sentences of English text, with their places in it.
 
-A sentence ends at a blank line, and where its tokens say so. The rules were found on the training texts of English-EWT:
-weblogs, news groups, e-mails, reviews and answers (`run/bench/segmentation.py`).
+A sentence ends at a blank line, and where its tokens say so; one that is too long for a parser is divided anywhere (see
+`text.lengths`). Text is read some at a time, so that memory does not grow with it. The rules were found on the training
+texts of English-EWT: weblogs, news groups, e-mails, reviews and answers (`run/bench/segmentation.py`).
 """
 
 from __future__ import annotations
@@ -10,17 +11,23 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from transition_parser.text.lengths import LONG_WORD, LONGEST, places_to_divide, with_short_tokens
 from transition_parser.text.tokens import EMOTICON, Token, tokens
+
+_STRETCH = 1 << 18  # characters of a paragraph that are divided together, about
+_UNSURE = 8  # tokens at the end of a stretch: what follows may change them, and what they say of sentences
 
 
 class TextSentence(NamedTuple):
     """text: as written. tokens: with their places in the whole text. opens_paragraph: True for the first sentence of a
-    paragraph. space_after: False where the next sentence follows without white space."""
+    paragraph. space_after: False where the next sentence follows without white space. goes_on: True where it was too
+    long, and the next one continues it."""
 
     text: str
     tokens: tuple[Token, ...]
     opens_paragraph: bool
     space_after: bool
+    goes_on: bool = False
 
     @property
     def start(self) -> int:
@@ -28,42 +35,85 @@ class TextSentence(NamedTuple):
         return self.tokens[0].start
 
 
-def segmented(text: str) -> Iterator[TextSentence]:
+def segmented(text: str, longest: int = LONGEST) -> Iterator[TextSentence]:
     """Yields the sentences of a text in order; between them is nothing but white space.
+
+    longest: where a sentence is longer (`text.lengths`), it is divided into several.
 
     >>> [sentence.text for sentence in segmented("Mr. Hale slept. (He was ill.) Was he?")]
     ['Mr. Hale slept.', '(He was ill.)', 'Was he?']
+    >>> [sentence.text for sentence in segmented("1 2 3 4 5", longest=2)]
+    ['1 2', '3 4', '5']
     """
-    return segmented_lines(text.split("\n"))
+    return segmented_lines(text.split("\n"), longest)
 
 
-def segmented_lines(lines: Iterable[str]) -> Iterator[TextSentence]:
-    """The same, from lines without their ends; a paragraph is divided when the blank line behind it was read."""
-    for start, paragraph in _paragraphs(lines):
-        found = [Token(start + token.start, token.words) for token in tokens(paragraph)]
+def segmented_lines(lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
+    """The same, from lines without their ends; a paragraph is divided when the blank line behind it was read, a long
+    one before."""
+    opens, rest = True, ""  # rest: of the paragraph, a sentence whose end is not known
+    for start, stretch, is_end in _stretches(lines):
+        start, text = start - len(rest), rest + stretch
+        in_text = tokens(text) if len(text) <= longest * LONG_WORD else with_short_tokens(tokens(text), longest)
+        found = [Token(start + token.start, token.words) for token in in_text]
         first = 0
-        for end in _ends(found, paragraph, start):
+        for end, goes_on in _borders(found, text, start, is_end, longest):
             some = tuple(found[first:end])
-            written = paragraph[some[0].start - start : some[-1].end - start]
+            written = text[some[0].start - start : some[-1].end - start]
             attached = end < len(found) and found[end].start == some[-1].end
-            yield TextSentence(written, some, first == 0, not attached)
-            first = end
+            yield TextSentence(written, some, opens, not attached, goes_on)
+            opens, first = False, end
+        opens, rest = opens or is_end, text[found[first].start - start :] if first < len(found) else ""
 
 
-def _paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Each stretch of lines that are not blank, with its place."""
+def _stretches(lines: Iterable[str]) -> Iterator[tuple[int, str, bool]]:
+    """Each paragraph, lines that are not blank, with its place, in stretches where it is long. True: it ends there.
+    All of a paragraph is in them but blanks at its beginning."""
     block: list[str] = []
-    start = here = 0
+    size = start = here = 0
+    is_open = False
     for line in lines:
         if line.strip():
             start = start if block else here
-            block.append(line)
-        elif block:
-            yield start, "\n".join(block)
-            block = []
+            for piece in _pieces(line):
+                if size > _STRETCH:
+                    yield start, "".join(block), False
+                    block, start, size = [], start + size, 0
+                block.append(piece)
+                size += len(piece)
+            block.append("\n")
+            size, is_open = size + 1, True
+        elif is_open:
+            yield start, "".join(block), True
+            block, size, is_open = [], 0, False
         here += len(line) + 1
-    if block:
-        yield start, "\n".join(block)
+    if is_open:
+        yield start, "".join(block), True
+
+
+def _pieces(line: str) -> Iterator[str]:
+    """The line, in pieces where it is long: they end behind a blank where there is one."""
+    first = 0
+    while len(line) - first > _STRETCH:
+        end = line.rfind(" ", first + _STRETCH // 2, first + _STRETCH) + 1 or first + _STRETCH
+        yield line[first:end]
+        first = end
+    yield line[first:]
+
+
+def _borders(tokens: Sequence[Token], text: str, start: int, is_end: bool, longest: int) -> Iterator[tuple[int, bool]]:
+    """How many tokens stand before the end of each sentence, and whether it goes on behind it. is_end: False where the
+    paragraph goes on behind these tokens; what they leave unsure is left out then."""
+    ends = [*_ends(tokens, text, start)] if tokens else []
+    if not is_end:
+        ends = [end for end in ends if end < len(tokens) - _UNSURE]
+    first = 0
+    for end in ends:
+        yield from ((place, True) for place in places_to_divide(tokens, first, end, longest))
+        yield end, False
+        first = end
+    if first < len(tokens):
+        yield from ((place, True) for place in places_to_divide(tokens, first, len(tokens), longest))
 
 
 _FINAL = re.compile(r"[.!?]+|…")
