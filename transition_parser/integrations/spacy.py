@@ -20,6 +20,7 @@ from spacy.util import minibatch
 from transition_parser.errors import InputError
 from transition_parser.formalisms import AMR, TREES, Formalism
 from transition_parser.integrations import spacy_documents as documents
+from transition_parser.integrations import spacy_noun_chunks
 from transition_parser.integrations.spacy_documents import DocSentence
 from transition_parser.integrations.spacy_models import PipelineModel
 
@@ -121,7 +122,7 @@ class _Component(Pipe):
 
 class TreeComponent(_Component):
     """Sets `head`, `dep` and `is_sent_start` of tokens, `pos` and `lemma` where they have none and the model predicts
-    them; `token._.arc_score`, `span._.tree`, `doc._.tree`."""
+    them; `token._.arc_score`, `span._.tree`, `doc._.tree`, and with them `doc.noun_chunks`."""
 
     formalism = TREES
 
@@ -136,6 +137,7 @@ class TreeComponent(_Component):
 
     def _set(self, doc: Doc, sentences: Sequence[DocSentence], parses: Sequence[Any]) -> None:
         documents.set_trees(doc, sentences, parses)
+        doc.noun_chunks_iterator = doc.vocab.get_noun_chunks  # it may have been made before the component was
 
 
 class AmrComponent(_Component):
@@ -177,6 +179,7 @@ def make_tree_component(
     lenpen: float | None,
 ) -> TreeComponent:
     """Dependency trees. The options are those of `Parser.load`."""
+    spacy_noun_chunks.register(nlp.vocab)
     values = (beam, batch_tokens, device, precision, threads, domain, lenpen)
     return TreeComponent(name, PipelineModel(model, dict(zip(OPTIONS, values, strict=True))))
 
