@@ -5,16 +5,19 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import penman
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from penman.models.amr import model as amr_of_penman
 
 from tests.amr_walks import FORMS, LEXICON, legal_actions
-from tests.conftest import ROOT, SAMPLE
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
 from tests.states.test_machine import SPECIAL
+from transition_parser.alternatives import Place
 from transition_parser.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
-from transition_parser.graphs.bank import AmrEntry, parse_entry
+from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
 from transition_parser.graphs.conllu import Row, Sentence, parse_conllu, read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.graphs.tree_text import MOST_DRAWN, arc_levels, tree_text
@@ -199,12 +202,14 @@ def test_a_tree_as_a_dictionary():
         "id": "a",
         "text": "Don't go!",
         "words": [
-            {"form": "Do", "lemma": "do", "upos": "AUX", "head": 3, "relation": "aux", "score": 0.5}
-            | {"start": None, "end": None},
-            {"form": "n't", "lemma": "not", "upos": "PART", "head": 3, "relation": "advmod", "score": 1.0}
-            | {"start": None, "end": None},
+            {"form": "Do", "lemma": "do", "upos": "AUX", "xpos": "VBP", "feats": "Mood=Imp"}
+            | {"head": 3, "relation": "aux", "score": 0.5, "start": None, "end": None},
+            {"form": "n't", "lemma": "not", "upos": "PART", "xpos": None, "feats": None}
+            | {"head": 3, "relation": "advmod", "score": 1.0, "start": None, "end": None},
         ],
+        "multiword_tokens": [{"form": "Don't", "first": 1, "last": 2}],
         "score": -0.5,
+        "probability": 1.0,
         "actions": [],
     }
 
@@ -222,6 +227,46 @@ def test_an_amr_as_a_dictionary():
     assert AmrGraph(tuple(labels), constants, edges, found["top"]) == parse.graph
     assert tuple(tuple(node["words"]) for node in found["nodes"]) == parse.alignments
     assert {i: node["wiki"] for i, node in enumerate(found["nodes"]) if node["wiki"]} == parse.wiki
+    assert tuple(node["score"] for node in found["nodes"]) == parse.node_scores
+    assert tuple(edge["score"] for edge in found["edges"]) == parse.edge_scores
+
+
+def test_triples_are_the_ones_that_penman_reads():
+    found = parse_of("She likes New York", DERIVATION, wiki=WIKI).to_dict()
+    read = penman.decode(found["penman"])
+    assert {*map(tuple, found["triples"])} == {*read.triples} and found["triples"][0][0] == read.top
+    assert found["nodes"][found["top"]]["variable"] == read.top
+    assert {node["variable"] for node in found["nodes"]} - {None} == read.variables()
+
+
+def test_triples_of_sample_graphs_are_the_ones_that_penman_reads():
+    for entry in read_bank(SAMPLE_AMR):
+        read = penman.decode(entry.amr.to_penman(), amr_of_penman)
+        due = {(t, ":mod", s) if role == ":domain" else (s, role, t) for s, role, t in read.triples}
+        assert {*entry.amr.triples()} == due and entry.amr.triples()[0][0] == read.top
+
+
+def test_a_line_of_json_has_short_numbers_and_actions_on_request():
+    parse = replace(parse_of("She likes New York", DERIVATION, wiki=WIKI), score=-0.123456, probability=0.00012345678)
+    line = parse.to_json()
+    found = json.loads(line)
+    assert "\n" not in line and "actions" not in found
+    assert (found["score"], found["probability"]) == (-0.1235, 0.0001235)
+    assert json.loads(parse.to_json(actions=True))["actions"] == DERIVATION.split()
+    ranked = replace(parse, place=Place(1, 2), alternatives=(replace(parse, place=Place(2, 2)),))
+    assert "New_York_City" in ranked.to_json() and "New_York_City" not in ranked.to_json(wiki=False)
+    (alternative,) = json.loads(ranked.to_json())["alternatives"]
+    assert alternative["penman"] == found["penman"] and alternative["alternatives"] == []
+    assert "actions" not in alternative
+
+
+def test_a_parse_has_the_text_and_the_words_of_its_sentence():
+    tree, graph = contracted(), parse_of("She likes New York", DERIVATION, {"snt": "She likes New  York"})
+    assert (tree.text, tree.words, len(tree)) == ("Don't go!", ["Do", "n't", "go", "!"], 4)
+    assert (graph.text, graph.words, len(graph)) == ("She likes New  York", ["She", "likes", "New", "York"], 4)
+    assert repr(tree) == '<Parse of 4 words: "Don\'t go!">'
+    assert repr(graph) == "<AmrParse of 4 words: 'She likes New  York'>"
+    assert len(repr(replace(graph, sentence=AmrEntry.from_words(["word"] * 1000)))) < 100
 
 
 def test_dictionaries_say_where_words_were():

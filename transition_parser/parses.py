@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from transition_parser.alternatives import Parts, Ranked
-from transition_parser.errors import InputError
+from transition_parser.errors import InputError, shortened
 from transition_parser.graphs.amr import AmrGraph, Layout, named
 from transition_parser.graphs.amr_identity import canonical
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
-from transition_parser.graphs.conllu import Sentence
+from transition_parser.graphs.conllu import Row, Sentence
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.graphs.tree_text import tree_text
 from transition_parser.text.columns import LEMMA, UNKNOWN, UPOS, Rules
@@ -38,10 +40,42 @@ SCORE_KEY = "ArcScore"  # in MISC
 _REPLACED = ("parse_score", "score", "nbest", "actions")
 _REPLACED_AMR = (*_REPLACED, "node_scores", "alignments", "node", "root", "edge")
 _OF_PLACE = ("sent_id", "newpar", "newdoc")  # beginnings of comments that say where in a text the sentence is
+_DIGITS = 4  # significant ones of numbers in lines of JSON
 
 
-@dataclass(frozen=True)
-class Parse(Ranked):
+class SentenceParse(Ranked):
+    """The parse of one sentence, a tree or an AMR. `len` of it is the number of its words."""
+
+    sentence: Any
+
+    @property
+    def text(self) -> str:
+        """The sentence as it was written; its words with spaces between them where only they are known."""
+        return self.sentence.text
+
+    @property
+    def words(self) -> list[str]:
+        """The forms of the words."""
+        return self.sentence.forms
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)} words: {shortened(self.text)!r}>"
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Strings, numbers, lists and dictionaries alone, as JSON has them."""
+
+    def to_json(self, actions: bool = False) -> str:
+        """The line that `parse --json` writes, without a line end: `to_dict`, its numbers with four significant digits.
+        actions: keep the actions."""
+        return json.dumps(_as_written(self.to_dict(), () if actions else ("actions",)), ensure_ascii=False)
+
+
+@dataclass(frozen=True, repr=False)
+class Parse(SentenceParse):
     """One sentence parsed into a tree.
 
     sentence: the input; `annotated` fills in the tree; `sentence.spans` says where its words were in a text.
@@ -101,26 +135,27 @@ class Parse(Ranked):
         """Strings, numbers, lists and dictionaries alone, as JSON has them:
 
         - `id`, `text`: of the sentence, None where it has none
-        - `words`: of each word `form`, `lemma` and `upos` (None where unknown), `head` (counted from 1; 0: the root),
-          `relation`, `score` (see `arc_scores`), and `start` and `end`, its place in the text that was parsed
-          (None where it is not known)
-        - `score`, `actions`: see `Parse`; each action as it is written
+        - `words`: of each word `form`, `lemma`, `upos`, `xpos` and `feats` (None where unknown), `head` (counted from
+          1; 0: the root), `relation`, `score` (see `arc_scores`), and `start` and `end`, its place in the text that
+          was parsed (None where it is not known)
+        - `multiword_tokens`: of each token of several words `form`, `first` and `last` (words, counted from 1)
+        - `score`, `probability`, `actions`: see `Parse`; each action as it is written
+        - `alternatives`: where alternatives were asked for, a dictionary of each, the best first
         """
-        of_text = {"id": self.sentence.id, "text": self.sentence.comment("text")}
-        rows = self.sentence.with_tags(self.upos, self.lemmas).words
-        columns = zip(rows, self.tree.heads, self.tree.relations, self.arc_scores, strict=True)
+        sentence = self.sentence.with_tags(self.upos, self.lemmas)
+        columns = zip(sentence.words, self.tree.heads, self.tree.relations, self.arc_scores, strict=True)
         words = [
-            {
-                "form": row.form,
-                "lemma": None if row.lemma == UNKNOWN else row.lemma,
-                "upos": None if row.upos == UNKNOWN else row.upos,
-                "head": head,
-                "relation": relation,
-                "score": score,
-            }
+            {"form": row.form, **_columns(row), "head": head, "relation": relation, "score": score}
             for row, head, relation, score in columns
         ]
-        return {**of_text, "words": _with_places(words, self.sentence.spans), **_derivation(self)}
+        ranges = [(row.form, *row.span) for row in sentence.rows if row.is_range]
+        return {
+            "id": sentence.id,
+            "text": sentence.comment("text"),
+            "words": _with_places(words, sentence.spans),
+            "multiword_tokens": [{"form": form, "first": first, "last": last} for form, first, last in ranges],
+            **_derivation(self),
+        }
 
     def to_spacy(self, vocab: Vocab) -> Doc:
         """A document of spaCy with the words, their columns and the tree; see `transition_parser.documents`."""
@@ -144,8 +179,8 @@ class Parse(Ranked):
         return svg_of(lambda file: draw_tree(self.sentence.forms, self.tree, file))
 
 
-@dataclass(frozen=True)
-class AmrParse(Ranked):
+@dataclass(frozen=True, repr=False)
+class AmrParse(SentenceParse):
     """One sentence parsed into an AMR.
 
     sentence: the input. graph: the AMR. alignments: for each node the words that it came from. wiki: node → value of
@@ -216,34 +251,51 @@ class AmrParse(Ranked):
         - `words`: of each word `form`, and `start` and `end`, its place in the text that was parsed (None where it is
           not known)
         - `penman`: the graph in PENMAN, with `:wiki`
-        - `nodes`: of each node `label`, `constant` (True for `-`, `6`, `"New"`), `words` (counted from 0; those it came
-          from), and `wiki` (None where it has none)
-        - `edges`: of each `source` and `target` (nodes counted from 0) and `role` (without colon; no inverse roles)
+        - `nodes`: of each node `label`, `constant` (True for `-`, `6`, `"New"`), `variable` (in `penman`; None of
+          constants), `words` (counted from 0; those it came from), `wiki` (None where it has none), and `score` (see
+          `node_scores`; None where it is not known)
+        - `edges`: of each `source` and `target` (nodes counted from 0), `role` (without colon; no inverse roles), and
+          `score`
         - `top`: the node that PENMAN writes first
-        - `score`, `actions`: as of `Parse.to_dict`
+        - `triples`: the graph as the package `penman` has it, `["w", ":ARG0", "b"]`, the concept of the top first
+        - `score`, `probability`, `actions`, `alternatives`: as of `Parse.to_dict`
 
         Raises `InputError` for a graph that is nested too deeply for PENMAN.
         """
         graph, entry = self.graph, self.sentence
+        variables = graph.variables()
+        node_scores = self.node_scores or [None] * len(graph)
+        edge_scores = self.edge_scores or [None] * len(graph.edges)
         nodes = [
             {
                 "label": label,
                 "constant": node in graph.constants,
+                "variable": variables[node],
                 "words": list(self.alignments[node]),
                 "wiki": self.wiki.get(node),
+                "score": score,
             }
-            for node, label in enumerate(graph.labels)
+            for node, (label, score) in enumerate(zip(graph.labels, node_scores, strict=True))
         ]
+        edges = zip(graph.edges, edge_scores, strict=True)
         return {
             "id": entry.id,
             "text": entry.metadata.get("snt"),
             "words": _with_places([{"form": form} for form in entry.forms], entry.spans),
             "penman": self.to_penman(),
             "nodes": nodes,
-            "edges": [edge._asdict() for edge in graph.edges],
+            "edges": [{**edge._asdict(), "score": score} for edge, score in edges],
             "top": graph.top,
+            "triples": [list(triple) for triple in graph.triples(self.wiki)],
             **_derivation(self),
         }
+
+    def to_json(self, actions: bool = False, wiki: bool = True) -> str:
+        """See `SentenceParse`. wiki: keep `:wiki`."""
+        if wiki:
+            return super().to_json(actions)
+        alternatives = tuple(replace(parse, wiki={}) for parse in self.alternatives)
+        return replace(self, wiki={}, alternatives=alternatives).to_json(actions)
 
     def __str__(self) -> str:
         """The graph in PENMAN, with `:wiki`."""
@@ -264,8 +316,26 @@ def _with_places(words: list[dict[str, Any]], spans: Sequence[tuple[int, int]]) 
     return [{**word, "start": start, "end": end} for word, (start, end) in zip(words, places, strict=True)]
 
 
+def _columns(row: Row) -> dict[str, str | None]:
+    columns = {"lemma": row.lemma, "upos": row.upos, "xpos": row.xpos, "feats": row.feats}
+    return {name: None if value == UNKNOWN else value for name, value in columns.items()}
+
+
 def _derivation(parse: Parse | AmrParse) -> dict[str, Any]:
-    return {"score": parse.score, "actions": [str(action) for action in parse.actions]}
+    actions = [str(action) for action in parse.actions]
+    found: dict[str, Any] = {"score": parse.score, "probability": parse.probability, "actions": actions}
+    if parse.place:
+        found["alternatives"] = [other.to_dict() for other in parse.alternatives]
+    return found
+
+
+def _as_written(value: Any, left_out: Collection[str]) -> Any:
+    """Plain data with shorter numbers, and without some keys."""
+    if isinstance(value, dict):
+        return {key: _as_written(inner, left_out) for key, inner in value.items() if key not in left_out}
+    if isinstance(value, list):
+        return [_as_written(inner, left_out) for inner in value]
+    return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
 
 
 def replay_tree(

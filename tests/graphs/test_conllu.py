@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,6 +35,16 @@ def test_sample_has_what_it_is_for():
     rows = [row for s in sentences for row in s.rows]
     assert any(row.is_range for row in rows) and any("." in row.id for row in rows)
     assert any(" " in row.form for row in rows) and any(row.form == "_" for row in rows)
+
+
+def test_the_text_of_a_sentence_is_its_comment_or_is_put_together_from_its_tokens():
+    (sentence,) = parse(GOOD)
+    assert sentence.text == "don't 10 000"
+    assert replace(sentence, comments=("# text = Don't  10 000!",)).text == "Don't  10 000!"
+    attached = [Row("1", "a", misc="SpaceAfter=No"), Row("2", "b", misc="Gloss=x|SpaceAfter=No"), Row("3", "c")]
+    assert Sentence((*attached, Row("4", "d"))).text == "abc d"
+    token = Row("1-2", "du", misc="SpaceAfter=No")
+    assert Sentence((token, Row("1", "de"), Row("2", "le"), Row("3", "!"))).text == "du!"
 
 
 def test_ranges_and_empty_nodes_are_no_words():

@@ -112,7 +112,8 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         none), and the fields of all."""
         tree, rows = sentence.tree(), sentence.words
         return {
-            **_named(sentence),
+            "id": sentence.id,
+            "text": sentence.text,
             "words": sentence.forms,
             "upos": [row.upos for row in rows],
             "lemmas": [row.lemma for row in rows],
@@ -149,11 +150,6 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         if system is None:
             return {"_words": len(gold), "_heads": 0, "_labelled": 0}
         return dict(zip(self.sums, attachment_scores([gold], [system]), strict=True))
-
-
-def _named(sentence: Sentence) -> dict[str, str | None]:
-    text = next((c.partition("=")[2].strip() for c in sentence.comments if c.startswith("# text =")), None)
-    return {"id": sentence.id, "text": text or " ".join(sentence.forms)}
 
 
 def _gold(sentence: Sentence, system: str, path: str | os.PathLike) -> Gold:

@@ -98,6 +98,17 @@ class AmrGraph:
             names.append(letter if used[letter] == 1 else f"{letter}{used[letter]}")
         return names
 
+    def triples(self, wiki: Mapping[int, str] | None = None) -> list[tuple[str, str, str]]:
+        """The graph as the package `penman` has it: `("w", ":instance", "want-01")` for each concept, that of the top
+        first, then `("w", ":ARG0", "b")` for each edge, `:domain` as `:mod`. wiki: see `to_penman`."""
+        names = [name or label for name, label in zip(self.variables(), self.labels)]
+        concepts = sorted(set(range(len(self))) - self.constants, key=lambda node: (node != self.top, node))
+        return [
+            *((names[node], ":instance", self.labels[node]) for node in concepts),
+            *((names[node], ":wiki", value) for node, value in (wiki or {}).items()),
+            *((names[source], f":{role}", names[target]) for source, role, target in self.edges),
+        ]
+
     def to_penman(
         self,
         alignments: Sequence[Sequence[int]] | None = None,

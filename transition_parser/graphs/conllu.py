@@ -106,6 +106,12 @@ class Sentence:
         return None
 
     @property
+    def text(self) -> str:
+        """The value of `# text = ...`; where there is none the tokens, with a space after each that has no
+        `SpaceAfter=No`."""
+        return self.comment("text") or "".join(_tokens_with_spaces(self.rows)).strip(" ")
+
+    @property
     def is_alternative(self) -> bool:
         """True for another parse of the sentence before (`# nbest = 2/5`)."""
         return any(_ALTERNATIVE.fullmatch(comment) for comment in self.comments)
@@ -169,6 +175,17 @@ class Sentence:
         index = [i for i, row in enumerate(self.rows) if row.is_word][number - 1]
         line = None if self.line is None else self.line + len(self.comments) + index
         return input_error(problem, self.path, line, self.id)
+
+
+def _tokens_with_spaces(rows: Iterable[Row]) -> Iterator[str]:
+    """The tokens, each with the space behind it; a multi-word token stands for its words."""
+    last = 0  # the last word of the multi-word token before
+    for row in rows:
+        if row.is_range:
+            last = row.span[1]
+        elif not row.is_word or int(row.id) <= last:
+            continue
+        yield row.form if "SpaceAfter=No" in row.misc.split("|") else f"{row.form} "
 
 
 def read_conllu(path: str | os.PathLike) -> Iterator[Sentence]:
