@@ -1,4 +1,4 @@
-"""What a job writes: CoNLL-U or an AMR bank from sentences, JSONL from JSONL, Parquet from Parquet."""
+"""What a job writes: CoNLL-U, an AMR bank or lines of JSON from sentences, JSONL from JSONL, Parquet from Parquet."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from typing import Any, Protocol, TextIO
 from transition_parser.errors import InputError, input_error
 from transition_parser.files import output, replacing
 from transition_parser.sentences.rows import Item, Reading, Table, table_of
+
+JSON_SUFFIX = ".jsonl"
+JSON_COLUMN = "parses"  # of tables that get their parses as JSON
 
 
 class Output(Protocol):
@@ -38,16 +41,22 @@ class Texts:
 
 
 class JsonLines(Texts):
-    """Each row as it was, and its parses as one string more."""
+    """Each row as it was, and its parses as one string more. as_json: as a list of objects instead."""
 
-    def __init__(self, file: TextIO, flush: bool, added: str) -> None:
+    def __init__(self, file: TextIO, flush: bool, added: str, as_json: bool = False) -> None:
         super().__init__(file, flush)
         self._added = json.dumps(added, ensure_ascii=False)
+        self._as_json = as_json
 
     def write(self, item: Item, texts: Sequence[str]) -> None:
         """See `Output`."""
-        parses = json.dumps("".join(texts), ensure_ascii=False)
+        parses = _list_of(texts) if self._as_json else json.dumps("".join(texts), ensure_ascii=False)
         self._put(f"{opening(item.kept)}, {self._added}: {parses}}}\n")
+
+
+def _list_of(lines: Sequence[str]) -> str:
+    """Lines of JSON as one list."""
+    return "[" + ", ".join(line.rstrip("\n") for line in lines) + "]"
 
 
 def opening(row: str) -> str:
@@ -56,15 +65,16 @@ def opening(row: str) -> str:
 
 
 class ParquetRows:
-    """Each row as it was, and its parses as one string more. The schema is that of the first input."""
+    """Each row as it was, and its parses as one string more. The schema is that of the first input. as_json: the string
+    is a list of objects in JSON."""
 
-    def __init__(self, writer: Any, added: str) -> None:
-        self._writer, self._added = writer, added
+    def __init__(self, writer: Any, added: str, as_json: bool = False) -> None:
+        self._writer, self._added, self._as_json = writer, added, as_json
         self._texts: list[str] = []
 
     def write(self, item: Item, texts: Sequence[str]) -> None:
         """See `Output`. Raises `InputError` for rows of another schema."""
-        self._texts.append("".join(texts))
+        self._texts.append(_list_of(texts) if self._as_json else "".join(texts))
         if item.kept.last:
             self._writer.write_batch(self._with_texts(item.kept.rows))
             self._texts = []
@@ -81,25 +91,25 @@ class ParquetRows:
 
 
 @contextmanager
-def output_to(path: str | None, source: str, reading: Reading) -> Iterator[Output]:
+def output_to(path: str | None, source: str, reading: Reading, as_json: bool = False) -> Iterator[Output]:
     """What is written to a file, to standard output for None and `-`. source: the first input, whose format the output
-    has."""
+    has. as_json: parses are lines of JSON."""
     table = table_of(source, reading)
     if table is Table.PARQUET:
-        with _parquet_output(path, source, reading) as rows:
+        with _parquet_output(path, source, reading, as_json) as rows:
             yield rows
         return
     with output(path) as file:
-        yield text_output(file, file is sys.stdout, table, reading)
+        yield text_output(file, file is sys.stdout, table, reading, as_json)
 
 
-def text_output(file: TextIO, flush: bool, table: Table | None, reading: Reading) -> Texts:
-    """What is written to an open file. flush: after each item."""
-    return Texts(file, flush) if table is None else JsonLines(file, flush, reading.added or "")
+def text_output(file: TextIO, flush: bool, table: Table | None, reading: Reading, as_json: bool) -> Texts:
+    """What is written to an open file. flush: after each item. as_json: see `output_to`."""
+    return Texts(file, flush) if table is None else JsonLines(file, flush, reading.added or "", as_json)
 
 
 @contextmanager
-def _parquet_output(path: str | None, source: str, reading: Reading) -> Iterator[ParquetRows]:
+def _parquet_output(path: str | None, source: str, reading: Reading, as_json: bool) -> Iterator[ParquetRows]:
     from transition_parser.sentences.parquet import arrow, schema_of
 
     if path in (None, "-"):
@@ -109,7 +119,7 @@ def _parquet_output(path: str | None, source: str, reading: Reading) -> Iterator
 
     schema = schema_of(source).append(pyarrow.field(reading.added, pyarrow.string()))
     with replacing(path) as temporary, parquet.ParquetWriter(temporary, schema) as writer:
-        yield ParquetRows(writer, reading.added or "")
+        yield ParquetRows(writer, reading.added or "", as_json)
 
 
 def names_in(folder: str, paths: Sequence[str], suffix: str, reading: Reading) -> list[str]:

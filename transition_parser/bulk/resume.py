@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from transition_parser.bulk.outputs import Texts, opening, text_output
 from transition_parser.errors import InputError, input_error
@@ -19,10 +20,16 @@ _MEND = "remove the file, or give the input that it was made from"
 
 @contextmanager
 def resumed(
-    source: str, path: str | None, items: Iterable[Item], read: Callable[[Path], Iterable], reading: Reading
+    source: str,
+    path: str | None,
+    items: Iterable[Item],
+    read: Callable[[Path], Iterable],
+    reading: Reading,
+    as_json: bool = False,
 ) -> Iterator[tuple[Texts, Iterator[Item]]]:
     """The output to `path`.partial, which becomes `path` at the end, and the items that it lacks. source: the first
-    input. read: the sentences of a file. Raises `InputError` where the file does not hold the first of the items."""
+    input. read: the sentences of a file. as_json: its parses are lines of JSON, and `read` is `read_json`. Raises
+    `InputError` where the file does not hold the first of the items."""
     if path in (None, "-"):
         raise InputError("--resume needs -o FILE")
     table = table_of(source, reading)
@@ -30,15 +37,35 @@ def resumed(
         raise InputError("--resume continues Parquet by file, not within one: give -o DIR/")
     with growing(path) as partial:
         rest = iter(items)
-        _pass_by(rest, partial, table, read)
+        _pass_by(rest, partial, table, read, as_json)
         with open(partial, "a", encoding="utf-8") as file:
-            yield text_output(file, True, table, reading), rest
+            yield text_output(file, True, table, reading, as_json), rest
 
 
-def _pass_by(items: Iterator[Item], partial: Path, table: Table | None, read: Callable[[Path], Iterable]) -> None:
+class _Finished(NamedTuple):
+    """A sentence that has been parsed and written."""
+
+    id: str | None
+    forms: list[str]
+    is_alternative: bool = False  # alternatives are on the line of their sentence
+
+
+def read_json(path: Path) -> Iterator[_Finished]:
+    """Yields the sentences of a file of JSON lines that a job wrote. Raises `InputError` for anything else."""
+    for number, line in enumerate(_lines(path), 1):
+        try:
+            found = json.loads(line)
+            yield _Finished(found["id"], [word["form"] for word in found["words"]])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise input_error(f"the line is not a parse in JSON: {_MEND}", path, number) from None
+
+
+def _pass_by(
+    items: Iterator[Item], partial: Path, table: Table | None, read: Callable[[Path], Iterable], as_json: bool
+) -> None:
     """Takes the items that are in the file; an unfinished one at its end is removed from it."""
     with open(partial, "r+b") as file:
-        whole = _whole(file, b"\n" if table is None else None)
+        whole = _whole(file, b"\n" if table is None and not as_json else None)
         file.truncate(whole)
     check = _check_sentence if table is None else _check_row
     finished: Iterable[Any] = (read if table is None else _lines)(partial) if whole else ()

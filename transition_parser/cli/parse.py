@@ -17,6 +17,9 @@ With --nbest K the K best parses of each sentence follow one another, each a dif
 # nbest = 1/K, # nbest = 2/K, … (# ::nbest 1/K) and # score, the probability of the graph. The first has the id of the
 sentence; `score` compares it alone.
 
+With --json each sentence is one line of JSON: id, text, words (form, lemma, upos, xpos, feats, head, relation, score,
+place in the text); of AMRs penman, nodes with their words and scores, edges, top, triples; alternatives in a list.
+
 Several inputs are written one after another, or with -o DIR/ to a file for each. Of JSONL and Parquet, --column says
 which column holds the text (or lists of words): all rows are written, in the same format, with a column of parses
 more."""
@@ -31,7 +34,7 @@ from typing import TYPE_CHECKING
 from transition_parser.cli.options import OptionsOf, add_user_dir, check_options, import_user_dir, positive, shard
 from transition_parser.errors import InputError
 from transition_parser.files import folder
-from transition_parser.formalisms import AMR
+from transition_parser.formalisms import AMR, Formalism
 from transition_parser.text.lengths import LONGEST
 
 if TYPE_CHECKING:
@@ -153,6 +156,12 @@ def _add_written(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--actions", action="store_true", help="write the actions as a comment")
     parser.add_argument(
+        "--json",
+        action="store_true",
+        help="instead of CoNLL-U or AMRs write one line of JSON a sentence, with scores and alignments (into tables: a "
+        "list)",
+    )
+    parser.add_argument(
         "--alignments",
         nargs="?",
         choices=["metadata", "marks"],
@@ -170,7 +179,9 @@ def _add_many(parser: argparse.ArgumentParser) -> None:
         "--column", metavar="NAME", help="of JSONL and Parquet (- is JSONL then): which one has the text"
     )
     parser.add_argument(
-        "--parse-column", metavar="NAME", help="the column that is added to tables (default conllu, of AMRs amr)"
+        "--parse-column",
+        metavar="NAME",
+        help="the column that is added to tables (default conllu, of AMRs amr, with --json parses)",
     )
     parser.add_argument(
         "--shard",
@@ -231,9 +242,17 @@ def _job(arguments: argparse.Namespace) -> Job:
         "marks": arguments.alignments == "marks",
         "wiki": not arguments.no_wiki,
     }
-    added = arguments.parse_column or parser.formalism.suffix.lstrip(".")
+    added = arguments.parse_column or _column(arguments, parser.formalism)
     reading = Reading(not arguments.tokenize, arguments.raw, arguments.column, added, arguments.longest)
-    return Job(parser, reading, {name: wanted[name] for name in parser.formalism.annotations})
+    annotations = {name: wanted[name] for name in parser.formalism.annotations}
+    return Job(parser, reading, annotations, arguments.json)
+
+
+def _column(arguments: argparse.Namespace, formalism: Formalism) -> str:
+    """The column that tables get, where the user names none."""
+    from transition_parser.bulk.outputs import JSON_COLUMN
+
+    return JSON_COLUMN if arguments.json else formalism.suffix.lstrip(".")
 
 
 def _parts(job: Job, arguments: argparse.Namespace) -> list[Part]:
@@ -250,7 +269,7 @@ def _each(job: Job, arguments: argparse.Namespace) -> int:
     from transition_parser.bulk.outputs import names_in
     from transition_parser.sentences.parts import Part
 
-    names = names_in(arguments.output, arguments.input, job.parser.formalism.suffix, job.reading)
+    names = names_in(arguments.output, arguments.input, job.suffix, job.reading)
     first, step = arguments.shard or (1, 1)
     with folder(arguments.output):
         for path, name in list(zip(arguments.input, names, strict=True))[first - 1 :: step]:

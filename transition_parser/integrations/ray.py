@@ -194,7 +194,7 @@ def _manifest(job: Job, paths: Sequence[str], parts: Sequence[Part], size: int) 
     entries = []
     for number, part in enumerate(parts):
         table = table_of(part.path, reading)
-        suffix = Path(part.path).suffix if table else job.parser.formalism.suffix
+        suffix = Path(part.path).suffix if table else job.suffix
         assert part.begin is not None and part.end is not None  # `divided` has set them
         entries.append(
             {

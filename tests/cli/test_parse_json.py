@@ -1,0 +1,151 @@
+"""`parse --json`: one object on a line for each sentence."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.cli.test_parse_many import ROWS, jsonl, parquet
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
+from transition_parser import Parser
+from transition_parser.graphs.bank import read_bank
+from transition_parser.graphs.conllu import read_conllu
+
+SAME = ("--precision", "fp32")
+MODELS = [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)]
+
+
+def objects(text: str) -> list[dict]:
+    return [json.loads(line) for line in text.split("\n")[:-1]]
+
+
+def without_scores(text: bytes) -> bytes:
+    """The last digit of a score may differ with the sentences that are parsed beside it."""
+    return re.sub(rb"-?\d+\.\d+(e-\d+)?|\d+e-\d+", b"#", text)
+
+
+def test_lines_say_what_conllu_says(tmp_path):
+    out = tmp_path / "out.conllu"
+    run_here("parse", "en-ewt", SAMPLE, *SAME, "--scores", "-o", out)
+    found = objects(run_here("parse", "en-ewt", SAMPLE, *SAME, "--json").stdout)
+    for one, sentence in zip(found, read_conllu(out), strict=True):
+        tree, rows = sentence.tree(), sentence.words
+        assert (one["id"], one["text"]) == (sentence.id, sentence.comment("text"))
+        assert [word["form"] for word in one["words"]] == sentence.forms
+        assert tuple(word["head"] for word in one["words"]) == tree.heads
+        assert tuple(word["relation"] for word in one["words"]) == tree.relations
+        for name in ("lemma", "upos", "xpos", "feats"):
+            assert [word[name] or "_" for word in one["words"]] == [getattr(row, name) for row in rows]
+        written = [float(re.search(r"ArcScore=([\d.]+)", row.misc)[1]) for row in rows]
+        assert [word["score"] for word in one["words"]] == pytest.approx(written, abs=2e-4)
+
+
+def test_lines_say_what_penman_says(tmp_path):
+    out = tmp_path / "out.amr"
+    run_here("parse", "en-amr", SAMPLE_AMR, *SAME, "-o", out)
+    found = objects(run_here("parse", "en-amr", SAMPLE_AMR, *SAME, "--json").stdout)
+    for one, entry in zip(found, read_bank(out), strict=True):
+        assert (one["id"], one["penman"]) == (entry.id, entry.penman)
+        aligned = [(node["label"], tuple(node["words"])) for node in one["nodes"]]
+        assert sorted(aligned) == sorted(zip(entry.amr.labels, entry.alignments, strict=True))
+        assert all(0 < part["score"] <= 1 for part in (*one["nodes"], *one["edges"]))
+        assert "actions" not in one
+
+
+@pytest.mark.parametrize("model, sample", MODELS)
+def test_lines_are_those_of_python(model, sample):
+    parser = Parser.load(model, beam=3, nbest=2, precision="fp32")
+    due = [parse.to_json(actions=True) for parse in parser.parse(sample)]
+    written = run_here(
+        "parse", model, sample, *SAME, "--json", "--actions", "--beam", "3", "--nbest", "2"
+    ).stdout.splitlines()
+    assert written == due and any(json.loads(line)["alternatives"] for line in due)
+
+
+def test_places_in_raw_text_and_tokens_of_several_words(tmp_path):
+    text = "He left. She didn't go."
+    (_, found) = objects(run_here("parse", "en-ewt", "-", "--raw", "--json", *SAME, stdin=text).stdout)
+    assert [text[word["start"] : word["end"]] for word in found["words"]] == ["She", "did", "n't", "go", "."]
+    assert found["multiword_tokens"] == [{"form": "didn't", "first": 2, "last": 3}] and found["id"] == "2"
+
+
+def test_wiki_is_left_out_on_request():
+    with_wiki = run_here("parse", "en-amr", "-", "--json", *SAME, stdin="She lives in New York .\n").stdout
+    without = run_here("parse", "en-amr", "-", "--json", "--no-wiki", *SAME, stdin="She lives in New York .\n").stdout
+    assert ":wiki" not in without and json.loads(without)["words"] == json.loads(with_wiki)["words"]
+
+
+@pytest.mark.parametrize("model, sample", MODELS)
+@pytest.mark.parametrize("where", [0.0, 0.3, 0.7, 1.0])
+def test_an_interrupted_run_continues_after_a_whole_line(model, sample, where, tmp_path):
+    out, partial = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
+    arguments = ("parse", model, sample, *SAME, "--json", "--beam", "2", "--nbest", "2", "-o", out)
+    run_here(*arguments)
+    expected = out.read_bytes()
+    out.unlink()
+    partial.write_bytes(expected[: int(len(expected) * where)])
+    run_here(*arguments, "--resume")
+    assert without_scores(out.read_bytes()) == without_scores(expected) and not partial.exists()
+
+
+@pytest.mark.parametrize(
+    "line, said",
+    [
+        ('{"id": "x", "words": [{"form": "Go"}]}', "sentence 1 of it is x, but the input has"),
+        ('{"id": "x"}', "out.jsonl.partial:1: the line is not a parse in JSON: remove the file"),
+        ("1\tGo\t_", "out.jsonl.partial:1: the line is not a parse in JSON: remove the file"),
+    ],
+)
+def test_what_can_not_be_continued(line, said, tmp_path):
+    out, partial = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
+    partial.write_text(line + "\n")
+    done = run_here("parse", "en-ewt", SAMPLE, *SAME, "--json", "-o", out, "--resume", status=2)
+    assert said in done.stderr and done.stderr.count("\n") == 1 and not out.exists()
+
+
+def test_shards_and_folders(tmp_path):
+    whole = run_here("parse", "en-ewt", SAMPLE, *SAME, "--json").stdout
+    arguments = ("parse", "en-ewt", SAMPLE, *SAME, "--json", "-o")
+    for number in (1, 2, 3):
+        run_here(*arguments, tmp_path / str(number), "--shard", f"{number}/3")
+    assert "".join((tmp_path / str(n)).read_text(encoding="utf-8") for n in (1, 2, 3)) == whole
+    run_here(*arguments, f"{tmp_path}/")
+    assert (tmp_path / "sample.jsonl").read_text(encoding="utf-8") == whole
+
+
+def test_rows_get_a_list(tmp_path):
+    path, out = jsonl(tmp_path / "a.jsonl"), tmp_path / "out.jsonl"
+    arguments = ("--column", "words", "--json", *SAME, "-o")
+    run_here("parse", "en-ewt", path, *arguments, out)
+    rows = objects(out.read_text(encoding="utf-8"))
+    assert [{key: row[key] for key in row if key != "parses"} for row in rows] == ROWS
+    found = [[[word["form"] for word in one["words"]] for one in row["parses"]] for row in rows]
+    assert found == [[["Go", "now", "."]], [], [], [["Stop"]]]
+    expected = out.read_bytes()
+    out.unlink()
+    (tmp_path / "out.jsonl.partial").write_bytes(expected[: len(expected) // 2])
+    run_here("parse", "en-ewt", path, *arguments, out, "--resume")
+    assert out.read_bytes() == expected
+    table = parquet(tmp_path / "a.parquet")
+    run_here("parse", "en-ewt", table, *arguments, tmp_path / "out.parquet")
+    import pyarrow.parquet as pq
+
+    texts = pq.read_table(tmp_path / "out.parquet")["parses"].to_pylist()
+    assert [json.loads(text) for text in texts] == [row["parses"] for row in rows]
+
+
+def test_the_recipe_for_pandas_gives_a_table_of_words(tmp_path, monkeypatch):
+    pandas = pytest.importorskip("pandas")
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    (recipe,) = re.findall(r"```python\nimport json\nimport pandas\n(.*?)```", page, re.S)
+    run_here("parse", "en-ewt", SAMPLE, *SAME, "--json", "-o", tmp_path / "letter.jsonl")
+    monkeypatch.chdir(tmp_path)
+    names = {"json": json, "pandas": pandas}
+    exec(recipe, names)
+    sentences = list(read_conllu(SAMPLE))
+    words = names["words"]
+    assert words["form"].tolist() == [form for sentence in sentences for form in sentence.forms]
+    assert words["id"].tolist() == [sentence.id for sentence in sentences for _ in sentence.forms]
+    assert {"head", "relation", "upos", "lemma", "score", "text"} <= {*words.columns}
