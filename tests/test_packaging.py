@@ -17,6 +17,7 @@ from packaging.requirements import Requirement
 
 from tests.conftest import ROOT
 from tests.test_extras import WITHOUT
+from tests.test_types import PROGRAM, checked
 from transition_parser import __version__
 from transition_parser.kernels.loader import LIBRARIES
 
@@ -125,6 +126,17 @@ def test_what_is_installed_is_what_is_loaded(site):
         "from transition_parser.kernels import loader, machine_kernels as k; print(loader.FOLDER, k.library() is None)"
     )
     assert outside(site, "-c", show).split() == [str(site / "transition_parser" / "kernels"), "False"]
+
+
+def test_what_is_installed_has_types(site, tmp_path):
+    """mypy takes types of installed packages from those alone that say that they are typed."""
+    pytest.importorskip("mypy")
+    python = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", python], check=True)
+    (packages,) = python.glob("lib/python*/site-packages")
+    (packages / "site.pth").write_text(f"{site}\n", encoding="utf-8")
+    arguments = ("--ignore-missing-imports", "--python-executable", python / "bin" / "python")
+    assert checked(PROGRAM, tmp_path, *arguments, MYPYPATH="", PYTHONPATH="") == []
 
 
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from transition_parser.parser import Parser
+    from transition_parser.parses import AmrParse, Parse
 
 __version__ = "0.1.0"
-__all__ = ["Parser", "__version__"]
+__all__ = ["AmrParse", "Parse", "Parser", "__version__"]
 
 
 def __getattr__(name: str) -> object:
@@ -20,4 +21,8 @@ def __getattr__(name: str) -> object:
         from transition_parser.parser import Parser
 
         return Parser
+    if name in ("AmrParse", "Parse"):
+        from transition_parser import parses
+
+        return getattr(parses, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

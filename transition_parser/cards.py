@@ -19,7 +19,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from transition_parser.errors import input_error
 from transition_parser.model_files import TEXT, Key, check_keys, read_json, read_text
@@ -29,6 +29,8 @@ FILE_NAME, CONFIG = "README.md", "config.json"
 PRETRAINED = Path(__file__).resolve().with_name("pretrained")
 # names for what comes with the package, the best first; the first needs a pretrained encoder that may not be here
 BEST = {"en": ("en-ewt-minilm", "en-ewt"), "amr": ("en-amr-minilm", "en-amr")}
+TreeModel = Literal["en", "en-ewt", "en-ewt-minilm"]  # the models of the package, for the types of `Parser.load`
+AmrModel = Literal["amr", "en-amr", "en-amr-minilm"]
 VARIABLE = "TRANSITION_PARSER_MODELS"  # folders of the user's models, divided as those of PATH are
 _FENCE = "---"
 

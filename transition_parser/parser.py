@@ -16,22 +16,23 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from typing import Any, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack, overload
 
 import torch
 
 from transition_parser.alternatives import ranked
+from transition_parser.cards import AmrModel, TreeModel
 from transition_parser.checkpoints import load_model
 from transition_parser.data.resources import Resources
 from transition_parser.errors import InputError, NotFiniteError, input_error
-from transition_parser.formalisms import Formalism, formalism_of
+from transition_parser.formalisms import FORMALISMS, Formalism, formalism_of
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.modules.contract import Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.ensemble import Ensemble
 from transition_parser.modules.packing import has_fast_bf16, merge_adapters, pack, quantised
-from transition_parser.parses import NO_TAGS, AmrParse, Parse
+from transition_parser.parses import NO_TAGS, AmrParse, Parse, SentenceParse
 from transition_parser.process import Shared, give_back_freed_memory
 from transition_parser.search import search
 from transition_parser.sentences.objects import checked_forms, sentences_from, whole_sentences
@@ -42,6 +43,7 @@ from transition_parser.text.pieces import normalise
 
 AnySentence = Sentence | AmrEntry
 AnyParse = Parse | AmrParse
+P_co = TypeVar("P_co", bound=SentenceParse, covariant=True)
 
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "int8": torch.float32}
 CHUNK = 4096  # sentences that are sorted by length together
@@ -62,7 +64,20 @@ _torch_threads = Shared(torch.get_num_threads, torch.set_num_threads)
 _switch_interval = Shared(sys.getswitchinterval, sys.setswitchinterval)
 
 
-class Parser:
+class Options(TypedDict, total=False):
+    """The options of `Parser.load` that do not change the type of its parses."""
+
+    batch_tokens: int | None
+    device: str
+    precision: str
+    threads: int | None
+    domain: str | None
+    others: Sequence[str | os.PathLike]
+    lenpen: float | None
+    nbest: int
+
+
+class Parser(Generic[P_co]):
     """A model with everything it needs to parse. It can be copied and pickled: one that `load` read is read again from
     the same files, one of a model in memory takes the model's single-precision weights with it.
 
@@ -78,11 +93,13 @@ class Parser:
     in words, where one of more than 100 characters counts as one for each 100: texts are divided there, with a warning,
     and a longer sentence that is given is refused. Memory grows with the words of a sentence, time with their square.
 
+    For type checkers it is `Parser[Parse]` or `Parser[AmrParse]`, see `load`.
+
     Raises `InputError` for options out of range and for a model whose weights are not all finite numbers.
     """
 
     def __init__(
-        self,
+        self: Parser[Any],
         model: ParserModel,
         resources: Resources,
         beam: int = 1,
@@ -135,6 +152,30 @@ class Parser:
         self.formalism: Formalism[Any, Any, Any] = formalism_of(resources.parser.system)
         self.lenpen = self.formalism.lenpen if lenpen is None else lenpen
 
+    @overload
+    @classmethod
+    def load(cls, model: TreeModel, beam: int = 1, **options: Unpack[Options]) -> Parser[Parse]: ...
+
+    @overload
+    @classmethod
+    def load(cls, model: AmrModel, beam: int = 1, **options: Unpack[Options]) -> Parser[AmrParse]: ...
+
+    @overload
+    @classmethod
+    def load(
+        cls, model: str | os.PathLike, beam: int = 1, *, kind: Literal["trees"], **options: Unpack[Options]
+    ) -> Parser[Parse]: ...
+
+    @overload
+    @classmethod
+    def load(
+        cls, model: str | os.PathLike, beam: int = 1, *, kind: Literal["AMRs"], **options: Unpack[Options]
+    ) -> Parser[AmrParse]: ...
+
+    @overload
+    @classmethod
+    def load(cls, model: str | os.PathLike, beam: int = 1, **options: Unpack[Options]) -> Parser[Any]: ...
+
     @classmethod
     def load(
         cls,
@@ -149,13 +190,18 @@ class Parser:
         lenpen: float | None = None,
         nbest: int = 1,
         longest: int = LONGEST,
-    ) -> Parser:
+        *,
+        kind: Literal["trees", "AMRs"] | None = None,
+    ) -> Parser[Any]:
         """A parser from a checkpoint file, an exported folder, or the name of a model (`models`).
 
         others: further models that were trained on the same data folder, to parse together with it: the mean of their
-        log-probabilities decides. Raises `InputError` where there is none, and for models of other data.
+        log-probabilities decides. kind: which graphs the model must build, by default any; with it a type checker
+        knows the class of the parses, as it does by itself for the names of models of the package. Raises `InputError`
+        where there is no model, and for models of other data or of another kind.
         """
         loaded, resources = load_model(model)
+        _check_kind(model, resources, kind)
         if others:
             loaded = Ensemble([loaded, *(_of_same_data(path, resources) for path in others)])
         parser = cls(loaded, resources, beam, batch_tokens, device, precision, threads, domain, lenpen, nbest, longest)
@@ -177,7 +223,7 @@ class Parser:
         models = {"model": str(self._path), "ensemble": [*map(str, self._others)]}
         return {**models, "beam": self.beam, "lenpen": self.lenpen, **options}
 
-    def parse(self, text: object) -> list[AnyParse]:
+    def parse(self, text: object) -> list[P_co]:
         """Parses what it is given:
 
         - a string: a text, divided into sentences and tokens here by rules for English; it gives one parse a sentence,
@@ -207,11 +253,11 @@ class Parser:
         """The sentences of a file, as `parse_stream` takes them; see `transition_parser.sentences`."""
         return self.formalism.read(path, tokenised, raw, self.longest)
 
-    def parse_stream(self, sentences: Iterable[AnySentence], chunk: int | None = None) -> Iterator[AnyParse]:
+    def parse_stream(self, sentences: Iterable[AnySentence], chunk: int | None = None) -> Iterator[P_co]:
         """Yields the parses in the order of the sentences, holding few at a time: `chunk`, by default 4096."""
         return self.parse_chunks(in_chunks(sentences, chunk or CHUNK))
 
-    def parse_chunks(self, chunks: Iterable[Sequence[AnySentence]]) -> Iterator[AnyParse]:
+    def parse_chunks(self, chunks: Iterable[Sequence[AnySentence]]) -> Iterator[P_co]:
         """Yields the parses in the order of the sentences, all of a chunk before the next is taken; see
         `transition_parser.sentences.streams`."""
         done = 0
@@ -219,7 +265,7 @@ class Parser:
             for chunk in chunks:
                 some = [self._to_parse(sentence, number) for number, sentence in enumerate(chunk, done + 1)]
                 done += len(some)
-                parses: dict[int, AnyParse] = {}
+                parses: dict[int, P_co] = {}
                 for some_parses in each(lambda batch, some=some: self._parse_batch(some, batch), self._batches(some)):
                     parses |= some_parses
                 yield from (parses.pop(i) for i in range(len(some)))
@@ -247,7 +293,7 @@ class Parser:
             stack.callback(pool.shutdown, cancel_futures=True)
             yield pool.map
 
-    def _parse_batch(self, sentences: list[_ToParse], batch: list[int]) -> dict[int, AnyParse]:
+    def _parse_batch(self, sentences: list[_ToParse], batch: list[int]) -> dict[int, P_co]:
         some = [sentences[i] for i in batch]
         found = self._search(some)
         return {i: self._replayed(*one, *best) for i, one, best in zip(batch, some, found, strict=True)}
@@ -258,13 +304,13 @@ class Parser:
         words: list[str],
         hypotheses: list[Hypothesis],
         tags: Mapping[str, Sequence[str]],
-    ) -> AnyParse:
+    ) -> P_co:
         """The parse that derivations of a sentence build, with calibrated confidences where the model has them."""
         parses = [self.formalism.replay(self.resources, sentence, words, one, tags) for one in hypotheses]
         best = parses[0] if self.nbest == 1 else ranked(parses, self.nbest)
         return self._calibrated(best, self.nbest)
 
-    def _calibrated(self, parse: AnyParse, nbest: int) -> AnyParse:
+    def _calibrated(self, parse: Any, nbest: int) -> Any:
         """With calibrated confidences where the model has them. nbest: of how many parses it is one."""
         calibration = self.model.calibration
         if calibration is None:
@@ -341,6 +387,14 @@ def _build_again(kind: type[Parser], model: ParserModel, resources: Resources, o
 
 def _load_again(kind: type[Parser], path: str | os.PathLike, options: dict, _decoders: list[type]) -> Parser:
     return kind.load(path, **options)
+
+
+def _check_kind(model: str | os.PathLike, resources: Resources, kind: str | None) -> None:
+    found = formalism_of(resources.parser.system).name
+    if kind not in (None, *(formalism.name for formalism in FORMALISMS)):
+        raise InputError(f"there is no kind {kind!r:.60}: give {' or '.join(one.name for one in FORMALISMS)}")
+    if kind not in (None, found):
+        raise InputError(f"{model} is a model of {found}, not of {kind}")
 
 
 def _of_same_data(path: str | os.PathLike, resources: Resources) -> ParserModel:

@@ -65,6 +65,10 @@ class SentenceParse(Ranked):
         return f"<{type(self).__name__} of {len(self)} words: {shortened(self.text)!r}>"
 
     @abstractmethod
+    def annotated(self, scores: bool = False, actions: bool = False) -> Any:
+        """The sentence with its graph."""
+
+    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Strings, numbers, lists and dictionaries alone, as JSON has them."""
 

@@ -1,0 +1,103 @@
+"""The types of the Python API, as a program of a user has them."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from tests.conftest import ROOT, SAMPLE
+from transition_parser import Parse, Parser
+from transition_parser.cards import BEST, PRETRAINED, AmrModel, TreeModel
+from transition_parser.errors import InputError
+from transition_parser.formalisms import AMR, TREES
+from transition_parser.parser import Options
+from transition_parser.transitions.config import ParserConfig
+
+PROGRAM = """
+from pathlib import Path
+from typing import Any, assert_type
+
+from transition_parser import AmrParse, Parse, Parser
+
+
+def heads(parser: Parser[Parse], text: str) -> list[tuple[int, ...]]:
+    return [parse.tree.heads for parse in parser.parse(text)]
+
+
+def texts(parser: Parser[Parse | AmrParse], text: str) -> list[str]:
+    return [parse.text for parse in parser.parse(text) if len(parse) > 2]
+
+
+trees = Parser.load("en", beam=10, nbest=2, threads=1)
+assert_type(trees, Parser[Parse])
+print(heads(trees, "She sleeps."), texts(trees, "She sleeps."))
+for parse in trees.parse_stream(trees.read("letter.txt")):
+    print(parse.tree.relations, parse.words, parse.alternatives[0].tree.heads, parse.sentence.spans)
+
+amrs = Parser.load("en-amr")
+assert_type(amrs, Parser[AmrParse])
+print(amrs.parse("She sleeps.")[0].graph.labels, texts(amrs, "She sleeps."))
+
+assert_type(Parser.load("checkpoints/best.pt", kind="trees"), Parser[Parse])
+assert_type(Parser.load(Path("mine"), 4, kind="AMRs", device="cuda"), Parser[AmrParse])
+
+some = Parser.load("checkpoints/best.pt", others=["checkpoints/other.pt"])
+assert_type(some, Parser[Any])
+print(some.parse("She sleeps.")[0].tree.heads, heads(some, "She sleeps."))
+"""
+MISTAKES = {
+    "print(trees.parse('')[0].graph)": 'has no attribute "graph"',
+    "print(amrs.parse('')[0].tree)": 'has no attribute "tree"',
+    "heads(amrs, '')": "incompatible type",
+    "Parser.load('en', bean=1)": "No overload variant",
+    "Parser.load('mine', kind='dogs')": "No overload variant",
+}
+
+
+def checked(program: str, folder: Path, *options: str | Path, **environment: str) -> list[str]:
+    """What mypy says of a program, line by line. Packages that take most of its time are left out."""
+    (folder / "program.py").write_text(program, encoding="utf-8")
+    skipped = "".join(f"[mypy-{name}.*]\nfollow_imports = skip\n" for name in ("torch", "spacy", "numpy"))
+    (folder / "mypy.ini").write_text(f"[mypy]\nstrict = true\n{skipped}", encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--no-error-summary", *map(str, options), "program.py"]
+    environment = {**os.environ, **environment}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True).stdout.splitlines()
+
+
+def test_a_program_of_a_user_has_types_and_needs_no_casts(tmp_path):
+    pytest.importorskip("mypy")
+    from_source = {"MYPYPATH": str(ROOT)}
+    program = "\n".join([PROGRAM, *MISTAKES])
+    lines = checked(program, tmp_path, "--follow-imports=silent", **from_source)
+    first = program.count("\n") + 2 - len(MISTAKES)
+    found = {line.split(":")[1]: line for line in lines if ": error:" in line}
+    assert [*found] == [str(first + number) for number in range(len(MISTAKES))], lines
+    for line, said in zip(found.values(), MISTAKES.values(), strict=True):
+        assert said in line
+
+
+def test_literal_names_are_those_of_the_package():
+    named = {*BEST, *(folder.name for folder in PRETRAINED.iterdir() if (folder / "config.json").is_file())}
+    assert {*get_args(TreeModel), *get_args(AmrModel)} == named
+    for formalism, names in ((TREES, get_args(TreeModel)), (AMR, get_args(AmrModel))):
+        folders = [PRETRAINED / BEST.get(name, (name,))[-1] for name in names]
+        assert all(ParserConfig.load(folder).system in formalism.systems for folder in folders)
+
+
+def test_typed_options_are_those_of_load():
+    parameters = inspect.signature(Parser.load).parameters
+    assert {*Options.__annotations__} == {*parameters} - {"model", "beam", "kind"}
+
+
+def test_a_model_of_another_kind_is_refused():
+    assert isinstance(Parser.load("en-ewt", kind="trees").parse(SAMPLE)[0], Parse)
+    with pytest.raises(InputError, match=r"^en-ewt is a model of trees, not of AMRs$"):
+        Parser.load("en-ewt", kind="AMRs")
+    with pytest.raises(InputError, match=r"^there is no kind 'dogs': give trees or AMRs$"):
+        Parser.load("en-ewt", kind="dogs")
