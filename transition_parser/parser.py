@@ -75,6 +75,7 @@ class Options(TypedDict, total=False):
     others: Sequence[str | os.PathLike]
     lenpen: float | None
     nbest: int
+    longest: int
 
 
 class Parser(Generic[P_co]):
