@@ -117,6 +117,21 @@ def test_line_ends_and_byte_order_mark():
         ]
 
 
+def test_carriage_returns_that_end_lines_are_refused(tmp_path):
+    """Such a file reads as one line; programs with other ideas of lines could not read what is written of it."""
+    path = tmp_path / "old.amr"
+    path.write_bytes(f"{DOG}\n{CAT}".replace("\n", "\r").encode())
+    for graphs in (True, False):
+        with pytest.raises(
+            InputError, match=r"old.amr:1: a carriage return \(CR\) inside the line: .*convert the file"
+        ):
+            list(read_bank(path, graphs=graphs))
+    path.write_bytes(f"{DOG}\n{CAT}".replace("# ::snt", "# ::x\r# ::snt", 1).encode())
+    left_out: list[InputError] = []
+    (kept,) = read_bank(path, left_out)
+    assert kept.penman == entries(CAT)[0].penman and "CR" in str(left_out[0]) and "\n" not in str(left_out[0])
+
+
 def test_line_separators_inside_text():
     e = entry('(n / name :op1 "a\u2028b" :op2 "c\x85d")', "# ::snt a\u2028b")
     assert e.graph.labels == ("name", '"a\u2028b"', '"c\x85d"') and e.text == "a\u2028b"

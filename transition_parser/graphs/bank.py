@@ -199,6 +199,7 @@ def _blocks(lines: Iterable[bytes], path: str | None, first: int) -> Iterator[tu
 
 def parse_entry(block: list[str], path: str | None = None, start: int = 1) -> AmrEntry:
     """The entry of the lines of one block. Raises `InputError` for a broken one."""
+    _check_line_ends(block, path, start)
     comments = tuple(line for line in block if _is_comment(line))
     metadata = metadata_of(comments, path, start)
     entry = AmrEntry(metadata, comments=comments, path=path, line=start)
@@ -215,6 +216,16 @@ def parse_entry(block: list[str], path: str | None = None, start: int = 1) -> Am
         raise _located(entry, error, graph_lines) from None
     penman = "\n".join(line for _, line in graph_lines)
     return _aligned(replace(entry, penman=penman, **text._asdict()))
+
+
+def _check_line_ends(block: list[str], path: str | None, start: int) -> None:
+    """Raises `InputError` for a carriage return inside a line: other programs take it for the end of one."""
+    for number, line in enumerate(block, start):
+        if "\r" in line:
+            problem = (
+                "a carriage return (CR) inside the line: lines end in LF or CR LF, so convert the file, for example by"
+            )
+            raise input_error(f"{problem} `tr '\\r' '\\n'`", path, number)
 
 
 def _aligned(entry: AmrEntry) -> AmrEntry:
