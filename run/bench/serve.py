@@ -5,8 +5,8 @@
 - long: as many clients as `--long` have each sent a text of about `--words` words
 - left: as many clients as `--left` have each sent such a text, and have left
 
-Also how many lines the server wrote to standard error. Sentences come from the sample treebank of the tests. Ends with
-an error where an answer is not a parse.
+Also what the server wrote to standard error besides its address. Sentences come from the sample treebank of the tests.
+Ends with an error where an answer is not a parse.
 
     python run/bench/serve.py [MODEL] [--files 300]
 """
@@ -157,8 +157,8 @@ def main() -> None:
             seconds["long"].append(found)
             statuses += others
             seconds["left"].append(behind_left(address, arguments, text))
-        lines = log.read_text(encoding="utf-8").count("\n")
-    report("serve, seconds", arguments, seconds, "alone", of_long_texts=dict(statuses), lines_of_stderr=lines)
+        lines = log.read_text(encoding="utf-8").splitlines()
+    report("serve, seconds", arguments, seconds, "alone", of_long_texts=dict(statuses), stderr=lines[1:])
 
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ from transition_parser.errors import InputError
 from transition_parser.process import open_files
 
 _QUEUE = 1024  # connections that the system holds until they are accepted
-_AT_ONCE = 64  # connections that asyncio accepts before any of them is looked at
+_AT_ONCE = 16  # connections that asyncio accepts in each turn of its loop
+_TURNS = 6  # at the most, until a new connection has ended an old one
 _SPARE_FILES = 32  # that the process may open besides
 
 
@@ -232,7 +233,7 @@ def serve(
     header_seconds: until all headers of a request must be here.
     connections: at a time; fewer where the system does not let the process have so many files.
     """
-    spare = _AT_ONCE + _SPARE_FILES
+    spare = _TURNS * _AT_ONCE + _SPARE_FILES
     room = open_files(connections + spare) - spare
     if room < 1:
         raise InputError("this process may not open enough files to serve: raise the limit (`ulimit -n`)")
