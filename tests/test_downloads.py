@@ -25,6 +25,7 @@ class Server(ThreadingHTTPServer):
     shift: parts begin so many bytes later than was asked.
     moved: path → where the server says that it is now.
     unsaid: no Content-Range is sent.
+    tag: of the files, as ETag.
     """
 
     def __init__(self) -> None:
@@ -33,6 +34,7 @@ class Server(ThreadingHTTPServer):
         self.cut: int | None = None
         self.ranges, self.asked = True, []
         self.shift, self.moved, self.unsaid = 0, {}, False
+        self.tag: str | None = None
         self.address = f"http://127.0.0.1:{self.server_address[1]}"
 
 
@@ -40,6 +42,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         content, wanted = self.server.files.get(self.path), self.headers.get("Range")
         self.server.asked.append((self.path, wanted))
+        if self.headers.get("If-Range", self.server.tag) != self.server.tag:
+            wanted = None
         if self.path in self.server.moved:
             self.send_response(302)
             self.send_header("Location", self.server.moved[self.path])
@@ -54,6 +58,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(206 if wanted and self.server.ranges else 200)
         if wanted and self.server.ranges and not self.server.unsaid:
             self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+        if self.server.tag is not None:
+            self.send_header("ETag", self.server.tag)
         self.send_header("Content-Length", str(len(content) - start))
         self.end_headers()
         self.wfile.write(content[start:][: self.server.cut])
@@ -120,6 +126,21 @@ def test_another_part_than_the_missing_one_is_not_appended(server, tmp_path, shi
     assert [wanted for path, wanted in server.asked if "train" in path] == ["bytes=1000-", None]
     record = json.loads((folder / "sha256.json").read_text())
     assert record["en_ewt-ud-train.conllu"] == hashlib.sha256(whole).hexdigest()
+
+
+@pytest.mark.parametrize("changes", [True, False])
+def test_two_versions_of_a_file_are_not_put_together(server, tmp_path, changes):
+    (train,) = (path for path in server.files if "train" in path)
+    folder = tmp_path / "UD_English-EWT"
+    server.tag, server.cut = '"one"', 70_000
+    run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
+    if changes:
+        server.tag, server.files[train] = '"two"', server.files[train].replace(b"root", b"ROOT")
+    server.cut, server.asked = None, []
+    run_here("download", "UD_English-EWT", "-o", tmp_path)
+    assert (folder / "en_ewt-ud-train.conllu").read_bytes() == server.files[train]
+    assert server.asked[0] == (train, "bytes=70000-")
+    assert not [path for path in folder.iterdir() if ".partial" in path.name]
 
 
 def test_a_part_that_nobody_asked_for_is_one_line(server, tmp_path, monkeypatch):

@@ -160,7 +160,7 @@ def _check(path: Path, due: str | None) -> None:
 
 def _fetched(file: File, path: Path, mirror: str | None, due: str | None) -> bool:
     address = file.address if mirror is None else f"{mirror.rstrip('/')}/{file.address.partition('://')[2]}"
-    with _network_errors(address), growing(path) as partial:
+    with _network_errors(address), _version_of(path), growing(path) as partial:
         try:
             _continue(address, partial)
         except urllib.error.HTTPError as error:
@@ -179,12 +179,37 @@ def _fetched(file: File, path: Path, mirror: str | None, due: str | None) -> boo
     return not missing
 
 
+@contextmanager
+def _version_of(path: Path) -> Iterator[None]:
+    """Removes what `_keep_version` wrote once there is no unfinished file."""
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        yield
+    finally:
+        if not partial.exists():
+            _version_file(partial).unlink(missing_ok=True)
+
+
+def _version_file(partial: Path) -> Path:
+    """The file that says of which version of a published file an unfinished one is the beginning."""
+    return partial.with_name(f"{partial.name}.version")
+
+
+def _keep_version(answer: http.client.HTTPResponse, partial: Path) -> None:
+    """Writes down what tells the file from one that takes its place later, where the server says it."""
+    tag, path = answer.headers.get("ETag", ""), _version_file(partial)
+    if version := tag if tag.startswith('"') else answer.headers.get("Last-Modified", ""):
+        path.write_text(version, encoding="latin-1")
+    else:
+        path.unlink(missing_ok=True)
+
+
 def _continue(address: str, partial: Path) -> None:
-    """Appends what is missing to a file. Begins anew where the server sends another part than the one that is missing.
-    Raises `InputError` where the connection ends before all of it came."""
+    """Appends what is missing to a file. Begins anew where the server sends another part than the one that is missing,
+    or another version of the file. Raises `InputError` where the connection ends before all of it came."""
     have = partial.stat().st_size
     try:
-        answer = _asked(address, have)
+        answer = _asked(address, partial)
     except urllib.error.HTTPError as error:
         if error.code != 416 or not have:  # nothing is missing, or the file is another now
             raise
@@ -195,6 +220,8 @@ def _continue(address: str, partial: Path) -> None:
             if have:
                 return _begin_again(address, partial)
             raise input_error("the server sends another part of the file than was asked for: try a mirror", address)
+        if not continued:
+            _keep_version(answer, partial)
         whole = _size(answer, have if continued else 0)
         _receive(answer, partial, have if continued else 0, whole)
     have = partial.stat().st_size
@@ -202,9 +229,14 @@ def _continue(address: str, partial: Path) -> None:
         raise input_error(f"{have} of {whole} bytes came: run the same command again to continue", address)
 
 
-def _asked(address: str, start: int) -> http.client.HTTPResponse:
-    request = urllib.request.Request(address, headers={"Range": f"bytes={start}-"} if start else {})
-    return urllib.request.urlopen(request, timeout=_SECONDS)
+def _asked(address: str, partial: Path) -> http.client.HTTPResponse:
+    """The answer of the server: the part that is missing, or the whole file where it has another version by now."""
+    start, version = partial.stat().st_size, _version_file(partial)
+    headers = {"Range": f"bytes={start}-"} if start else {}
+    known = version.read_text(encoding="latin-1").strip() if version.is_file() else ""
+    if start and known:
+        headers["If-Range"] = known
+    return urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=_SECONDS)
 
 
 def _begin_again(address: str, partial: Path) -> None:
