@@ -163,7 +163,7 @@ def test_a_short_request_goes_before_the_rest_of_long_ones(noted):
     work.let_go.set()
     assert short.result(60) == ["short0"]
     assert [one.result(60) for one in long] == [["a0", "a1", "a2", "a3"], ["b0", "b1", "b2", "b3"]]
-    assert work.order == [["first"], ["short0", "a0", "a1"], ["a2", "a3", "b0"], ["b1", "b2", "b3"]]
+    assert work.order == [["first"], ["short0"], ["a0", "a1", "a2"], ["a3"], ["b0", "b1", "b2"], ["b3"]]
 
 
 def test_a_request_that_comes_later_gets_into_the_next_batch(noted):
@@ -173,7 +173,7 @@ def test_a_request_that_comes_later_gets_into_the_next_batch(noted):
     short = batches.submit(KEY, text("short", 1))
     work.let_go.set()
     assert short.result(60) == ["short0"] and long.result(60) == [f"a{i}" for i in range(9)]
-    assert work.order[:2] == [["a0", "a1", "a2"], ["short0", "a3", "a4"]]
+    assert work.order[:2] == [["a0", "a1", "a2"], ["short0"]]
 
 
 def test_a_short_request_for_another_model_goes_before_long_ones(noted):
@@ -242,6 +242,22 @@ def test_what_nobody_waits_for_is_not_begun(noted):
     work.let_go.set()
     assert last.result(60) == ["c0"]
     assert work.order == [["a0", "a1", "a2"], ["c0"]]
+
+
+def test_a_request_may_be_cancelled_while_it_is_taken(noted, monkeypatch):
+    work, batches = noted
+    taken = batches._taken
+
+    def cancelled(jobs, most_words):
+        monkeypatch.setattr(batches, "_taken", taken)
+        assert all(job.done.cancel() for job in jobs)
+        return taken(jobs, most_words)
+
+    monkeypatch.setattr(batches, "_taken", cancelled)
+    work.let_go.set()
+    with pytest.raises(CancelledError):
+        batches.submit(KEY, text("a", 1)).result(60)
+    assert batches.submit(KEY, text("b", 1)).result(60) == ["b0"]
 
 
 def test_those_that_nobody_waits_for_take_no_place(noted):

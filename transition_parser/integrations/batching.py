@@ -53,6 +53,11 @@ class Job:
         """Length of its next sentence."""
         return len(self.sentences[self.taken].forms)
 
+    @property
+    def words_left(self) -> int:
+        """Length of all its sentences that no batch has had."""
+        return sum(len(sentence.forms) for sentence in self.sentences[self.taken :])
+
     def take(self) -> Any:
         """The next sentence."""
         self.taken += 1
@@ -87,7 +92,7 @@ class _Shares:
 
     def add(self, job: Job) -> None:
         """Sets the turn of a new job."""
-        job.turn = self.now + sum(len(sentence.forms) for sentence in job.sentences)
+        job.turn = self.now + job.words_left
         insort(self._jobs, job, key=_turn)
 
     def pass_on(self, words: float) -> None:
@@ -186,27 +191,35 @@ class Batches:
             self._limits[key] = min(self._most_words, int(self._limits[key] * min(2.0, self._seconds / took)))
 
     def _next(self) -> Batch:
-        """The next batch, nothing once it is closed: the sentence whose turn it is, and more of the same key."""
+        """The next batch, nothing once it is closed."""
+        batch: Batch = []
         with self._changed:
-            self._changed.wait_for(lambda: any(job.waits for job in self._waiting) or self._closed)
-            self._waiting = [job for job in self._waiting if job.waits]
-            if not self._waiting:
-                return []
-            key = min(self._waiting, key=_turn).key
-            some = self._taken([job for job in self._waiting if job.key == key], self._limits[key])
-            self._waiting = [job for job in self._waiting if job.waits]
-            return some
+            while not batch:
+                self._changed.wait_for(lambda: self._closed or any(job.waits for job in self._waiting))
+                if self._closed:
+                    return []
+                self._waiting = [job for job in self._waiting if job.waits]
+                batch = self._batch()  # nothing where all of them were cancelled in the meantime
+        return batch
+
+    def _batch(self) -> Batch:
+        """The sentence whose turn it is, and more of the same key."""
+        if not self._waiting:
+            return []
+        key = min(self._waiting, key=_turn).key
+        return self._taken([job for job in self._waiting if job.key == key], self._limits[key])
 
     def _taken(self, jobs: list[Job], most_words: int) -> Batch:
-        """Sentences in the order of their turns, at least one, as long as they have no more words together."""
+        """Sentences in the order of their turns, at least one, as long as they have no more words together. A request
+        that can't end in this batch is begun or continued in it only as the first: others would have to wait for it."""
         found: dict[Job, list[Any]] = {}
         words = 0
         for job in sorted(jobs, key=_turn):
+            if found and words + job.words_left > most_words:
+                break
             while job.waits and (not found or words + job.next_words <= most_words):
                 words += job.next_words
                 found.setdefault(job, []).append(job.take())
-            if job.waits:
-                break
         self._shares.pass_on(words)
         return list(found.items())
 
