@@ -78,6 +78,18 @@ class Attention(nn.Module):
         return self.attend(self.split(self.query(x)), *self.keys_values(memory), mask, causal)
 
 
+def rounds_sums(x: Tensor) -> bool:
+    """True for numbers of which torch's sums differ by the shape of the batch, visibly once they are rounded."""
+    return x.dtype is torch.bfloat16 and x.device.type == "cpu"
+
+
+def summed_exactly(x: Tensor) -> Tensor:
+    """x in the type in which products of it are summed up in search: numbers in bf16 in fp64, where such sums are exact
+    or nearly so. torch chooses their order by the shape of the batch: in fp32 that would show, once they are rounded to
+    bf16, and the same sentence would have another parse beside others."""
+    return x.double() if rounds_sums(x) else x.float()
+
+
 def scaled_dot_product_attention(
     query: Tensor,
     keys: Tensor,
@@ -95,8 +107,8 @@ def scaled_dot_product_attention(
     if query.device.type != "cpu":
         bias = None if bias is None else bias.to(dtype)
         return F.scaled_dot_product_attention(query, keys, values, bias, dropout, causal)
-    if not torch.is_grad_enabled():  # in search sums are in fp32 and rounded once, as by `search_kernels`
-        query, keys, values = query.float(), keys.float(), values.float()
+    if not torch.is_grad_enabled():  # in search sums are rounded once, as by `search_kernels`
+        query, keys, values = summed_exactly(query), summed_exactly(keys), summed_exactly(values)
     scores = query * query.size(-1) ** -0.5 @ keys.transpose(-1, -2)
     if bias is not None:
         scores = scores + bias.to(scores.dtype)
@@ -105,5 +117,5 @@ def scaled_dot_product_attention(
         later = torch.full((steps, steps), float("-inf"), dtype=scores.dtype).triu_(1)
         scores = scores + later
     # in bf16 the sum over the keys is slower, and less exact
-    weights = dropout_(scores.softmax(-1, dtype=torch.float), dropout, True)
+    weights = dropout_(scores.softmax(-1, dtype=torch.promote_types(scores.dtype, torch.float)), dropout, True)
     return (weights.to(values.dtype) @ values).to(dtype)

@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from transition_parser.kernels import search_kernels
+from transition_parser.modules.attention import summed_exactly
 
 
 class Content(NamedTuple):
@@ -92,4 +93,7 @@ def attend(query: Tensor, content: Content, index: Tensor, unseen: Tensor | None
 
 
 def _precise(x: Tensor) -> Tensor:
-    return x.to(torch.promote_types(x.dtype, torch.float))
+    """In the type of sums in search: in fp32 where there are kernels, which are given fp32."""
+    if search_kernels.supports(x, x.size(-1)):
+        return x.to(torch.promote_types(x.dtype, torch.float))
+    return summed_exactly(x)

@@ -3,12 +3,14 @@ it. torch's own function takes two to five times as long for sentences, and want
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from transition_parser.kernels import search_kernels
+from transition_parser.modules.attention import HeadMask, rounds_sums, scaled_dot_product_attention
 
 FUSED = "sdpa"  # what transformers calls scaled_dot_product_attention of torch
 KERNELS = "transition_parser"  # what it calls ours, which is FUSED wherever the kernels are not for what is asked
@@ -82,18 +84,30 @@ def _attend(
         if ends is not None:
             found = ends[:-1], ends.diff()
         else:
-            is_causal = others.get("is_causal")
-            is_causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
-            found = _sentences(query, attention_mask, is_causal)
+            found = _sentences(query, attention_mask, _is_causal(module, others))
     if found is not None:
         rows = (x.transpose(1, 2).reshape(sentences * width, heads * d) for x in (query, key, value))
         return search_kernels.self_attention(*rows, heads, *found, longest).view(sentences, width, heads, d), None
+    if ends is None and is_plain and rounds_sums(query) and _says_what_is_seen(attention_mask):
+        bias = None if attention_mask is None else HeadMask.of(attention_mask).bias
+        causal = attention_mask is None and _is_causal(module, others)
+        return scaled_dot_product_attention(query, key, value, bias, causal=causal).transpose(1, 2), None
     if ends is not None:
         raise ValueError(f"windows in a row of {query.dtype}, dropout {dropout}, cannot be read: see `reads_rows`")
     from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
     options = {"dropout": dropout, "scaling": scaling, **others}
     return ALL_ATTENTION_FUNCTIONS[FUSED](module, query, key, value, attention_mask, **options)
+
+
+def _is_causal(module: nn.Module, options: Mapping[str, Any]) -> bool:
+    """Whether words see those before them alone, where no mask says what they see."""
+    asked = options.get("is_causal")
+    return bool(getattr(module, "is_causal", True) if asked is None else asked)
+
+
+def _says_what_is_seen(mask: Tensor | None) -> bool:
+    return mask is None or mask.dtype is torch.bool
 
 
 def _sentences(query: Tensor, mask: Tensor | None, is_causal: bool) -> tuple[Tensor, Tensor] | None:

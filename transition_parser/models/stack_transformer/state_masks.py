@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from transition_parser.modules.attention import Attention, HeadMask
+from transition_parser.modules.attention import Attention, HeadMask, summed_exactly
 from transition_parser.states.states import States
 
 
@@ -115,7 +115,7 @@ class StatePositions(nn.Module):
         keys = keys[self.role, :, heads]  # (state heads, largest + 1, d)
         query = query[:, :state_heads]
         if not torch.is_grad_enabled():  # not rounded, as in attention
-            query, keys = query.float(), keys.float()
+            query, keys = summed_exactly(query), summed_exactly(keys)
         scores = torch.einsum("bhtd,hpd->bhtp", query, keys) * width**-0.5
         if nowhere is not None:
             scores[..., :1] = nowhere

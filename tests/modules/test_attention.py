@@ -1,0 +1,47 @@
+"""What attention reads depends on nothing that is beside a sentence; in bf16, too."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+import torch
+
+from tests.conftest import SAMPLE_AMR, without_kernels
+from tests.small_models import encode
+from transition_parser import Parser
+from transition_parser.modules.attention import scaled_dot_product_attention
+from transition_parser.search import search
+
+HEADS, WIDTH = 4, 32
+
+
+def heads(batch: int, count: int, dtype: torch.dtype) -> torch.Tensor:
+    return torch.randn(batch, HEADS, count, WIDTH).to(dtype)
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("words", [1, 3, 5, 13, 30])
+def test_padding_and_neighbours_change_no_sum_that_is_rounded(words):
+    """torch orders sums by the shapes of the batch."""
+    torch.manual_seed(words)
+    query, keys, values = (heads(20, 37, torch.bfloat16) for _ in range(3))
+    bias = torch.zeros(20, 1, 1, 37)
+    bias[..., words:] = float("-inf")
+    together = scaled_dot_product_attention(query, keys, values, bias)
+    for i in range(20):
+        alone = (x[i : i + 1, :, :words] for x in (query, keys, values))
+        assert torch.equal(scaled_dot_product_attention(*alone), together[i : i + 1, :, :words])
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("model", ["en-amr"])
+def test_a_sentence_scores_alone_as_beside_others_without_kernels(model):
+    with without_kernels():
+        parser = Parser.load(model, precision="bf16", threads=1)
+        words = [list(sentence.tokens) for sentence in islice(parser.read(SAMPLE_AMR), 8)]
+        together = search(parser.model, encode(parser, words))
+        for sentence, (found,) in zip(words, together, strict=True):
+            ((alone,),) = search(parser.model, encode(parser, [sentence]))
+            assert alone.tokens == found.tokens
+            assert alone.step_scores == pytest.approx(found.step_scores, abs=4e-6)  # softmax is in fp32
