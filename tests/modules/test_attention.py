@@ -1,4 +1,4 @@
-"""What attention reads depends on nothing that is beside a sentence; in bf16, too."""
+"""What attention reads depends on nothing that is beside a sentence, in bf16 too, and needs no (n, n) memory."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from itertools import islice
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.conftest import SAMPLE_AMR, without_kernels
 from tests.small_models import encode
 from transition_parser import Parser
+from transition_parser.modules import attention
 from transition_parser.modules.attention import scaled_dot_product_attention
 from transition_parser.search import search
 
@@ -45,3 +47,29 @@ def test_a_sentence_scores_alone_as_beside_others_without_kernels(model):
             ((alone,),) = search(parser.model, encode(parser, [sentence]))
             assert alone.tokens == found.tokens
             assert alone.step_scores == pytest.approx(found.step_scores, abs=4e-6)  # softmax is in fp32
+
+
+class Largest(TorchDispatchMode):
+    """How many numbers the largest tensor has that was made."""
+
+    numbers = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        made = function(*args, **(kwargs or {}))
+        if isinstance(made, torch.Tensor):
+            self.numbers = max(self.numbers, made.numel())
+        return made
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("biases", [1, 300])
+def test_long_sentences_are_attended_some_words_at_a_time(biases, monkeypatch):
+    torch.manual_seed(1)
+    query, keys, values = (heads(2, 300, torch.float) for _ in range(3))
+    bias = torch.zeros(2, 1, biases, 300).masked_fill_(torch.rand(2, 1, biases, 300) < 0.3, float("-inf"))
+    whole = scaled_dot_product_attention(query, keys, values, bias)
+    monkeypatch.setattr(attention, "_AT_ONCE", 2 * HEADS * 300 * 7)
+    with Largest() as largest:
+        found = scaled_dot_product_attention(query, keys, values, bias)
+    assert torch.allclose(found, whole, rtol=0, atol=1e-5)
+    assert largest.numbers <= max(attention._AT_ONCE, query.numel())

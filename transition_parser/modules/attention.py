@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import NamedTuple
 
 import torch
@@ -10,6 +11,8 @@ from torch import Tensor, nn
 
 from transition_parser.modules.dropout import dropout as dropout_
 from transition_parser.modules.linear import linear
+
+_AT_ONCE = 1 << 24  # scores in search: of long sentences some words attend at a time
 
 
 class HeadMask(NamedTuple):
@@ -108,6 +111,11 @@ def scaled_dot_product_attention(
         bias = None if bias is None else bias.to(dtype)
         return F.scaled_dot_product_attention(query, keys, values, bias, dropout, causal)
     if not torch.is_grad_enabled():  # in search sums are rounded once, as by `search_kernels`
+        at_once = max(_AT_ONCE // (keys.size(-2) * query[..., 0, 0].numel()), 1)
+        if query.size(-2) > at_once and not causal:
+            biases = [bias] if bias is None or bias.size(-2) == 1 else bias.split(at_once, -2)
+            some = zip(query.split(at_once, -2), cycle(biases), strict=False)
+            return torch.cat([scaled_dot_product_attention(q, keys, values, b, dropout) for q, b in some], -2)
         query, keys, values = summed_exactly(query), summed_exactly(keys), summed_exactly(values)
     scores = query * query.size(-1) ** -0.5 @ keys.transpose(-1, -2)
     if bias is not None:
