@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 
 from tests.conftest import ROOT
 from tests.test_extras import WITHOUT
-from tests.test_types import PROGRAM, checked
+from tests.test_types import MISTAKES, PROGRAM, checked
 from transition_parser import __version__
 from transition_parser.kernels.loader import LIBRARIES
 
@@ -135,8 +135,11 @@ def test_what_is_installed_has_types(site, tmp_path):
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", python], check=True)
     (packages,) = python.glob("lib/python*/site-packages")
     (packages / "site.pth").write_text(f"{site}\n", encoding="utf-8")
-    arguments = ("--ignore-missing-imports", "--python-executable", python / "bin" / "python")
-    assert checked(PROGRAM, tmp_path, *arguments, MYPYPATH="", PYTHONPATH="") == []
+    python_there = ("--python-executable", python / "bin" / "python")
+    assert checked(PROGRAM, tmp_path, *python_there, MYPYPATH="", PYTHONPATH="") == []
+    (mistake, said), *_ = MISTAKES.items()
+    (error,) = checked(f"{PROGRAM}\n{mistake}\n", tmp_path, *python_there, MYPYPATH="", PYTHONPATH="")
+    assert said in error
 
 
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
