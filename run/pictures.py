@@ -94,8 +94,8 @@ def taken(page: Page, address: str, picture: Picture) -> bytes:
 
 
 def small(png: bytes) -> bytes:
-    """The same picture in 128 colours."""
-    image: Any = Image.open(io.BytesIO(png)).convert("RGB").quantize(128)
+    """The same picture in 128 colours, those of thin lines among them."""
+    image: Any = Image.open(io.BytesIO(png)).convert("RGB").quantize(128, Image.Quantize.MAXCOVERAGE)
     found = io.BytesIO()
     image.save(found, "PNG", optimize=True)
     if found.tell() > MOST_BYTES:

@@ -35,16 +35,17 @@ function roundedPath(corners) {
   return path;
 }
 
-// Where the role of a re-entrant edge stands: on its first run, where it covers the fewest lines that cross the run.
+// Where the role of a re-entrant edge stands: on or below its first run, where it covers the fewest lines that cross the run.
 function rolePlace(run, verticals) {
   const half = run.role / 2, [low, high] = roleRange(run), middle = (low + high) / 2;
-  const crossing = verticals.filter(({ row, from, to, edge }) => row === run.row && edge !== run.edge && Math.min(from, to) < run.y + 8 && Math.max(from, to) > run.y - 8);
+  const crossing = verticals.filter(({ row, from, to, edge }) => row === run.row && (edge !== run.edge || run.roleY > run.y) && Math.min(from, to) < run.roleY + 8 && Math.max(from, to) > run.roleY - 8);
   let best = null;
   for (let x = low; x <= high; x += 2) {
-    const cost = 1000 * crossing.filter((line) => Math.abs(line.x - x) < half + 2).length + Math.abs(x - middle);
+    const covered = crossing.filter((line) => Math.abs(line.x - x) < half + 2).map(({ edge }) => (edge === run.edge ? 400 : 1000));
+    const cost = covered.reduce((sum, one) => sum + one, Math.abs(x - middle));
     if (best === null || cost < best.cost) best = { cost, x };
   }
-  return { x: best.x, y: run.y };
+  return { x: best.x, y: run.roleY };
 }
 
 // The vertical lines of a re-entrant edge in the zones of tracks.

@@ -1,7 +1,7 @@
 // Places of an AMR: nodes in layers, routes of edges and of alignments between them. Subtrees stand as close as their
 // layers allow (Reingold and Tilford 1981). Below each layer is a zone of tracks, one for each horizontal run of a
 // re-entrant edge; below that are the curves of the tree's edges, and then their roles, right above the next layer.
-const BOX = 26, NODE_GAP = 24, TRACK = 18, FAN = 34, ROLES = 16, ARROW = 10, THREADS = 44, BEND = 30;
+const BOX = 26, NODE_GAP = 24, TRACK = 20, FAN = 34, ROLES = 16, ARROW = 10, THREADS = 44, BEND = 30;
 
 // A breadth-first tree from the top, and from one node of each other part. rest: the edges that it leaves out.
 function spanningTree(nodes, edges, top) {
@@ -182,10 +182,17 @@ function layoutOf(nodes, edges, top, places) {
   const tracks = tracksOf(all, gaps.length), { rows, floor } = heightsOf(tracks);
   for (const box of boxes) box.y = rows[box.row];
   const bottoms = tracks.map((count, row) => rows[row] + BOX / 2 + zoneHeight(count));
-  for (const run of all) run.y = run.track < 0 ? rows[run.row] + BOX / 2 + 6 : rows[run.row] + BOX / 2 + (run.track + 0.5) * TRACK + 4;
+  for (const run of all) setHeights(run, rows[run.row] + BOX / 2);
   const shift = wordShift(boxes, all, places);
   const threads = nodes.map((node, i) => node.words.map((word) => thread(boxes[i], places[word] + shift, rows, gaps, floor)));
   return { tree, boxes, runs, bottoms, threads, floor, shift };
+}
+
+// The heights of a run and of the middle of its role, which stands below a run that it would cover. bottom: of its layer.
+function setHeights(run, bottom) {
+  const middle = run.track < 0 ? bottom + 6 : bottom + (run.track + 0.5) * TRACK + 4;
+  const short = run.role > 0 && Math.abs(run.to - run.from) < run.role + 24;
+  [run.y, run.roleY] = short ? [middle - 6, middle + 5] : [middle, middle];
 }
 
 // How far the words move, so that their middle is that of the graph.

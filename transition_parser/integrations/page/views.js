@@ -27,6 +27,7 @@ class View {
     if (factor === 1) drawing.removeAttribute("style");
     else [drawing.style.width, drawing.style.height] = [`${factor * wide}px`, `${factor * drawing.getAttribute("height")}px`];
     this.hint.hidden = factor * wide <= room + 1;
+    picture.classList.toggle("wide", !this.hint.hidden);
     if (!this.placed && drawing.middle) picture.scrollLeft = factor * drawing.middle - room / 2;
     this.placed = true;
   }
