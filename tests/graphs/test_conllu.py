@@ -157,7 +157,7 @@ def test_columns_are_ten():
 @pytest.mark.slow
 def test_all_treebanks_come_back_byte_for_byte(corpora):
     files = sorted(corpora.glob("ud/*/*.conllu"))
-    assert len(files) == 18
+    assert len(files) >= 18
     for path in files:
         text = "".join(map(str, read_conllu(path)))
         assert text == path.read_text(encoding="utf-8"), path

@@ -45,6 +45,6 @@ def test_nonprojective_trees_can_be_an_error():
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
 def test_all_treebanks_come_back(name, corpora):
     files = sorted(corpora.glob("ud/*/*.conllu"))
-    assert len(files) == 18
+    assert len(files) >= 18
     for path in files:
         assert cover(path, name).lossless, path
