@@ -74,10 +74,12 @@ def candidates(graph: AmrGraph, words: Words) -> tuple[list[list[Candidate]], Na
 
 def _best(options: list[Candidate]) -> list[Candidate]:
     """One candidate for each span, best first."""
-    best: dict[Span, float] = {}
-    for tokens, score in options:
-        best[tokens] = max(score, best.get(tokens, 0.0))
-    return [Candidate(*item) for item in sorted(best.items(), key=lambda item: (-item[1], item[0]))]
+    best: dict[Span, Candidate] = {}
+    for option in options:
+        before = best.setdefault(option.tokens, option)
+        if option.score > before.score:
+            best[option.tokens] = option
+    return sorted(best.values(), key=lambda candidate: (-candidate.score, candidate.tokens))
 
 
 def _find_names(graph: AmrGraph, words: Words, names: Names, options: list[list[Candidate]]) -> None:
