@@ -3,7 +3,7 @@
 #
 #   pip wheel --wheel-dir wheels "torch==2.13.0+cpu" . --extra-index-url https://download.pytorch.org/whl/cpu
 #   docker build --network none --tag transition-parser .
-#   echo "She sleeps." | docker run --rm --interactive transition-parser parse en-ewt - --raw
+#   echo "She sleeps." | docker run --rm --interactive transition-parser parse en-ewt -
 #
 # For an extra, `pip wheel ... ".[serve]"` and `--build-arg EXTRAS=[serve]`.
 FROM python:3.11-slim

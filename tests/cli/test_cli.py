@@ -102,7 +102,7 @@ def test_parse_keeps_everything_but_the_tree(checkpoint, tmp_path):
 
 
 def test_parse_writes_scores_and_actions(checkpoint):
-    done = run_here("parse", checkpoint, "-", "--scores", "--actions", stdin="The cat sleeps .\n\nStop !\n")
+    done = run_here("parse", checkpoint, "-", "--tokens", "--scores", "--actions", stdin="The cat sleeps .\n\nStop !\n")
     assert done.stdout.count("# text = ") == done.stdout.count("# parse_score = ") == 2
     assert all(0 <= float(score) <= 1 for score in re.findall(r"ArcScore=(\S+)", done.stdout))
     assert len(re.findall(r"ArcScore=", done.stdout)) == 6

@@ -170,7 +170,7 @@ def test_an_untrained_model_builds_graphs(young, amr_data_folder, tmp_path):
 
 
 def test_text_from_standard_input(amr_checkpoint, tmp_path):
-    entries = parsed(tmp_path, amr_checkpoint, "-")
+    entries = parsed(tmp_path, amr_checkpoint, "-", "--tokens")
     assert [entry.id for entry in entries] == ["1", "2", "3"]
     assert [entry.forms for entry in entries] == [line.split() for line in TEXT.splitlines()]
     entries = parsed(tmp_path, amr_checkpoint, "-", "--tokenize", stdin="\nShe doesn't sleep.\n\n Stop! \n")
@@ -283,7 +283,7 @@ def test_the_python_api(amr_checkpoint):
     parser = Parser.load(amr_checkpoint)
     (one,) = parser.parse("The dog sleeps.")
     assert isinstance(one, AmrParse) and one.sentence.forms == ["The", "dog", "sleeps", "."]
-    (words,) = parser.parse(["The", "dog", "sleeps", "."])
+    (words,) = parser.parse(["The dog sleeps."])
     (listed,) = parser.parse([["The", "dog", "sleeps", "."]])
     assert one.graph == words.graph == listed.graph and len(one.alignments) == len(one.graph)
     from_path, from_entries = parser.parse(Path(SAMPLE_AMR)), parser.parse(read(SAMPLE_AMR)[8:9])

@@ -120,7 +120,7 @@ BAD = [
     (422, "give either text or sentences", {"model": "en-ewt", "text": "x", "sentences": [["x"]]}),
     (422, "Extra inputs", {"model": "en-ewt", "text": "x", "colour": "red"}),
     (422, "text: Input should be a valid string", {"model": "en-ewt", "text": 3}),
-    (400, "no words", {"model": "en-ewt", "text": " \n "}),
+    (400, "there are no sentences", {"model": "en-ewt", "text": " \n "}),
     (400, "zero byte", {"model": "en-ewt", "text": "a\0b"}),
     (400, "there are no words", {"model": "en-ewt", "sentences": [["a"], []]}),
     (400, "no sentences", {"model": "en-ewt", "sentences": []}),

@@ -1,14 +1,15 @@
 """What `Parser.parse` takes, without a model."""
 
 import dataclasses
+import warnings
 from types import MappingProxyType
 
 import pytest
 
-from transition_parser.errors import InputError
+from transition_parser.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Row, Sentence
-from transition_parser.sentences.objects import checked_forms, sentences_from
+from transition_parser.sentences.objects import checked_forms, sentences_from, sentences_of_texts
 
 KINDS = pytest.mark.parametrize("kind", [Sentence, AmrEntry])
 DOGS, CATS = ["Dogs", "bark", "."], ["Cats", "sleep", "."]
@@ -23,11 +24,15 @@ DOGS, CATS = ["Dogs", "bark", "."], ["Cats", "sleep", "."]
         (["Dogs bark.", "Stop"], [DOGS, ["Stop"]]),
         (["Stop\n"], [["Stop"]]),
         (["Dogs bark."], [DOGS]),
-        (DOGS, [DOGS]),
-        (tuple(DOGS), [DOGS]),
+        (["Stop", "Go", "Why?"], [["Stop"], ["Go"], ["Why", "?"]]),
+        (("Dogs bark.", "Stop"), [DOGS, ["Stop"]]),
         ([DOGS, CATS], [DOGS, CATS]),
         ([tuple(DOGS), CATS], [DOGS, CATS]),
         ([], []),
+        ("", []),
+        (" \n", []),
+        ([""], []),
+        (["", "Dogs bark.", " ", "Stop"], [DOGS, ["Stop"]]),
     ],
     ids=repr,
 )
@@ -39,7 +44,7 @@ def test_what_is_accepted(kind, given, expected):
 
 @KINDS
 def test_lists_may_be_iterators(kind):
-    assert [sentence.forms for sentence in sentences_from(iter(DOGS), kind)] == [DOGS]
+    assert [sentence.forms for sentence in sentences_from(iter(["Dogs bark.", "Stop"]), kind)] == [DOGS, ["Stop"]]
     assert [sentence.forms for sentence in sentences_from(map(iter, [DOGS, CATS]), kind)] == [DOGS, CATS]
 
 
@@ -60,7 +65,7 @@ def test_a_word_of_a_tree_may_hold_white_space():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (5, "5 can't be parsed: give a text, a list of texts, a list of words, a list of lists of words"),
+        (5, "5 can't be parsed: give a text, a list of texts, a list of lists of words"),
         (None, "None can't be parsed"),
         (b"Dogs bark.", r"b'Dogs bark\.' can't be parsed"),
         ({"Dogs": 1}, "can't be parsed"),
@@ -68,11 +73,8 @@ def test_a_word_of_a_tree_may_hold_white_space():
         ({"Dogs"}, "can't be parsed"),
         (Sentence.from_words(DOGS), "can't be parsed"),
         (AmrEntry.from_words(DOGS), "can't be parsed"),
-        ("", "the text has no words"),
-        (" \n", "the text has no words"),
-        (["Dogs bark.", " "], "text 2 has no words"),
-        (["Dogs", ""], "word 2 is ''"),
-        ([""], "word 1 is ''"),
+        (["Dogs bark.", None], "item 2 is None, not a string: a list of texts holds nothing else"),
+        (["Dogs bark.", DOGS], "item 2 is .*, not a string"),
         ([DOGS, []], "sentence 2: there are no words in it"),
         ([DOGS, ["a", ""]], "sentence 2: word 2 is ''"),
         ([DOGS, ["a", "\u2003"]], r"sentence 2: word 2 is '\\u2003'"),
@@ -92,6 +94,44 @@ def test_a_word_of_a_tree_may_hold_white_space():
 def test_what_is_not(kind, given, said):
     with pytest.raises(InputError, match=said):
         sentences_from(given, kind)
+
+
+@KINDS
+def test_words_without_a_list_around_them_are_named_in_a_warning(kind):
+    with pytest.warns(ParserWarning, match=r"a list of texts now, here of 3 texts of one word: .* \[\[…\]\]"):
+        sentences_from(DOGS, kind)
+    with warnings.catch_warnings(action="error"):
+        sentences_from(["Dogs bark.", "Stop"], kind)
+        sentences_from(["Stop"], kind)
+        sentences_from(["", "Stop"], kind)
+        sentences_from([DOGS, CATS], kind)
+        list(sentences_of_texts(DOGS, kind))
+
+
+@KINDS
+def test_the_sentences_of_each_text(kind):
+    found = list(sentences_of_texts(iter(["Go. Stop.", "", " \n", "Wait."]), kind))
+    assert [[sentence.forms for sentence in some] for some in found] == [
+        [["Go", "."], ["Stop", "."]],
+        [],
+        [],
+        [["Wait", "."]],
+    ]
+    assert [[sentence.id for sentence in some] for some in found] == [["1", "2"], [], [], ["1"]]
+
+
+@KINDS
+def test_texts_before_one_that_is_none_can_be_taken(kind):
+    texts = sentences_of_texts(["Go.", "", 7], kind)
+    assert [len(next(texts)), len(next(texts))] == [1, 0]
+    with pytest.raises(InputError, match="item 3 is 7, not a string"):
+        next(texts)
+
+
+@pytest.mark.parametrize("given", ["Dogs bark.", b"Go", 5, None, {"Go": 1}, {"Go"}])
+def test_what_are_no_texts(given):
+    with pytest.raises(InputError, match=r"is not a list \(or other iterable\) of texts"):
+        sentences_of_texts(given, Sentence)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
-from transition_parser.errors import InputError
+from transition_parser.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.sentences.parts import Part, divided, places, read_part, shard
@@ -20,13 +20,15 @@ FILES = {
     "conllu": (SAMPLE.read_text(encoding="utf-8") + "\n\n", Sentence, Reading()),
     "bom.conllu": ("\ufeff" + SAMPLE.read_text(encoding="utf-8"), Sentence, Reading()),
     "amr": (HEADER + SAMPLE_AMR.read_text(encoding="utf-8") + "\n\n" + HEADER, AmrEntry, Reading()),
-    "trees.txt": (TEXT, Sentence, Reading()),
-    "tokenised.txt": (TEXT, Sentence, Reading(tokenised=False)),
-    "amrs.txt": (TEXT, AmrEntry, Reading()),
+    "trees.txt": (TEXT, Sentence, Reading(tokenised=True)),
+    "not tokenised.txt": (TEXT, Sentence, Reading(tokenised=False)),
+    "amrs.txt": (TEXT, AmrEntry, Reading(tokenised=True)),
+    "raw by default.trees.txt": (TEXT, Sentence, Reading()),
+    "raw by default.amrs.txt": (TEXT, AmrEntry, Reading()),
     "raw.trees.txt": (TEXT, Sentence, Reading(raw=True)),
     "raw.amrs.txt": (TEXT, AmrEntry, Reading(raw=True)),
-    "long.txt": (TEXT, Sentence, Reading(raw=True, longest=2)),
-    "jsonl": ("\n".join(map(json.dumps, ROWS)) + "\n\n", Sentence, Reading(column="text")),
+    "raw long.txt": (TEXT, Sentence, Reading(raw=True, longest=2)),
+    "jsonl": ("\n".join(map(json.dumps, ROWS)) + "\n\n", Sentence, Reading(column="text", tokenised=True)),
     "raw.jsonl": ("\n".join(map(json.dumps, ROWS)), AmrEntry, Reading(column="text", raw=True)),
 }
 ALL = pytest.mark.parametrize("name", FILES)
@@ -48,6 +50,11 @@ def written(name, tmp_path) -> tuple:
     return str(path), kind, reading
 
 
+def is_cut_at_sentences(name) -> bool:
+    """False for raw text, which is cut at paragraphs."""
+    return not name.startswith("raw") or name.endswith(".jsonl")
+
+
 @ALL
 @pytest.mark.parametrize("size", [1, 2, 7, 1000])
 def test_all_parts_are_the_file(name, size, tmp_path):
@@ -56,7 +63,7 @@ def test_all_parts_are_the_file(name, size, tmp_path):
     parts = divided(path, kind, reading, size)
     assert read(parts, kind, reading) == whole
     assert [part.count for part in parts] == [len(read([part], kind, reading)) for part in parts]
-    if not reading.raw or reading.column:
+    if is_cut_at_sentences(name):
         assert {part.count for part in parts[:-1]} <= {size}
     assert all(part.count >= size for part in parts[:-1]) and (size < 1000 or len(parts) == 1)
 
@@ -72,7 +79,7 @@ def test_all_shards_are_the_files(name, of, tmp_path):
     assert [item for parts in shards for item in read(parts, kind, reading)] == whole
     units = 2 * (sum(1 for _ in places(path, kind, reading)) - 1)
     sizes = [len(read(parts, kind, reading)) for parts in shards]
-    if not reading.raw or reading.column:
+    if is_cut_at_sentences(name):
         assert sum(sizes) == units and max(sizes) - min(sizes) <= 1
 
 
@@ -89,7 +96,7 @@ def test_errors_of_a_part_name_the_line_of_the_file(name, tmp_path):
     assert content[: last.begin.position].count(b"\n") == last.begin.line - 1
 
 
-@pytest.mark.parametrize(("name", "text"), [("a.conllu", "\n\n"), ("a.amr", HEADER), ("a.txt", " \n"), ("a", "")])
+@pytest.mark.parametrize(("name", "text"), [("a.conllu", "\n\n"), ("a.amr", HEADER)])
 def test_a_file_without_sentences_is_refused(name, text, tmp_path):
     path = tmp_path / name
     path.write_text(text)
@@ -97,6 +104,19 @@ def test_a_file_without_sentences_is_refused(name, text, tmp_path):
     for parts in (divided, lambda *some: shard([some[0]], *some[1:3], 1, 2)):
         with pytest.raises(InputError, match="the file holds no sentences"):
             parts(str(path), kind, Reading(), 1)
+
+
+@pytest.mark.parametrize("reading", [Reading(), Reading(raw=True), Reading(tokenised=True)])
+@pytest.mark.parametrize(("name", "text"), [("a.txt", " \n"), ("a", "")])
+def test_text_without_sentences_is_an_empty_part(name, text, reading, tmp_path):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.warns(ParserWarning, match=f"{path}: the file holds no sentences"):
+        (part,) = divided(str(path), Sentence, reading, 1)
+        assert part.count == 0 and read([part], Sentence, reading) == []
+        assert read(shard([str(path)], Sentence, reading, 1, 2), Sentence, reading) == []
+    with pytest.warns(ParserWarning, match=f"{path}: the file holds no sentences"):
+        assert read([Part(str(path))], Sentence, reading) == []
 
 
 def test_a_table_without_rows_has_a_part(tmp_path):

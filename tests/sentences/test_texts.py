@@ -1,5 +1,7 @@
 """Sentences that were found in text, as they are parsed and written."""
 
+import warnings
+
 import pytest
 from hypothesis import given
 
@@ -97,7 +99,7 @@ def test_the_sentences_of_several_texts_are_numbered_through(kind):
 
 @KINDS
 def test_words_and_files_have_no_places_in_a_text(kind):
-    assert sentences_from(["Go", "."], kind)[0].spans == ()
+    assert sentences_from([["Go", "."]], kind)[0].spans == ()
 
 
 @READERS
@@ -113,8 +115,6 @@ def test_a_file_of_raw_text(read, tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "the file holds no sentences"),
-        (b" \n\n", "the file holds no sentences"),
         (b"Go.\n\nSt\0op.\n", "x.txt:3: the line holds a zero byte"),
         (b"Go.\nSt\xffop.\n", "x.txt:2: byte 3 of the line is not UTF-8"),
     ],
@@ -123,6 +123,47 @@ def test_bad_raw_text(read, content, said, tmp_path):
     (tmp_path / "x.txt").write_bytes(content)
     with pytest.raises(InputError, match=said):
         list(read(tmp_path / "x.txt", raw=True))
+
+
+@READERS
+@pytest.mark.parametrize("content", [b"", b" \n\n"])
+def test_a_file_without_text_has_no_sentences(read, content, tmp_path):
+    (tmp_path / "x.txt").write_bytes(content)
+    with pytest.warns(ParserWarning, match="x.txt: the file holds no sentences"):
+        assert list(read(tmp_path / "x.txt")) == []
+
+
+@READERS
+def test_text_is_raw_unless_it_is_said_to_be_tokenised(read, tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_text("Go. Don't\nstop .\n")
+    assert [s.forms for s in read(path)] == [["Go", "."], ["Do", "n't", "stop", "."]]
+    assert [s.forms for s in read(path, tokenised=True)] == [["Go.", "Don't"], ["stop", "."]]
+    assert [s.forms for s in read(path, tokenised=False)] == [["Go", ".", "Do", "n't"], ["stop", "."]]
+
+
+@READERS
+@pytest.mark.parametrize(
+    ("text", "warns"),
+    [
+        ("She sleeps .\n", True),
+        ("Well , Mr. Hale slept .\nStop !\nHi\n", True),
+        ("She sleeps .\n" * 30, True),
+        ("Well, she sleeps .\n", False),
+        ("She sleeps.\n\nStop !\n", False),
+        ("She sleeps\n", False),
+        ("", False),
+    ],
+)
+def test_raw_text_that_looks_tokenised_is_named_once(read, text, warns, tmp_path):
+    (tmp_path / "x.txt").write_text(text)
+    said = {}
+    for options in ({}, {"raw": True}, {"tokenised": True}, {"tokenised": False}):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            list(read(tmp_path / "x.txt", **options))
+        said[str(options)] = sum("looks tokenised" in str(one.message) for one in caught)
+    assert said == {key: int(warns and key == "{}") for key in said}
 
 
 def test_raw_text_may_look_like_anything(tmp_path):

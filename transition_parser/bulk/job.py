@@ -13,7 +13,7 @@ from transition_parser.parser import CHUNK, AnyParse, Parser
 from transition_parser.progress import progress
 from transition_parser.sentences.parts import Part, read_part
 from transition_parser.sentences.rows import Item, Reading
-from transition_parser.sentences.streams import as_they_come, may_pause
+from transition_parser.sentences.streams import as_they_come, in_weighed_chunks, may_pause
 
 _SAVED_TOGETHER = 256  # sentences that an interrupted run may lose
 _OF_JSON = ("actions", "wiki")  # the annotations that lines of JSON have on request
@@ -84,13 +84,4 @@ class Job:
 
 def _chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
     """Yields items that have `size` sentences together, or a few more; no more than `size` items, too."""
-    chunk: list[Item] = []
-    sentences = 0
-    for item in items:
-        chunk.append(item)
-        sentences += len(item.sentences)
-        if max(sentences, len(chunk)) >= size:
-            yield chunk
-            chunk, sentences = [], 0
-    if chunk:
-        yield chunk
+    return in_weighed_chunks(items, size, lambda item: len(item.sentences))

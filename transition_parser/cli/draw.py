@@ -13,7 +13,17 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from transition_parser.cli.options import OptionsOf, add_system, add_user_dir, check_options, import_user_dir, positive
+from transition_parser.cli.options import (
+    OptionsOf,
+    add_system,
+    add_text,
+    add_user_dir,
+    check_inputs,
+    check_options,
+    import_user_dir,
+    positive,
+    tokenised,
+)
 from transition_parser.errors import InputError, input_error
 from transition_parser.files import replacing
 from transition_parser.formalisms import TREES, formalism_of_files
@@ -29,7 +39,7 @@ EXAMPLE = """example:
   transition-parser draw dev.conllu --model en --sentences 50 -o dev.html"""
 FORMATS, PAGE = (".svg", ".png", ".pdf"), ".html"
 OPTIONS: OptionsOf = {TREES: {"system": None}}
-_OF_MODELS = {"beam": 4, "raw": False, "user_dir": None}
+_OF_MODELS = {"beam": 4, "raw": False, "tokens": False, "tokenize": False, "user_dir": None}
 _OF_PAGES = {"sentences": 20, "model": []}
 
 
@@ -47,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     page.add_argument("--model", nargs="+", default=[], metavar="MODEL", help="draw what these parse, not what IN has")
     page.add_argument("--beam", type=positive, default=4, metavar="N", help="hypotheses (default 4); 1: greedy")
-    page.add_argument("--raw", action="store_true", help="IN is text of any number of English sentences")
+    add_text(page)
     add_user_dir(page)
 
 
@@ -100,8 +110,10 @@ def _parsed(arguments: argparse.Namespace, model: str) -> dict[str, Any]:
     if arguments.system is not None:
         raise InputError("--system is for graphs of files: a model has its own")
     import_user_dir(arguments.user_dir)
+    check_inputs([arguments.input])
     parser = Parser.load(model, arguments.beam)
-    sentences = _wanted(arguments, parser.read(arguments.input, raw=arguments.raw), lambda sentence: sentence.id)
+    read = parser.read(arguments.input, tokenised(arguments), arguments.raw)
+    sentences = _wanted(arguments, read, lambda sentence: sentence.id)
     traces = (trace(parser, [sentence])[0] for sentence in sentences)
     return _document(f"{Path(model).name} ({parser.formalism.name})", arguments, traces)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from transition_parser.errors import InputError, input_error, missing_extra
 from transition_parser.formalisms import FORMALISMS, Formalism
+from transition_parser.sentences.streams import may_pause
 
 # options of one formalism alone, with their values where they are not given
 OptionsOf = Mapping[Formalism, Mapping[str, object]]
@@ -72,6 +74,35 @@ def add_punct(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None
         choices=["count", "skip"],
         help="skip: leave out of both files the words with XPOS `` '' : , . (Penn Treebank) in GOLD; default: count",
     )
+
+
+def add_text(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """--raw, --tokens, --tokenize: at most one of them; see `tokenised`."""
+    text = parser.add_mutually_exclusive_group()
+    text.add_argument(
+        "--raw",
+        action="store_true",
+        help="IN is raw text, which is the default, even if it looks like CoNLL-U or an AMR bank",
+    )
+    text.add_argument(
+        "--tokens", action="store_true", help="text has one sentence a line, with blanks between its tokens"
+    )
+    text.add_argument(
+        "--tokenize", action="store_true", help="text has one sentence a line, not tokenised: use rules for English"
+    )
+
+
+def tokenised(arguments: argparse.Namespace) -> bool | None:
+    """The parameter of `read_sentences` that the options of `add_text` stand for."""
+    return True if arguments.tokens else False if arguments.tokenize else None
+
+
+def check_inputs(paths: Sequence[str]) -> None:
+    """Raises `OSError` for a file that can't be read, so that no model is loaded in vain. What is read but once,
+    standard input (`-`) and pipes, is not opened."""
+    for path in paths:
+        if path != "-" and (os.path.isdir(path) or not may_pause(path)):
+            open(path, "rb").close()
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

@@ -2,10 +2,11 @@
 
 MODEL is a checkpoint of fairseq-train, a folder that `export` wrote, or the name of a model that comes with the
 package: en-ewt, en-amr, en-ewt-minilm, en-amr-minilm, or en (trees) and amr, the best of these that runs here. IN is
-text with one tokenised sentence a line, or - for standard input; for a model of trees also CoNLL-U (see below), for a
-model of AMRs also an AMR bank (its # ::key comments are kept; its graphs are replaced without being read). With
---raw IN is text of any number of English sentences, whose paragraphs end at blank lines. Standard input and pipes are
-parsed as they come: whenever the input pauses, the parses of all complete sentences are written.
+a file, or - for standard input: text of any number of English sentences, whose paragraphs end at blank lines; for a
+model of trees also CoNLL-U (see below), for a model of AMRs also an AMR bank (its # ::key comments are kept; its graphs
+are replaced without being read). Text that is divided already has one sentence a line: with blanks between its tokens
+(--tokens), or not tokenised (--tokenize). Standard input and pipes are parsed as they come: whenever the input pauses,
+the parses of all complete sentences (of text: paragraphs) are written.
 
 CoNLL-U comes back with HEAD and DEPREL replaced. LEMMA and UPOS are kept where they are given; where they are _, models
 that predict them fill them in. XPOS, FEATS, MISC and comments are kept. Statements about the earlier tree are removed:
@@ -21,17 +22,29 @@ With --json each sentence is one line of JSON: id, text, words (form, lemma, upo
 place in the text); of AMRs penman, nodes with their words and scores, edges, top, triples; alternatives in a list.
 
 Several inputs are written one after another, or with -o DIR/ to a file for each. Of JSONL and Parquet, --column says
-which column holds the text (or lists of words): all rows are written, in the same format, with a column of parses
+which column holds the texts (or lists of words): all rows are written, in the same format, with a column of parses
 more."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from transition_parser.cli.options import OptionsOf, add_user_dir, check_options, import_user_dir, positive, shard
+from transition_parser.cli.options import (
+    OptionsOf,
+    add_text,
+    add_user_dir,
+    check_inputs,
+    check_options,
+    import_user_dir,
+    positive,
+    shard,
+    tokenised,
+)
 from transition_parser.errors import InputError
 from transition_parser.files import folder
 from transition_parser.formalisms import AMR, Formalism
@@ -40,14 +53,15 @@ from transition_parser.text.lengths import LONGEST
 if TYPE_CHECKING:
     from transition_parser.bulk import Job
     from transition_parser.sentences.parts import Part
+    from transition_parser.sentences.rows import Reading
 
 HELP = "sentences to trees or AMRs"
 EXAMPLE = """example:
-  echo 'She sells sea shells .' | transition-parser parse en -
-  transition-parser parse en letter.txt --raw -o letter.conllu
+  echo 'She sells sea shells. Do they sell?' | transition-parser parse en -
+  transition-parser parse en letter.txt -o letter.conllu
   transition-parser parse checkpoints/checkpoint_best.pt dev.conllu -o dev.parsed.conllu --beam 10
-  transition-parser parse en reviews-*.parquet --column text --raw -o parsed/
-  echo 'The dog wants to sleep.' | transition-parser parse amr - --tokenize --alignments marks"""
+  transition-parser parse en reviews-*.parquet --column text -o parsed/
+  transition-parser parse amr sentences.txt --tokenize --alignments marks"""
 
 OPTIONS: OptionsOf = {AMR: {"alignments": None, "no_wiki": False}}
 
@@ -77,10 +91,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--resume",
         action="store_true",
         help="collect the output in FILE.partial, and continue after the sentences that an interrupted run (of the "
-        "same model and options) has written there; files that are in DIR/ stay",
+        "same model and options) has written there; files in DIR/ stay, as does a finished FILE newer than all IN",
     )
     _add_search(parser)
-    _add_text(parser)
+    add_text(parser)
     _add_longest(parser)
     _add_written(parser)
 
@@ -122,17 +136,6 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         help="the corpus of the training data that the text resembles, for models that were told (default: none)",
     )
     parser.add_argument("--threads", type=positive, metavar="N", help="cores to use (default: all, or OMP_NUM_THREADS)")
-
-
-def _add_text(parser: argparse.ArgumentParser) -> None:
-    """Options that say what the input is."""
-    text = parser.add_mutually_exclusive_group()
-    text.add_argument(
-        "--tokenize", action="store_true", help="text with one sentence a line is not tokenised: use rules for English"
-    )
-    text.add_argument(
-        "--raw", action="store_true", help="text is divided into neither sentences nor words: use rules for English"
-    )
 
 
 def _add_longest(parser: argparse.ArgumentParser) -> None:
@@ -205,6 +208,10 @@ def run(arguments: argparse.Namespace) -> int:
     import_user_dir(arguments.user_dir)
     keep_freed_memory()
     keep_few_kernels()
+    check_inputs(arguments.input)
+    if arguments.resume and _is_finished(arguments):
+        print(f"transition-parser: nothing is left to parse: {arguments.output} is finished", file=sys.stderr)
+        return 0
     job = _job(arguments)
     if arguments.engine == "ray":
         return _by_ray(job, arguments)
@@ -220,7 +227,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _job(arguments: argparse.Namespace) -> Job:
     from transition_parser.bulk import Job
     from transition_parser.parser import Parser
-    from transition_parser.sentences.rows import Reading
 
     parser = Parser.load(
         arguments.model,
@@ -242,10 +248,15 @@ def _job(arguments: argparse.Namespace) -> Job:
         "marks": arguments.alignments == "marks",
         "wiki": not arguments.no_wiki,
     }
-    added = arguments.parse_column or _column(arguments, parser.formalism)
-    reading = Reading(not arguments.tokenize, arguments.raw, arguments.column, added, arguments.longest)
     annotations = {name: wanted[name] for name in parser.formalism.annotations}
-    return Job(parser, reading, annotations, arguments.json)
+    return Job(parser, _reading(arguments, parser.formalism), annotations, arguments.json)
+
+
+def _reading(arguments: argparse.Namespace, formalism: Formalism) -> Reading:
+    from transition_parser.sentences.rows import Reading
+
+    added = arguments.parse_column or _column(arguments, formalism)
+    return Reading(tokenised(arguments), arguments.raw, arguments.column, added, arguments.longest)
 
 
 def _column(arguments: argparse.Namespace, formalism: Formalism) -> str:
@@ -253,6 +264,25 @@ def _column(arguments: argparse.Namespace, formalism: Formalism) -> str:
     from transition_parser.bulk.outputs import JSON_COLUMN
 
     return JSON_COLUMN if arguments.json else formalism.suffix.lstrip(".")
+
+
+def _is_finished(arguments: argparse.Namespace) -> bool:
+    """True where `--resume` finds all its output. Loads no model; False where the output can't be known without."""
+    from transition_parser.checkpoints import formalism_of_folder
+
+    if arguments.engine == "ray" or arguments.output in (None, "-"):
+        return False
+    if not _is_folder(arguments.output):
+        return _is_newer(arguments.output, arguments.input)
+    formalism = formalism_of_folder(arguments.model)
+    return formalism is not None and all(os.path.exists(name) for _path, name in _outputs(arguments, formalism))
+
+
+def _is_newer(output: str, inputs: Sequence[str]) -> bool:
+    """True for a whole file that was written after all inputs, which are files too."""
+    if not os.path.isfile(output) or os.path.exists(f"{output}.partial") or not all(map(os.path.isfile, inputs)):
+        return False
+    return os.path.getmtime(output) > max(map(os.path.getmtime, inputs))
 
 
 def _parts(job: Job, arguments: argparse.Namespace) -> list[Part]:
@@ -266,16 +296,24 @@ def _parts(job: Job, arguments: argparse.Namespace) -> list[Part]:
 
 def _each(job: Job, arguments: argparse.Namespace) -> int:
     """Parses each input into a file of a folder; of a shard every N-th of them."""
-    from transition_parser.bulk.outputs import names_in
     from transition_parser.sentences.parts import Part
 
-    names = names_in(arguments.output, arguments.input, job.suffix, job.reading)
-    first, step = arguments.shard or (1, 1)
+    outputs = _outputs(arguments, job.parser.formalism)
     with folder(arguments.output):
-        for path, name in list(zip(arguments.input, names, strict=True))[first - 1 :: step]:
+        for path, name in outputs:
             if not (arguments.resume and os.path.exists(name)):
                 job.write([Part(path)], name, arguments.resume)
     return 0
+
+
+def _outputs(arguments: argparse.Namespace, formalism: Formalism) -> list[tuple[str, str]]:
+    """Each input of this shard and its output in the folder."""
+    from transition_parser.bulk.outputs import JSON_SUFFIX, names_in
+
+    suffix = JSON_SUFFIX if arguments.json else formalism.suffix
+    names = names_in(arguments.output, arguments.input, suffix, _reading(arguments, formalism))
+    first, step = arguments.shard or (1, 1)
+    return list(zip(arguments.input, names, strict=True))[first - 1 :: step]
 
 
 def _by_ray(job: Job, arguments: argparse.Namespace) -> int:

@@ -43,7 +43,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     figures: ClassVar = {"smatch": _smatch}
 
     def read(
-        self, path: str | os.PathLike, tokenised: bool = True, raw: bool = False, longest: int = LONGEST
+        self, path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False, longest: int = LONGEST
     ) -> Iterator[AmrEntry]:
         return read_amr_sentences(path, tokenised, raw, longest)
 

@@ -86,7 +86,7 @@ class Formalism(ABC, Generic[E, P, G]):
 
     @abstractmethod
     def read(
-        self, path: str | os.PathLike, tokenised: bool = True, raw: bool = False, longest: int = LONGEST
+        self, path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False, longest: int = LONGEST
     ) -> Iterator[E]:
         """Yields the sentences to parse of a file, `-` for standard input; see `transition_parser.sentences`."""
 

@@ -41,7 +41,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     figures: ClassVar = {"uas": _percent_of_words("_heads"), "las": _percent_of_words("_labelled")}
 
     def read(
-        self, path: str | os.PathLike, tokenised: bool = True, raw: bool = False, longest: int = LONGEST
+        self, path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False, longest: int = LONGEST
     ) -> Iterator[Sentence]:
         return read_sentences(path, tokenised, raw, longest)
 

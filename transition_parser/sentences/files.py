@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,11 +11,12 @@ from enum import Enum
 from itertools import chain
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from transition_parser.errors import input_error
+from transition_parser.errors import ParserWarning, input_error
 from transition_parser.graphs.bank import AmrEntry, parse_bank
 from transition_parser.graphs.conllu import Sentence, decode_line, parse_conllu
 from transition_parser.sentences.streams import standard_input
 from transition_parser.sentences.texts import MORE, OF_TEXT, on_one_line, rows_of, with_warning
+from transition_parser.sentences.tokenised import TokenisedCheck
 from transition_parser.text.lengths import LONGEST
 from transition_parser.text.segmentation import segmented_lines
 from transition_parser.text.tokens import tokenise, tokens
@@ -45,36 +47,47 @@ WHOLE = Start(1, 0)
 
 
 def read_sentences(
-    path: str | os.PathLike, tokenised: bool = True, raw: bool = False, longest: int = LONGEST
+    path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False, longest: int = LONGEST
 ) -> Iterator[Sentence]:
     """Yields the sentences of a file, `-` for standard input, as they are read.
 
-    A file whose first line that is no comment holds a tab, or whose name ends in `.conllu`, is CoNLL-U; in
-    any other each line that is not blank is one sentence. tokenised: its words are divided by white
-    space; if False they are found by the rules of `text.tokens`. raw: the file is text of any number of sentences,
-    whose paragraphs end at blank lines, whatever it looks like. longest: a sentence of it that is longer is divided,
-    with a warning; see `text.lengths`.
+    A file whose first line that is no comment holds a tab, or whose name ends in `.conllu`, is CoNLL-U. Any other is
+    text. Text without sentences gives a `ParserWarning`; CoNLL-U without sentences is an `InputError`.
+
+    tokenised: None (default): text holds any number of English sentences, and its paragraphs end at blank lines; True:
+    each line that is not blank is one sentence, with white space between its tokens; False: each line that is not
+    blank is one sentence, whose tokens are found by the rules of `text.tokens`.
+    raw: read the file as text with `tokenised` None, whatever it looks like.
+    longest: a sentence of raw text that is longer is divided, with a warning; see `text.lengths`.
     """
     return _read(path, Sentence, tokenised, raw, longest)
 
 
 def read_amr_sentences(
-    path: str | os.PathLike, tokenised: bool = True, raw: bool = False, longest: int = LONGEST
+    path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False, longest: int = LONGEST
 ) -> Iterator[AmrEntry]:
     """Yields the sentences of a file, `-` for standard input, each as an entry with `# ::tok` and `# ::id`.
 
     A file that opens with a comment `# ::…`, or whose name ends in `.amr`, is an AMR bank
-    (its graphs are not looked at; `# ::tok` is used where given, else spaCy's rules for English); in any other
-    each line that is not blank is one sentence, and its number its id. raw: see `read_sentences`; tokens are those of
-    spaCy's rules for English, as in AMR text that is not tokenised.
+    (its graphs are not looked at; `# ::tok` is used where given, else spaCy's rules for English). Any other is text,
+    and the number of a sentence is its id. tokenised, raw: see `read_sentences`; tokens that are not given are found
+    by spaCy's rules for English.
     """
     return _read(path, AmrEntry, tokenised, raw, longest)
 
 
-def _read(path: str | os.PathLike, kind: type[T], tokenised: bool, raw: bool, longest: int) -> Iterator[T]:
-    with opened(path) as (lines, name):
-        head, layout = head_and_layout(lines, name, kind, raw)
-        yield from _some(sentences_of(chain(head, lines), name, kind, layout, tokenised, longest=longest), name)
+def _read(path: str | os.PathLike, kind: type[T], tokenised: bool | None, raw: bool, longest: int) -> Iterator[T]:
+    with opened(path) as (file, name):
+        head, layout = head_and_layout(file, name, kind, tokenised, raw)
+        lines: Iterable[bytes] = chain(head, file)
+        if layout is Layout.PARAGRAPHS and not raw:
+            lines = TokenisedCheck().passing(lines)
+        empty = True
+        for sentence in sentences_of(lines, name, kind, layout, tokenised, longest=longest):
+            empty = False
+            yield sentence
+        if empty:
+            no_sentences(name, layout)
 
 
 @contextmanager
@@ -87,9 +100,11 @@ def opened(path: str | os.PathLike) -> Iterator[tuple[BinaryIO, str]]:
         yield file, str(path)
 
 
-def head_and_layout(lines: Iterator[bytes], name: str, kind: Kind, raw: bool) -> tuple[list[bytes], Layout]:
-    """The first lines of a file, as far as they had to be read to know its layout, and this. Raises `InputError` for
-    graphs of another kind than the model's."""
+def head_and_layout(
+    lines: Iterator[bytes], name: str, kind: Kind, tokenised: bool | None, raw: bool
+) -> tuple[list[bytes], Layout]:
+    """The first lines of a file, as far as they had to be read to know its layout, and this. tokenised, raw: see
+    `read_sentences`. Raises `InputError` for graphs of another kind than the model's."""
     if raw:
         return [], Layout.PARAGRAPHS
     head = _head(lines)
@@ -98,7 +113,12 @@ def head_and_layout(lines: Iterator[bytes], name: str, kind: Kind, raw: bool) ->
     if kind is AmrEntry and _is_conllu(head, name):
         raise input_error("CoNLL-U, and the model is one of AMRs: they are parsed from AMR banks or text", name)
     in_blocks = _is_conllu(head, name) if kind is Sentence else _is_bank(head, name)
-    return head, Layout.BLOCKS if in_blocks else Layout.LINES
+    return head, Layout.BLOCKS if in_blocks else layout_of_text(tokenised, raw)
+
+
+def layout_of_text(tokenised: bool | None, raw: bool) -> Layout:
+    """The layout of text. tokenised, raw: see `read_sentences`."""
+    return Layout.PARAGRAPHS if raw or tokenised is None else Layout.LINES
 
 
 def sentences_of(
@@ -106,12 +126,13 @@ def sentences_of(
     name: str,
     kind: Kind,
     layout: Layout,
-    tokenised: bool,
+    tokenised: bool | None,
     start: Start = WHOLE,
     longest: int = LONGEST,
 ) -> Iterator[Any]:
-    """The sentences of some lines. start: where these begin in their file. longest: see `read_sentences`."""
-    return _READERS[kind, layout](lines, name, tokenised, start, longest)
+    """The sentences of some lines. tokenised: of a layout in lines, whether blanks divide them. start: where the lines
+    begin in their file. longest: see `read_sentences`."""
+    return _READERS[kind, layout](lines, name, bool(tokenised), start, longest)
 
 
 def _head(lines: Iterator[bytes]) -> list[bytes]:
@@ -129,18 +150,13 @@ def _head(lines: Iterator[bytes]) -> list[bytes]:
     return head
 
 
-def _some(sentences: Iterable[T], name: str) -> Iterator[T]:
-    empty = True
-    for sentence in sentences:
-        empty = False
-        yield sentence
-    if empty:
-        raise no_sentences(name)
-
-
-def no_sentences(name: str) -> Exception:
-    """The error of a file without any."""
-    return input_error("the file holds no sentences", name)
+def no_sentences(name: str, layout: Layout) -> None:
+    """Warns of text without sentences: others beside it are parsed. Raises `InputError` for a treebank or bank without
+    any."""
+    error = input_error("the file holds no sentences", name)
+    if layout is Layout.BLOCKS:
+        raise error
+    warnings.warn(str(error), ParserWarning, stacklevel=2)
 
 
 def _is_bank(head: list[bytes], name: str) -> bool:

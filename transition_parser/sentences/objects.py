@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from typing import Any, TypeGuard, TypeVar
 
-from transition_parser.errors import InputError, input_error
+from transition_parser.errors import InputError, ParserWarning, input_error
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.sentences.texts import MORE, OF_TEXT, with_warning
@@ -24,42 +25,60 @@ def sentences_from(given: Any, kind: type[T], longest: int = LONGEST) -> list[T]
     """The sentences that an object stands for, each a `kind`. longest: those of texts that are longer are divided, with
     a warning.
 
-    - a string is a text, which is divided into sentences and tokens here
-    - a list of strings is a list of texts where any of them holds white space, else the words of one sentence
+    - a string is a text, which is divided into sentences and tokens here; an empty one has no sentences
+    - a list of strings is a list of texts, whatever they hold
     - a list of lists of strings is a list of sentences, each the list of its words
     - a list of `kind` is taken as it is; it may be mixed with lists of words
 
     Lists may be other iterables, but no sets and no mappings: their order is not that of a text. Raises `InputError`
-    for anything else, and for a sentence without words or with a word that is empty.
+    for anything else, and for a list of words that is empty or has a word that is empty.
     """
     if isinstance(given, str):
         return list(OF_TEXT[kind](_divided(given, "the text", longest)))
     if not _is_list(given):
         raise InputError(f"{_shown(given)} can't be parsed: {_accepted(kind)}")
     items = list(given)
-    if items and all(isinstance(item, str) for item in items):
-        if any(len(item.split()) > 1 or item != item.strip() for item in items):
-            texts = [_divided(text, f"text {number}", longest) for number, text in enumerate(items, 1)]
-            return list(OF_TEXT[kind](chain.from_iterable(texts)))
-        return [_one(items, kind, "")]
+    if items and isinstance(items[0], str):
+        _warn_of_words(items)
+        return list(OF_TEXT[kind](chain.from_iterable(_divided_texts(items, longest))))
     return [_sentence(item, kind, number) for number, item in enumerate(items, 1)]
 
 
-def whole_sentences(given: Any, kind: type[T]) -> list[T]:
-    """A list of texts, each as one `kind`: divided into tokens, but never into sentences. Raises `InputError` for
-    anything else, and for a text without words."""
+def sentences_of_texts(texts: Any, kind: type[T], longest: int = LONGEST) -> Iterator[list[T]]:
+    """The sentences of each text of an iterable, none of an empty one; they are numbered from 1 on in each text.
+
+    longest: see `sentences_from`.
+
+    Raises `InputError` for what is no iterable of strings, when an item is taken that is not a string, and for a text
+    with characters that no file of text holds.
+    """
+    if not _is_list(texts):
+        raise InputError(f"{_shown(texts)} is not a list (or other iterable) of texts")
+    return (list(OF_TEXT[kind](divided)) for divided in _divided_texts(texts, longest))
+
+
+def _divided_texts(texts: Iterable, longest: int) -> Iterator[list[TextSentence]]:
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise InputError(f"item {number} is {_shown(text)}, not a string: a list of texts holds nothing else")
+        yield _divided(text, f"text {number}", longest)
+
+
+def whole_sentences(given: Any, kind: type[T]) -> list[T | None]:
+    """A list of texts, each as one `kind`, divided into tokens but never into sentences; None for a text without
+    words. Raises `InputError` for anything else."""
     if not _is_list(given):
         raise InputError(f"{_shown(given)} is not a list of sentences, each a string")
-    divided = []
+    divided: list[TextSentence | None] = []
     for number, text in enumerate(given, 1):
         if not isinstance(text, str):
             raise InputError(f"sentence {number} is {_shown(text)}, not a string")
         _check_characters(text, f"sentence {number}")
         found = tuple(tokens(text))
-        if not found:
-            raise InputError(f"sentence {number} has no words")
-        divided.append(TextSentence(text[found[0].start : found[-1].end], found, False, True))
-    return list(OF_TEXT[kind](divided))
+        whole = TextSentence(text[found[0].start : found[-1].end], found, False, True) if found else None
+        divided.append(whole)
+    sentences = OF_TEXT[kind](one for one in divided if one is not None)
+    return [None if one is None else next(sentences) for one in divided]
 
 
 def checked_forms(sentence: object, kind: type[T], number: int, longest: int = LONGEST) -> list[str]:
@@ -98,10 +117,18 @@ def _sentence(item: Any, kind: type[T], number: int) -> T:
 
 def _divided(text: str, name: str, longest: int) -> list[TextSentence]:
     _check_characters(text, name)
-    sentences = list(with_warning(segmented(text, longest), name, longest))
-    if not sentences:
-        raise InputError(f"{name} has no words")
-    return sentences
+    return list(with_warning(segmented(text, longest), name, longest))
+
+
+def _warn_of_words(items: list) -> None:
+    """Warns, for one release, of strings without white space: they were the words of a sentence before."""
+    if len(items) > 1 and all(isinstance(item, str) and [item] == item.split() for item in items):
+        warnings.warn(
+            f"a list of strings is a list of texts now, here of {len(items)} texts of one word: give the words of a "
+            "sentence as a list in a list, [[…]]; Parser.stream takes texts of one word without this warning",
+            ParserWarning,
+            stacklevel=4,
+        )
 
 
 def _one(words: list, kind: type[T], where: str) -> T:
@@ -130,10 +157,7 @@ def _is_list(given: object) -> TypeGuard[Iterable]:
 
 
 def _accepted(kind: type) -> str:
-    return (
-        "give a text, a list of texts, a list of words, a list of lists of words, a list of "
-        f"{kind.__name__}, or a pathlib.Path"
-    )
+    return f"give a text, a list of texts, a list of lists of words, a list of {kind.__name__}, or a pathlib.Path"
 
 
 def _shown(given: object) -> str:

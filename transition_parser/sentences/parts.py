@@ -22,6 +22,7 @@ from transition_parser.sentences.files import (
 )
 from transition_parser.sentences.rows import Item, Reading, Table, items_of_rows, read_jsonl, table_of
 from transition_parser.sentences.streams import may_pause
+from transition_parser.sentences.tokenised import TokenisedCheck
 from transition_parser.text.segmentation import segmented_lines
 
 
@@ -50,7 +51,7 @@ class Part:
 
 def read_part(part: Part, kind: Kind, reading: Reading) -> Iterator[Item]:
     """Yields what is in a part, sentences as a `kind`. Raises `InputError` for what is broken in it, and for a whole
-    file of sentences without any."""
+    treebank or bank without sentences; text without sentences gives a warning."""
     table = table_of(part.path, reading)
     if table is Table.PARQUET:
         yield from _parquet(part, kind, reading)
@@ -60,14 +61,16 @@ def read_part(part: Part, kind: Kind, reading: Reading) -> Iterator[Item]:
             rows = read_jsonl(_lines_of(part, file), name, reading, _start(part).line)
             yield from items_of_rows(rows, kind, reading)
             return
-        head, layout = head_and_layout(file, name, kind, reading.raw)
-        lines = chain(head, file) if part.begin is None else _lines_of(part, file)
+        head, layout = head_and_layout(file, name, kind, reading.tokenised, reading.raw)
+        lines: Iterable[bytes] = chain(head, file) if part.begin is None else _lines_of(part, file)
+        if layout is Layout.PARAGRAPHS and not reading.raw:
+            lines = TokenisedCheck().passing(lines)
         empty = part.begin is None
         for sentence in sentences_of(lines, name, kind, layout, reading.tokenised, _start(part), reading.longest):
             empty = False
             yield Item([sentence])
         if empty:
-            raise no_sentences(name)
+            no_sentences(name, layout)
 
 
 def _parquet(part: Part, kind: Kind, reading: Reading) -> Iterator[Item]:
@@ -95,8 +98,8 @@ def _lines_of(part: Part, file: BinaryIO) -> Iterator[bytes]:
 
 
 def places(path: str, kind: Kind, reading: Reading) -> Iterator[Place]:
-    """Where each sentence or row of a file begins (with `raw` each paragraph), and then where the last one ends. Raises
-    `InputError` for a file of sentences without any, and for pipes, which can be read but once."""
+    """Where each sentence or row of a file begins (of raw text each paragraph), and then where the last one ends.
+    Raises `InputError` for a treebank or bank without sentences, and for pipes, which can be read but once."""
     if may_pause(path):
         raise input_error("standard input and pipes can't be divided: give a file", path)
     table = table_of(path, reading)
@@ -106,17 +109,17 @@ def places(path: str, kind: Kind, reading: Reading) -> Iterator[Place]:
         yield from (Place(row, row + 1, row) for row in range(rows_in(path) + 1))
         return
     with opened(path) as (file, name):
-        layout = Layout.LINES if table else head_and_layout(file, name, kind, reading.raw)[1]
+        layout = Layout.LINES if table else head_and_layout(file, name, kind, reading.tokenised, reading.raw)[1]
         file.seek(0)
         for place in _places(_blocks(file, name, layout, kind), _weight(kind, layout, reading.longest)):
             yield place
         if table is None and not place.before:
-            raise no_sentences(name)
+            no_sentences(name, layout)
 
 
 def divided(path: str, kind: Kind, reading: Reading, size: int) -> list[Part]:
-    """The parts of a file, each of `size` sentences or rows (with `raw` of as many more as the last paragraph has),
-    the last one of those that are left. A table without rows is one part."""
+    """The parts of a file, each of `size` sentences or rows (of raw text of as many more as the last paragraph has),
+    the last one of those that are left. A table without rows, or text without sentences, is one part."""
     cuts: list[Place] = []
     for place in places(path, kind, reading):
         if not cuts or place.before - cuts[-1].before >= size:
@@ -127,7 +130,7 @@ def divided(path: str, kind: Kind, reading: Reading, size: int) -> list[Part]:
 
 
 def shard(paths: Sequence[str], kind: Kind, reading: Reading, number: int, of: int) -> list[Part]:
-    """What the `number`-th of `of` processes parses of some files: as many sentences (rows; with `raw` paragraphs) as
+    """What the `number`-th of `of` processes parses of some files: as many sentences (rows; of raw text paragraphs) as
     every other, and those of all processes in order are those of the files in order. There is at least one part,
     which may be empty."""
     sizes = [sum(1 for _ in places(path, kind, reading)) - 1 for path in paths]

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from transition_parser.errors import InputError, input_error, shortened
 from transition_parser.graphs.conllu import decode_line
-from transition_parser.sentences.files import Kind, Layout, sentences_of
+from transition_parser.sentences.files import Kind, layout_of_text, sentences_of
 from transition_parser.sentences.objects import NO_TEXT
+from transition_parser.sentences.tokenised import TokenisedCheck
 from transition_parser.text.lengths import LONGEST
 
 
@@ -20,7 +21,7 @@ class Reading(NamedTuple):
     the column of parses that their output has besides, and that they may not have yet. longest: see
     `read_sentences`."""
 
-    tokenised: bool = True
+    tokenised: bool | None = None
     raw: bool = False
     column: str | None = None
     added: str | None = None
@@ -70,10 +71,15 @@ def table_of(path: str, reading: Reading) -> Table | None:
 
 
 def items_of_rows(rows: Iterable[Row], kind: Kind, reading: Reading) -> Iterator[Item]:
-    """The sentences of each row, each a `kind`: none of a text that is null or blank. A text is read as a file with
-    this text would be; a list of strings is the words of one sentence. Raises `InputError` for anything else."""
+    """The sentences of each row, each a `kind`: none of a text that is null or blank. A text is read as `reading` says,
+    by default as raw text; a list of strings is the words of one sentence. Raises `InputError` for anything else."""
+    check = TokenisedCheck() if reading.tokenised is None and not reading.raw else None
     for row in rows:
+        if check is not None and isinstance(row.value, str):
+            check.see(row.value)
         yield Item(_sentences(row, kind, reading), row.kept)
+    if check is not None:
+        check.end()
 
 
 def _sentences(row: Row, kind: Kind, reading: Reading) -> list:
@@ -83,7 +89,7 @@ def _sentences(row: Row, kind: Kind, reading: Reading) -> list:
     if isinstance(value, str):
         if bad := NO_TEXT.search(value):
             raise row.error(f"character {bad.start() + 1} of the text is a zero byte or half of a surrogate pair")
-        layout = Layout.PARAGRAPHS if reading.raw else Layout.LINES
+        layout = layout_of_text(reading.tokenised, reading.raw)
         lines = (line.encode() for line in value.split("\n"))
         return list(sentences_of(lines, row.path, kind, layout, reading.tokenised, longest=reading.longest))
     if isinstance(value, list) and all(isinstance(word, str) and word.strip() for word in value):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from queue import Empty, Queue
 from threading import Event, Thread
-from typing import BinaryIO, NamedTuple, TypeVar
+from typing import BinaryIO, Generic, NamedTuple, TypeVar
 
 from transition_parser.errors import InputError
 
@@ -45,6 +45,39 @@ def in_chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
     iterator = iter(items)
     while chunk := list(islice(iterator, size)):
         yield chunk
+
+
+def in_weighed_chunks(items: Iterable[T], size: int, weight: Callable[[T], int]) -> Iterator[list[T]]:
+    """Yields lists of items whose weights have a sum of `size`, or a little more; no more than `size` items, too."""
+    chunk: list[T] = []
+    total = 0
+    for item in items:
+        chunk.append(item)
+        total += weight(item)
+        if max(total, len(chunk)) >= size:
+            yield chunk
+            chunk, total = [], 0
+    if chunk:
+        yield chunk
+
+
+class ErrorAtEnd(Generic[T]):
+    """Items whose error waits: iteration ends before the item that can't be had, and `check` raises its error."""
+
+    def __init__(self, items: Iterable[T]) -> None:
+        self._items = items
+        self._error: Exception | None = None
+
+    def __iter__(self) -> Iterator[T]:
+        try:
+            yield from self._items
+        except Exception as error:
+            self._error = error
+
+    def check(self) -> None:
+        """Raises what the items raised, if anything."""
+        if self._error is not None:
+            raise self._error
 
 
 def as_they_come(items: Iterable[T], size: int, pause: float = PAUSE) -> Iterator[list[T]]:
