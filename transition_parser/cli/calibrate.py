@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from transition_parser.cli.options import add_json, add_user_dir, import_user_dir, positive, print_figures
+from transition_parser.cli.options import add_json, add_user_dir, check_inputs, import_user_dir, positive, print_figures
 
 HELP = "make the confidences of an exported model mean what they say"
 EXAMPLE = """example:
@@ -34,6 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     from transition_parser.exports import read_config, write_config
 
     import_user_dir(arguments.user_dir)
+    check_inputs([arguments.gold])
     architecture, options = read_config(arguments.model)  # before the work: is it a folder that can be changed?
     found = calibrate(arguments.model, arguments.gold, arguments.beam, arguments.precision, arguments.threads)
     write_config(arguments.model, architecture, options, found.calibration)

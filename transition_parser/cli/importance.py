@@ -14,6 +14,7 @@ from transition_parser.cli.options import (
     add_json,
     add_punct,
     add_user_dir,
+    check_inputs,
     check_options,
     import_user_dir,
     positive,
@@ -50,6 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None and Path(arguments.output).suffix not in FORMATS:
         raise InputError(f"{arguments.output}: the name must end in {', '.join(FORMATS)}")
     import_user_dir(arguments.user_dir)
+    check_inputs([arguments.gold])
     parser = Parser.load(
         arguments.model, arguments.beam, precision=arguments.precision, threads=arguments.threads
     )  # fmt: skip

