@@ -319,7 +319,7 @@ def test_too_few_pieces(tmp_path):
 def test_a_sentence_of_300_tokens(amr_checkpoint, tmp_path, beam):
     words = "the dog wants New York and".split() * 50
     out = tmp_path / "out.amr"
-    run_here("parse", amr_checkpoint, "-", "-o", out, "--beam", beam, stdin=" ".join(words) + "\nHi .\n")
+    run_here("parse", amr_checkpoint, "-", "-o", out, "--beam", beam, "--tokens", stdin=" ".join(words) + "\nHi .\n")
     long, short = read_bank(out)
     assert long.forms == words and short.forms == ["Hi", "."]
     assert long.graph.is_connected() and all(0 <= token < 300 for node in long.alignments for token in node)
@@ -332,4 +332,9 @@ def test_words_that_no_entry_can_hold(amr_checkpoint, tmp_path):
     assert f"{path}:1: byte 4 of the line is not UTF-8" in fails("parse", amr_checkpoint, path)
     assert f"{tmp_path / 'no.amr'}: No such file" in fails("parse", amr_checkpoint, tmp_path / "no.amr")
     for stdin in ("", "\n \n"):
-        assert "standard input: the file holds no sentences" in fails("parse", amr_checkpoint, "-", stdin=stdin)
+        done = run_here("parse", amr_checkpoint, "-", stdin=stdin)
+        assert done.stderr == "transition-parser: warning: standard input: the file holds no sentences\n"
+        assert done.stdout == ""
+    empty = tmp_path / "empty.amr"
+    empty.write_text("\n")
+    assert f"{empty}: the file holds no sentences" in fails("parse", amr_checkpoint, empty)

@@ -133,8 +133,8 @@ def test_rows_of_jsonl_are_kept_as_they_are(column, tmp_path):
     second = [["Hi", "there", "!"], ["Stop", "."]] if column == "text" else [["Stop"]]
     assert found == [[["Go", "now", "."]], [], [], second]
     assert rows[1]["conllu"] == rows[2]["conllu"] == ""
-    one = parse("-", stdin="Go now .\n").stdout
-    assert rows[0]["conllu"] == (one if column == "text" else one.replace("# text = Go now .\n", ""))
+    text, words = (parse("-", *options, stdin="Go now .\n").stdout for options in ((), ("--tokens",)))
+    assert rows[0]["conllu"] == (text if column == "text" else words.replace("# text = Go now .\n", ""))
 
 
 def test_raw_text_in_rows(tmp_path):
@@ -308,4 +308,4 @@ def test_shards_that_are_none(shard):
 
 
 def test_a_pipe_has_no_shards():
-    assert "pipes can't be divided" in parse("-", "--shard", "1/2", stdin="Go .\n", status=2).stderr
+    assert "pipes can't be divided" in parse("-", "--shard", "1/2", stdin="Go.\n", status=2).stderr

@@ -89,7 +89,7 @@ def test_more_parses_than_the_beam_holds(checkpoint):
 
 
 def test_node_scores_are_in_the_order_of_nodes():
-    done = run_here("parse", "en-amr", "-", "--scores", stdin="The teacher gave the book to Anna .\n")
+    done = run_here("parse", "en-amr", "-", "--scores", stdin="The teacher gave the book to Anna.\n")
     (scores,) = re.findall(r"^# ::node_scores (.*)$", done.stdout, re.M)
     assert len(scores.split()) == len(re.findall(r"^# ::node\t", done.stdout, re.M)) > 3
     assert all(0 <= float(score) <= 1 for score in scores.split())

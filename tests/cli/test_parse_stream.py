@@ -58,7 +58,7 @@ def write(running, text: str) -> None:
     ],
 )
 def test_a_parse_comes_before_the_next_sentence_is_written(model, sentence, expected):
-    with parsing(model, "-") as running:
+    with parsing(model, "-", "--tokens") as running:
         for number in (1, 2, 3):
             write(running, sentence.format(number))
             assert expected.format(number) in block(running.stdout)
@@ -68,7 +68,7 @@ def test_a_parse_comes_before_the_next_sentence_is_written(model, sentence, expe
     ("sentence", "unfinished", "rest"), [("Hi\n", "Hi", "\n"), (CONLLU, "1\tHi", "\t_" * 8 + "\n\n")]
 )
 def test_the_input_may_pause_within_a_sentence(sentence, unfinished, rest):
-    with parsing("en-ewt", "-") as running:
+    with parsing("en-ewt", "-", "--tokens") as running:
         write(running, sentence * 2 + unfinished)
         assert block(running.stdout) == block(running.stdout) != ""
         write(running, rest)
@@ -96,7 +96,7 @@ def test_a_pipe_gives_what_a_file_gives(model, path, read):
 def test_a_named_pipe_is_a_stream_too(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with parsing("en-ewt", pipe) as running, open(pipe, "w") as file:
+    with parsing("en-ewt", pipe, "--tokens") as running, open(pipe, "w") as file:
         for word in ("Hi", "Stop"):
             file.write(f"{word}\n")
             file.flush()
@@ -107,7 +107,7 @@ def test_a_named_pipe_is_a_stream_too(tmp_path):
 def test_a_reader_that_leaves_is_no_error(live, tmp_path):
     path = tmp_path / "in.txt"
     path.write_text("Hi there .\n" * 3000)
-    with parsing("en-ewt", "-" if live else path) as running:
+    with parsing("en-ewt", "-" if live else path, "--tokens") as running:
         if live:
             write(running, "Hi there .\n")
         assert running.stdout.readline() == "# text = Hi there .\n"

@@ -162,9 +162,7 @@ def test_it_trains_on_trees_and_is_exported(data_folder, tmp_path, options):
 
 def test_it_trains_on_amrs(amr_data_folder, tmp_path):
     trained(amr_data_folder, tmp_path, metric="smatch")
-    assert (
-        "# ::alignments" in run_here("parse", tmp_path / "checkpoint_last.pt", "-", stdin="The dog sleeps .\n").stdout
-    )
+    assert "# ::alignments" in run_here("parse", tmp_path / "checkpoint_last.pt", "-", stdin="The dog sleeps.\n").stdout
 
 
 def test_a_sentence_does_not_depend_on_its_batch(data_folder, tmp_path):

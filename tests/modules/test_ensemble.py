@@ -67,7 +67,7 @@ def test_other_precisions(models):
 
 
 def test_on_the_command_line(models):
-    text = "The dog sleeps .\n"
+    text = "The dog sleeps.\n"
     done = run_here("parse", models[0], "-", "--ensemble", *models[1:], "--beam", "2", stdin=text)
     assert done.stdout.count("\n1\t") == 1
 
