@@ -67,12 +67,12 @@ MODELS = {
 MEMORYLESS = ("no memory", "bot", "tob", "vanilla")
 GRAPHS = ("heads", "concat", "refined")  # they find trees of any shape
 OF_TREES = ("sentence", "sentence graph", "composed", "state graph", "pretrained graph", "CLS", "composed graph")
-_SIZES = {"encoder_embed_dim": 64, "encoder_ffn_embed_dim": 64, "encoder_attention_heads": 2}
-_SIZES |= {name.replace("encoder", "decoder"): size for name, size in _SIZES.items()} | {"toy_width": 64}
-_SIZES |= {"word_width": 32, "scan_width": 16, "spa_width": 32, "mlp_width": 32}
-_SIZES |= {"use_width": 32, "action_width": 16, "marker_width": 8, "indicator_bound": 8, "marker_steps": 12}
-_SIZES |= {"relation_width": 8, "encoder_dropout": 0.0, "exist_width": 16, "classifier_dropout": 0.0, "longest": 64}
-_SIZES |= {"arc_width": 16, "composition_width": 16, "history_layers": 1, "history_width": 16}
+SIZES = {"encoder_embed_dim": 64, "encoder_ffn_embed_dim": 64, "encoder_attention_heads": 2}
+SIZES |= {name.replace("encoder", "decoder"): size for name, size in SIZES.items()} | {"toy_width": 64}
+SIZES |= {"word_width": 32, "scan_width": 16, "spa_width": 32, "mlp_width": 32}
+SIZES |= {"use_width": 32, "action_width": 16, "marker_width": 8, "indicator_bound": 8, "marker_steps": 12}
+SIZES |= {"relation_width": 8, "encoder_dropout": 0.0, "exist_width": 16, "classifier_dropout": 0.0, "longest": 64}
+SIZES |= {"arc_width": 16, "composition_width": 16, "history_layers": 1, "history_width": 16}
 
 
 def runs_with(kind: str, system: str) -> bool:
@@ -110,7 +110,7 @@ def make_model(kind: str, resources: Resources, dropout: float = 0.0) -> Trainin
         options = {**options, **(of_trees if UPOS in resources.columns else {"read_domain": True})}
     if kind.startswith("pretrained"):
         options = {**options, "pretrained": _encoder()}
-    args = Namespace(**{**_SIZES, **options}, dropout=dropout)
+    args = Namespace(**{**SIZES, **options}, dropout=dropout)
     return TrainingModel(architecture.build(architecture.options.of_namespace(args, architecture.defaults), resources))
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-import sentencepiece
 import torch
 from fairseq.data import FairseqDataset, data_utils
 from torch import Tensor
@@ -22,6 +21,7 @@ from transition_parser.states.table import Column
 from transition_parser.text.columns import UNKNOWN, Marks
 
 CACHE_BYTES = 1 << 30
+_PIECES = 1  # sets the random numbers that split words apart from those that hide tags
 ReadWords = Callable[[Sequence[int], Sequence[Sequence[str]], Marks], Mapping[str, Mapping[str, Tensor]]]
 TagTargets = Callable[[Marks, int], dict[str, Tensor]]
 
@@ -92,12 +92,19 @@ class TransitionDataset(FairseqDataset):
     def __getitem__(self, index: int) -> dict:
         source = self.sources[index]
         if self.words:
-            source = self.resources.encode(self.words[index], self.alpha)
+            source = self.resources.sample(self.words[index], self.alpha, self._draws(index))
         return {
             "id": index,
             "source": source,
             "target": None if self.targets is None else self.targets[index],
         }
+
+    def _draws(self, index: int) -> Iterator[float]:
+        """The random numbers that split the words of a sentence, the same in whichever process and order sentences are
+        read."""
+        generator = np.random.default_rng([self.seed, self.epoch, index, _PIECES])
+        while True:
+            yield from generator.random(64).tolist()
 
     def collater(self, samples: list[dict]) -> dict:
         """fairseq's batch: `id`, `nsentences`, `ntokens`, `net_input`, `target`; `references` where there are any."""
@@ -230,8 +237,6 @@ class TransitionDataset(FairseqDataset):
     def set_epoch(self, epoch: int) -> None:
         """Sampled segmentations and hidden tags differ from epoch to epoch, and are the same for the same seed."""
         self.epoch = epoch
-        if self.alpha:
-            sentencepiece.set_random_generator_seed((self.seed * 100003 + epoch) % 2**31)
 
 
 def _check_finished(finished: Tensor, ids: Sequence[int]) -> None:

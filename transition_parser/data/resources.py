@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -80,9 +80,13 @@ class Resources:
         for path in Resources.files(folder, without):
             shutil.copyfile(path, Path(dest, path.name))
 
-    def encode(self, words: list[str], alpha: float | None = None) -> Tensor:
-        """The piece ids of a sentence with `</s>`; alpha as in `Pieces.encode`."""
-        return self.encode_pieces([piece for word in self.pieces.encode(words, alpha) for piece in word])
+    def encode(self, words: list[str]) -> Tensor:
+        """The piece ids of a sentence with `</s>`."""
+        return self.encode_pieces([piece for word in self.pieces.encode(words) for piece in word])
+
+    def sample(self, words: Sequence[str], p: float, draws: Iterator[float]) -> Tensor:
+        """The piece ids of a sentence of normalised words with `</s>`, drawn as by `Pieces.sample`."""
+        return self.encode_pieces([piece for word in self.pieces.sample(words, p, draws) for piece in word])
 
     def encode_all(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
         """The piece ids of sentences of normalised words, each with `</s>`, by one call of sentencepiece: most of its

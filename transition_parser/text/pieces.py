@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import sentencepiece
 
 from transition_parser.errors import input_error
 from transition_parser.model_files import read_bytes
+from transition_parser.text.bpe_dropout import BpeDropout
 
 FILE_NAME = "spm.model"
 OPEN = "▁"
@@ -56,22 +57,25 @@ class Pieces:
         usable = (i for i in ids if not (model.is_control(i) or model.is_unknown(i)))
         return [model.id_to_piece(i) for i in usable]
 
-    def encode(self, words: Iterable[str], alpha: float | None = None) -> list[list[str]]:
-        """The pieces of each word, at least one a word; alpha as in `split`."""
-        return self.split([normalise(word) for word in words], alpha)
+    def encode(self, words: Iterable[str]) -> list[list[str]]:
+        """The pieces of each word, at least one a word."""
+        return self.split([normalise(word) for word in words])
 
-    def split(self, forms: Sequence[str], alpha: float | None = None) -> list[list[str]]:
-        """The pieces of each normalised word, at least one a word.
+    def split(self, forms: Sequence[str]) -> list[list[str]]:
+        """The pieces of each normalised word, at least one a word."""
+        return [pieces or [OPEN] for pieces in self.model.encode(list(forms), out_type=str)]
 
-        alpha: where given, each merge is left out with this probability (BPE-dropout, Provilkov et
-        al. 2020), so that a word is split anew every time.
+    def sample(self, forms: Iterable[str], p: float, draws: Iterator[float]) -> list[list[str]]:
+        """Return the pieces of each normalised word, at least one a word, by BPE-dropout.
+
+        p: the probability that a merge is left out.
+        draws: uniform random numbers in [0, 1), as many as there are possible merges.
         """
-        if alpha is None:
-            words = self.model.encode(list(forms), out_type=str)
-        else:  # one by one: for a list sentencepiece starts threads, each with the same random numbers
-            encode = partial(self.model.encode, out_type=str, enable_sampling=True, alpha=alpha)
-            words = [encode(form) for form in forms]
-        return [pieces or [OPEN] for pieces in words]
+        return [self._dropout.split(OPEN + form, p, draws) for form in forms]
+
+    @cached_property
+    def _dropout(self) -> BpeDropout:
+        return BpeDropout(self.model)
 
     def words(self, pieces: Sequence[str]) -> list[str]:
         """The normalised words that a flat list of pieces spells."""

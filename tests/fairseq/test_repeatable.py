@@ -1,0 +1,99 @@
+"""The same training gives the same weights, in whichever process and after an interruption too."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.conftest import OF_PROGRAMS, ROOT
+from tests.programs import Programs
+from tests.small_models import MODELS, SIZES, runs_with
+from tests.tiny_encoder import make_encoder
+from transition_parser.models.registry import architecture_of
+
+UPDATES, INTERRUPTED = 4, 2  # an epoch has three
+SHORT = (
+    *("--task", "transition_parsing", "--criterion", "legal_cross_entropy", "--cpu", "--seed", "7", "--lr", "0.005"),
+    *("--max-tokens", "600", "--num-workers", "0", "--disable-validation", "--no-epoch-checkpoints"),
+    *("--subword-regularization", "0.2"),
+)
+DROPOUT = {"dropout": 0.2, "word_dropout": 0.2, "encoder_dropout": 0.2, "classifier_dropout": 0.2}
+OF_AMRS = ("state", "no memory", "stack attention", "bot", "structures", "columns")  # each way to see their state
+# further ways to train: a model and flags
+WAYS = {
+    "processes that read data": ("state", ("--num-workers", "1")),
+    "exploration": ("positions", ("--oracle", "dynamic", "--explore-after", "0", "--explore", "0.5")),
+    "tags": ("columns", ("--read-tags", "--tag-loss", "0.5")),
+}
+RESUMED = (*WAYS, "two corpora", "stack attention, amr", "pretrained, trees", "refined, trees")
+
+
+def command(kind: str, data: Path, encoder: Path) -> list[str]:
+    """The arguments of a training of a model of `MODELS`, but for its length and the folder of its checkpoints."""
+    name, values = MODELS[kind]
+    known = {field.name for field in fields(architecture_of(name).options)}
+    values = {**{name: value for name, value in {**SIZES, **DROPOUT}.items() if name in known}, **values}
+    optimizer = "adam"
+    if kind.startswith("pretrained"):
+        values, optimizer = {**values, "pretrained": encoder}, "adam_by_part"
+    flags = [
+        part
+        for option, value in values.items()
+        for part in (f"--{option.replace('_', '-')}", *([] if value is True else [str(value)]))
+    ]
+    return [str(data), "--arch", name, *SHORT, "--optimizer", optimizer, *flags]
+
+
+@pytest.fixture(scope="module")
+def commands(data_folder, amr_data_folder, tmp_path_factory) -> dict[str, list[str]]:
+    encoder = make_encoder(tmp_path_factory.mktemp("encoders") / "encoder")
+    found = {f"{kind}, trees": command(kind, data_folder, encoder) for kind in MODELS}
+    assert all(runs_with(kind, "amr") for kind in OF_AMRS)
+    found |= {f"{kind}, amr": command(kind, amr_data_folder, encoder) for kind in OF_AMRS}
+    found |= {name: [*command(kind, data_folder, encoder), *flags] for name, (kind, flags) in WAYS.items()}
+    found["two corpora"] = [*command("state", amr_data_folder, encoder), "--also", str(data_folder)]
+    return found
+
+
+def train(commands: dict[str, list[str]], folder: Path, seed: int, lengths: list[int]) -> None:
+    """Runs trainings in a process whose sets are in another order, each until so many updates, then so many."""
+    longer = [
+        [*arguments, "--save-dir", str(folder / name), "--max-update", str(updates)]
+        for name, arguments in commands.items()
+        for updates in lengths
+    ]
+    (folder / f"{seed}.json").write_text(json.dumps(longer), encoding="utf-8")
+    env = {**os.environ, **OF_PROGRAMS, "PYTHONHASHSEED": str(seed)}
+    done = Programs(env).run([str(ROOT / "tests" / "trainings.py"), str(folder / f"{seed}.json")], "", ROOT, env)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_it_gives_the_same_weights(commands, tmp_path_factory):
+    once, again = (tmp_path_factory.mktemp(name) for name in ("once", "again"))
+    train(commands, once, 1, [UPDATES])
+    train({name: commands[name] for name in commands if name not in RESUMED}, again, 2, [UPDATES])
+    train({name: commands[name] for name in RESUMED}, again, 3, [INTERRUPTED, UPDATES])
+    assert different(once, again, commands) == {}
+    lengths = {torch.load(file, weights_only=False)["optimizer_history"][-1]["num_updates"] for file in files(again)}
+    assert lengths == {UPDATES}
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*/checkpoint_last.pt"))
+
+
+def different(once: Path, again: Path, names) -> dict[str, list[str]]:
+    """The weights that differ, of each training where some do."""
+    assert len(files(once)) == len(files(again)) == len(names)
+    found = {}
+    for first, second in zip(files(once), files(again), strict=True):
+        first_weights, second_weights = (torch.load(file, weights_only=False)["model"] for file in (first, second))
+        assert first.parent.name == second.parent.name and first_weights.keys() == second_weights.keys()
+        unequal = [name for name, value in first_weights.items() if not torch.equal(value, second_weights[name])]
+        found |= {first.parent.name: unequal} if unequal else {}
+    return found

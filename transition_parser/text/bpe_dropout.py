@@ -1,0 +1,78 @@
+"""BPE-dropout with random numbers that the caller gives.
+
+sentencepiece can draw such segmentations too, but mixes the entropy of the operating system into its seed, so that no
+two processes draw the same.
+
+Source: Provilkov et al. 2020
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+
+from sentencepiece import SentencePieceProcessor
+
+_Merge = tuple[float, int, int, str]  # rank, position of the left symbol, position of the right symbol, merged piece
+
+
+class BpeDropout:
+    """The merges of a byte-pair model.
+
+    model: a sentencepiece model of the type `bpe`.
+    """
+
+    def __init__(self, model: SentencePieceProcessor) -> None:
+        ids = range(model.get_piece_size())
+        special = (model.is_control, model.is_unknown, model.is_unused, model.is_byte)
+        merged = (i for i in ids if not any(is_special(i) for is_special in special))
+        self._ranks = {model.id_to_piece(i): -model.get_score(i) for i in merged}
+        self._has_bytes = any(map(model.is_byte, ids))
+
+    def split(self, text: str, p: float, draws: Iterator[float]) -> list[str]:
+        """Return the pieces of a text after byte-pair merges of which each is left out with a probability.
+
+        text: one word with the mark of its beginning, without white space.
+        p: the probability that a merge is left out.
+        draws: uniform random numbers in [0, 1); one is taken for each possible merge.
+        """
+        merged = self._merged(list(text), p, draws)
+        return [piece for symbol in merged if symbol for piece in self._known(symbol)]
+
+    def _merged(self, symbols: list[str], p: float, draws: Iterator[float]) -> list[str]:
+        """Merge neighbours in place, in the order of the ranks. A symbol that was merged into the one before is empty
+        afterwards."""
+        count = len(symbols)
+        following, preceding = [*range(1, count + 1)], [*range(-1, count - 1)]
+        agenda = [merge for i in range(count - 1) for merge in self._merges(symbols, i, i + 1)]
+        heapq.heapify(agenda)
+        while agenda:
+            _rank, left, right, piece = heapq.heappop(agenda)
+            if not symbols[left] or not symbols[right] or len(symbols[left]) + len(symbols[right]) != len(piece):
+                continue  # another merge has changed these symbols
+            if next(draws) < p:
+                continue
+            symbols[left], symbols[right] = piece, ""
+            before, after = preceding[left], following[right]
+            following[left] = after
+            if after < count:
+                preceding[after] = left
+            for pair in ((before, left), (left, after)):
+                for merge in self._merges(symbols, *pair):
+                    heapq.heappush(agenda, merge)
+        return symbols
+
+    def _merges(self, symbols: list[str], left: int, right: int) -> list[_Merge]:
+        """Return the merge of two neighbours as the only item, or nothing where there are no two or the model has no
+        such piece."""
+        if left < 0 or right == len(symbols):
+            return []
+        piece = symbols[left] + symbols[right]
+        rank = self._ranks.get(piece)
+        return [] if rank is None else [(rank, left, right, piece)]
+
+    def _known(self, symbol: str) -> list[str]:
+        """Return the symbol, or its bytes in UTF-8 where the model does not know the symbol."""
+        if symbol in self._ranks or not self._has_bytes:
+            return [symbol]
+        return [f"<0x{byte:02X}>" for byte in symbol.encode()]
