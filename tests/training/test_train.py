@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from tests.conftest import OF_PROGRAMS, SAMPLE, SAMPLE_AMR, run, run_here
 from transition_parser import Parser
 from transition_parser.cards import read_card
+from transition_parser.errors import InputError
 from transition_parser.training.display import Display, epochs_of
 from transition_parser.training.experiment import locked
 from transition_parser.training.stages import best_checkpoints, mend_checkpoints
@@ -34,27 +36,61 @@ def state(folder: Path) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*") if path.name != ".lock"}
 
 
+def started(command: list, number: signal.Signals, line_begins: str) -> tuple[int, str, list[int]]:
+    """Runs a training until it prints a line that begins so, and then sends it a signal. Returns its exit status, what
+    it has printed, and the processes that it had started."""
+    program = Path(sys.executable).with_name("transition-parser")
+    env = {**os.environ, **OF_PROGRAMS}
+    errors, children = [], []
+    with subprocess.Popen([program, *map(str, command)], stderr=subprocess.PIPE, text=True, env=env) as running:
+        for line in running.stderr:
+            errors.append(line)
+            if line.startswith(line_begins):
+                found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(running.pid)], capture_output=True, text=True)
+                children = [*map(int, found.stdout.split())]
+                running.send_signal(number)
+    return running.returncode, "".join(errors), children
+
+
 @pytest.fixture(scope="module")
-def interrupted(tmp_path_factory):
-    """A training that is ended after two epochs: its command, folder, exit status and messages."""
+def killed(tmp_path_factory):
+    """A training that is killed after an epoch: its command, folder, and the processes that it had started."""
     folder = tmp_path_factory.mktemp("interrupted")
     flags = config(folder, "ewt-stack-small.flags", 20, "--tag-loss 0.1")
     command = ["train", flags, "--train", SAMPLE, "--dev", SAMPLE, "-o", folder / "out", "--pieces", "400"]
-    program = Path(sys.executable).with_name("transition-parser")
-    done = subprocess.Popen(
-        [program, *map(str, command)], stderr=subprocess.PIPE, text=True, env={**os.environ, **OF_PROGRAMS}
-    )
-    errors = []
-    for line in done.stderr:
-        errors.append(line)
-        if line.startswith("epoch 2/"):
-            done.send_signal(signal.SIGTERM)
-    return command, folder / "out", done.wait(), "".join(errors)
+    status, _errors, children = started(command, signal.SIGKILL, "epoch 1/")
+    assert status == -signal.SIGKILL
+    return command, folder / "out", children
+
+
+def test_what_a_killed_training_has_started_ends_too(killed):
+    _command, folder, children = killed
+    assert children
+    for _ in range(600):
+        try:
+            with locked(folder):  # the next run can begin
+                break
+        except InputError:
+            time.sleep(0.1)
+    else:
+        for child in children:
+            os.killpg(child, signal.SIGKILL)
+        pytest.fail(f"{children} are alive")
+    assert not (folder / "history.json").exists()
+
+
+@pytest.fixture(scope="module")
+def interrupted(killed):
+    """The training that was killed, continued and ended after two epochs: its command, folder, exit status and
+    messages."""
+    command, folder, _children = killed
+    status, errors, _children = started(command, signal.SIGTERM, "epoch 2/")
+    return command, folder, status, errors
 
 
 def test_an_interrupted_training_is_continued(interrupted):
     command, folder, status, errors = interrupted
-    assert status == 128 + signal.SIGTERM and "Traceback" not in errors and "epoch 1/20" in errors
+    assert status == 128 + signal.SIGTERM and "Traceback" not in errors and "epoch 2/20" in errors
     assert not (folder / "model").exists() and not (folder / "history.json").exists()
     data = state(folder / "data")
     done = run("transition-parser", *command, "--json")

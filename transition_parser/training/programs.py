@@ -13,6 +13,7 @@ from pathlib import Path
 from transition_parser.errors import InputError, input_error
 
 _PACKAGE = Path(__file__).resolve().parents[1]
+_CHILD = Path(__file__).resolve().with_name("child.py")
 TASK = ("--task", "transition_parsing")
 _SECONDS_TO_END = 20.0
 _OURS = "transition_parser.errors.InputError: "
@@ -29,18 +30,18 @@ def run_fairseq(
     """Runs `fairseq_cli.PROGRAM` with the task of this package, and appends what it prints to `log`.
 
     lock: a file descriptor that it inherits. user_dir: a package with further models. line: is called with each line
-    that it prints. Where this process is interrupted, it ends the other one too. Raises `InputError` where it fails,
-    with its last words.
+    that it prints. Where this process ends, interrupted or killed, the other one does too. Raises `InputError` where it
+    fails, with its last words.
     """
     user = ("--user-dir", str(Path(user_dir or _PACKAGE).resolve()), *TASK)
-    command = [sys.executable, "-m", f"fairseq_cli.{program}", *arguments, *user]
+    command = [sys.executable, "-P", str(_CHILD), program, *arguments, *user]
     path = os.pathsep.join(filter(None, [str(_PACKAGE.parent), os.environ.get("PYTHONPATH", "")]))
     last: deque[str] = deque(maxlen=200)
     with (
         open(log, "a", encoding="utf-8") as file,
         subprocess.Popen(
             command,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,  # open for as long as this process lives, see `child.py`
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
