@@ -135,6 +135,10 @@ def test_a_finished_one_is_not_done_again_and_another_one_is_refused(interrupted
         (["--", "--best-checkpoint-metric", "smatch"], "smatch is a score of AMRs, but the files hold trees"),
         (["--", "--read-vectors"], "--read-vectors needs --vectors FILE"),
         (["--", "oops"], "'oops' is no flag"),
+        ([], "can't rise until epoch 1 and fall until epoch 1: .*--warmup-epochs less than --max-epoch"),
+        (["--", "--max-epoch", "0", "--decay-epochs", "2"], "would have no end: give --max-epoch"),
+        (["--", "--max-epoch", "-2"], "--max-epoch -2 is negative"),
+        (["--", "--max-epoch", "2", "--dropout", "2"], "--dropout"),
         (["--system", "amr"], "--system amr builds AMRs, but the files hold trees"),
         (["--domains"], "--domains is for AMRs"),
         (["--dev", SAMPLE_AMR], "both must be of one kind"),
@@ -156,7 +160,7 @@ def test_a_folder_with_something_else_is_left_alone(tmp_path):
 
 
 def test_bad_data_can_be_mended_and_trained_on(tmp_path):
-    flags, train = config(tmp_path, "ewt-stack-small.flags", 1), tmp_path / "train.conllu"
+    flags, train = config(tmp_path, "ewt-stack-small.flags", 2), tmp_path / "train.conllu"
     command = ("train", flags, "--train", train, "--dev", SAMPLE, "-o", tmp_path / "out")
     train.write_text(SAMPLE.read_text(encoding="utf-8").replace("\t0\troot", "\t99\troot", 1), encoding="utf-8")
     for _ in range(2):
@@ -187,16 +191,14 @@ def test_amrs(tmp_path):
 
 
 def test_a_training_that_fails_says_why(tmp_path):
-    flags = config(tmp_path, "ewt-stack-small.flags", 1)  # it warms up as long
+    flags = config(tmp_path, "ewt-stack-small.flags", 2)
     command = ("train", flags, "--train", SAMPLE, "--dev", SAMPLE, "-o", tmp_path / "out", "--pieces", "400")
-    done = run_here(*command, status=2)
+    done = run_here(*command, "--", "--max-tokens", "5", status=2)
     (words,) = [line for line in done.stderr.splitlines() if "error:" in line]
-    assert (
-        "needs --warmup-epochs less than --max-epoch" in words
-        and (tmp_path / "out" / "data").is_dir()
-        and not (tmp_path / "out" / "model").exists()
-    )
-    assert json.loads(run_here(*command, "--json", "--", "--max-epoch", "2").stdout)["epochs"] == 2
+    assert "should not exceed max_tokens=5" in words
+    assert (tmp_path / "out" / "data").is_dir() and not (tmp_path / "out" / "model").exists()
+    figures = json.loads(run_here(*command, "--json").stdout)
+    assert figures["epochs"] == 2
 
 
 def test_unfinished_checkpoints_are_removed_and_the_newest_whole_one_continued(tmp_path):

@@ -42,13 +42,7 @@ class EpochsPolynomial(FairseqLRScheduler):
 
     def __init__(self, cfg: EpochsPolynomialConfig, optimizer) -> None:
         super().__init__(cfg, optimizer)
-        end = cfg.max_epoch if cfg.decay_epochs is None else cfg.decay_epochs
-        if not 0 <= cfg.warmup_epochs < end:
-            raise InputError(
-                f"the learning rate can't rise until epoch {cfg.warmup_epochs:g} and fall until epoch {end:g}: "
-                "--lr-scheduler epochs_polynomial needs --warmup-epochs less than --max-epoch (or --decay-epochs)"
-            )
-        self._epochs = (cfg.warmup_epochs, end)
+        self._epochs = check_epochs(cfg.warmup_epochs, cfg.decay_epochs, cfg.max_epoch)
         self._batches = 0
         self._by_updates: PolynomialDecayLRSchedule | None = None
 
@@ -76,3 +70,19 @@ class EpochsPolynomial(FairseqLRScheduler):
             )
             self._by_updates = PolynomialDecayLRSchedule(same, self.optimizer)
         return self._by_updates is not None
+
+
+def check_epochs(warmup: float, decay: Optional[float], length: float) -> tuple[float, float]:
+    """Return the epochs in which the learning rate has risen and has fallen. Raises `InputError` where it can't fall.
+
+    warmup: `--warmup-epochs`.
+    decay: `--decay-epochs`; None where it is not given.
+    length: `--max-epoch`.
+    """
+    end = (length or 0) if decay is None else decay
+    if not 0 <= warmup < end:
+        raise InputError(
+            f"the learning rate can't rise until epoch {warmup:g} and fall until epoch {end:g}: "
+            "--lr-scheduler epochs_polynomial needs --warmup-epochs less than --max-epoch (or --decay-epochs)"
+        )
+    return warmup, end

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from transition_parser.errors import InputError
 from transition_parser.formalisms import FORMALISMS, Formalism
+from transition_parser.models.registry import architecture_of
+from transition_parser.schedulers.epochs_polynomial import check_epochs
 from transition_parser.training.flags import Flag, arguments_of, check_known
 from transition_parser.training.stages import OURS
 
@@ -25,7 +28,12 @@ def check_flags(flags: Sequence[Flag], formalism: Formalism, options: Mapping[st
     _check_fit(by_name, formalism, options)
     if "--arch" not in by_name:
         raise InputError("the config has no --arch: which model is trained?")
-    _check_with_fairseq(flags)
+    args = _check_with_fairseq(flags)
+    for check in (_check_length, _check_model):
+        try:
+            check(args)
+        except InputError as error:
+            raise _named_in(flags, error) from None
 
 
 def _check_fit(by_name: Mapping[str, Flag], formalism: Formalism, options: Mapping[str, Any]) -> None:
@@ -38,7 +46,30 @@ def _check_fit(by_name: Mapping[str, Flag], formalism: Formalism, options: Mappi
         raise by_name["--read-vectors"].error("--read-vectors needs --vectors FILE")
 
 
-def _check_with_fairseq(flags: Sequence[Flag]) -> None:
+def _check_length(args: argparse.Namespace) -> None:
+    """Raises `InputError` for a training that has no end, or ends before its learning rate has risen."""
+    for name in ("max_epoch", "max_update"):
+        if (getattr(args, name) or 0) < 0:
+            raise InputError(f"--{name.replace('_', '-')} {getattr(args, name)} is negative")
+    if not any((args.max_epoch, args.max_update, args.stop_time_hours, args.patience > 0)):
+        raise InputError("training would have no end: give --max-epoch")
+    if args.lr_scheduler == "epochs_polynomial":
+        check_epochs(args.warmup_epochs, args.decay_epochs, args.max_epoch)
+
+
+def _check_model(args: argparse.Namespace) -> None:
+    architecture = architecture_of(args.arch)
+    architecture.options.of_namespace(args, architecture.defaults)
+
+
+def _named_in(flags: Sequence[Flag], error: InputError) -> InputError:
+    """The error at the flag that it names, where it names one alone."""
+    named = re.findall(r"--[\w-]+", str(error))
+    at = [flag for flag in flags if flag.name in named]
+    return at[0].error(str(error)) if len(at) == 1 else error
+
+
+def _check_with_fairseq(flags: Sequence[Flag]) -> argparse.Namespace:
     """As fairseq-train reads them; argparse's own words where a value is no good."""
     from fairseq import options
 
@@ -49,12 +80,13 @@ def _check_with_fairseq(flags: Sequence[Flag]) -> None:
     parser = options.get_training_parser()
     with _errors_raised(parser):
         try:
-            options.parse_args_and_arch(parser, arguments, parse_known=True)
+            args, _unknown = options.parse_args_and_arch(parser, arguments, parse_known=True)
         except _BadFlag as error:
             raise _named(flags, str(error)) from None
     for action in parser._actions:  # argparse has no public list of its options
         known.update(action.option_strings)
     check_known(flags, known)
+    return args
 
 
 class _BadFlag(Exception):

@@ -1,4 +1,4 @@
-"""Runs a program of fairseq for as long as the process lives that has started it: `python -P child.py PROGRAM ARGUMENT …`.
+"""Runs a program of fairseq for as long as the process lives that has started it: `python -P child.py PROGRAM FLAG …`.
 
 Standard input is a pipe that the other process holds open and never writes to. The pipe ends with that process, even
 where it is killed, and this process then ends with those that it has started, the leader of whose group it is.
