@@ -16,9 +16,13 @@ from tests.conftest import OF_PROGRAMS, SAMPLE, SAMPLE_AMR, run, run_here
 from transition_parser import Parser
 from transition_parser.cards import read_card
 from transition_parser.errors import InputError
+from transition_parser.training import selection
+from transition_parser.training import stages as stages_module
 from transition_parser.training.display import Display, epochs_of
-from transition_parser.training.experiment import locked
-from transition_parser.training.stages import best_checkpoints, mend_checkpoints
+from transition_parser.training.evaluation import Evaluation
+from transition_parser.training.experiment import Experiment, locked
+from transition_parser.training.flags import Flag
+from transition_parser.training.stages import Stages, mend_checkpoints
 
 TINY = (
     *("--encoder-embed-dim 32", "--decoder-embed-dim 32", "--encoder-ffn-embed-dim 32", "--decoder-ffn-embed-dim 32"),
@@ -91,6 +95,10 @@ def interrupted(killed):
 def test_an_interrupted_training_is_continued(interrupted):
     command, folder, status, errors = interrupted
     assert status == 128 + signal.SIGTERM and "Traceback" not in errors and "epoch 2/20" in errors
+    said = (
+        rf"interrupted: training until epoch 2 \(best LAS [\d.]+, epoch [12]\) is kept in {folder}/checkpoints; run the"
+    )
+    assert re.search(said, errors.splitlines()[-1])
     assert not (folder / "model").exists() and not (folder / "history.json").exists()
     data = state(folder / "data")
     done = run("transition-parser", *command, "--json")
@@ -100,7 +108,10 @@ def test_an_interrupted_training_is_continued(interrupted):
     epochs = json.loads((folder / "history.json").read_text())
     assert [epoch["epoch"] for epoch in epochs] == list(range(1, 21)) and all(e["loss"] > 0 for e in epochs)
     assert "left" in done.stderr and "\r" not in done.stderr
-    assert figures["averaged"] == 2 and figures["dev"]["beam 1"]["words"] > 0
+    scores = {one["averaged"]: one["las"] for one in figures["compared"]}
+    assert scores.keys() == {1, 2} and scores[figures["averaged"]] == max(scores.values())
+    assert figures["dev"]["beam 1"]["las"] == max(scores.values()) and figures["dev"]["beam 1"]["words"] > 0
+    assert "<svg" in (folder / "learning-curve.svg").read_text() and "DEBUG" not in done.stderr
     scored = json.loads(run_here("score", SAMPLE, folder / "dev.beam-1.conllu", "--json").stdout)
     assert scored == figures["dev"]["beam 1"] and "upos" in scored  # tags were predicted, since --tag-loss needs them
     assert Parser.load(folder / "model").parse("She sleeps.")[0].tree.heads
@@ -125,6 +136,36 @@ def test_a_finished_one_is_not_done_again_and_another_one_is_refused(interrupted
     assert state(folder) == before
 
 
+def test_a_finished_one_is_extended(interrupted, tmp_path, monkeypatch):
+    command, folder, *_ = interrupted
+    finished = (folder / "model" / "model.safetensors").read_bytes()
+    (tmp_path / "tensorboardX.py").write_text(FAKE_TENSORBOARD)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    more = ("--tensorboard-logdir", tmp_path / "board", "--", "--max-epoch", "21")
+    done = run_here(*command, *more)
+    assert done.stderr.startswith(f"training goes on; the model so far is kept in {folder}/model-20-epochs\n")
+    assert "epoch 21/21" in done.stderr and "epoch 20/21" not in done.stderr and "preparing" not in done.stderr
+    assert re.search(r"averaged  dev las\n +1 .*\n +2 .*\nepochs: 21, ", done.stdout) and "(the model)" in done.stdout
+    assert (folder / "model-20-epochs" / "model.safetensors").read_bytes() == finished
+    assert len(json.loads((folder / "history.json").read_text())) == 21
+    assert "board/train\n" in (tmp_path / "board" / "logged").read_text()
+    before = state(folder)
+    assert "--max-epoch was 21, is 20" in run_here(*command, status=2).stderr and state(folder) == before
+
+
+FAKE_TENSORBOARD = """
+from pathlib import Path
+class SummaryWriter:
+    def __init__(self, folder):
+        Path(folder).parent.mkdir(parents=True, exist_ok=True)
+        self.file = open(Path(folder).parent / "logged", "a")
+        print(folder, file=self.file, flush=True)
+    def __getattr__(self, name):
+        return lambda *values, **named: None
+"""
+
+
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
@@ -139,6 +180,7 @@ def test_a_finished_one_is_not_done_again_and_another_one_is_refused(interrupted
         (["--", "--max-epoch", "0", "--decay-epochs", "2"], "would have no end: give --max-epoch"),
         (["--", "--max-epoch", "-2"], "--max-epoch -2 is negative"),
         (["--", "--max-epoch", "2", "--dropout", "2"], "--dropout"),
+        (["--tensorboard-logdir", "board"], "needs TensorBoard: pip install tensorboard"),
         (["--system", "amr"], "--system amr builds AMRs, but the files hold trees"),
         (["--domains"], "--domains is for AMRs"),
         (["--dev", SAMPLE_AMR], "both must be of one kind"),
@@ -201,6 +243,54 @@ def test_a_training_that_fails_says_why(tmp_path):
     assert figures["epochs"] == 2
 
 
+@pytest.fixture
+def experiment(tmp_path) -> Experiment:
+    (tmp_path / "checkpoints").mkdir()
+    flags = (Flag("--best-checkpoint-metric", "las"), Flag("--maximize-best-checkpoint-metric"))
+    return Experiment(tmp_path, "tiny", flags, {}, {"system": "arc-hybrid-swap"})
+
+
+def test_an_interruption_says_what_is_kept(experiment):
+    stages = Stages(experiment, 0, Evaluation())
+    assert "nothing is kept" in stages.kept()
+    experiment.data.mkdir()
+    assert "interrupted in the first epoch: the data are kept" in stages.kept()
+    (experiment.dest / "train.log").write_text("\n".join(LOG[:-1]) + "\n")
+    (experiment.checkpoints / "checkpoint_last.pt").touch()
+    assert "training until epoch 1 (best LAS 50.5, epoch 1) is kept" in stages.kept()
+    experiment.history.touch()
+    assert "after training: all checkpoints are kept" in stages.kept()
+    assert stages.kept().endswith("run the same command again to go on")
+
+
+def test_a_learning_curve_needs_the_extra_draw(experiment, monkeypatch):
+    said: list[str] = []
+    monkeypatch.setattr(stages_module, "find_spec", lambda name: None)
+    Stages(experiment, 0, Evaluation(), say=said.append)._draw(epochs_of(LOG, "las"))
+    assert len(said) == 1 and "transition-parser[draw]" in said[0] and not [*experiment.dest.glob("*.svg")]
+
+
+@pytest.mark.parametrize(
+    ("scores", "chosen"), [({1: 3, 3: 2, 5: 1, 6: 0}, 1), ({1: 0, 3: 2, 5: 2, 6: 1}, 5), ({1: 0, 3: 1, 5: 2, 6: 3}, 6)]
+)
+def test_the_average_that_parses_dev_best_is_taken(experiment, monkeypatch, scores, chosen):
+    for score in (9.5, 72.2, 10.1, 71.9, 70.0, 72.1):
+        (experiment.checkpoints / f"checkpoint.best_las_{score}.pt").touch()
+    monkeypatch.setattr(selection, "_score", lambda _experiment, _how, paths, *_: scores[len(paths)])
+    paths, compared = selection.select(experiment, Evaluation(), half=False)
+    best_first = [f"checkpoint.best_las_{score}.pt" for score in (72.2, 72.1, 71.9, 70.0, 10.1, 9.5)]
+    assert [path.name for path in paths] == best_first[:chosen]
+    assert compared == [{"averaged": count, "las": score} for count, score in scores.items()]
+
+
+def test_one_checkpoint_is_taken_as_it_is(experiment):
+    (experiment.checkpoints / "checkpoint_best.pt").touch()
+    assert selection.select(experiment, Evaluation(), half=False) == (
+        [experiment.checkpoints / "checkpoint_best.pt"],
+        [],
+    )
+
+
 def test_unfinished_checkpoints_are_removed_and_the_newest_whole_one_continued(tmp_path):
     for number, name in enumerate(("checkpoint_best.pt", "checkpoint.best_las_2.0.pt", "checkpoint_last.pt")):
         with zipfile.ZipFile(tmp_path / name, "w") as archive:
@@ -214,8 +304,6 @@ def test_unfinished_checkpoints_are_removed_and_the_newest_whole_one_continued(t
     assert last.read_bytes() == (tmp_path / "checkpoint.best_las_2.0.pt").read_bytes()
     mend_checkpoints(tmp_path, said.append)
     assert len(said) == 1
-    assert best_checkpoints(tmp_path, "las") == [tmp_path / "checkpoint.best_las_2.0.pt"]
-    assert best_checkpoints(tmp_path, "uas") == [tmp_path / "checkpoint_best.pt"]
 
 
 def logged(kind: str, **figures) -> str:

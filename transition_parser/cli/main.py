@@ -66,7 +66,8 @@ def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a subcommand. Returns its exit status; bad input is one line on standard error and status 2."""
     let_idle_threads_sleep()
-    logging.getLogger("fairseq").setLevel(logging.WARNING)
+    for talkative in ("fairseq", "matplotlib"):  # fairseq makes all loggers print what they debug
+        logging.getLogger(talkative).setLevel(logging.WARNING)
     argv = sys.argv[1:] if argv is None else argv
     named = next((argument for argument in argv if not argument.startswith("-")), None)
     argv, passed_on = _divided(argv) if named in PASS_ON else (argv, [])

@@ -1,17 +1,21 @@
-"""Trains a parser: prepares the data, trains, averages the best checkpoints, exports the model and evaluates it.
+"""Trains a parser: prepares the data, trains, exports the best checkpoint or average of checkpoints, and evaluates it.
 
 CONFIG is a file of flags for fairseq-train, or the name of one that comes with the package (ewt-en, ud-spa-dp-small,
 amr-en, …). Flags behind -- replace those of CONFIG. The kind of the training file says whether trees or AMRs are
-learnt. Run the same command again to continue after an interruption; what is finished is not done again. DIR then holds
-data, checkpoints, train.log, history.json (loss and score of each epoch), the parses of dev and test, and model, which
-`parse` takes."""
+learnt. Run the same command again to continue after an interruption; what is finished is not done again. A finished
+training goes on where --max-epoch is raised. DIR then holds data, checkpoints, train.log, history.json (loss and score
+of each epoch), learning-curve.svg (with the extra `draw`), the parses of dev and test, and model, which `parse`
+takes."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from transition_parser.cli.options import (
     add_json,
@@ -27,11 +31,17 @@ from transition_parser.cli.options import (
 from transition_parser.errors import InputError, input_error
 from transition_parser.formalisms import AMR, FORMALISMS, TREES, Formalism, formalism_of, formalism_of_files
 
+if TYPE_CHECKING:
+    from transition_parser.training.flags import Flag
+
 HELP = "a treebank or AMR corpus to a model, all steps"
 EXAMPLE = """example:
   transition-parser train ud-spa-dp-small --train train.conllu --dev dev.conllu --test test.conllu -o fr-sequoia
   transition-parser train lpp-stack-small --train train.amr --dev dev.amr -o lpp -- --max-epoch 20 --seed 2
   transition-parser parse fr-sequoia/model letter.conllu"""
+
+
+TENSORBOARD = "--tensorboard-logdir"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,6 +86,7 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
         "--beam", type=positive, nargs="+", default=[1], metavar="N", help="of evaluation; several are evaluated each"
     )
     parser.add_argument("--device", default="cpu", metavar="D", help="of evaluation: cpu (default), cuda, …")
+    parser.add_argument(TENSORBOARD, metavar="FOLDER", help="also log into FOLDER, for TensorBoard")
     add_json(parser)
 
 
@@ -88,11 +99,26 @@ def run(arguments: argparse.Namespace) -> int:
     import_user_dir(arguments.user_dir)
     experiment = _experiment(arguments)
     with locked(experiment.dest) as lock:
-        experiment.begin()
+        before = experiment.begin()
+        if before:
+            print(f"training goes on; the model so far is kept in {before}", file=sys.stderr)
         how = Evaluation(tuple(arguments.beam), arguments.device)
         about = {name: getattr(arguments, name) for name in ("language", "license") if getattr(arguments, name)}
-        stages = Stages(experiment, lock, how, arguments.user_dir, arguments.half, arguments.processes, about)
-        figures = stages.run()
+        stages = Stages(
+            experiment,
+            lock,
+            how,
+            arguments.user_dir,
+            arguments.half,
+            arguments.processes,
+            about,
+            tensorboard=arguments.tensorboard_logdir,
+        )
+        try:
+            figures = stages.run()
+        except (KeyboardInterrupt, SystemExit):
+            print(stages.kept(), file=sys.stderr)
+            raise
     if arguments.json:
         print(json.dumps({**figures, "model": str(experiment.model)}, ensure_ascii=False))
     else:
@@ -107,7 +133,7 @@ def _experiment(arguments: argparse.Namespace) -> Any:
     from transition_parser.training.experiment import Experiment
     from transition_parser.training.flags import given_flags, merged, read_flags
 
-    flags = merged([*read_flags(arguments.config), *given_flags(arguments.passed_on)])
+    flags = _without_tensorboard(arguments, merged([*read_flags(arguments.config), *given_flags(arguments.passed_on)]))
     splits = {split: getattr(arguments, split) for split in ("train", "dev", "test") if getattr(arguments, split)}
     for path in (path for paths in splits.values() for path in paths):
         if not Path(path).is_file():
@@ -119,9 +145,19 @@ def _experiment(arguments: argparse.Namespace) -> Any:
     options = _data_options(arguments, formalism, {flag.name for flag in flags})
     settings = {"half": arguments.half, "beam": arguments.beam}
     experiment = Experiment(Path(arguments.output), arguments.config, tuple(flags), splits, options, settings)
-    if not experiment.model.is_dir():
+    if not experiment.is_finished:
         check_flags(flags, formalism, options)
     return experiment
+
+
+def _without_tensorboard(arguments: argparse.Namespace, flags: Sequence[Flag]) -> list[Flag]:
+    """The flags that make an experiment what it is; where it logs is an option of ours, wherever it was given."""
+    for flag in flags:
+        if flag.name == TENSORBOARD and arguments.tensorboard_logdir is None:
+            arguments.tensorboard_logdir = flag.value
+    if arguments.tensorboard_logdir is not None and not any(map(find_spec, ("tensorboard", "tensorboardX"))):
+        raise InputError(f"{TENSORBOARD} needs TensorBoard: pip install tensorboard")
+    return [flag for flag in flags if flag.name != TENSORBOARD]
 
 
 def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: set[str]) -> dict[str, Any]:
@@ -148,11 +184,22 @@ OPTIONS = {TREES: {*_SHARED, "nonprojective", "upos", "lemmas"}, AMR: {*_SHARED,
 
 def _lines(figures: dict[str, Any]) -> list[str]:
     """The figures for people: a line for each split and beam."""
-    lines = [f"epochs: {figures['epochs']}, checkpoints averaged: {figures['averaged']}"]
+    lines = [*_compared(figures), f"epochs: {figures['epochs']}, checkpoints averaged: {figures['averaged']}"]
     for split in ("dev", "test"):
         for beam, scores in figures.get(split, {}).items():
             shown = (f"{name} {_shown(value)}" for name, value in scores.items() if name not in ("words", "sentences"))
             lines.append(f"{split}, {beam}: {', '.join(shown)}")
+    return lines
+
+
+def _compared(figures: dict[str, Any]) -> list[str]:
+    """The averages that were compared as a small table; nothing where there was one alone."""
+    rows = figures.get("compared", [])
+    lines = [f"best checkpoints averaged  dev {name}" for name in (rows[0] if rows else {}) if name != "averaged"]
+    for row in rows:
+        (score,) = (value for name, value in row.items() if name != "averaged")
+        chosen = "  (the model)" if row["averaged"] == figures["averaged"] else ""
+        lines.append(f"{row['averaged']:>25}  {score:g}{chosen}")
     return lines
 
 

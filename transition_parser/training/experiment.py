@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import json
+import math
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +21,8 @@ from transition_parser.training.flags import Flag
 
 FILE_NAME = "experiment.json"
 FORMAT_VERSION = 1
+WRITTEN_BY = "`transition-parser train` writes it"
+LENGTH = ("--max-epoch", "--max-update")  # the flags that may be raised when a training is finished
 _KEYS = {"format_version": WHOLE_NUMBER, "flags": OBJECT, "files": OBJECT, "options": OBJECT}
 
 
@@ -58,31 +62,76 @@ class Experiment:
         """The folder of the exported model: the last that is made."""
         return self.dest / "model"
 
+    @property
+    def history(self) -> Path:
+        """Loss and score of each epoch: what is written when training is finished."""
+        return self.dest / "history.json"
+
+    @property
+    def metric(self) -> str:
+        """The score that chooses checkpoints, such as `las`."""
+        return self.value("--best-checkpoint-metric", "loss")
+
+    @property
+    def maximizes(self) -> bool:
+        """True where checkpoints with a higher score are better."""
+        return any(flag.name == "--maximize-best-checkpoint-metric" for flag in self.flags)
+
+    @property
+    def is_finished(self) -> bool:
+        """True where the folder holds the model of this experiment."""
+        path = self.dest / FILE_NAME
+        return self.model.is_dir() and path.is_file() and read_json(path, WRITTEN_BY) == self._described()
+
     def value(self, flag: str, default: str | None = None) -> str | None:
         """The value of a flag; `default` where it is not given, or is a switch."""
         return next((one.value for one in self.flags if one.name == flag and one.value is not None), default)
 
-    def begin(self) -> None:
-        """Keeps in the folder, which is there, what the experiment is. Raises `InputError` where it holds
-        another one, and says what differs."""
+    def begin(self) -> Path | None:
+        """Keeps in the folder, which is there, what the experiment is. Where the folder holds the same experiment with
+        less training (`LENGTH`), and it is finished, training begins where it has ended, and the folder is returned
+        that the model so far is kept in. Raises `InputError` where it holds another one, and says what differs."""
         path = self.dest / FILE_NAME
-        mine = self._described()
+        mine, model = self._described(), None
         if not path.exists() and any(file.name != LOCK for file in self.dest.iterdir()):
             raise input_error("holds other files, and no experiment: give -o a new folder", self.dest)
         if path.exists() and self.data.is_dir():
-            theirs = read_json(path, "`transition-parser train` writes it")
+            theirs = read_json(path, WRITTEN_BY)
             if theirs == mine:
-                return
+                return None
             check_version(theirs, (FORMAT_VERSION,), path)
             check_keys(theirs, _KEYS, path)
-            # before the first checkpoint nothing depends on the flags
-            parts = ("flags", "files", "options") if any(self.checkpoints.glob("*.pt")) else ("files", "options")
-            changed = [text for part in parts for text in _differing(theirs[part], mine[part])]
-            if changed:
-                what = "; ".join(changed)
-                raise input_error(f"this folder holds another experiment: {what}. Give -o another folder", self.dest)
+            if self._check_same(theirs, mine):
+                model = self._reopen()
         with replacing(path) as temporary:
             temporary.write_text(json.dumps(mine, indent=1) + "\n", encoding="utf-8")
+        return model
+
+    def _check_same(self, theirs: dict[str, Any], mine: dict[str, Any]) -> bool:
+        """Raises `InputError` where the two are different experiments. Returns whether this one is trained longer."""
+        started = any(self.checkpoints.glob("*.pt"))
+        longer = started and _is_longer(theirs["flags"], mine["flags"])
+        known = theirs | {"flags": _with_length(theirs["flags"], mine["flags"])} if longer else theirs
+        # before the first checkpoint nothing depends on the flags
+        parts = ("flags", "files", "options") if started else ("files", "options")
+        changed = [text for part in parts for text in _differing(known[part], mine[part])]
+        if changed:
+            what = "; ".join(changed)
+            raise input_error(f"this folder holds another experiment: {what}. Give -o another folder", self.dest)
+        return longer
+
+    def _reopen(self) -> Path | None:
+        """Takes back that training is finished, and keeps the model so far under the number of its epochs."""
+        if not self.history.is_file():
+            return None
+        kept = None
+        if self.model.is_dir():
+            epochs = len(json.loads(self.history.read_text(encoding="utf-8")))
+            kept = self.dest / f"{self.model.name}-{epochs}-epochs"
+            shutil.rmtree(kept, ignore_errors=True)  # of the same training, as long
+            os.replace(self.model, kept)
+        self.history.unlink()
+        return kept
 
     def _described(self) -> dict[str, Any]:
         options = {**self.options, **self.settings}
@@ -124,6 +173,18 @@ def _differing(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> Iterator[s
         if theirs.get(name) != mine.get(name) or (name in theirs) != (name in mine):
             content = name in ("--train", "--dev", "--test") and name in theirs and name in mine
             yield f"{name} has another content" if content else f"{name} was {then}, is {now}"
+
+
+def _with_length(flags: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """The flags, but those of `LENGTH` as in `other`."""
+    kept = {name: value for name, value in flags.items() if name not in LENGTH}
+    return kept | {name: other[name] for name in LENGTH if name in other}
+
+
+def _is_longer(theirs: Mapping[str, str | None], mine: Mapping[str, str | None]) -> bool:
+    """True where flags of `LENGTH` differ, and none of them allows fewer epochs or updates than before."""
+    ends = [[float(flags.get(name) or 0) or math.inf for name in LENGTH] for flags in (theirs, mine)]
+    return ends[0] != ends[1] and all(then <= now for then, now in zip(*ends, strict=True))
 
 
 def _shown(values: Mapping[str, Any], name: str) -> str:

@@ -10,11 +10,11 @@ import sys
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from transition_parser.cards import write_card
-from transition_parser.errors import input_error
 from transition_parser.files import replacing
 from transition_parser.formalisms import AMR
 from transition_parser.training.display import Display, epochs_of
@@ -22,11 +22,12 @@ from transition_parser.training.evaluation import Evaluation, evaluate
 from transition_parser.training.experiment import Experiment
 from transition_parser.training.flags import arguments_of
 from transition_parser.training.programs import run_fairseq
+from transition_parser.training.selection import select
 
 SPLITS = {"train": "train", "dev": "valid", "test": "test"}  # ours → fairseq's
 # what `train` tells fairseq-train itself
 OURS = ("--save-dir", "--log-format", "--user-dir", "--task", "--no-progress-bar", "--log-file", "--restore-file")
-HISTORY, TRAIN_LOG, PREPARE_LOG, SCORES = "history.json", "train.log", "prepare.log", "scores.json"
+TRAIN_LOG, PREPARE_LOG, SCORES, CURVE = "train.log", "prepare.log", "scores.json", "learning-curve.svg"
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ class Stages:
     """The stages of an experiment, in a folder that is locked by the file descriptor `lock`.
 
     user_dir: a package with further models. evaluation: how dev and test are parsed. half: export 16 bits a weight.
-    processes: that align AMRs. about: language and licence, for the model's card.
+    processes: that align AMRs. about: language and licence, for the model's card. tensorboard: the folder that
+    fairseq-train logs into for TensorBoard.
     say: takes what is begun and what is left out, a line each.
     """
 
@@ -45,6 +47,7 @@ class Stages:
     half: bool = False
     processes: int = 1
     about: Mapping[str, str] = field(default_factory=dict)
+    tensorboard: str | None = None
     say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True)
 
     def run(self) -> dict[str, Any]:
@@ -53,14 +56,36 @@ class Stages:
         if not experiment.data.is_dir():
             self.say("preparing the data")
             self._prepare()
-        history = experiment.dest / HISTORY
+        history = experiment.history
         if not history.is_file():
             self.say(f"training: the log is {experiment.dest / TRAIN_LOG}")
             self._train(history)
+            self._draw(json.loads(history.read_text(encoding="utf-8")))
         if not experiment.model.is_dir():
             self.say("averaging, exporting and evaluating")
             self._export(json.loads(history.read_text(encoding="utf-8")))
         return json.loads((experiment.model / SCORES).read_text(encoding="utf-8"))
+
+    def kept(self) -> str:
+        """Return what is done so far, and how the experiment goes on, in one line."""
+        experiment = self.experiment
+        again = "run the same command again to go on"
+        if not experiment.data.is_dir():
+            return "interrupted while the data were prepared: nothing is kept; run the same command again to begin anew"
+        if experiment.history.is_file():
+            return f"interrupted after training: all checkpoints are kept in {experiment.checkpoints}; {again}"
+        epochs = self._finished_epochs()
+        if not epochs:
+            return f"interrupted in the first epoch: the data are kept in {experiment.data}; {again}"
+        kept = f"training until epoch {epochs[-1]['epoch']}{_best(epochs, experiment)} is kept"
+        return f"interrupted: {kept} in {experiment.checkpoints}; {again}"
+
+    def _finished_epochs(self) -> list[dict[str, float]]:
+        """The epochs whose checkpoints have been written: fairseq logs their loss afterwards."""
+        if not (self.experiment.checkpoints / "checkpoint_last.pt").is_file():
+            return []
+        with open(self.experiment.dest / TRAIN_LOG, encoding="utf-8") as lines:
+            return [epoch for epoch in epochs_of(lines, self.experiment.metric) if "loss" in epoch]
 
     def _prepare(self) -> None:
         experiment = self.experiment
@@ -76,12 +101,13 @@ class Stages:
 
     def _train(self, history: Path) -> None:
         experiment = self.experiment
-        metric = experiment.value("--best-checkpoint-metric", "loss")
+        metric = experiment.metric
         mend_checkpoints(experiment.checkpoints, self.say)
         epochs, updates = (float(experiment.value(f"--max-{unit}", "0")) for unit in ("epoch", "update"))
         display = Display(epochs, updates, metric)
         log = experiment.dest / TRAIN_LOG
         ours = ["--save-dir", str(experiment.checkpoints), "--log-format", "json"]
+        ours += ["--tensorboard-logdir", self.tensorboard] if self.tensorboard else []
         often = [] if experiment.value("--log-interval") else ["--log-interval", "10"]
         arguments = [str(experiment.data), *arguments_of(experiment.flags), *ours, *often]
         try:
@@ -91,20 +117,38 @@ class Stages:
         with open(log, encoding="utf-8") as lines, replacing(history) as temporary:
             temporary.write_text(json.dumps(epochs_of(lines, metric), indent=1) + "\n", encoding="utf-8")
 
+    def _draw(self, history: Sequence[dict[str, float]]) -> None:
+        if find_spec("matplotlib") is None:
+            self.say("no learning curve: pictures need the extra `draw` (pip install 'transition-parser[draw]')")
+            return
+        from transition_parser.training.curve import draw_history
+
+        draw_history(history, self.experiment.metric, self.experiment.dest / CURVE)
+
     def _export(self, history: Sequence[dict[str, float]]) -> None:
         from transition_parser.checkpoints import export_checkpoint
 
         experiment = self.experiment
-        averaged = best_checkpoints(experiment.checkpoints, experiment.value("--best-checkpoint-metric", "loss"))
+        averaged, compared = select(experiment, self.evaluation, self.half)
         folder = _fresh(experiment.dest / ".model")
         export_checkpoint(averaged, folder, self.half)
-        figures = {"epochs": len(history), "averaged": len(averaged)}
+        figures: dict[str, Any] = {"epochs": len(history), "averaged": len(averaged), "compared": compared}
         for split in ("dev", "test"):
             if split in experiment.files:
                 figures[split] = evaluate(experiment, folder, split, self.evaluation)
         (folder / SCORES).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
         _write_card(experiment, folder, figures, self.about)
         os.replace(folder, experiment.model)
+
+
+def _best(epochs: Sequence[Mapping[str, float]], experiment: Experiment) -> str:
+    """The best score of some epochs, for people; nothing where none was scored."""
+    metric = experiment.metric
+    scored = [(epoch[metric], epoch["epoch"]) for epoch in epochs if metric in epoch]
+    if not scored:
+        return ""
+    score, epoch = (max if experiment.maximizes else min)(scored)
+    return f" (best {metric.upper()} {score:g}, epoch {epoch})"
 
 
 def _write_card(experiment: Experiment, folder: Path, figures: dict[str, Any], about: Mapping[str, str]) -> None:
@@ -116,16 +160,6 @@ def _write_card(experiment: Experiment, folder: Path, figures: dict[str, Any], a
             scores.append({"data": Path(experiment.files[split][0]).name, "beam": int(beam.split()[1]), **values})
     text = f"Trained by `transition-parser train` with the config `{Path(experiment.config).name}`."
     write_card(folder, experiment.dest.resolve().name, {**about, "scores": scores}, text)
-
-
-def best_checkpoints(folder: Path, metric: str) -> list[Path]:
-    """Those that are averaged: the best that fairseq kept (`--keep-best-checkpoints`), else the best, else the last.
-    Raises `InputError` where there is none."""
-    best = sorted(folder.glob(f"checkpoint.best_{metric}_*.pt"))
-    for paths in (best, [folder / "checkpoint_best.pt"], [folder / "checkpoint_last.pt"]):
-        if paths and all(path.is_file() for path in paths):
-            return paths
-    raise input_error("fairseq-train kept no checkpoint here: leave out --no-save", folder)
 
 
 def mend_checkpoints(folder: Path, say: Callable[[str], None]) -> None:

@@ -1,0 +1,37 @@
+"""Learning curves as pictures."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from transition_parser.drawing import save
+
+_LINE, _BEST = "#1b6ca8", "#a4343a"
+
+
+def draw_history(history: Sequence[Mapping[str, float]], metric: str, path: str | os.PathLike) -> None:
+    """Draw loss and score by epoch, one above the other.
+
+    history: the figures of each epoch, see `epochs_of`.
+    metric: the name of the score on dev, such as `las`; its highest value is marked.
+    path: the picture, whose suffix says the format (.svg, .png, .pdf).
+    """
+    names = [name for name in dict.fromkeys(("loss", metric)) if any(name in epoch for epoch in history)]
+    figure = Figure(figsize=(6.4, 2.4 * len(names)), layout="constrained")
+    panels = figure.subplots(len(names), sharex=True, squeeze=False)[:, 0]
+    for axes, name in zip(panels, names, strict=True):
+        points = [(epoch["epoch"], epoch[name]) for epoch in history if name in epoch]
+        axes.plot(*zip(*points, strict=True), color=_LINE, marker=".")
+        axes.set_ylabel("training loss" if name == "loss" else f"dev {name.upper()}")
+        axes.grid(alpha=0.3)
+        if name != "loss":
+            at, best = max(points, key=lambda point: point[1])
+            axes.plot([at], [best], color=_BEST, marker="o")
+            axes.set_title(f"best: {best:g} (epoch {at:g})", fontsize="medium", color=_BEST)
+    panels[-1].set_xlabel("epoch")
+    panels[-1].xaxis.set_major_locator(MaxNLocator(integer=True))
+    save(figure, path)
