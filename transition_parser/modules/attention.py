@@ -87,10 +87,13 @@ def rounds_sums(x: Tensor) -> bool:
 
 
 def summed_exactly(x: Tensor) -> Tensor:
-    """x in the type in which products of it are summed up in search: numbers in bf16 in fp64, where such sums are exact
-    or nearly so. torch chooses their order by the shape of the batch: in fp32 that would show, once they are rounded to
-    bf16, and the same sentence would have another parse beside others."""
-    return x.double() if rounds_sums(x) else x.float()
+    """Return x in the type in which products of it are summed up in search.
+
+    Numbers in bf16 on a CPU become fp64, where such sums are exact or nearly so: torch chooses the order of a sum by the
+    shape of the batch, and in fp32 the order would show once the sums are rounded to bf16, so that the same sentence
+    would have another parse beside other sentences. Other numbers become fp32, or stay in fp64.
+    """
+    return x.double() if rounds_sums(x) else x.to(torch.promote_types(x.dtype, torch.float))
 
 
 def scaled_dot_product_attention(
