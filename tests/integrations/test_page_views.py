@@ -25,7 +25,7 @@ def test_an_empty_page_says_its_purpose_and_has_examples(tab, served):
     assert not tab.locator("#about").is_visible()
     tab.goto(served)
     tab.reload()
-    assert tab.locator("#about").is_visible()
+    tab.locator("#about").wait_for()
 
 
 def test_models_are_named_by_their_cards(tab, served):
