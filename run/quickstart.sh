@@ -18,13 +18,20 @@ echo "== $(wc -l <"$data/amr_sentences.txt") English sentences, one a line, to A
 transition-parser parse amr "$data/amr_sentences.txt" --tokenize --alignments marks --beam 10 -o "$work/sentences.amr"
 grep -v -E '^# ::(id|tok|alignments|node)' "$work/sentences.amr"
 
-echo "== the sample corpora: gold graphs to actions and back (transition-parser oracle --check)"
+cat <<END
+
+The two sample corpora are English sentences with gold graphs, written by hand for this package, not drawn from real text:
+$(grep -c '^# sent_id' "$data/sample.conllu") with dependency trees (tests/data/sample.conllu), $(grep -c '^# ::id' "$data/sample.amr") with AMRs (tests/data/sample.amr).
+END
+echo "== the oracles: gold trees to actions and back (transition-parser oracle --check)"
 transition-parser oracle "$data/sample.conllu" --system arc-hybrid-swap --check
+echo "== the oracles: gold AMRs to actions and back"
 transition-parser oracle "$data/sample.amr" --system amr --check
 
-echo "== the sample corpora, parsed and scored (transition-parser parse, score)"
+echo "== the trees, parsed by the model en without gold tags, and scored in percent (transition-parser parse, score)"
 untagged "$data/sample.conllu" >"$work/untagged.conllu"
 transition-parser parse en "$work/untagged.conllu" --beam 10 -o "$work/sample.conllu"
 transition-parser score "$data/sample.conllu" "$work/sample.conllu"
+echo "== the AMRs, parsed by the model amr, and scored from 0 to 1"
 transition-parser parse amr "$data/sample.amr" --beam 10 -o "$work/sample.amr"
 transition-parser score "$data/sample.amr" "$work/sample.amr"
