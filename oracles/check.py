@@ -10,7 +10,7 @@ from oracles.static import NonProjectiveError, oracle
 from transition_parser.errors import input_error
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
-from transition_parser.transitions import Action, Kind, TransitionSystem
+from transition_parser.transitions import Action, Kind, TreeSystem
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Coverage:
 
 def run_oracle(
     sentences: Iterable[Sentence],
-    system: TransitionSystem,
+    system: TreeSystem,
     coverage: Coverage,
     check: bool = False,
     nonprojective: str = "skip",
@@ -103,7 +103,7 @@ def _count(coverage: Coverage, actions: list[Action], words: int) -> None:
 
 def _check(
     coverage: Coverage,
-    system: TransitionSystem,
+    system: TreeSystem,
     words: list[str],
     tree: DependencyTree,
     actions: list[Action],

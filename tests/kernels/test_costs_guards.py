@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from transition_parser.kernels import costs_kernels
 from transition_parser.states.specs import effects_table
-from transition_parser.states.table import Column
+from transition_parser.transitions.spec import Column
 
 ROWS, WIDTH = 2, 6
 ACTIONS = [Column.NEVER, Column.SHIFT, Column.LEFT_ARC, Column.RIGHT_ARC]
@@ -22,7 +22,7 @@ def arguments(system: str = "arc-standard") -> dict:
     """Two rows of 4 words: 0 ← 1 ← 2 → 3, of which 3 is in the buffer, and 0, 1 and 2 on the stack."""
     numbers = torch.arange(WIDTH).repeat(ROWS, 1)
     return {
-        **{"system": system, "effects": effects_table(system, torch.device("cpu"))[ACTIONS]},
+        **{"loss": system.removesuffix("-swap"), "effects": effects_table(system, torch.device("cpu"))[ACTIONS]},
         **{"root": torch.tensor([4, 4]), "stack": numbers.clone(), "depth": torch.tensor([3, 3])},
         **{"buffer": (numbers - 4).abs(), "left": torch.tensor([2, 2]), "arcs": None},
         **{"words": torch.tensor([[4, 2, 1, 3]] * ROWS), "heads": torch.tensor([[1, 2, 4, 2, 4, 4]] * ROWS)},
@@ -56,7 +56,7 @@ def test_what_is_right_is_computed():
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"system": "amr"}, "it is amr"),
+        ({"loss": "amr"}, "it is amr"),
         ({"stack": numbered(ROWS, 1)}, "room for a word"),
         ({"effects": numbered(4, 7)}, "effects must be"),
         ({"root": torch.zeros(ROWS, device="meta", dtype=torch.long)}, "root must be"),

@@ -21,8 +21,9 @@ from transition_parser.kernels import costs_kernels
 from transition_parser.states.costs import ILLEGAL, Costs
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import DependencyMachine
-from transition_parser.states.table import ActionTable, Column
+from transition_parser.states.table import ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, Action, Kind, State
+from transition_parser.transitions.spec import Column
 
 LEFT_ARCS = (Column.LEFT_ARC, Column.LEFT_ARC_ROOT, Column.LEFT_ARC_ANY)
 

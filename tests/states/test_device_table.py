@@ -10,9 +10,10 @@ from tests.conftest import without_kernels
 from tests.states.test_amr_machine import INVERSE, LIMITS, ONCE, WAYS, make_table
 from tests.states.test_machine import make_table as make_tree_table
 from transition_parser.states.device_table import DeviceTable
-from transition_parser.states.table import FIRST_ROW, UNBOUND, UNSEEN, ActionTable, Column
+from transition_parser.states.table import FIRST_ROW, UNBOUND, UNSEEN, ActionTable
 from transition_parser.transitions.amr_naming import is_listed
 from transition_parser.transitions.amr_roles import TOP, role_given
+from transition_parser.transitions.spec import Column
 
 SHIFT_WORDS = ("a", "New")
 TABLE = make_table(SHIFT_WORDS, LEXICON, LIMITS, INVERSE)

@@ -21,8 +21,9 @@ from transition_parser.states.machine import DependencyMachine, max_search_actio
 from transition_parser.states.machine import make_machine as make_search_machine
 from transition_parser.states.specs import spec_of
 from transition_parser.states.states import FIELDS, LEFT
-from transition_parser.states.table import ActionTable, Column
+from transition_parser.states.table import ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, Roots, make_system
+from transition_parser.transitions.spec import Column
 
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
 

@@ -17,9 +17,9 @@ from torch import Tensor
 from transition_parser.criterions.correct_actions import cross_entropy_of_correct, hinge_and_relations
 from transition_parser.errors import InputError
 from transition_parser.modules.contract import Decision
-from transition_parser.states.table import Column
 from transition_parser.text.columns import OF_WORDS
 from transition_parser.transitions import TreeSystem
+from transition_parser.transitions.spec import Column
 
 
 @dataclass

@@ -17,8 +17,8 @@ from transition_parser.states.correct import GoldTrees
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
 from transition_parser.states.states import TREE
-from transition_parser.states.table import Column
 from transition_parser.text.columns import UNKNOWN, Marks
+from transition_parser.transitions.spec import Column
 
 CACHE_BYTES = 1 << 30
 _PIECES = 1  # sets the random numbers that split words apart from those that hide tags

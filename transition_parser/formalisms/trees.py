@@ -14,7 +14,7 @@ from transition_parser.graphs.dependency import DependencyTree, attachment_score
 from transition_parser.parses import Parse, graph_of, replay_tree
 from transition_parser.sentences import read_sentences
 from transition_parser.text.lengths import LONGEST
-from transition_parser.transitions import TREE_SYSTEMS, Roots, make_system
+from transition_parser.transitions import TREE_SYSTEMS, Roots, make_tree_system
 from transition_parser.transitions.tree_system import NO_HEAD, State
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _gold(sentence: Sentence, system: str, path: str | os.PathLike) -> Gold:
     from oracles.static import oracle
 
     tree = sentence.tree()
-    machine = make_system(system, roots=Roots.of([tree]))
+    machine = make_tree_system(system, roots=Roots.of([tree]))
     try:
         return Gold(sentence, machine, list(oracle(machine, sentence.forms, tree)))
     except ValueError as error:

@@ -17,7 +17,7 @@ from transition_parser.kernels.loader import Signature, load_library
 
 _SIZE, _POINTER, _PROBLEM = ctypes.c_int64, ctypes.c_void_p, ctypes.c_char_p
 _FUNCTIONS: dict[str, Signature] = {"lost_arcs": (_PROBLEM, (*(_SIZE,) * 4, *(_POINTER,) * 11))}
-_SYSTEMS = ("arc-hybrid", "arc-eager", "arc-standard")  # as in C
+_LOSSES = ("arc-hybrid", "arc-eager", "arc-standard")  # as in C
 _FIELDS = 8  # of an effect
 _WORDS = 4  # that effects name
 
@@ -34,7 +34,7 @@ def supports(like: Tensor) -> bool:
 
 
 def lost_arcs(
-    system: str,
+    loss: str,
     effects: Tensor,
     root: Tensor,
     stack: Tensor,
@@ -55,8 +55,8 @@ def lost_arcs(
     """
     rows, width, actions = stack.shape[0], stack.shape[1], effects.shape[0]
     lost = torch.empty(actions, rows, dtype=torch.long)
-    if system.removesuffix("-swap") not in _SYSTEMS:
-        raise ValueError(f"system must be one of {', '.join(_SYSTEMS)}; it is {system}")
+    if loss not in _LOSSES:
+        raise ValueError(f"loss must be one of {', '.join(_LOSSES)}; it is {loss}")
     if width < 2:
         raise ValueError("stack must have room for a word and the root")
 
@@ -64,7 +64,7 @@ def lost_arcs(
         return None if tensor is None else require(name, tensor, torch.long, rows, width)
 
     problem = library().lost_arcs(
-        rows, width, _SYSTEMS.index(system.removesuffix("-swap")), actions,
+        rows, width, _LOSSES.index(loss), actions,
         require("effects", effects, torch.long, actions, _FIELDS), require("root", root, torch.long, rows),
         grid("stack", stack), require("depth", depth, torch.long, rows), grid("buffer", buffer),
         require("left", left, torch.long, rows), grid("arcs", arcs), require("words", words, torch.long, rows, _WORDS),

@@ -6,10 +6,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.states.specs import NONE, spec_of
 from transition_parser.states.states import States
-from transition_parser.states.table import ActionTable, Column
+from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Kind
+from transition_parser.transitions.spec import NONE, Column
 
 ARC_KINDS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
 S0, S1, B0 = range(3)  # the places that arcs are between: on top of the stack, below it, at the front of the buffer
@@ -26,7 +26,7 @@ class Arcs(nn.Module):
 
     def __init__(self, table: ActionTable) -> None:
         super().__init__()
-        effects = spec_of(table.system.name).effects
+        effects = table.system.spec.effects
         known = [effects[Column[kind.name]] for kind in ARC_KINDS]
         self.heads = [effect.head - NONE - 1 for effect in known]
         self.dependents = [effect.dependent - NONE - 1 for effect in known]

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from transition_parser.states.table import ActionTable, Column
+from transition_parser.states.table import ActionTable
+from transition_parser.transitions.spec import Column
 
 END, NEVER = "</s>", "never"
 

@@ -17,8 +17,9 @@ from transition_parser.modules.contract import Decision, GraphDecoder, Hypothesi
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.tree_derivations import Derivations, ScoredTree
 from transition_parser.states.states import TREE, States
-from transition_parser.states.table import SHIFT_ID, ActionTable, Column
+from transition_parser.states.table import SHIFT_ID, ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, Kind
+from transition_parser.transitions.spec import Column
 from transition_parser.transitions.tree_system import TreeSystem
 
 

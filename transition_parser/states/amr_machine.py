@@ -17,7 +17,8 @@ from transition_parser.states import amr_rules
 from transition_parser.states.amr_rules import Given, Named, Nodes, Rows
 from transition_parser.states.batched import BatchedMachine
 from transition_parser.states.device_table import DeviceTable
-from transition_parser.states.table import FIRST_SPAN, LEMMA, PLAIN, SHIFT_ID, UNBOUND, UNSEEN, Column
+from transition_parser.states.table import FIRST_SPAN, LEMMA, PLAIN, SHIFT_ID, UNBOUND, UNSEEN
+from transition_parser.transitions.spec import Column
 
 _FEW = 8  # slots at first, and what are added: far fewer nodes are on the stack than a sentence has
 

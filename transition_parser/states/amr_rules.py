@@ -11,10 +11,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from transition_parser.states.table import Column
 from transition_parser.transitions.amr import ARCS_IN_A_ROW
 from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_state import limits_of
+from transition_parser.transitions.spec import Column
 
 _CONCEPTS = (Column.PRED, Column.COPY_LEMMA, Column.ENTITY, Column.COPY_ENTITY)
 _CONSTANTS = (Column.VALUE, Column.COPY_WORD)

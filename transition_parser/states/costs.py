@@ -19,14 +19,17 @@ from transition_parser.kernels import costs_kernels
 from transition_parser.states.machine import DependencyMachine
 from transition_parser.states.specs import effects_table
 from transition_parser.states.standard_arcs import arcs_given_up
-from transition_parser.states.table import Column
+from transition_parser.transitions import TREE_SYSTEMS, TreeSystem
+from transition_parser.transitions.arc_eager import ArcEager
+from transition_parser.transitions.arc_hybrid import ArcHybrid
+from transition_parser.transitions.arc_standard import ArcStandard
+from transition_parser.transitions.spec import Column
 from transition_parser.transitions.tree_system import NO_HEAD
 
 ILLEGAL = 1_000_000  # the cost of what is not legal: more than any sentence has words
 # what may follow, after no action at all
 _ACTIONS = (Column.NEVER, Column.SHIFT, Column.LEFT_ARC, Column.RIGHT_ARC, Column.REDUCE)
 _SAME = {Column.LEFT_ARC_ROOT: Column.LEFT_ARC, Column.LEFT_ARC_ANY: Column.LEFT_ARC}
-_ON_STACK = "arc-standard-swap"
 
 
 class Costs:
@@ -42,14 +45,13 @@ class Costs:
     """
 
     def __init__(self, machine: DependencyMachine, heads: Tensor) -> None:
-        if machine.table.system not in _LOSSES:
-            raise InputError(f"{machine.table.system} has no costs: choose from {', '.join(_LOSSES)}")
+        self.loss = _loss_of(machine.table.system)
         rows, longest = len(machine.root), machine.width - 1
         if len(heads) != rows or heads.size(1) < longest:
             raise ValueError(f"heads must be of {rows} rows of {longest} words or more, not {tuple(heads.shape)}")
         self.machine = machine
         system, device, width = machine.table.system, machine.root.device, machine.width
-        self.swaps = system.endswith("-swap")
+        self.swaps = not TREE_SYSTEMS[system].projective_only
         self.actions = [column for column in _ACTIONS if column in machine.spec.effects or column is Column.NEVER]
         self.effects = effects_table(system, device)[torch.tensor(self.actions, device=device)]
         self.columns = torch.tensor([self._number(column) for column in Column], device=device)
@@ -104,15 +106,15 @@ class Costs:
 
     def _lost_arcs(self) -> Tensor:
         """(K, R): how many gold arcs each action loses, whether it is legal or not."""
-        machine, system = self.machine, self.machine.table.system
+        machine = self.machine
         if costs_kernels.supports(self.heads):
             arcs = machine.heads if machine.spec.reads_arcs else None
             state = machine.root, machine.stack, machine.depth, machine.buffer, machine.left, arcs, machine.words()
-            return costs_kernels.lost_arcs(system, self.effects, *state, self.heads, self.rank)
+            return costs_kernels.lost_arcs(self.loss.kernel, self.effects, *state, self.heads, self.rank)
         configurations, wrong = self._configurations()
         if self.swaps:
-            configurations = _swapped(configurations, self._gold, system == _ON_STACK)
-        lost = _LOSSES[system](configurations, self._gold).view(len(self.actions), -1)
+            configurations = _swapped(configurations, self._gold, machine.spec.closes_on_stack)
+        lost = self.loss.function(configurations, self._gold).view(len(self.actions), -1)
         return lost + wrong - lost[0]
 
     def _configurations(self) -> tuple[_Configurations, Tensor]:
@@ -145,7 +147,8 @@ class Costs:
 
     def _with_swap(self, found: Tensor, legal: Tensor) -> Tensor:
         """(K + 1, R): costs (K, R) that know of SHIFT's and SWAP's order, those of SWAP last."""
-        inverted, waits, kept = _ORDERS[self.machine.table.system](self)
+        on_stack = self.machine.spec.closes_on_stack
+        inverted, waits, kept = (_order_in_standard if on_stack else _order_in_hybrid)(self)
         forbidden = self.machine.root + 1
         arcs = [self.actions.index(column) for column in (Column.LEFT_ARC, Column.RIGHT_ARC)]
         arc_legal = legal[:, Column.LEFT_ARC_ANY], legal[:, Column.RIGHT_ARC]
@@ -229,13 +232,31 @@ def _arc_standard(c: _Configurations, gold: _Gold) -> Tensor:
     return _count(lost) + arcs_given_up(c.stack, c.depth, c.buffer, gold.heads, gold.root, gold.rank)
 
 
-_LOSSES: dict[str, Callable[[_Configurations, _Gold], Tensor]] = {
-    "arc-standard": _arc_standard,
-    "arc-hybrid": _arc_hybrid,
-    "arc-eager": _arc_eager,
-    "arc-standard-swap": _arc_standard,
-    "arc-hybrid-swap": _arc_hybrid,
+class _Loss(NamedTuple):
+    """The batched form of `TreeSystem.lost_arcs`.
+
+    function: the loss of N configurations, (N,).
+    kernel: its name in `costs_kernels.c`.
+    """
+
+    function: Callable[[_Configurations, _Gold], Tensor]
+    kernel: str
+
+
+# one for each system without SWAP; those with it inherit the loss, as they inherit `TreeSystem.lost_arcs`
+_LOSSES: dict[type[TreeSystem], _Loss] = {
+    ArcStandard: _Loss(_arc_standard, "arc-standard"),
+    ArcHybrid: _Loss(_arc_hybrid, "arc-hybrid"),
+    ArcEager: _Loss(_arc_eager, "arc-eager"),
 }
+
+
+def _loss_of(system: str) -> _Loss:
+    for ancestor in TREE_SYSTEMS[system].__mro__ if system in TREE_SYSTEMS else ():
+        if ancestor in _LOSSES:
+            return _LOSSES[ancestor]
+    known = [name for name, kind in TREE_SYSTEMS.items() if issubclass(kind, tuple(_LOSSES))]
+    raise InputError(f"{system} has no costs: choose from {', '.join(known)}")
 
 
 # --- SWAP -----------------------------------------------------------------------------------
@@ -302,9 +323,3 @@ def _order_in_standard(costs: Costs) -> tuple[Tensor, Tensor, Tensor]:
     above = torch.arange(1, ranks.size(1), device=ranks.device) < machine.depth[:, None]
     kept = ~(above & (ranks[:, :-1] > ranks[:, 1:])).any(1)
     return (machine.depth > 1) & (of_second > of_top), waits, kept
-
-
-_ORDERS: dict[str, Callable[[Costs], tuple[Tensor, Tensor, Tensor]]] = {
-    "arc-standard-swap": _order_in_standard,
-    "arc-hybrid-swap": _order_in_hybrid,
-}

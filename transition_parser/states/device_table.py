@@ -9,9 +9,10 @@ from torch import Tensor
 
 from transition_parser.kernels import legality_kernels
 from transition_parser.kernels.legality_kernels import Vocabulary
-from transition_parser.states.table import UNBOUND, ActionTable, Column
+from transition_parser.states.table import UNBOUND, ActionTable
 from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_naming import is_listed
+from transition_parser.transitions.spec import Column
 
 _CONTEXT = 2  # what stands in a context before the roles that the two nodes on top have
 _ROLES = _CONTEXT + 2  # what stands there before the tokens that are not legal any more

@@ -15,18 +15,12 @@ from transition_parser.kernels import machine_kernels
 from transition_parser.states.amr_machine import AmrMachine
 from transition_parser.states.batched import BatchedMachine
 from transition_parser.states.device_table import DeviceTable
-from transition_parser.states.specs import (
-    Arcs,
-    Situation,
-    columns_of_situations,
-    effects_table,
-    spec_of,
-    stack_columns,
-)
+from transition_parser.states.specs import columns_of_situations, effects_table, spec_of, stack_columns
 from transition_parser.states.states import TREE
-from transition_parser.states.table import SHIFT_ID, Column
+from transition_parser.states.table import SHIFT_ID
 from transition_parser.transitions import TransitionSystem
 from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions.spec import Arcs, Column, Situation
 from transition_parser.transitions.tree_system import NO_HEAD
 
 # Search swaps at most this many times per word: a model that has not learned when to SWAP would otherwise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import IntEnum
 
 import numpy as np
 
@@ -12,38 +11,12 @@ from transition_parser.transitions import Action, Kind, Roots, TransitionSystem,
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_naming import is_listed, key
 from transition_parser.transitions.amr_roles import SECOND, TOP, role_given
+from transition_parser.transitions.spec import Column
 
 # the columns of the features of a word, see `ActionTable.features`
 SHIFT_ID, LEMMA, PLAIN, FIRST_SPAN = range(4)
 # the first rows of the lexicon: it does not bind; the span was never seen
 UNBOUND, UNSEEN, FIRST_ROW = range(3)
-
-
-class Column(IntEnum):
-    """Legality is decided for these groups of tokens; all tokens of a column are legal or illegal
-    together (but for labelled SHIFTs, of which only that of the word in front is, and for what a lexicon limits)."""
-
-    NEVER = 0
-    END = 1
-    SHIFT = 2
-    REDUCE = 3
-    LEFT_ARC = 4
-    LEFT_ARC_ROOT = 5
-    RIGHT_ARC = 6
-    SWAP = 7
-    MERGE = 8
-    PRED = 9
-    COPY_LEMMA = 10
-    VALUE = 11
-    COPY_WORD = 12
-    ENTITY = 13
-    COPY_ENTITY = 14
-    DEPENDENT = 15
-    LA = 16
-    RA = 17
-    ROOT = 18
-    CLOSE = 19
-    LEFT_ARC_ANY = 20  # its relation is for the root and for other heads
 
 
 _COLUMN_OF_KIND: dict[Kind, Column] = {kind: Column[kind.name] for kind in Kind if kind is not Kind.COPY_SENSE01}

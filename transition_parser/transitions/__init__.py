@@ -15,7 +15,7 @@ from transition_parser.transitions.roots import Roots
 from transition_parser.transitions.system import TransitionSystem
 from transition_parser.transitions.tree_system import State, TreeSystem
 
-# those that build dependency trees
+# the systems that build dependency trees, each with all that is said of it but the batched form of its costs
 TREE_SYSTEMS: dict[str, type[TreeSystem]] = {
     system.name: system for system in (ArcStandard, ArcHybrid, ArcEager, ArcStandardSwap, ArcHybridSwap)
 }
@@ -32,6 +32,7 @@ __all__ = [
     "TransitionSystem",
     "TreeSystem",
     "make_system",
+    "make_tree_system",
 ]
 
 
@@ -50,4 +51,14 @@ def make_system(
         return AmrSystem(shift_words, lexicon, limits or DEFAULT_LIMITS)
     if name not in TREE_SYSTEMS:
         raise InputError(f"unknown transition system {name!r}: choose from {', '.join(SYSTEMS)}")
+    return make_tree_system(name, shift_words, roots)
+
+
+def make_tree_system(name: str, shift_words: Sequence[str] = (), roots: Roots | None = None) -> TreeSystem:
+    """Return the system of dependency trees called `name`; see `TreeSystem` for the other arguments.
+
+    Raises `InputError` for a name that is not in `TREE_SYSTEMS`.
+    """
+    if name not in TREE_SYSTEMS:
+        raise InputError(f"unknown system of dependency trees {name!r}: choose from {', '.join(TREE_SYSTEMS)}")
     return TREE_SYSTEMS[name](shift_words, roots)

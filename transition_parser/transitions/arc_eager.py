@@ -5,10 +5,33 @@ Source: Nivre 2003; Nivre 2008 (sec. 4.2); the root at the end: Ballesteros and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from transition_parser.transitions.action import Action, Kind
+from transition_parser.transitions.gold import GoldTree, Items, lost_in_buffer
+from transition_parser.transitions.spec import B0, S0, SHIFT_EFFECT, Arcs, Column, Columns, Effect, Situation, Spec
 from transition_parser.transitions.tree_system import NO_HEAD, State, TreeSystem
+
+_REDUCE = Action(Kind.REDUCE)
+_EFFECTS = {
+    Column.SHIFT: SHIFT_EFFECT,
+    Column.REDUCE: Effect(stack_pops=1),
+    Column.LEFT_ARC: Effect(S0, B0, stack_pops=1),
+    Column.LEFT_ARC_ROOT: Effect(S0, B0, stack_pops=1),
+    Column.RIGHT_ARC: Effect(B0, S0, stack_push=B0, buffer_pops=1),
+}
+
+
+def _legal(s: Situation, arcs: Arcs) -> Columns:
+    at_root = s.front_is_root
+    return {
+        Column.END: at_root & ~s.some,
+        Column.SHIFT: ~at_root & (~arcs.front_is_last | (arcs.headless == 0)),
+        Column.REDUCE: s.some & arcs.top_has_head,
+        Column.LEFT_ARC: s.some & ~arcs.top_has_head & ~at_root,
+        Column.LEFT_ARC_ROOT: s.some & ~arcs.top_has_head & at_root,
+        Column.RIGHT_ARC: s.some & ~at_root & (~arcs.front_is_last | (arcs.headless == 1)),
+    }
 
 
 class ArcEager(TreeSystem):
@@ -45,6 +68,7 @@ class ArcEager(TreeSystem):
 
     name = "arc-eager"
     kinds = (Kind.SHIFT, Kind.REDUCE, Kind.LEFT_ARC, Kind.RIGHT_ARC)
+    spec = Spec(_EFFECTS, _legal, closes_on_stack=False, reads_arcs=True)
 
     def why_illegal(self, state: State, action: Action) -> str | None:
         stack, front = state.stack, state.buffer[0]
@@ -93,3 +117,40 @@ class ArcEager(TreeSystem):
 
     def max_actions(self, n: int) -> int:
         return 2 * n
+
+    def oracle(self, gold: GoldTree) -> Iterator[Action]:
+        heads, last_child = gold.heads, gold.last_child
+        stack: list[int] = []
+        for front in range(1, gold.root + 1):
+            while stack:
+                top = stack[-1]
+                if heads[top] == front:
+                    yield gold.left[top]
+                elif heads[top] < top and heads[front] != top and last_child[top] < front:
+                    yield _REDUCE
+                else:
+                    break
+                stack.pop()
+            if front <= gold.n:
+                yield gold.right[front] if stack and heads[front] == stack[-1] else gold.shift[front]
+                stack.append(front)
+
+    def lost_arcs(self, c: Items) -> int:
+        """Count arc by arc, and one arc more where the buffer can't serve all headless words of the stack.
+
+        A word of the stack can still become a dependent of words in the buffer; the lowest headless one also of the
+        root. Words in the buffer can become dependents of all words that were not popped.
+
+        At most one word may be headless once the buffer is empty. So all headless words of the stack but the lowest
+        have to become dependents of words of the buffer, if need be of wrong ones. The first word of the buffer that
+        has an arc with a lower word of the stack takes them without loss; otherwise the first word behind the
+        dependents of higher words does. No such word exists where those dependents reach to the last word: then one
+        more arc is lost. This is so where the last word is in the buffer, and depends, directly or through words of
+        the buffer, on a word of the stack that is not below the second headless word.
+        """
+        lost = sum(c.heads[w] not in c.buffer and (c.heads[w] != c.root or w != c.headless[0]) for w in c.headless)
+        last = c.root - 1
+        while last in c.buffer:
+            last = c.heads[last]
+        several_headless = c.root - 1 in c.buffer and len(c.headless) > 1
+        return lost + lost_in_buffer(c) + (several_headless and last in c.stack and last >= c.headless[1])

@@ -5,11 +5,37 @@ Source: Kuhlmann, Gomez-Rodriguez and Satta 2011; de Lhoneux, Stymne and Nivre 2
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from transition_parser.transitions.action import Action, Kind
+from transition_parser.transitions.gold import GoldTree, Items, lost_in_buffer
+from transition_parser.transitions.spec import B0, S0, S1, SHIFT_EFFECT, Column, Columns, Effect, Situation, Spec
 from transition_parser.transitions.tree_system import State, TreeSystem
+
+_SWAP = Action(Kind.SWAP)
+_EFFECTS = {
+    Column.SHIFT: SHIFT_EFFECT,
+    Column.LEFT_ARC: Effect(S0, B0, stack_pops=1),
+    Column.LEFT_ARC_ROOT: Effect(S0, B0, stack_pops=1),
+    Column.RIGHT_ARC: Effect(S0, S1, stack_pops=1),
+    Column.SWAP: Effect(stack_pops=1, buffer_pops=1, swaps=1, buffer_pushes=(S0, B0)),
+}
+
+
+def _legal(s: Situation) -> Columns:
+    words = ~s.front_is_root
+    return {
+        Column.END: s.front_is_root & ~s.some,
+        Column.SHIFT: words,
+        Column.LEFT_ARC: s.some & words,
+        Column.LEFT_ARC_ROOT: s.front_is_root & s.some & ~s.two,
+        Column.RIGHT_ARC: s.two,
+    }
+
+
+def _legal_with_swap(s: Situation) -> Columns:
+    return _legal(s) | {Column.SWAP: s.some & ~s.front_is_root & s.top_before_front & s.may_swap}
 
 
 class ArcHybrid(TreeSystem):
@@ -34,6 +60,7 @@ class ArcHybrid(TreeSystem):
 
     name = "arc-hybrid"
     kinds: ClassVar[tuple[Kind, ...]] = (Kind.SHIFT, Kind.LEFT_ARC, Kind.RIGHT_ARC)
+    spec = Spec(_EFFECTS, _legal, closes_on_stack=False)
 
     def why_illegal(self, state: State, action: Action) -> str | None:
         stack, front = state.stack, state.buffer[0]
@@ -69,6 +96,32 @@ class ArcHybrid(TreeSystem):
     def max_actions(self, n: int) -> int:
         return 2 * n
 
+    def oracle(self, gold: GoldTree) -> Iterator[Action]:
+        heads, last_child = gold.heads, gold.last_child
+        stack: list[int] = []
+        for front in range(1, gold.root + 1):
+            while stack:
+                top = stack[-1]
+                if heads[top] == front:
+                    yield gold.left[top]
+                elif len(stack) > 1 and heads[top] == stack[-2] and last_child[top] < front:
+                    yield gold.right[top]
+                else:
+                    break
+                stack.pop()
+            if front <= gold.n:
+                stack.append(front)
+                yield gold.shift[front]
+
+    def lost_arcs(self, c: Items) -> int:
+        """Count arc by arc, as if the root were below the stack.
+
+        A word of the stack can still become a dependent of words in the buffer and of the word directly below it.
+        """
+        below = dict(zip(c.stack, (c.root, *c.stack)))
+        lost = sum(c.heads[word] != below[word] and c.heads[word] not in c.buffer for word in c.stack)
+        return lost + lost_in_buffer(c)
+
 
 class ArcHybridSwap(ArcHybrid):
     """Arc-hybrid for all trees: SWAP re-orders the words.
@@ -85,6 +138,7 @@ class ArcHybridSwap(ArcHybrid):
     name = "arc-hybrid-swap"
     kinds = (*ArcHybrid.kinds, Kind.SWAP)
     projective_only = False
+    spec = Spec(_EFFECTS, _legal_with_swap, closes_on_stack=False)
 
     def why_illegal(self, state: State, action: Action) -> str | None:
         if action.kind is not Kind.SWAP:
@@ -105,3 +159,33 @@ class ArcHybridSwap(ArcHybrid):
 
     def max_actions(self, n: int) -> int:
         return 2 * n + n * (n - 1)
+
+    def oracle(self, gold: GoldTree) -> Iterator[Action]:
+        """Lazy: a swap waits while the front of the buffer is still to become the left dependent
+        of a word of its own projective component, because that takes it out of the way."""
+        heads, missing = gold.heads, gold.children.copy()
+        rank, component = gold.projective_rank(), gold.projective_components()
+        stack: list[int] = []
+        buffer = list(range(gold.root, 0, -1))
+        while len(buffer) > 1 or stack:
+            front = buffer[-1]
+            if stack:
+                top = stack[-1]
+                if heads[top] == front and not missing[top]:
+                    yield gold.left[top]
+                    stack.pop()
+                    missing[front] -= 1
+                    continue
+                if len(stack) > 1 and heads[top] == stack[-2] and not missing[top]:
+                    yield gold.right[top]
+                    stack.pop()
+                    missing[stack[-1]] -= 1
+                    continue
+                leaves = heads[front] > front and component[heads[front]] == component[front]
+                if rank[top] > rank[front] and not leaves:
+                    yield _SWAP
+                    stack.pop()
+                    buffer.insert(-1, top)
+                    continue
+            stack.append(buffer.pop())
+            yield gold.shift[front]

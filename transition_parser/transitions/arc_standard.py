@@ -5,11 +5,39 @@ Source: Nivre 2004; Nivre 2009 (SWAP).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from transition_parser.transitions.action import Action, Kind
+from transition_parser.transitions.gold import GoldTree, Items
+from transition_parser.transitions.spec import NONE, S0, S1, SHIFT_EFFECT, Column, Columns, Effect, Situation, Spec
 from transition_parser.transitions.tree_system import State, TreeSystem
+
+_SWAP = Action(Kind.SWAP)
+_EFFECTS = {
+    Column.SHIFT: SHIFT_EFFECT,
+    Column.LEFT_ARC: Effect(S1, S0, stack_pops=2, stack_push=S0),
+    Column.LEFT_ARC_ROOT: Effect(S1, S0, stack_pops=2, stack_push=S0),
+    Column.RIGHT_ARC: Effect(S0, S1, stack_pops=1),
+    Column.SWAP: Effect(stack_pops=2, stack_push=S0, swaps=1, buffer_pushes=(NONE, S1)),
+}
+
+
+def _legal(s: Situation) -> Columns:
+    rooted = s.some & s.top_is_root
+    arc = s.two & ~rooted
+    return {
+        Column.END: rooted & ~s.two,
+        Column.SHIFT: s.left & (~s.front_is_root | (s.some & ~s.two)),
+        Column.LEFT_ARC: arc,
+        Column.LEFT_ARC_ROOT: s.two & rooted,
+        Column.RIGHT_ARC: arc,
+    }
+
+
+def _legal_with_swap(s: Situation) -> Columns:
+    arc = s.two & ~(s.some & s.top_is_root)
+    return _legal(s) | {Column.SWAP: arc & s.second_before_top & s.may_swap}
 
 
 class ArcStandard(TreeSystem):
@@ -34,6 +62,7 @@ class ArcStandard(TreeSystem):
 
     name = "arc-standard"
     kinds: ClassVar[tuple[Kind, ...]] = (Kind.SHIFT, Kind.LEFT_ARC, Kind.RIGHT_ARC)
+    spec = Spec(_EFFECTS, _legal, closes_on_stack=True)
 
     def why_illegal(self, state: State, action: Action) -> str | None:
         stack = state.stack
@@ -75,6 +104,52 @@ class ArcStandard(TreeSystem):
     def max_actions(self, n: int) -> int:
         return 2 * n + 1
 
+    def oracle(self, gold: GoldTree) -> Iterator[Action]:
+        heads, last_child = gold.heads, gold.last_child
+        stack: list[int] = []
+        for word in range(1, gold.root + 1):
+            stack.append(word)
+            yield gold.shift[word]
+            while len(stack) > 1:
+                second, top = stack[-2], stack[-1]
+                if heads[second] == top:
+                    yield gold.left[second]
+                    del stack[-2]
+                elif heads[top] == second and last_child[top] <= word:
+                    yield gold.right[top]
+                    stack.pop()
+                else:
+                    break
+
+    def lost_arcs(self, c: Items) -> int:
+        """Count the arcs of words whose heads were popped, and the arcs that the best continuation gives up.
+
+        The words above a word of the stack become one sub-tree before that word gets any arc. So the words of the
+        stack join a tree one by one, the top first, and words of the buffer join in between. Each joins as a
+        dependent of the tree's current root, or as its head. Words of the buffer without gold arcs to the stack never
+        stand in the way: they are left out, and their dependents are moved to their heads.
+
+        The table is made anew in each configuration. It is small, because words are left out; the linear algorithm of
+        Nederhof 2019 (From cubic to linear time) pays for long stacks alone.
+
+        Source: Goldberg, Sartorio and Satta 2014, sec. 4.
+        """
+        there = {*c.stack, *c.buffer, c.root}
+        lost = sum(c.heads[word] not in there for word in there if word != c.root)
+        if len(c.stack) < 2 or c.root in c.stack:
+            return lost
+        joined = {c.heads[w] for w in c.stack if c.heads[w] in c.buffer} | {
+            w for w in c.buffer if c.heads[w] in c.stack
+        }
+        left_out = set(c.buffer) - joined
+        heads = {}
+        for word in (*c.stack, *joined):
+            heads[word] = c.heads[word]
+            while heads[word] in left_out:
+                heads[word] = c.heads[heads[word]]
+        arcs = sum(head in heads or head == c.root for head in heads.values())
+        return lost + arcs - _most_arcs(c.stack[::-1], sorted(joined, key=c.gold.rank.__getitem__), heads, c.root)
+
 
 class ArcStandardSwap(ArcStandard):
     """Arc-standard for all trees: SWAP re-orders the words.
@@ -91,6 +166,7 @@ class ArcStandardSwap(ArcStandard):
     name = "arc-standard-swap"
     kinds = (*ArcStandard.kinds, Kind.SWAP)
     projective_only = False
+    spec = Spec(_EFFECTS, _legal_with_swap, closes_on_stack=True)
 
     def why_illegal(self, state: State, action: Action) -> str | None:
         if action.kind is not Kind.SWAP:
@@ -111,3 +187,52 @@ class ArcStandardSwap(ArcStandard):
 
     def max_actions(self, n: int) -> int:
         return 2 * n + 1 + n * (n - 1)
+
+    def oracle(self, gold: GoldTree) -> Iterator[Action]:
+        """Lazy: a swap waits while the top of the stack is still to be joined with the front of the
+        buffer in one projective component. Source: Nivre, Kuhlmann and Hall 2009, sec. 3."""
+        heads, missing = gold.heads, gold.children.copy()
+        rank, component = gold.projective_rank(), gold.projective_components()
+        stack: list[int] = []
+        buffer = list(range(gold.root, 0, -1))
+        while buffer or len(stack) > 1:
+            if len(stack) > 1:
+                second, top = stack[-2:]
+                if heads[second] == top and not missing[second]:
+                    yield gold.left[second]
+                    del stack[-2]
+                    missing[top] -= 1
+                    continue
+                if heads[top] == second and not missing[top]:
+                    yield gold.right[top]
+                    stack.pop()
+                    missing[second] -= 1
+                    continue
+                if rank[second] > rank[top] and component[top] != component[buffer[-1]]:
+                    yield _SWAP
+                    del stack[-2]
+                    buffer.append(second)
+                    continue
+            word = buffer.pop()
+            stack.append(word)
+            yield gold.shift[word]
+
+
+def _most_arcs(stack: Sequence[int], buffer: Sequence[int], heads: Mapping[int, int], root: int) -> int:
+    """Return the most arcs of `heads` that one tree over the stack (top first) and the buffer can have."""
+    column = [{stack[0]: 0}]  # for trees of more and more words of the buffer: root of the tree → most arcs
+    for word in buffer:
+        column.append(_join(column[-1], word, heads))
+    for word in stack[1:]:
+        above, column = column, [_join(column[0], word, heads)]
+        for trees, next_word in zip(above[1:], buffer, strict=True):
+            ways = _join(trees, word, heads), _join(column[-1], next_word, heads)
+            column.append({top: max(way.get(top, 0) for way in ways) for top in ways[0] | ways[1]})
+    return max(arcs + (heads[top] == root) for top, arcs in column[-1].items())
+
+
+def _join(trees: Mapping[int, int], word: int, heads: Mapping[int, int]) -> dict[int, int]:
+    """Return `trees`, as in `_most_arcs`, with one word more: a dependent of their root, or its head."""
+    longer = {top: arcs + (heads[word] == top) for top, arcs in trees.items()}
+    longer[word] = max(arcs + (heads[top] == word) for top, arcs in trees.items())
+    return longer

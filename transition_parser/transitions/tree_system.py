@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.transitions.action import Action, Kind
+from transition_parser.transitions.gold import GoldTree, Items
 from transition_parser.transitions.roots import Roots
+from transition_parser.transitions.spec import Spec
 from transition_parser.transitions.system import TransitionSystem
 
 NO_HEAD = -1
@@ -37,9 +39,14 @@ class State(NamedTuple):
 class TreeSystem(TransitionSystem[str, State, DependencyTree]):
     """A system that builds dependency trees with one root.
 
+    A subclass is all that is said of a system, but for the batched form of `lost_arcs` (`states/costs.py`).
+
     roots: the relations that arcs from the root may carry, and which of them other arcs may; by default `root`
         at the root alone.
+    spec: the effects and the legal columns of its actions, for the batched machine.
     """
+
+    spec: ClassVar[Spec]
 
     def __init__(self, shift_words: Sequence[str] = (), roots: Roots | None = None) -> None:
         super().__init__(shift_words)
@@ -49,6 +56,18 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
     def may_attach(self, state: State) -> Sequence[int]:
         """The words that some arc would attach in this state: the next action decides whether they get their head
         now. The probability of all actions that decided about a word is the confidence in its arc."""
+
+    @abstractmethod
+    def oracle(self, gold: GoldTree) -> Iterator[Action]:
+        """Yield the actions of the static oracle, which build `gold`. `oracles.oracle` checks that this is possible."""
+
+    @abstractmethod
+    def lost_arcs(self, c: Items) -> int:
+        """Count the gold arcs that no tree has that can still be built, but for wrong arcs that stand already.
+
+        With SWAP the words of `c` stand in projective order. Proof: `tests/oracles/test_dynamic.py` compares with a
+        search through all continuations.
+        """
 
     def read(self, forms: Sequence[str]) -> Sequence[str]:
         """The forms themselves."""
