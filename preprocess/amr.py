@@ -12,9 +12,9 @@ from oracles.amr_check import Derived, derive
 from preprocess.aligner import aligned, train_table
 from preprocess.banks import derived_alone, nothing_left, read_entries
 from preprocess.splits import SPLITS, by_frequency, data_folder, keep_vectors, source_line
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
+from transition_parser.base.progress import progress
 from transition_parser.graphs.amr import named
-from transition_parser.progress import progress
 from transition_parser.text.columns import DOMAIN, Columns
 from transition_parser.text.pieces import Pieces, normalise, train_pieces
 from transition_parser.transitions import Action, Kind

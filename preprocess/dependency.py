@@ -10,9 +10,9 @@ from pathlib import Path
 
 from oracles.static import NonProjectiveError, oracle
 from preprocess.splits import by_frequency, data_folder, keep_vectors, source_line
-from transition_parser.errors import input_error
+from transition_parser.base.errors import input_error
+from transition_parser.base.progress import progress
 from transition_parser.graphs.conllu import Row, Sentence, read_conllu
-from transition_parser.progress import progress
 from transition_parser.text.columns import LEMMA, OF_WORDS, UNKNOWN, UPOS, Columns
 from transition_parser.text.lemma_rules import rule_of
 from transition_parser.text.pieces import Pieces, normalise, train_pieces

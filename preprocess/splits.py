@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from transition_parser.errors import input_error
-from transition_parser.files import new_files
+from transition_parser.base.errors import input_error
+from transition_parser.base.files import new_files
 from transition_parser.text.pieces import Pieces, normalise
 from transition_parser.text.word_vectors import read_vectors
 

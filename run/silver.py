@@ -14,12 +14,12 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from transition_parser import Parser
-from transition_parser.errors import InputError
-from transition_parser.files import output
+from transition_parser.base.errors import InputError
+from transition_parser.base.files import output
+from transition_parser.base.progress import progress
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.parses import AmrParse
-from transition_parser.progress import progress
+from transition_parser.parsing.parses import AmrParse
 
 LEAST, MOST = 3, 40  # words of a sentence
 

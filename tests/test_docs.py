@@ -119,7 +119,11 @@ def test_references_hold_every_command_and_the_public_api(site):
     commands = (site / "cli.html").read_text(encoding="utf-8")
     assert [name for name in COMMANDS if f'id="transition-parser-{name}"' not in commands] == []
     api = (site / "api.html").read_text(encoding="utf-8")
-    for name in ("transition_parser.parser.Parser.load", "transition_parser.parses.Parse", "oracles.static.oracle"):
+    for name in (
+        "transition_parser.parsing.parser.Parser.load",
+        "transition_parser.parsing.parses.Parse",
+        "oracles.static.oracle",
+    ):
         assert f'id="{name}"' in api
 
 

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import run_here
-from transition_parser.drawing import draw_tree, drawable, svg_of
-from transition_parser.drawing_amr import draw_amr
-from transition_parser.errors import ParserWarning
+from transition_parser.base.errors import ParserWarning
+from transition_parser.drawing.amrs import draw_amr
+from transition_parser.drawing.derivations import draw_tree, drawable, svg_of
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.parses import Parse
+from transition_parser.parsing.parses import Parse
 
 IN_XML = re.compile("[\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*")  # Source: XML 1.0, production Char
 TEXTS = st.text(st.characters(), min_size=1, max_size=8)

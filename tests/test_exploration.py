@@ -11,9 +11,7 @@ import torch
 from oracles.static import oracle
 from tests.small_models import MEMORYLESS, TREES, make_batch, make_folder, make_model, make_task, with_words
 from tests.strategies import random_heads
-from transition_parser import exploration
 from transition_parser.data.dataset import TransitionDataset
-from transition_parser.exploration import Draws, explore
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.modules.contract import ActionScores
 from transition_parser.states.correct import Correct, CorrectActions, GoldTrees
@@ -21,6 +19,8 @@ from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
 from transition_parser.states.states import FIELDS
 from transition_parser.states.table import ActionTable
+from transition_parser.tasks import exploration
+from transition_parser.tasks.exploration import Draws, explore
 from transition_parser.transitions import Kind, make_system
 
 SYSTEMS = (*TREES, "arc-hybrid", "arc-standard-swap")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
-from transition_parser.errors import InputError, needs_extra
+from transition_parser.base.errors import InputError, needs_extra
 
 OF_EXTRAS = ("fairseq", "omegaconf", "hydra", "matplotlib")
 WITHOUT = f"""

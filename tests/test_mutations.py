@@ -20,8 +20,8 @@ from oracles.static import NonProjectiveError, oracle
 from preprocess.aligner import align_corpus, with_sentences
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.mutations import mutated_bytes
+from transition_parser.base.errors import InputError
 from transition_parser.cli.main import main
-from transition_parser.errors import InputError
 from transition_parser.graphs.amr_score import smatch_of
 from transition_parser.graphs.bank import AmrEntry, parse_bank, read_bank
 from transition_parser.graphs.conllu import Sentence, parse_conllu, read_conllu

@@ -75,7 +75,7 @@ def test_an_installation_holds_models_and_configs_and_says_that_it_is_typed(sour
     setup(sources, "build_py", "--build-lib", installed)
     due = [f"{package}/py.typed" for package in PACKAGES]
     due += [f"transition_parser/{path.relative_to(ROOT).as_posix()}" for path in ROOT.glob("configs/*.flags")]
-    due.append("transition_parser/reports/report.html")
+    due.append("transition_parser/drawing/reports/report.html")
     for path in (*ROOT.glob("transition_parser/pretrained/*/*"), *ROOT.glob("transition_parser/integrations/page/*.*")):
         due.append(path.relative_to(ROOT).as_posix())
     assert len(due) >= 17

@@ -9,14 +9,14 @@ import torch
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from transition_parser import Parser
-from transition_parser.cards import PRETRAINED
-from transition_parser.checkpoints import load_model
-from transition_parser.errors import ParserWarning
+from transition_parser.base.errors import ParserWarning
 from transition_parser.graphs.amr import edge_of
 from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency_score import Comparison
+from transition_parser.storage.cards import PRETRAINED
+from transition_parser.storage.checkpoints import load_model
 from transition_parser.transitions.amr_roles import ONCE
 
 MINILM = pytest.mark.skipif(

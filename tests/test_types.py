@@ -13,10 +13,10 @@ import pytest
 
 from tests.conftest import ROOT, SAMPLE
 from transition_parser import Parse, Parser
-from transition_parser.cards import BEST, PRETRAINED, AmrModel, TreeModel
-from transition_parser.errors import InputError
-from transition_parser.formalisms import AMR, TREES
-from transition_parser.parser import Options
+from transition_parser.base.errors import InputError
+from transition_parser.parsing.formalisms import AMR, TREES
+from transition_parser.parsing.parser import Options
+from transition_parser.storage.cards import BEST, PRETRAINED, AmrModel, TreeModel
 from transition_parser.transitions.config import ParserConfig
 
 PROGRAM = """

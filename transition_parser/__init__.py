@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from transition_parser.parser import Parser
-    from transition_parser.parses import AmrParse, Parse
+    from transition_parser.parsing.parser import Parser
+    from transition_parser.parsing.parses import AmrParse, Parse
 
 __version__ = "0.1.0"
 __all__ = ["AmrParse", "Parse", "Parser", "__version__"]
@@ -18,11 +18,11 @@ __all__ = ["AmrParse", "Parse", "Parser", "__version__"]
 
 def __getattr__(name: str) -> object:
     if name == "Parser":
-        from transition_parser.parser import Parser
+        from transition_parser.parsing.parser import Parser
 
         return Parser
     if name in ("AmrParse", "Parse"):
-        from transition_parser import parses
+        from transition_parser.parsing import parses
 
         return getattr(parses, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

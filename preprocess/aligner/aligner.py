@@ -12,10 +12,10 @@ from preprocess.aligner.morphology import without_sense
 from preprocess.aligner.rules import Candidate, Names, candidates
 from preprocess.aligner.selection import Selection
 from preprocess.aligner.words import Span, Words, span
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
+from transition_parser.base.process import in_parallel
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AmrEntry
-from transition_parser.process import in_parallel
 from transition_parser.text.tokens import tokenise
 
 _SURE = 0.7  # a node with a candidate as good as this teaches EM nothing

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from transition_parser.errors import input_error
+from transition_parser.base.errors import input_error
 from transition_parser.graphs.bank import AmrEntry
 
 Gold = dict[str, dict[str, frozenset[int]]]  # entry id → node path → tokens

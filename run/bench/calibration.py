@@ -27,9 +27,7 @@ import numpy as np
 import torch
 from common import parser as options_of
 
-from transition_parser.alternatives import ranked
-from transition_parser.checkpoints import load_model
-from transition_parser.confidence import (
+from transition_parser.analysis.confidence import (
     Outcomes,
     expected_calibration_error,
     fit_scaling,
@@ -38,8 +36,10 @@ from transition_parser.confidence import (
     reliability,
     uncalibrated,
 )
-from transition_parser.files import replacing
-from transition_parser.parser import Parser
+from transition_parser.base.files import replacing
+from transition_parser.parsing.alternatives import ranked
+from transition_parser.parsing.parser import Parser
+from transition_parser.storage.checkpoints import load_model
 from transition_parser.transitions import Kind, TreeSystem
 
 ARCS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from transition_parser.process import keep_few_kernels, keep_freed_memory
+from transition_parser.base.process import keep_few_kernels, keep_freed_memory
 
 ROOT = Path(__file__).resolve().parents[2]
 # The size of the small archs: 2/2 layers, 256 wide, 4 heads, feed-forward 512.

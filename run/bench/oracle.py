@@ -19,7 +19,7 @@ from oracles.amr import amr_oracle
 from oracles.static import NonProjectiveError, oracle
 from preprocess.aligner import aligned, train_table
 from preprocess.banks import read_entries
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.text.pieces import normalise
 from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, make_system

@@ -20,10 +20,10 @@ from common import parser, report
 from peers import Forked, peers
 
 from transition_parser import Parser
-from transition_parser.errors import InputError
-from transition_parser.formalisms import TREES
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.modules.packing import has_fast_bf16
+from transition_parser.parsing.formalisms import TREES
 
 WARM_UP = 20  # sentences
 LABELS = 2000  # sentences of the training file, at most, that peers get their labels from

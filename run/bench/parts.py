@@ -24,7 +24,6 @@ from common import parser, report
 from torch import Tensor, nn
 
 from transition_parser import Parser
-from transition_parser import parser as parser_module
 from transition_parser.data.resources import Resources
 from transition_parser.models.stack_transformer import decoder as decoder_module
 from transition_parser.models.stack_transformer import layer as layer_module
@@ -39,7 +38,8 @@ from transition_parser.modules import encoder as encoder_module
 from transition_parser.modules import layers as layers_module
 from transition_parser.modules import packing as packing_module
 from transition_parser.modules.attention import HeadMask
-from transition_parser.parser import PRECISIONS
+from transition_parser.parsing import parser as parser_module
+from transition_parser.parsing.parser import PRECISIONS
 from transition_parser.states.amr_machine import AmrMachine
 from transition_parser.states.batched import BatchedMachine
 from transition_parser.states.machine import DependencyMachine

@@ -13,7 +13,7 @@ import json
 import statistics
 from pathlib import Path
 
-from transition_parser.files import replacing
+from transition_parser.base.files import replacing
 
 # of the parts that parts.py tells apart: those of search that follow the parser state, and those that are not search
 STATE = ("state machine", "masks")

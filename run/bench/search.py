@@ -129,7 +129,7 @@ def main() -> None:
             if Path(arguments.model).is_file():
                 generated = generate(name, Path(arguments.model), OURS, arguments, ours_lengths)
                 rates["fairseq-generate, our model"].append(generated)
-            # --user-dir lets fairseq read its own checkpoint on today's torch (transition_parser/compat.py)
+            # --user-dir lets fairseq read its own checkpoint on today's torch (transition_parser/base/compat.py)
             translation = [*OURS[:2], "--task", "translation", *LANGUAGES]
             rates[fairseq].append(
                 generate(name, folder / "checkpoint_last.pt", translation, arguments, fairseq_lengths)

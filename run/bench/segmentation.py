@@ -21,7 +21,7 @@ from transition_parser import Parser
 from transition_parser.graphs.conllu import Row, Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.graphs.dependency_score import Comparison
-from transition_parser.sentences.objects import sentences_from
+from transition_parser.parsing.sentences.objects import sentences_from
 
 OPENS = re.compile(r"#\s*new(doc|par)\b")
 

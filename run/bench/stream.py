@@ -25,7 +25,7 @@ from typing import NamedTuple
 from common import parser, report
 
 from transition_parser import Parser
-from transition_parser.formalisms import Formalism
+from transition_parser.parsing.formalisms import Formalism
 
 SEED = 1
 MARKS = (0.2, 0.6)  # of the sentences

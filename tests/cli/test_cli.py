@@ -12,8 +12,8 @@ import torch
 
 from tests.conftest import SAMPLE, run, run_here, train
 from transition_parser import __version__
-from transition_parser.checkpoints import load_checkpoint
 from transition_parser.graphs.conllu import read_conllu
+from transition_parser.storage.checkpoints import load_checkpoint
 from transition_parser.transitions import Action, make_system
 
 

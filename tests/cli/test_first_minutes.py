@@ -9,7 +9,7 @@ import pytest
 from tests.cli.test_bad_input import fails
 from tests.conftest import run_here
 from transition_parser import Parser
-from transition_parser.errors import InputError, ParserWarning
+from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.conllu import parse_conllu
 
 TEXT = "She didn't go (and he\nstayed). Why?\n\nNobody knows.\n"

@@ -10,8 +10,8 @@ import pytest
 
 from preprocess.merge import bank_files, merge_banks
 from tests.conftest import ROOT
+from transition_parser.base.errors import InputError
 from transition_parser.cli import merge
-from transition_parser.errors import InputError
 from transition_parser.graphs.bank import read_bank
 
 HEADER = "# AMR release; corpus: {}; section: training; number of AMRs: 1 (generated on Fri Jan 10, 2020)\n\n"

@@ -10,10 +10,10 @@ import pytest
 
 from tests.conftest import SAMPLE, actions_generated, run, run_here
 from transition_parser import Parser
-from transition_parser.checkpoints import load_model
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.storage.checkpoints import load_model
 from transition_parser.transitions import Action
 from transition_parser.transitions.config import ParserConfig
 

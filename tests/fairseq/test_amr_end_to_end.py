@@ -11,12 +11,12 @@ import pytest
 from tests.conftest import AMR_BEST, SAMPLE_AMR, actions_generated, run, run_here, train
 from tests.fairseq.test_end_to_end import TASK, logged
 from transition_parser import Parser
-from transition_parser.checkpoints import load_model
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
-from transition_parser.parses import AmrParse
-from transition_parser.search import search
+from transition_parser.parsing.parses import AmrParse
+from transition_parser.parsing.search import search
+from transition_parser.storage.checkpoints import load_model
 from transition_parser.tasks.transition_parsing import TransitionParsingConfig, TransitionParsingTask
 from transition_parser.text.pieces import normalise
 from transition_parser.transitions import Action
@@ -209,7 +209,7 @@ def test_parsing_again_replaces_what_the_last_time_wrote(amr_checkpoint, tmp_pat
 @pytest.fixture
 def naming(amr_checkpoint, monkeypatch):
     """The model, its search replaced by derivations that name each sentence's first word."""
-    from transition_parser import parser
+    from transition_parser.parsing import parser
 
     def find(model, encoder_out, beam, nbest, lenpen):
         place = {token: i for i, token in enumerate(model.decoder.table.tokens)}

@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, fairseq_preprocess, run_here, train
 from transition_parser import Parser
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Row, Sentence, read_conllu
 
 INPUTS = ("--character-width", "8", "--read-vectors")

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from tests.conftest import ROOT, SAMPLE, actions_generated, fairseq_preprocess, run, run_here, train
-from transition_parser.checkpoints import load_checkpoint
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import attachment_scores
+from transition_parser.storage.checkpoints import load_checkpoint
 from transition_parser.transitions import Action
 from transition_parser.transitions.config import ParserConfig
 

@@ -9,7 +9,7 @@ from safetensors import safe_open
 from tests.conftest import SAMPLE, run, run_here, train
 from tests.tiny_encoder import make_encoder
 from transition_parser import Parser
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 
 TEXT = "The old dog sleeps .\nShe sees it .\n"
 

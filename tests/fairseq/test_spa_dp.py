@@ -12,9 +12,9 @@ from tests.conftest import SAMPLE, SAMPLE_AMR, fairseq_preprocess, run, run_here
 from tests.fairseq import any_model
 from tests.fairseq.any_model import TASK
 from transition_parser import Parser
-from transition_parser.checkpoints import load_model
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import attachment_scores
+from transition_parser.storage.checkpoints import load_model
 from transition_parser.transitions import Action
 from transition_parser.transitions.config import ParserConfig
 

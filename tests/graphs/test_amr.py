@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge, is_inverse, is_number, named, quoted
 from transition_parser.graphs.bank import AmrEntry, parse_entry
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE_AMR, run
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.amr_matching import best_mapping
 from transition_parser.graphs.amr_score import Counts, compare_banks, smatch_counts, triple_diff

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.mutations import mutated
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import Edge
 from transition_parser.graphs.bank import AmrEntry, parse_bank, read_bank
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import COLUMNS, Row, Sentence, parse_conllu, read_conllu
 
 GOOD = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Row, Sentence, parse_conllu
 from transition_parser.graphs.dependency_score import Comparison, Score, compare_files
 

@@ -16,9 +16,9 @@ pytest.importorskip("fastapi", reason="pip install 'transition-parser[serve]'")
 
 from starlette.responses import PlainTextResponse
 
+from transition_parser.base.process import open_files
 from transition_parser.integrations.guards import WholeRequests
 from transition_parser.integrations.listening import OncePerSecond, _Config, _Server, bound_socket
-from transition_parser.process import open_files
 
 WHOLE = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -171,7 +171,7 @@ def test_a_bug_keeps_its_traceback():
 
 LIMITED = """
 import resource
-from transition_parser.process import open_files
+from transition_parser.base.process import open_files
 resource.setrlimit(resource.RLIMIT_NOFILE, (40, 100))
 few, many = open_files(10), open_files(1000)
 print(few < 40, many, resource.getrlimit(resource.RLIMIT_NOFILE))

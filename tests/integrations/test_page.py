@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from tests.integrations.pages import BEAM, LONG, TEXT, downloaded, parse, texts
-from transition_parser.traces import trace
+from transition_parser.analysis.traces import trace
 
 pytest.importorskip("playwright.sync_api", reason="no browser is driven here: pip install playwright")
 pytest.importorskip("fastapi", reason="pip install 'transition-parser[serve]'")

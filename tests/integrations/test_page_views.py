@@ -6,7 +6,7 @@ import pytest
 
 from tests.conftest import SAMPLE_AMR, run_here
 from tests.integrations.pages import LONG, TEXT, downloaded, parse, texts
-from transition_parser.cards import PRETRAINED, read_card
+from transition_parser.storage.cards import PRETRAINED, read_card
 
 pytest.importorskip("playwright.sync_api", reason="no browser is driven here: pip install playwright")
 pytest.importorskip("fastapi", reason="pip install 'transition-parser[serve]'")

@@ -10,9 +10,9 @@ import pytest
 
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run, run_here
 from transition_parser import Parser
-from transition_parser.bulk import Job
-from transition_parser.errors import InputError
-from transition_parser.sentences.rows import Reading
+from transition_parser.base.errors import InputError
+from transition_parser.parsing.bulk import Job
+from transition_parser.parsing.sentences.rows import Reading
 
 pytest.importorskip("ray.data")
 

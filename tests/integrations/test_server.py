@@ -18,8 +18,8 @@ pytest.importorskip("fastapi", reason="pip install 'transition-parser[serve]'")
 testclient = pytest.importorskip("fastapi.testclient", reason="pip install httpx")
 
 from transition_parser import Parser  # noqa: E402
+from transition_parser.analysis.traces import trace  # noqa: E402
 from transition_parser.integrations.server import Limits, Parses, TraceOfSentence, make_app  # noqa: E402
-from transition_parser.traces import trace  # noqa: E402
 
 TEXT = "She sells sea shells. Who told you that?"
 

@@ -20,16 +20,16 @@ from spacy.vocab import Vocab
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
 from tests.test_parses import random_tree
 from transition_parser import Parser
-from transition_parser.cards import PRETRAINED
-from transition_parser.checkpoints import model_path
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.integrations import spacy as integration
 from transition_parser.integrations.spacy_documents import sentences_of, set_trees, trees_of
 from transition_parser.integrations.spacy_models import SAVED
-from transition_parser.parses import Parse
+from transition_parser.parsing.parses import Parse
+from transition_parser.storage.cards import PRETRAINED
+from transition_parser.storage.checkpoints import model_path
 
 TEXT = "  She didn't go to New York.\n\n It rained, alas!   \n"
 EWT, AMR = {"model": "en-ewt"}, {"model": "en-amr"}
@@ -259,7 +259,7 @@ def test_spacy_finds_the_components_of_an_installed_package(tmp_path):
     code = """
 import sys, spacy
 nlp = spacy.blank("en")
-assert "transition_parser.parser" not in sys.modules  # starting spaCy loads nothing heavy of ours
+assert "transition_parser.parsing.parser" not in sys.modules  # starting spaCy loads nothing heavy of ours
 nlp.add_pipe("transition_parser", config={"model": "en-ewt"})
 nlp.add_pipe("transition_amr", config={"model": "en-amr"})
 doc = nlp("She sleeps.")

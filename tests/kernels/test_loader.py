@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from tests.conftest import ROOT, SAMPLE, run_here
-from transition_parser.errors import InputError, ParserWarning
+from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.kernels import (
     amr_machine_kernels,
     costs_kernels,

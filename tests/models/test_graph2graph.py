@@ -14,7 +14,7 @@ from torch import nn
 
 from tests.small_models import MODELS, make_batch, make_criterion, make_folder, make_model, make_task, with_words
 from tests.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.models.graph2graph.classifiers import Classifiers
 from transition_parser.models.graph2graph.composition import Composition
 from transition_parser.models.graph2graph.decoders import BUFFER, DELETED, STACK, FeedbackSearch

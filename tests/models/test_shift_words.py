@@ -9,7 +9,7 @@ import torch
 from tests.toy_plugin import TopTwoDecoder
 from transition_parser.modules.contract import ActionScores
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.search import search
+from transition_parser.parsing.search import search
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import make_system

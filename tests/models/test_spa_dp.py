@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from tests.small_models import make_batch, make_folder, make_model, make_task
-from transition_parser.errors import InputError, NotFiniteError
+from transition_parser.base.errors import InputError, NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import search_kernels
 from transition_parser.models.registry import architecture_of
@@ -27,8 +27,8 @@ from transition_parser.models.spa_dp.transition_decoder import sum_of_means, sum
 from transition_parser.modules.arborescence import best_tree
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.tree_derivations import Derivations, ScoredTree
-from transition_parser.parses import graph_of
-from transition_parser.search import search
+from transition_parser.parsing.parses import graph_of
+from transition_parser.parsing.search import search
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Roots, make_system
 

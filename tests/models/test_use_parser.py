@@ -11,7 +11,7 @@ import torch
 
 from tests.small_models import make_batch, make_folder, make_model, make_task
 from tests.states.test_machine import make_machine, make_table
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.models.registry import architecture_of
 from transition_parser.models.use_parser.layer import WORDS
 from transition_parser.models.use_parser.structures import (
@@ -28,7 +28,7 @@ from transition_parser.models.use_parser.structures import (
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.kinds import TwoStages
-from transition_parser.search import search
+from transition_parser.parsing.search import search
 from transition_parser.states.batched import unroll
 from transition_parser.states.states import RANKS, TREE
 from transition_parser.transitions import TREE_SYSTEMS

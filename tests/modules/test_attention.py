@@ -13,7 +13,7 @@ from tests.small_models import encode
 from transition_parser import Parser
 from transition_parser.modules import attention
 from transition_parser.modules.attention import scaled_dot_product_attention
-from transition_parser.search import search
+from transition_parser.parsing.search import search
 
 HEADS, WIDTH = 4, 32
 

@@ -8,7 +8,7 @@ import torch
 from tests.conftest import SAMPLE, run_here, train
 from tests.models.test_stack_attention_rnn import trained
 from transition_parser import Parser
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 
 
 @pytest.fixture(scope="module")

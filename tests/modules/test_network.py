@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from tests.conftest import SAMPLE
-from transition_parser.checkpoints import load_model
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.kernels import search_kernels
@@ -17,6 +16,7 @@ from transition_parser.modules.contract import only_legal
 from transition_parser.modules.dropout import Dropout, dropout
 from transition_parser.modules.encoder import Reading, WordEncoder
 from transition_parser.states.states import RANKS, States
+from transition_parser.storage.checkpoints import load_model
 
 
 def reference_attention(attention: Attention, x, memory, visible):

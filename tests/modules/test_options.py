@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.models.registry import ARCHITECTURES, architecture_of, on_registration, register
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
 

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from tests.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
+from transition_parser.base.errors import InputError
 from transition_parser.data.vector_store import CHUNK, VectorStore
-from transition_parser.errors import InputError
 from transition_parser.modules import pretrained
 from transition_parser.modules.kept_vectors import keep_vectors
 from transition_parser.modules.pretrained import EncoderFiles, PieceIds, PretrainedWords, layers_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
 from transition_parser.modules.tagging import TagHeads, check_tagged, tag_heads
 from transition_parser.modules.words import WordInputs

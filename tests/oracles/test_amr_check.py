@@ -6,7 +6,7 @@ import pytest
 
 from oracles import amr_check
 from oracles.amr_check import AmrCoverage, check, derive, seen_only
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr_score import Counts
 from transition_parser.graphs.bank import AmrEntry, parse_bank
 from transition_parser.transitions import Action, make_system

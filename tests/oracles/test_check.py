@@ -2,7 +2,7 @@ import pytest
 
 from oracles.check import Coverage, run_oracle
 from tests.conftest import SAMPLE
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, make_system
 

@@ -14,7 +14,7 @@ from preprocess.aligner.morphology import negated, similarity
 from preprocess.aligner.names import name_spans
 from preprocess.aligner.numbers import numbers, times_of_day
 from preprocess.aligner.words import Words
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.alignments import jamr_paths
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import parse_entry, read_bank

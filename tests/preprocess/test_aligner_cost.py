@@ -18,7 +18,7 @@ from preprocess.aligner.words import Words, span
 from tests.conftest import run_here
 from tests.preprocess.test_aligner import WORDS, entry, graphs
 from tests.steps import grows_linearly
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 
 PIECES = st.lists(st.sampled_from("a b new york yorker news germany german".split()), min_size=1, max_size=7)
 

@@ -7,7 +7,7 @@ import torch
 from fairseq.optim.adam import FairseqAdam
 from fairseq.optim.fp16_optimizer import FP16Optimizer
 
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.schedulers.adam_by_part import AdamByPart, check_optimizer
 
 OPTIONS = {"lr": [0.5], "adam_betas": "(0.9, 0.98)", "adam_eps": 1e-8, "weight_decay": 0.0, "use_old_adam": False,

@@ -11,7 +11,7 @@ from fairseq.optim.lr_scheduler.polynomial_decay_schedule import (
 from fairseq.optim.sgd import SGD
 
 from tests.conftest import train
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.schedulers.epochs_polynomial import EpochsPolynomial, EpochsPolynomialConfig
 from transition_parser.schedulers.length import tell_batches
 

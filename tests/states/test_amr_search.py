@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import SAMPLE_AMR
 from transition_parser import Parser
 from transition_parser.models.stack_transformer import decoder
-from transition_parser.parses import AmrParse
+from transition_parser.parsing.parses import AmrParse
 
 WORDS = [["is", "eddie", "murphy", "still", "alive"], ["calc"], ["calc", "."], ["?"]]
 

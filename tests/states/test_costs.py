@@ -14,7 +14,7 @@ from tests.states.test_amr_machine import machine_of
 from tests.states.test_amr_machine import make_table as make_amr_table
 from tests.states.test_machine import make_machine, make_table
 from tests.strategies import trees
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import costs_kernels

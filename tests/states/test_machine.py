@@ -12,7 +12,7 @@ from oracles import oracle
 from tests.conftest import SAMPLE, both_ways
 from tests.states.indicators import indicators
 from tests.strategies import RELATIONS
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.kernels import machine_kernels
 from transition_parser.states.batched import unroll

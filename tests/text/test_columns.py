@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.text.columns import FILE_NAME, Columns, read_marks
 
 COLUMNS = Columns({"upos": ("NOUN", "VERB"), "domain": ("news",)})

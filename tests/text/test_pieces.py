@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.text.pieces import FILE_NAME, OPEN, Pieces, normalise, train_pieces
 
 words = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1), max_size=5)

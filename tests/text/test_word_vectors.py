@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import SAMPLE, run_here
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, WordVectors, read_vectors
 
 GLOVE = "the 1 2 3\ndog 4 5 6\nunused x\nthe 7 8 9\n"

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tests.conftest import ROOT
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.training.flags import (
     arguments_of,
     check_known,

@@ -14,8 +14,8 @@ import pytest
 
 from tests.conftest import OF_PROGRAMS, SAMPLE, SAMPLE_AMR, run, run_here
 from transition_parser import Parser
-from transition_parser.cards import read_card
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
+from transition_parser.storage.cards import read_card
 from transition_parser.training import selection
 from transition_parser.training import stages as stages_module
 from transition_parser.training.display import Display, epochs_of

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.amr_walks import ACTIONS, FORMS, LEXICON, legal_actions
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import Edge
 from transition_parser.graphs.bank import parse_entry
 from transition_parser.transitions import Action, make_system

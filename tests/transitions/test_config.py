@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 import transition_parser
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.transitions import Action
 from transition_parser.transitions.config import ParserConfig
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.transitions import Action
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
 from transition_parser.transitions.amr_roles import ONCE

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import RELATIONS, legal_actions
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.transitions import TREE_SYSTEMS, Action, Kind, make_system
 
 SHIFT, REDUCE, SWAP = Action(Kind.SHIFT), Action(Kind.REDUCE), Action(Kind.SWAP)

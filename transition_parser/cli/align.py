@@ -12,6 +12,9 @@ from oracles.amr_check import derive
 from preprocess.aligner import aligned, train_table, with_sentences
 from preprocess.aligner.marks import STYLES, marked
 from preprocess.banks import RULE, Problems, derived_alone, nothing_left
+from transition_parser.base.errors import InputError
+from transition_parser.base.files import output
+from transition_parser.base.progress import progress
 from transition_parser.cli.options import (
     add_json,
     add_processes,
@@ -19,11 +22,8 @@ from transition_parser.cli.options import (
     print_figures,
     report_left_out,
 )
-from transition_parser.errors import InputError
-from transition_parser.files import output
 from transition_parser.graphs.bank import AmrEntry, is_header, metadata_of, parse_bank, read_bank
 from transition_parser.graphs.conllu import decode_line
-from transition_parser.progress import progress
 from transition_parser.transitions.amr import AmrSystem
 
 HELP = "nodes of AMRs to tokens"

@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Writes the average."""
-    from transition_parser.checkpoints import average_checkpoints
+    from transition_parser.storage.checkpoints import average_checkpoints
 
     average_checkpoints(arguments.checkpoints, arguments.output)
     return 0

@@ -30,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Fits and stores the calibration, and prints it."""
-    from transition_parser.confidence import calibrate, expected_calibration_error
-    from transition_parser.exports import read_config, write_config
+    from transition_parser.analysis.confidence import calibrate, expected_calibration_error
+    from transition_parser.storage.exports import read_config, write_config
 
     import_user_dir(arguments.user_dir)
     check_inputs([arguments.gold])

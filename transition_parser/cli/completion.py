@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 
 HELP = "completion for bash, zsh or tcsh"
 EXAMPLE = """example:
@@ -90,7 +90,7 @@ _transition_parser_{name}() {{
 
 
 def _models() -> list[str]:
-    from transition_parser.cards import BEST, named_models
+    from transition_parser.storage.cards import BEST, named_models
 
     return [*BEST, *named_models()]
 

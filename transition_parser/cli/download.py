@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from transition_parser.base.errors import InputError
 from transition_parser.cli.options import add_json, print_figures
-from transition_parser.errors import InputError
 
 HELP = "treebanks and AMR corpora from where they are published"
 EXAMPLE = """example:
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Downloads, and prints what came and under which licence."""
-    from transition_parser.downloads import LANGUAGES, RELEASE, SOURCES, fetch, mirror_named, source_of
+    from transition_parser.cli.downloads import LANGUAGES, RELEASE, SOURCES, fetch, mirror_named, source_of
 
     if arguments.list:
         known = {name: f"licence: {source.licence}" for name, source in SOURCES.items()}

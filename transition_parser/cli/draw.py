@@ -13,6 +13,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.files import replacing
+from transition_parser.base.progress import progress
 from transition_parser.cli.options import (
     OptionsOf,
     add_system,
@@ -24,13 +27,10 @@ from transition_parser.cli.options import (
     positive,
     tokenised,
 )
-from transition_parser.errors import InputError, input_error
-from transition_parser.files import replacing
-from transition_parser.formalisms import TREES, formalism_of_files
-from transition_parser.progress import progress
+from transition_parser.parsing.formalisms import TREES, formalism_of_files
 
 if TYPE_CHECKING:
-    from transition_parser.traces import Trace
+    from transition_parser.analysis.traces import Trace
 
 HELP = "picture of a derivation, or of an AMR; page of derivations"
 EXAMPLE = """example:
@@ -94,7 +94,7 @@ def _check_default(arguments: argparse.Namespace, options: dict[str, Any], why: 
 
 
 def _gold(arguments: argparse.Namespace) -> dict[str, Any]:
-    from transition_parser.traces import trace_gold
+    from transition_parser.analysis.traces import trace_gold
 
     formalism = formalism_of_files(arguments.input)
     check_options(arguments, OPTIONS, formalism, f"{arguments.input} holds {formalism.name}")
@@ -104,8 +104,8 @@ def _gold(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _parsed(arguments: argparse.Namespace, model: str) -> dict[str, Any]:
-    from transition_parser.parser import Parser
-    from transition_parser.traces import trace
+    from transition_parser.analysis.traces import trace
+    from transition_parser.parsing.parser import Parser
 
     if arguments.system is not None:
         raise InputError("--system is for graphs of files: a model has its own")

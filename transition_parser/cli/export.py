@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Writes the folder."""
-    from transition_parser.checkpoints import export_checkpoint
+    from transition_parser.storage.checkpoints import export_checkpoint
 
     import_user_dir(arguments.user_dir)
     export_checkpoint(arguments.checkpoints, arguments.output, arguments.half)

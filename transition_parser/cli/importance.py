@@ -8,6 +8,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from transition_parser.base.errors import InputError, needs_extra
+from transition_parser.base.files import replacing
 from transition_parser.cli.draw import FORMATS
 from transition_parser.cli.options import (
     OptionsOf,
@@ -20,9 +22,7 @@ from transition_parser.cli.options import (
     positive,
     print_figures,
 )
-from transition_parser.errors import InputError, needs_extra
-from transition_parser.files import replacing
-from transition_parser.formalisms import TREES
+from transition_parser.parsing.formalisms import TREES
 
 HELP = "what each part of the parser state is worth to a model"
 EXAMPLE = """example:
@@ -45,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the scores, and draws what they lose."""
-    from transition_parser.importance import importance
-    from transition_parser.parser import Parser
+    from transition_parser.analysis.ablation import importance
+    from transition_parser.parsing.parser import Parser
 
     if arguments.output is not None and Path(arguments.output).suffix not in FORMATS:
         raise InputError(f"{arguments.output}: the name must end in {', '.join(FORMATS)}")
@@ -61,11 +61,11 @@ def run(arguments: argparse.Namespace) -> int:
         found = importance(parser, arguments.gold, punct)
     else:
         with needs_extra("draw", "pictures"):
-            from transition_parser.drawing_importance import draw_importance
+            from transition_parser.drawing.ablation import draw_ablation
 
         with replacing(arguments.output) as temporary:
             found = importance(parser, arguments.gold, punct)
-            draw_importance(found, temporary)
+            draw_ablation(found.scores, found.without, temporary)
     if arguments.json:
         print_figures({**found.scores, "without": found.without}, True)
     else:

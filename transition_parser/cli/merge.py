@@ -10,9 +10,9 @@ from pathlib import Path
 
 from preprocess.banks import RULE, nothing_left
 from preprocess.merge import bank_files, merge_banks
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.files import output
 from transition_parser.cli.options import add_json, add_skip_bad, print_figures, report_left_out
-from transition_parser.errors import InputError, input_error
-from transition_parser.files import output
 
 HELP = "the AMR banks of a folder as one file"
 EXAMPLE = f"""{RULE}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from transition_parser.cli.options import add_json
 
 if TYPE_CHECKING:
-    from transition_parser.cards import ModelCard
+    from transition_parser.storage.cards import ModelCard
 
 HELP = "the models that there are, with size, scores and licence"
 EXAMPLE = """example:
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the table."""
-    from transition_parser.cards import known_models
+    from transition_parser.storage.cards import known_models
 
     cards = list(known_models(arguments.folders))
     if arguments.json:

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from transition_parser.errors import InputError, input_error, missing_extra
-from transition_parser.formalisms import FORMALISMS, Formalism
-from transition_parser.sentences.streams import may_pause
+from transition_parser.base.errors import InputError, input_error, missing_extra
+from transition_parser.parsing.formalisms import FORMALISMS, Formalism
+from transition_parser.parsing.sentences.streams import may_pause
 
 # options of one formalism alone, with their values where they are not given
 OptionsOf = Mapping[Formalism, Mapping[str, object]]

@@ -14,6 +14,9 @@ from oracles.amr_check import AmrCoverage, Checked, check, derive
 from oracles.check import Coverage, run_oracle
 from preprocess.aligner import aligned, train_table
 from preprocess.banks import RULE, Problems, derived_alone, nothing_left, read_entries
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.files import output
+from transition_parser.base.progress import progress
 from transition_parser.cli.options import (
     OptionsOf,
     add_json,
@@ -26,12 +29,9 @@ from transition_parser.cli.options import (
     print_figures,
     report_left_out,
 )
-from transition_parser.errors import InputError, input_error
-from transition_parser.files import output
-from transition_parser.formalisms import AMR, TREES, formalism_of
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.progress import progress
+from transition_parser.parsing.formalisms import AMR, TREES, formalism_of
 from transition_parser.transitions import Action, Roots, make_system
 from transition_parser.transitions.amr import AmrSystem
 

@@ -34,6 +34,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from transition_parser.base.errors import InputError
+from transition_parser.base.files import folder
 from transition_parser.cli.options import (
     OptionsOf,
     add_text,
@@ -45,15 +47,13 @@ from transition_parser.cli.options import (
     shard,
     tokenised,
 )
-from transition_parser.errors import InputError
-from transition_parser.files import folder
-from transition_parser.formalisms import AMR, Formalism
+from transition_parser.parsing.formalisms import AMR, Formalism, formalism_of
 from transition_parser.text.lengths import LONGEST
 
 if TYPE_CHECKING:
-    from transition_parser.bulk import Job
-    from transition_parser.sentences.parts import Part
-    from transition_parser.sentences.rows import Reading
+    from transition_parser.parsing.bulk import Job
+    from transition_parser.parsing.sentences.parts import Part
+    from transition_parser.parsing.sentences.rows import Reading
 
 HELP = "sentences to trees or AMRs"
 EXAMPLE = """example:
@@ -203,7 +203,7 @@ def _add_many(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Parses the files."""
-    from transition_parser.process import keep_few_kernels, keep_freed_memory
+    from transition_parser.base.process import keep_few_kernels, keep_freed_memory
 
     import_user_dir(arguments.user_dir)
     keep_freed_memory()
@@ -217,7 +217,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _by_ray(job, arguments)
     if _is_folder(arguments.output):
         return _each(job, arguments)
-    from transition_parser.bulk.outputs import check_formats
+    from transition_parser.parsing.bulk.outputs import check_formats
 
     check_formats(arguments.input, job.reading)
     job.write(_parts(job, arguments), arguments.output, arguments.resume)
@@ -225,8 +225,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _job(arguments: argparse.Namespace) -> Job:
-    from transition_parser.bulk import Job
-    from transition_parser.parser import Parser
+    from transition_parser.parsing.bulk import Job
+    from transition_parser.parsing.parser import Parser
 
     parser = Parser.load(
         arguments.model,
@@ -253,7 +253,7 @@ def _job(arguments: argparse.Namespace) -> Job:
 
 
 def _reading(arguments: argparse.Namespace, formalism: Formalism) -> Reading:
-    from transition_parser.sentences.rows import Reading
+    from transition_parser.parsing.sentences.rows import Reading
 
     added = arguments.parse_column or _column(arguments, formalism)
     return Reading(tokenised(arguments), arguments.raw, arguments.column, added, arguments.longest)
@@ -261,21 +261,23 @@ def _reading(arguments: argparse.Namespace, formalism: Formalism) -> Reading:
 
 def _column(arguments: argparse.Namespace, formalism: Formalism) -> str:
     """The column that tables get, where the user names none."""
-    from transition_parser.bulk.outputs import JSON_COLUMN
+    from transition_parser.parsing.bulk.outputs import JSON_COLUMN
 
     return JSON_COLUMN if arguments.json else formalism.suffix.lstrip(".")
 
 
 def _is_finished(arguments: argparse.Namespace) -> bool:
     """True where `--resume` finds all its output. Loads no model; False where the output can't be known without."""
-    from transition_parser.checkpoints import formalism_of_folder
+    from transition_parser.storage.checkpoints import system_of_folder
 
     if arguments.engine == "ray" or arguments.output in (None, "-"):
         return False
     if not _is_folder(arguments.output):
         return _is_newer(arguments.output, arguments.input)
-    formalism = formalism_of_folder(arguments.model)
-    return formalism is not None and all(os.path.exists(name) for _path, name in _outputs(arguments, formalism))
+    system = system_of_folder(arguments.model)
+    if system is None:
+        return False
+    return all(os.path.exists(name) for _path, name in _outputs(arguments, formalism_of(system)))
 
 
 def _is_newer(output: str, inputs: Sequence[str]) -> bool:
@@ -287,7 +289,7 @@ def _is_newer(output: str, inputs: Sequence[str]) -> bool:
 
 def _parts(job: Job, arguments: argparse.Namespace) -> list[Part]:
     """What this process parses into one file."""
-    from transition_parser.sentences.parts import Part, shard
+    from transition_parser.parsing.sentences.parts import Part, shard
 
     if arguments.shard is None:
         return [Part(path) for path in arguments.input]
@@ -296,7 +298,7 @@ def _parts(job: Job, arguments: argparse.Namespace) -> list[Part]:
 
 def _each(job: Job, arguments: argparse.Namespace) -> int:
     """Parses each input into a file of a folder; of a shard every N-th of them."""
-    from transition_parser.sentences.parts import Part
+    from transition_parser.parsing.sentences.parts import Part
 
     outputs = _outputs(arguments, job.parser.formalism)
     with folder(arguments.output):
@@ -308,7 +310,7 @@ def _each(job: Job, arguments: argparse.Namespace) -> int:
 
 def _outputs(arguments: argparse.Namespace, formalism: Formalism) -> list[tuple[str, str]]:
     """Each input of this shard and its output in the folder."""
-    from transition_parser.bulk.outputs import JSON_SUFFIX, names_in
+    from transition_parser.parsing.bulk.outputs import JSON_SUFFIX, names_in
 
     suffix = JSON_SUFFIX if arguments.json else formalism.suffix
     names = names_in(arguments.output, arguments.input, suffix, _reading(arguments, formalism))

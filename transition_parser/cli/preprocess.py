@@ -20,7 +20,7 @@ from transition_parser.cli.options import (
     print_figures,
     report_left_out,
 )
-from transition_parser.formalisms import AMR, TREES
+from transition_parser.parsing.formalisms import AMR, TREES
 
 HELP = "corpora to the files that fairseq-preprocess reads"
 EXAMPLE = f"""{RULE}

@@ -19,7 +19,7 @@ from transition_parser.cli.options import (
     positive,
     print_figures,
 )
-from transition_parser.formalisms import AMR, TREES, formalism_of_files
+from transition_parser.parsing.formalisms import AMR, TREES, formalism_of_files
 
 HELP = "UAS, LAS, UPOS and others of parsed against gold trees; Smatch of AMRs"
 EXAMPLE = """example:

@@ -11,8 +11,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from transition_parser.base.errors import InputError, needs_extra
 from transition_parser.cli.options import add_user_dir, import_user_dir, positive
-from transition_parser.errors import InputError, needs_extra
 
 if TYPE_CHECKING:
     from transition_parser.integrations.server import Limits
@@ -72,10 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
     with needs_extra("serve", "pages and the API"):
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401
+    from transition_parser.base.process import keep_few_kernels, keep_freed_memory
     from transition_parser.integrations.listening import bound_socket, serve
     from transition_parser.integrations.server import make_app
-    from transition_parser.parser import Parser
-    from transition_parser.process import keep_few_kernels, keep_freed_memory
+    from transition_parser.parsing.parser import Parser
 
     names = _names(arguments.models)
     with bound_socket(arguments.host, arguments.port) as bound:  # before the models, which take longer
@@ -118,8 +118,8 @@ def _names(models: list[str]) -> dict[str, str]:
 
 def _description(model: str) -> str | None:
     """The purpose of a model by its card; None where it has no card that says it."""
-    from transition_parser.cards import CONFIG, read_card
-    from transition_parser.checkpoints import model_path
+    from transition_parser.storage.cards import CONFIG, read_card
+    from transition_parser.storage.checkpoints import model_path
 
     folder = model_path(model)
     return read_card(folder).description if (folder / CONFIG).exists() else None  # checkpoints have no card

@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from transition_parser.base.errors import InputError, input_error
 from transition_parser.cli.options import (
     add_json,
     add_nonprojective,
@@ -28,8 +29,7 @@ from transition_parser.cli.options import (
     not_negative,
     positive,
 )
-from transition_parser.errors import InputError, input_error
-from transition_parser.formalisms import AMR, FORMALISMS, TREES, Formalism, formalism_of, formalism_of_files
+from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism, formalism_of, formalism_of_files
 
 if TYPE_CHECKING:
     from transition_parser.training.flags import Flag

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from transition_parser.errors import ParserWarning
+from transition_parser.base.errors import ParserWarning
 
 
 @contextmanager

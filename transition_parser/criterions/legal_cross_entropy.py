@@ -14,8 +14,8 @@ from fairseq.dataclass import ChoiceEnum
 from fairseq.logging import metrics
 from torch import Tensor
 
+from transition_parser.base.errors import InputError
 from transition_parser.criterions.correct_actions import cross_entropy_of_correct, hinge_and_relations
-from transition_parser.errors import InputError
 from transition_parser.modules.contract import Decision
 from transition_parser.text.columns import OF_WORDS
 from transition_parser.transitions import TreeSystem

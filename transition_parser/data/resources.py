@@ -14,9 +14,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.model_files import in_file, shown
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
-from transition_parser.errors import InputError, input_error
-from transition_parser.model_files import in_file, shown
 from transition_parser.states.table import ActionTable
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.columns import Columns

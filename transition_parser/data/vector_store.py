@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from transition_parser.errors import input_error
-from transition_parser.files import alone_in, replacing
+from transition_parser.base.errors import input_error
+from transition_parser.base.files import alone_in, replacing
 
 CHUNK = 256  # sentences that are computed between two notes of what is done
 

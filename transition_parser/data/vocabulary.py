@@ -6,8 +6,8 @@ import os
 import re
 from collections.abc import Sequence
 
-from transition_parser.errors import input_error
-from transition_parser.model_files import read_text, shown
+from transition_parser.base.errors import input_error
+from transition_parser.base.model_files import read_text, shown
 
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")  # the first ids; the file does not list them
 _BOS, _PAD, _EOS, _UNK = range(4)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from transition_parser.errors import shortened
+from transition_parser.base.errors import shortened
 
 MOST_TOKENS = 10_000  # of a sentence that the entry does not give
 MOST_PAIRS = 1_000_000  # of a node and a token that the ranges of one entry may mean

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 
 MAX_DEPTH = 1000  # levels of nesting in PENMAN: paths of nodes, and text with indentation, grow with the square
 

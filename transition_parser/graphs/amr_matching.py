@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 import smatch
 
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr_triples import Triples
 
 LARGE = 160_000  # pairs of nodes: with more, one climb that takes any step that gains

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 
-from transition_parser.errors import InputError, input_error
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.process import in_parallel
+from transition_parser.base.progress import progress
 from transition_parser.graphs import amr_triples
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.amr_matching import TooLargeError, best_mapping
 from transition_parser.graphs.amr_triples import Triples, read_triples
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.graphs.sembleu import NgramCounts, ngram_counts
-from transition_parser.process import in_parallel
-from transition_parser.progress import progress
 
 RESTARTS = 4  # those of the program smatch.py
 _CHUNK = 8  # graphs that a process is given at once

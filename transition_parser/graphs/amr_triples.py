@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from smatch import amr as smatch_amr
 from smatch import normalize
 
-from transition_parser.errors import InputError, shortened
+from transition_parser.base.errors import InputError, shortened
 from transition_parser.graphs.amr import AmrGraph, is_inverse
 from transition_parser.graphs.bank import AmrEntry
 

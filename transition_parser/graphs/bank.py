@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from transition_parser.errors import InputError, input_error
+from transition_parser.base.errors import InputError, input_error
 from transition_parser.graphs.alignments import AlignmentError, check_alignments, jamr_comments, read_alignments
 from transition_parser.graphs.amr import AmrGraph, Layout
 from transition_parser.graphs.conllu import decode_line

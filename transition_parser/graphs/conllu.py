@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from transition_parser.errors import input_error, shortened
+from transition_parser.base.errors import input_error, shortened
 from transition_parser.graphs.dependency import DependencyTree
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
-from transition_parser.errors import input_error
+from transition_parser.base.errors import input_error
 from transition_parser.graphs.conllu import Sentence, read_conllu
 
 CONTENT_RELATIONS = frozenset(

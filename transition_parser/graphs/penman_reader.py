@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, NoReturn
 
-from transition_parser.errors import shortened
+from transition_parser.base.errors import shortened
 from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, Edge, edge_of, looks_like_a_variable
 
 _DIGITS = 9  # of the number of a token

@@ -19,8 +19,8 @@ from functools import partial
 from threading import Condition, Thread
 from typing import Any
 
-from transition_parser.parser import Parser
-from transition_parser.traces import trace
+from transition_parser.analysis.traces import trace
+from transition_parser.parsing.parser import Parser
 
 SECONDS = 0.4  # of a batch: who comes waits for the rest of one, and gets into the next
 _FEW_WORDS = 256  # that a batch may always have

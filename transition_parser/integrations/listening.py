@@ -20,8 +20,8 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from transition_parser.errors import InputError
-from transition_parser.process import open_files
+from transition_parser.base.errors import InputError
+from transition_parser.base.process import open_files
 
 _QUEUE = 1024  # connections that the system holds until they are accepted
 _AT_ONCE = 16  # connections that asyncio accepts in each turn of its loop

@@ -21,15 +21,15 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from transition_parser.errors import InputError, input_error, missing_extra
-from transition_parser.files import folder, replacing
-from transition_parser.process import keep_few_kernels, keep_freed_memory
-from transition_parser.progress import progress
-from transition_parser.sentences.parts import Part, divided
-from transition_parser.sentences.rows import table_of
+from transition_parser.base.errors import InputError, input_error, missing_extra
+from transition_parser.base.files import folder, replacing
+from transition_parser.base.process import keep_few_kernels, keep_freed_memory
+from transition_parser.base.progress import progress
+from transition_parser.parsing.sentences.parts import Part, divided
+from transition_parser.parsing.sentences.rows import table_of
 
 if TYPE_CHECKING:
-    from transition_parser.bulk import Job
+    from transition_parser.parsing.bulk import Job
 
 MANIFEST = "manifest.json"
 MOST, LEAST = 4096, 32  # sentences of a part

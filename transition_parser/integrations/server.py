@@ -18,12 +18,12 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
 from transition_parser import __version__
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.integrations.batching import PARSE, TRACE, Batches, BusyError, batches
 from transition_parser.integrations.guards import HeadAsGet, Hosts, WholeRequests, refusal
 from transition_parser.integrations.page import page, policy
-from transition_parser.parser import Parser
-from transition_parser.sentences.objects import sentences_from
+from transition_parser.parsing.parser import Parser
+from transition_parser.parsing.sentences.objects import sentences_from
 
 _BYTES_A_CHARACTER = 12  # of JSON at the most: each half of a surrogate pair as \uXXXX
 _AROUND = 4096  # bytes of JSON around the text

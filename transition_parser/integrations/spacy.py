@@ -17,15 +17,15 @@ from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span, Token
 from spacy.util import minibatch
 
-from transition_parser.errors import InputError
-from transition_parser.formalisms import AMR, TREES, Formalism
+from transition_parser.base.errors import InputError
 from transition_parser.integrations import spacy_documents as documents
 from transition_parser.integrations import spacy_noun_chunks
 from transition_parser.integrations.spacy_documents import DocSentence
 from transition_parser.integrations.spacy_models import PipelineModel
+from transition_parser.parsing.formalisms import AMR, TREES, Formalism
 
 if TYPE_CHECKING:
-    from transition_parser.parser import AnyParse, AnySentence, Parser
+    from transition_parser.parsing.parser import AnyParse, AnySentence, Parser
 
 OPTIONS: dict[str, Any] = {
     "beam": 1,

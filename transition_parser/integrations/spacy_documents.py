@@ -9,13 +9,13 @@ import numpy as np
 from spacy.parts_of_speech import IDS
 from spacy.tokens import Doc, Span, Token
 
-from transition_parser.documents import NO_VALUE, set_sentence_starts, value_of
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import AmrEntry, parse_entry
 from transition_parser.graphs.conllu import Row, Sentence
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.parses import AmrParse, Parse
-from transition_parser.sentences.texts import on_one_line
+from transition_parser.parsing.documents import NO_VALUE, set_sentence_starts, value_of
+from transition_parser.parsing.parses import AmrParse, Parse
+from transition_parser.parsing.sentences.texts import on_one_line
 from transition_parser.text.segmentation import segmented
 
 SPACE_RELATION, SPACE_TAG = "dep", "SPACE"  # of tokens that are white space, as spaCy's own pipelines have them

@@ -10,12 +10,12 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from transition_parser.errors import input_error
-from transition_parser.files import new_files
-from transition_parser.model_files import TEXT, Key, check_keys, check_version, is_text, read_json, sha256_of
+from transition_parser.base.errors import input_error
+from transition_parser.base.files import new_files
+from transition_parser.base.model_files import TEXT, Key, check_keys, check_version, is_text, read_json, sha256_of
 
 if TYPE_CHECKING:  # what needs torch is imported where it is used: spaCy imports this module when it starts
-    from transition_parser.parser import Parser
+    from transition_parser.parsing.parser import Parser
 
 SAVED = "saved_model.json"
 FORMAT_VERSION = 1
@@ -27,7 +27,7 @@ _KEYS = {
 
 
 def _of_package(path: Path) -> bool:
-    from transition_parser.cards import PRETRAINED
+    from transition_parser.storage.cards import PRETRAINED
 
     return path.parent == PRETRAINED
 
@@ -35,7 +35,7 @@ def _of_package(path: Path) -> bool:
 def _model_files() -> tuple[str, ...]:
     """The names that the files of an exported model may have."""
     from transition_parser.data.resources import FILES, OPTIONAL_FILES
-    from transition_parser.exports import CONFIG, WEIGHTS
+    from transition_parser.storage.exports import CONFIG, WEIGHTS
 
     return (CONFIG, WEIGHTS, *FILES, *OPTIONAL_FILES)
 
@@ -67,7 +67,7 @@ class PipelineModel:
             return self._parser
 
     def _loaded(self) -> Parser:
-        from transition_parser.parser import Parser
+        from transition_parser.parsing.parser import Parser
 
         if not self._files:
             return Parser.load(self.model, **self.options)
@@ -77,8 +77,8 @@ class PipelineModel:
 
     def save(self, folder: str | os.PathLike) -> None:
         """Writes the model into a folder of its own, whole or not at all."""
-        from transition_parser.checkpoints import export_checkpoint, model_path
-        from transition_parser.exports import WEIGHTS
+        from transition_parser.storage.checkpoints import export_checkpoint, model_path
+        from transition_parser.storage.exports import WEIGHTS
 
         with new_files(folder, stale=_model_files()) as temporary:
             path = model_path(self.model)
@@ -99,9 +99,9 @@ class PipelineModel:
     def load(self, folder: str | os.PathLike) -> None:
         """Takes the place of the model before: what `save` wrote is loaded at once. Raises `InputError` where it is
         damaged, and where a model of the package is no longer the one that was saved."""
-        from transition_parser.checkpoints import model_path
-        from transition_parser.exports import WEIGHTS
-        from transition_parser.parser import Parser
+        from transition_parser.parsing.parser import Parser
+        from transition_parser.storage.checkpoints import model_path
+        from transition_parser.storage.exports import WEIGHTS
 
         folder = Path(folder)
         saved = read_json(folder / SAVED, "the pipeline was not saved whole")

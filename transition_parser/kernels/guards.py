@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from transition_parser.errors import NotFiniteError
+from transition_parser.base.errors import NotFiniteError
 
 
 def require(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> int:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from transition_parser.errors import InputError, ParserWarning
+from transition_parser.base.errors import InputError, ParserWarning
 
 VARIABLE = "TRANSITION_PARSER_KERNELS"
 LIBRARIES = ("search", "machine", "amr_machine", "legality", "costs")

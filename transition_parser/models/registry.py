@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
-from transition_parser.errors import InputError
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.options import ModelOptions
 

@@ -9,8 +9,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from transition_parser.errors import InputError
-from transition_parser.model_files import shown
+from transition_parser.base.errors import InputError
+from transition_parser.base.model_files import shown
 
 MOST = 1.0 - 1e-7  # of a confidence, whose log-odds are finite then; the least is 1 − MOST
 LARGEST = 1000.0  # temperature, its inverse, or offset

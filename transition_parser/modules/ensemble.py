@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.modules.contract import ActionScores, ParserModel, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.tagging import TagHeads

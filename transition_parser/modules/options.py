@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, get_type_hints
 
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 
 
 def option(

@@ -21,8 +21,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.errors import InputError, input_error, missing_extra, needs_extra
-from transition_parser.model_files import read_json, sha256_of
+from transition_parser.base.errors import InputError, input_error, missing_extra, needs_extra
+from transition_parser.base.model_files import read_json, sha256_of
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.linear import linear
 from transition_parser.modules.pretrained_attention import FUSED, KERNELS, Row, reads_rows, register

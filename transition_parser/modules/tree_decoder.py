@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from transition_parser.errors import InputError, NotFiniteError
+from transition_parser.base.errors import InputError, NotFiniteError
 from transition_parser.modules.arborescence import best_tree
 from transition_parser.modules.contract import Decision, GraphDecoder, Hypothesis, only_legal
 from transition_parser.modules.encoder import EncoderOut

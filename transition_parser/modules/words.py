@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
+from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
-from transition_parser.errors import InputError
 from transition_parser.modules.options import ModelOptions, option
 from transition_parser.modules.pretrained import (
     ADAPTERS,

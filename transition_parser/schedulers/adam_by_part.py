@@ -10,7 +10,7 @@ from fairseq.optim import FairseqOptimizer, register_optimizer
 from fairseq.optim.adam import FairseqAdam, FairseqAdamConfig
 from torch import nn
 
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.modules.pretrained import LR_SCALE
 
 

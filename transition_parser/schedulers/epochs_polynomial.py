@@ -11,7 +11,7 @@ from fairseq.optim.lr_scheduler.polynomial_decay_schedule import (
     PolynomialDecayLRScheduleConfig,
 )
 
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.schedulers.length import told_batches, updates_in
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import costs_kernels
 from transition_parser.states.machine import DependencyMachine

@@ -7,7 +7,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.transitions import TREE_SYSTEMS
 from transition_parser.transitions.spec import Column, Columns, Effect, Situation, Spec
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.transitions import Action, Kind, Roots, TransitionSystem, TreeSystem
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_naming import is_listed, key

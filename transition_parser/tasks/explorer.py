@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
+from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
-from transition_parser.errors import InputError
-from transition_parser.exploration import Draws, explore
 from transition_parser.modules.contract import ParserModel
 from transition_parser.states.correct import GoldTrees
+from transition_parser.tasks.exploration import Draws, explore
 from transition_parser.transitions import TreeSystem
 
 SHARE, AFTER = 0.1, 1  # of --explore and --explore-after where they are not given

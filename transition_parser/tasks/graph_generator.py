@@ -9,11 +9,11 @@ import torch
 from fairseq.utils import apply_to_sample
 from torch import Tensor, nn
 
+from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
-from transition_parser.errors import InputError
 from transition_parser.modules.contract import Hypothesis, ParserModel
 from transition_parser.modules.words import WordInputs
-from transition_parser.search import search
+from transition_parser.parsing.search import search
 
 
 class GraphGenerator(nn.Module):

@@ -21,22 +21,22 @@ from fairseq.tokenizer import tokenize_line
 from omegaconf import II
 
 from transition_parser import criterions, schedulers  # noqa: F401  (registers them)
-from transition_parser.compat import let_idle_threads_sleep_soon
+from transition_parser.base.compat import let_idle_threads_sleep_soon
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.process import keep_freed_memory
 from transition_parser.data.dataset import ReadWords, TransitionDataset
 from transition_parser.data.resources import SOURCE, TARGET, Resources
 from transition_parser.data.two_corpora import TwoCorpora
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
-from transition_parser.errors import InputError, input_error
-from transition_parser.formalisms import formalism_of
 from transition_parser.modules.kept_vectors import keep_vectors
 from transition_parser.modules.packing import has_fast_bf16
 from transition_parser.modules.tagging import TagHeads, check_tagged
 from transition_parser.modules.words import PRETRAINED, WordInputs
-from transition_parser.parses import graph_of
-from transition_parser.process import keep_freed_memory
+from transition_parser.parsing.formalisms import formalism_of
+from transition_parser.parsing.parses import graph_of
+from transition_parser.parsing.search import search
 from transition_parser.schedulers.adam_by_part import check_optimizer
 from transition_parser.schedulers.length import LengthConfig, tell_batches, warn_if_short
-from transition_parser.search import search
 from transition_parser.states.machine import max_search_actions
 from transition_parser.tasks.explorer import AFTER, SHARE, explorer_of
 from transition_parser.tasks.graph_generator import GraphGenerator, complete

@@ -18,7 +18,7 @@ from fairseq.models import (
 from torch import Tensor
 
 import transition_parser.models  # noqa: F401  (registers the architectures of the package)
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.models.registry import Architecture, architecture_of, on_registration
 from transition_parser.modules.contract import (
     ALSO_PREFIX,

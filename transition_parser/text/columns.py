@@ -13,8 +13,16 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from transition_parser.errors import InputError, input_error
-from transition_parser.model_files import OBJECT, TEXTS, WHOLE_NUMBER, check_keys, check_version, is_texts, read_json
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.model_files import (
+    OBJECT,
+    TEXTS,
+    WHOLE_NUMBER,
+    check_keys,
+    check_version,
+    is_texts,
+    read_json,
+)
 
 FILE_NAME = "columns.json"
 FORMAT_VERSION, FORMER_VERSION = 2, 1  # the former one has no rules of known forms

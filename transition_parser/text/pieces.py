@@ -10,8 +10,8 @@ from pathlib import Path
 
 import sentencepiece
 
-from transition_parser.errors import input_error
-from transition_parser.model_files import read_bytes
+from transition_parser.base.errors import input_error
+from transition_parser.base.model_files import read_bytes
 from transition_parser.text.bpe_dropout import BpeDropout
 
 FILE_NAME = "spm.model"

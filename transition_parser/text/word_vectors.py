@@ -12,8 +12,8 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from transition_parser.errors import InputError, input_error
-from transition_parser.model_files import read_text
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.model_files import read_text
 
 WORDS_FILE, VECTORS_FILE = "vectors.txt", "vectors.safetensors"
 _TENSOR = "vectors"

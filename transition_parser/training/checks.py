@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from transition_parser.errors import InputError
-from transition_parser.formalisms import FORMALISMS, Formalism
+from transition_parser.base.errors import InputError
 from transition_parser.models.registry import architecture_of
+from transition_parser.parsing.formalisms import FORMALISMS, Formalism
 from transition_parser.schedulers.epochs_polynomial import check_epochs
 from transition_parser.training.flags import Flag, arguments_of, check_known
 from transition_parser.training.stages import OURS

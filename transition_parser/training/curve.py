@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from transition_parser.drawing import save
+from transition_parser.drawing.derivations import save
 
 _LINE, _BEST = "#1b6ca8", "#a4343a"
 

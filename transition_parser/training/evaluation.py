@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from transition_parser.files import replacing
-from transition_parser.formalisms import TREES
+from transition_parser.base.files import replacing
+from transition_parser.base.progress import progress
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.progress import progress
+from transition_parser.parsing.formalisms import TREES
 from transition_parser.training.experiment import Experiment
 
 _PREDICTED = {"lemma": "_", "upos": "_", "xpos": "_", "feats": "_"}
@@ -27,7 +27,7 @@ class Evaluation:
 def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any]:
     """Parses a split and scores it: beam → the figures of `score`. Trees are parsed without gold tags and lemmas. The
     parses are written to `SPLIT.beam-N.conllu` (`.amr`) in the folder of the experiment."""
-    from transition_parser.parser import Parser
+    from transition_parser.parsing.parser import Parser
 
     formalism, suffix = experiment.formalism, experiment.formalism.suffix
     gold = _gold(experiment, split)

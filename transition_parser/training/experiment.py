@@ -13,10 +13,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from transition_parser.errors import input_error
-from transition_parser.files import replacing
-from transition_parser.formalisms import Formalism, formalism_of
-from transition_parser.model_files import OBJECT, WHOLE_NUMBER, check_keys, check_version, read_json, sha256_of, shown
+from transition_parser.base.errors import input_error
+from transition_parser.base.files import replacing
+from transition_parser.base.model_files import (
+    OBJECT,
+    WHOLE_NUMBER,
+    check_keys,
+    check_version,
+    read_json,
+    sha256_of,
+    shown,
+)
+from transition_parser.parsing.formalisms import Formalism, formalism_of
 from transition_parser.training.flags import Flag
 
 FILE_NAME = "experiment.json"

@@ -19,8 +19,8 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from transition_parser.errors import InputError, input_error, shortened
-from transition_parser.model_files import read_text
+from transition_parser.base.errors import InputError, input_error, shortened
+from transition_parser.base.model_files import read_text
 
 SUFFIX = ".flags"
 _PACKAGE = Path(__file__).resolve().parents[1]

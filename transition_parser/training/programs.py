@@ -10,13 +10,13 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from transition_parser.errors import InputError, input_error
+from transition_parser.base.errors import InputError, input_error
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _CHILD = Path(__file__).resolve().with_name("child.py")
 TASK = ("--task", "transition_parsing")
 _SECONDS_TO_END = 20.0
-_OURS = "transition_parser.errors.InputError: "
+_OURS = "transition_parser.base.errors.InputError: "
 
 
 def run_fairseq(

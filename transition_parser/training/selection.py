@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from transition_parser.errors import input_error
+from transition_parser.base.errors import input_error
 from transition_parser.training.evaluation import Evaluation, evaluate
 from transition_parser.training.experiment import Experiment
 
@@ -71,7 +71,7 @@ def _figure(experiment: Experiment) -> str:
 
 
 def _score(experiment: Experiment, how: Evaluation, paths: Sequence[Path], half: bool, name: str) -> float:
-    from transition_parser.checkpoints import export_checkpoint
+    from transition_parser.storage.checkpoints import export_checkpoint
 
     folder = experiment.dest / ".candidate"
     shutil.rmtree(folder, ignore_errors=True)

@@ -14,9 +14,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from transition_parser.cards import write_card
-from transition_parser.files import replacing
-from transition_parser.formalisms import AMR
+from transition_parser.base.files import replacing
+from transition_parser.parsing.formalisms import AMR
+from transition_parser.storage.cards import write_card
 from transition_parser.training.display import Display, epochs_of
 from transition_parser.training.evaluation import Evaluation, evaluate
 from transition_parser.training.experiment import Experiment
@@ -126,7 +126,7 @@ class Stages:
         draw_history(history, self.experiment.metric, self.experiment.dest / CURVE)
 
     def _export(self, history: Sequence[dict[str, float]]) -> None:
-        from transition_parser.checkpoints import export_checkpoint
+        from transition_parser.storage.checkpoints import export_checkpoint
 
         experiment = self.experiment
         averaged, compared = select(experiment, self.evaluation, self.half)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits

@@ -95,6 +95,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
     """
 
     name = "amr"
+    confidences = ("node_scores", "edge_scores")
     kinds = (
         Kind.SHIFT,
         Kind.MERGE,

@@ -7,8 +7,8 @@ import os
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from transition_parser.errors import InputError
-from transition_parser.model_files import TEXT, TEXTS, WHOLE_NUMBER, check_keys, check_version, in_file, read_json
+from transition_parser.base.errors import InputError
+from transition_parser.base.model_files import TEXT, TEXTS, WHOLE_NUMBER, check_keys, check_version, in_file, read_json
 from transition_parser.transitions import SYSTEMS, Action, Roots, TransitionSystem, make_system
 from transition_parser.transitions.lexicon import Lexicon
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from transition_parser.errors import input_error
-from transition_parser.model_files import (
+from transition_parser.base.errors import input_error
+from transition_parser.base.model_files import (
     OBJECT,
     TEXTS,
     WHOLE_NUMBER,

@@ -21,11 +21,13 @@ class TransitionSystem(ABC, Generic[W, S, G]):
 
     shift_words: the words that decorate their SHIFT (labelled SHIFT, Fernandez Astudillo et al.
         2020, sec. 3.2): SHIFT(w) for w in this set, plain SHIFT for all others.
+    confidences: the fields of parses that hold confidences, such as one for each arc.
     has_lexicon: True where the training data limits what actions a span of words may take (`Lexicon`).
     """
 
     name: ClassVar[str]
     kinds: ClassVar[tuple[Kind, ...]]
+    confidences: ClassVar[tuple[str, ...]]
     projective_only: ClassVar[bool] = True
     has_lexicon: ClassVar[bool] = False
 

@@ -46,6 +46,7 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
     spec: the effects and the legal columns of its actions, for the batched machine.
     """
 
+    confidences = ("arc_scores",)
     spec: ClassVar[Spec]
 
     def __init__(self, shift_words: Sequence[str] = (), roots: Roots | None = None) -> None:

@@ -7,8 +7,8 @@ from typing import TypeVar, cast
 
 import torch
 
+from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
-from transition_parser.errors import InputError
 from transition_parser.models.graph2graph.composition import History
 from transition_parser.models.graph2graph.decoders import (
     SEGMENTS,

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transition_parser.errors import InputError
+from transition_parser.base.errors import InputError
 from transition_parser.models.graph2graph.layers import Layer, Sizes, Transformer
 from transition_parser.modules.pretrained import LR_SCALE, EncoderFiles
 from transition_parser.text.columns import Marks

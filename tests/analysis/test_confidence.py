@@ -1,0 +1,286 @@
+"""Confidences: what they are, how well they mean what they say, and what makes them mean it."""
+
+import json
+import math
+import shutil
+from decimal import Decimal, localcontext
+from itertools import pairwise, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
+from transition_parser import Parser
+from transition_parser.analysis.confidence import (
+    Outcomes,
+    expected_calibration_error,
+    fit_scaling,
+    gold_sentences,
+    outcomes,
+    reliability,
+)
+from transition_parser.base.errors import InputError
+from transition_parser.graphs.conllu import read_conllu
+from transition_parser.modules.calibration import LARGEST, MOST, Calibration, Scaling, log_odds
+from transition_parser.storage.cards import PRETRAINED
+from transition_parser.storage.checkpoints import export_checkpoint, load_model
+from transition_parser.storage.exports import CONFIG, read_calibration, read_config, write_config
+
+SCALING = Scaling(2.0, -0.5)
+CALIBRATION = Calibration({"arc_scores": SCALING}, {"arc_scores": Scaling(1.5, 0.25)})
+
+
+# --- the error ------------------------------------------------------------------------------
+
+
+def test_the_error_by_hand():
+    """Two intervals of ten hold something: 0.8 … 0.9 three values, 1.0 one."""
+    confidences, right = [0.82, 0.84, 0.86, 1.0], [True, False, True, False]
+    found = reliability(confidences, right)
+    assert [one.number for one in found] == [0] * 8 + [3, 1]
+    assert found[8] == pytest.approx((3, 0.84, 2 / 3)) and found[9] == (1, 1.0, 0.0)
+    expected = 3 / 4 * (0.84 - 2 / 3) + 1 / 4 * 1.0
+    assert expected_calibration_error(confidences, right) == pytest.approx(expected)
+
+
+def test_the_error_of_nothing():
+    with pytest.raises(ValueError, match="there are no confidences"):
+        expected_calibration_error([], [])
+
+
+def drawn(temperature: float, offset: float, count: int = 200_000) -> Outcomes:
+    """Confidences whose log-odds are wrong by exactly this."""
+    rng = np.random.default_rng(1)
+    confidences = rng.beta(4, 1, count)
+    scaling = Scaling(temperature, offset)
+    chances = np.array([scaling(one) for one in confidences])
+    return Outcomes(confidences, rng.random(count) < chances)
+
+
+@pytest.mark.parametrize(("temperature", "offset"), [(1.0, 0.0), (2.5, 0.0), (0.6, 0.0), (1.7, -0.8)])
+def test_a_known_scaling_is_found_again(temperature, offset):
+    found = drawn(temperature, offset)
+    assert fit_scaling(*found) == pytest.approx((temperature, offset), abs=0.05)
+    if not offset:
+        assert fit_scaling(*found, offset=False) == pytest.approx((temperature, 0.0), rel=0.03)
+    assert expected_calibration_error(*found.scaled(fit_scaling(*found))) < 0.005
+    if (temperature, offset) != (1.0, 0.0):
+        assert expected_calibration_error(*found) > 0.02
+
+
+def test_what_says_all_there_is_has_a_scaling_too():
+    scaling = fit_scaling([0.9, 0.9, 0.1], [True, True, False])
+    assert math.isfinite(scaling.temperature) and 0 < scaling.temperature < 1
+    for right in ([True, True], [False, False]):
+        with pytest.raises(InputError, match="all or none"):
+            fit_scaling([0.5, 0.6], right)
+
+
+@pytest.mark.parametrize(
+    ("confidences", "right"),
+    [
+        ([0.1, 0.2, 0.9, 0.8], [True, True, False, False]),  # the surer, the more often wrong
+        ([1 - 1e-7, 1 - 1.1e-7], [True, False]),
+        ([0.5 + 1e-4, 0.5 - 1e-4], [True, False]),
+    ],
+)
+def test_what_is_fitted_can_be_read_again(confidences, right):
+    found = Calibration({"arc_scores": fit_scaling(confidences, right)}, {})
+    assert Calibration.of_json(json.loads(json.dumps(found.as_json()))) == found
+
+
+@given(st.lists(st.floats(0, 1), min_size=2), st.floats(0.1, 10), st.floats(-5, 5))
+def test_a_larger_confidence_stays_larger(confidences, temperature, offset):
+    found = [Scaling(temperature, offset)(one) for one in sorted(confidences)]
+    assert all(0 <= one <= 1 for one in found)
+    assert all(a <= b for a, b in pairwise(found))
+
+
+@given(st.floats(1e-6, 1 - 1e-6))
+def test_no_scaling_changes_nothing(confidence):
+    assert Scaling()(confidence) == pytest.approx(confidence, rel=1e-6)
+    assert math.isfinite(log_odds(0.0)) and math.isfinite(log_odds(1.0))
+
+
+def precisely(scaling: Scaling, confidence: float) -> float:
+    """The calibrated confidence with 60 decimal digits, rounded once."""
+    with localcontext(prec=60):
+        bounded = Decimal(min(max(confidence, 1.0 - MOST), MOST))
+        odds = (bounded / (1 - bounded)).ln() / Decimal(scaling.temperature) + Decimal(scaling.offset)
+        return float(1 / (1 + (-odds).exp()))
+
+
+EXTREMES = [
+    Scaling(temperature, offset)
+    for temperature, offset in product((1 / LARGEST, 1.0, LARGEST), (-LARGEST, -0.5, 0.0, LARGEST))
+]
+
+
+@pytest.mark.parametrize("scaling", EXTREMES)
+@pytest.mark.parametrize("confidence", [0.0, 1e-9, 1e-3, 0.3, 0.5, 0.6666, 1 - 1e-6, 1.0])
+def test_the_largest_scalings_are_computed_as_precisely_as_others(scaling, confidence):
+    assert scaling(confidence) == pytest.approx(precisely(scaling, confidence), rel=1e-10, abs=1e-307)
+
+
+ALLOWED = st.builds(Scaling, st.floats(1 / LARGEST, LARGEST), st.floats(-LARGEST, LARGEST))
+
+
+@given(st.floats(0, 1), st.floats(0, 1), ALLOWED)
+def test_every_scaling_that_is_allowed_can_be_computed(one, other, scaling):
+    found = scaling(one)
+    assert found == pytest.approx(precisely(scaling, one), rel=1e-10, abs=1e-307)
+    assert scaling(min(one, other)) <= found <= scaling(max(one, other))
+
+
+@pytest.mark.parametrize(
+    ("temperature", "offset"),
+    [(0.0009, 0), (1001, 0), (10**99, 0), (10**400, 0), (math.nan, 0), (1, 1001), (1, -(10**400)), (1, math.nan)],
+    ids="small large larger gigantic nan offset gigantic-offset nan-offset".split(),
+)
+def test_scalings_out_of_range_are_not_read(temperature, offset):
+    with pytest.raises(InputError, match="out of range"):
+        scaling = {"temperature": temperature, "offset": offset}
+        Calibration.of_json({"derivation": {"arc_scores": scaling}, "beam": {}})
+
+
+# --- stored with a model --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def exported(checkpoint, tmp_path_factory) -> Path:
+    """A small model of trees as a folder."""
+    folder = tmp_path_factory.mktemp("exported") / "model"
+    export_checkpoint([checkpoint], folder)
+    return folder
+
+
+@pytest.fixture
+def folder(exported, tmp_path) -> Path:
+    """A copy that a test may change."""
+    return shutil.copytree(exported, tmp_path / "model")
+
+
+def test_a_calibration_is_stored_and_read_again(folder):
+    assert read_calibration(folder) is None and load_model(folder)[0].calibration is None
+    before = read_config(folder)
+    write_config(folder, *before, CALIBRATION)
+    assert read_config(folder) == before
+    assert read_calibration(folder) == load_model(folder)[0].calibration == CALIBRATION
+
+
+def test_folders_of_earlier_versions_may_have_no_checksums(folder):
+    config = json.loads((folder / CONFIG).read_text())
+    for key in ("files", "sha256"):
+        del config[key]
+    (folder / CONFIG).write_text(json.dumps(config))
+    assert load_model(folder)[0].calibration is None
+
+
+@pytest.mark.parametrize(("options", "scalings"), [((1, 1), "derivation"), ((4, 1), "derivation"), ((4, 3), "beam")])
+def test_confidences_are_those_of_the_calibration(folder, options, scalings):
+    """And nothing else changes."""
+    beam, nbest = options
+    sentences = [["The", "cat", "sleeps", "."], ["Stop", "!"]]
+    plain = Parser.load(folder, beam, precision="fp32", nbest=nbest).parse(sentences)
+    write_config(folder, *read_config(folder), CALIBRATION)
+    scaling = getattr(CALIBRATION, scalings)["arc_scores"]
+    for before, after in zip(plain, Parser.load(folder, beam, precision="fp32", nbest=nbest).parse(sentences)):
+        for one, other in zip(before.ranked, after.ranked, strict=True):
+            assert other.arc_scores == pytest.approx([scaling(score) for score in one.arc_scores])
+            assert (one.actions, one.score, one.probability) == (other.actions, other.score, other.probability)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ([], "'calibration' must be a JSON object"),
+        ({"derivation": {}}, "'calibration' must have the keys derivation and beam"),
+        ({"derivation": {}, "beam": 5}, "the scalings of 'calibration' must be a JSON object, not 5"),
+        ({"derivation": {}, "beam": {"arc_scores": {"temperature": 1}}}, "must be a temperature and an offset"),
+        ({"derivation": {}, "beam": {"a": {"temperature": True, "offset": 0}}}, "must be a temperature and an offset"),
+        ({"derivation": {}, "beam": {"a": {"temperature": 0, "offset": 0}}}, "is out of range"),
+        ({"derivation": {}, "beam": {"a": {"temperature": -1, "offset": 0}}}, "is out of range"),
+        ({"derivation": {}, "beam": {"a": {"temperature": 1, "offset": 1e9}}}, "is out of range"),
+        (
+            {"derivation": {"x": {"temperature": 1, "offset": 0}}, "beam": {}},
+            "'x' is no kind of confidence",
+        ),
+    ],
+)
+def test_calibrations_that_can_not_be(folder, value, said):
+    config = json.loads((folder / CONFIG).read_text())
+    for key in ("files", "sha256"):
+        del config[key]
+    (folder / CONFIG).write_text(json.dumps({**config, "calibration": value}))
+    with pytest.raises(InputError, match=said) as raised:
+        Parser.load(folder)
+    assert str(raised.value).startswith(f"{folder / CONFIG}: ")
+
+
+def test_calibrate(folder):
+    weights = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != CONFIG}
+    before = run_here("parse", folder, SAMPLE, "--beam", "2", "--precision", "fp32").stdout
+    found = json.loads(run_here("calibrate", folder, SAMPLE, "--beam", "2", "--precision", "fp32", "--json").stdout)
+    assert found.keys() == {"derivation arc_scores", "beam arc_scores"}
+    assert {row["count"] for row in found.values()} == {sum(len(s.words) for s in read_conllu(SAMPLE))}
+    assert {path.name: path.read_bytes() for path in folder.iterdir() if path.name != CONFIG} == weights
+    assert run_here("parse", folder, SAMPLE, "--beam", "2", "--precision", "fp32").stdout == before
+    parser = Parser.load(folder, precision="fp32")
+    gold = [(sentence, sentence) for sentence in parser.read(SAMPLE)]
+    (measured,) = outcomes(parser, gold).values()
+    ece = expected_calibration_error(*measured)
+    assert ece == pytest.approx(found["derivation arc_scores"]["ece_after"], abs=1e-3)
+    # fitted again from the model's own confidences, not from the calibrated ones
+    again = json.loads(run_here("calibrate", folder, SAMPLE, "--beam", "2", "--precision", "fp32", "--json").stdout)
+    assert again == found
+
+
+def test_calibrate_an_amr_model(amr_checkpoint, tmp_path):
+    export_checkpoint([amr_checkpoint], tmp_path / "model")
+    run_here("calibrate", tmp_path / "model", SAMPLE_AMR, "--beam", "2")
+    scalings = read_calibration(tmp_path / "model")
+    assert scalings.derivation.keys() == scalings.beam.keys() == {"node_scores"}
+
+
+def test_calibrate_what_can_not_be(checkpoint, folder, tmp_path):
+    config = (folder / CONFIG).read_bytes()
+    assert "is this a folder that" in run_here("calibrate", checkpoint, SAMPLE, status=2).stderr
+    assert "a beam of 2 or more" in run_here("calibrate", folder, SAMPLE, "--beam", "1", status=2).stderr
+    assert "No such file" in run_here("calibrate", folder, tmp_path / "none.conllu", status=2).stderr
+    no_tree = tmp_path / "no_tree.conllu"
+    no_tree.write_text("1\tHi\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
+    assert "no_tree.conllu:1: word 1 has HEAD" in run_here("calibrate", folder, no_tree, status=2).stderr
+    assert (folder / CONFIG).read_bytes() == config
+
+
+# --- confidences ----------------------------------------------------------------------------
+
+
+def test_the_arcs_of_a_derivation_share_its_probability():
+    """arc-hybrid: each action but those on an empty stack, which are certain, decides about one word."""
+    model, resources = load_model("en-ewt")
+    model.calibration = None
+    for parse in Parser(model, resources, precision="fp32").parse(SAMPLE)[:20]:
+        assert math.prod(parse.arc_scores) == pytest.approx(parse.probability, rel=1e-4)
+        assert parse.probability == pytest.approx(math.exp(parse.score * (len(parse.actions) + 1)), rel=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("nbest", [1, 10])
+def test_confidences_in_arcs_are_right_as_often_as_they_say(corpora, nbest):
+    """On text that the calibration was not fitted on."""
+    parser = Parser.load("en-ewt", nbest, nbest=nbest)
+    gold = gold_sentences(parser, str(corpora / "ud" / "UD_English-EWT" / "test.conllu"))
+    assert expected_calibration_error(*outcomes(parser, gold)["arc_scores"]) <= 0.02
+
+
+@pytest.mark.parametrize("name", [path.name for path in sorted(PRETRAINED.iterdir())])
+def test_the_models_of_the_package_are_calibrated(name):
+    field = "node_scores" if "amr" in name else "arc_scores"
+    scalings = read_calibration(PRETRAINED / name)
+    for of_kind in scalings:
+        assert of_kind.keys() == {field}
+        assert 1 < of_kind[field].temperature < 3  # as they are, networks are too sure (Guo et al. 2017)

@@ -1,0 +1,146 @@
+"""Traces: what they say of each step is what search saw there, for every architecture."""
+
+import json
+import math
+
+import pytest
+
+from oracles.static import oracle
+from tests.conftest import SAMPLE, SAMPLE_AMR
+from tests.small_models import MODELS, SYSTEMS, encode, make_folder, make_model, make_task, runs_with
+from transition_parser import Parser
+from transition_parser.analysis.traces import MOST_CANDIDATES, Trace, steps_of, trace, trace_gold
+from transition_parser.graphs.bank import read_bank
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.modules.ensemble import Ensemble
+from transition_parser.parsing.formalisms import AMR, TREES
+from transition_parser.parsing.search import search
+from transition_parser.transitions import make_system
+
+WORDS = ["She", "sells", "sea", "shells", "."]
+CASES = [
+    (kind, system) for system in ("arc-hybrid-swap", "arc-eager", "amr") for kind in MODELS if runs_with(kind, system)
+]
+
+
+@pytest.fixture(scope="module")
+def resources(tmp_path_factory):
+    folders = {system: make_folder(system, tmp_path_factory.mktemp(system) / "data") for system in SYSTEMS}
+    return {system: make_task(folder).resources for system, folder in folders.items()}
+
+
+def made(found: Trace, name: str) -> list[list]:
+    """What grew, of each derivation."""
+    return [[item for step in d.steps for item in step.configuration[name]] for d in found.derivations]
+
+
+def check_graphs(found: Trace) -> None:
+    """What the steps have made is the graph."""
+    if found.formalism == "trees":
+        for arcs, derivation in zip(made(found, "arcs"), found.derivations, strict=True):
+            graph, n = derivation.graph, len(found.words)
+            heads = [head or n + 1 for head in graph["heads"]]
+            assert sorted(arcs) == sorted(
+                (head - 1, i, r) for i, (head, r) in enumerate(zip(heads, graph["relations"]))
+            )
+        return
+    for nodes, edges, derivation in zip(made(found, "nodes"), made(found, "edges"), found.derivations, strict=True):
+        headed = {target for _, _, target in edges}
+        kept = [label for number, label, constant, _, _ in nodes if not constant or number in headed]
+        graph = derivation.graph
+        wiki = [edge for edge in graph["edges"] if edge[1] == "wiki"]
+        assert sorted(kept) == sorted(label for label, _, _ in graph["nodes"][: len(graph["nodes"]) - len(wiki)])
+        assert sorted(r for _, r, _ in edges) == sorted(r for _, r, _ in graph["edges"] if r != "wiki")
+
+
+@pytest.mark.parametrize(("kind", "system"), CASES)
+@pytest.mark.parametrize("beam", [1, 3])
+def test_the_actions_taken_have_the_probabilities_of_search(resources, kind, system, beam):
+    model = make_model(kind, resources[system]).plain
+    parser = Parser(model, resources[system], beam=beam, precision="fp32")
+    sentence = parser.formalism.sentence.from_words(WORDS)
+    (found,) = trace(parser, [sentence])
+    (expected,) = search(parser.model, encode(parser, [WORDS]), beam, beam, parser.lenpen)
+    table = resources[system].table
+    assert [[step.action for step in d.steps] for d in found.derivations] == [
+        [*map(table.tokens.__getitem__, hypothesis.tokens), None] for hypothesis in expected
+    ]
+    scored = not parser.model.searches_directly
+    for derivation, hypothesis in zip(found.derivations, expected, strict=True):
+        assert derivation.score == pytest.approx(hypothesis.score, abs=1e-5)
+        steps = derivation.steps[:-1]
+        taken = [step.log_probability for step in steps]
+        assert taken == (pytest.approx(hypothesis.step_scores, abs=1e-4) if scored else [None] * len(steps))
+        for step in steps if scored else ():
+            probabilities = {c.action: c.probability for c in step.candidates}
+            assert probabilities[step.action] == pytest.approx(math.exp(step.log_probability), abs=1e-6)
+            assert sum(probabilities.values()) + step.rest == pytest.approx(1, abs=1e-4)
+            assert len(step.candidates) <= MOST_CANDIDATES + 1
+            assert {c.action: c.legal for c in step.candidates}[step.action]
+            assert all(0 <= position <= len(WORDS) for seen in step.seen.values() for position, _ in seen)
+    (parse,) = parser.parse([WORDS])
+    assert [str(action) for action in parse.actions] == [step.action for step in found.derivations[0].steps[:-1]]
+    check_graphs(found)
+    assert json.loads(json.dumps(found.as_data()))["words"] == WORDS
+
+
+def test_state_heads_see_the_stack_and_the_buffer(resources):
+    parser = Parser(make_model("state", resources["arc-hybrid-swap"]).plain, resources["arc-hybrid-swap"])
+    (found,) = trace(parser, [parser.formalism.sentence.from_words(WORDS)])
+    for step in found.derivations[0].steps[:-1]:
+        stack, buffer = step.configuration["stack"], step.configuration["buffer"]
+        assert sorted(step.seen["stack"]) == sorted((word, rank) for rank, word in enumerate(reversed(stack), 1))
+        assert sorted(step.seen["buffer"]) == sorted((word, rank) for rank, word in enumerate(buffer, 1))
+
+
+def test_a_window_shows_the_two_words_on_top(resources):
+    parser = Parser(make_model("top2", resources["arc-hybrid-swap"]).plain, resources["arc-hybrid-swap"])
+    (found,) = trace(parser, [parser.formalism.sentence.from_words(WORDS)])
+    for step in found.derivations[0].steps[:-1]:
+        assert list(step.seen) == ["stack"]  # no head sees the buffer
+        assert sorted(step.seen["stack"]) == sorted(
+            (w, k) for k, w in enumerate(step.configuration["stack"][:-3:-1], 1)
+        )
+
+
+def test_an_ensemble_has_the_mean_of_its_members(resources):
+    some = resources["arc-hybrid-swap"]
+    model = Ensemble([make_model(kind, some).plain for kind in ("state", "structures")])
+    parser = Parser(model, some, beam=2, precision="fp32")
+    (found,) = trace(parser, [parser.formalism.sentence.from_words(WORDS)])
+    (best,) = parser.parse([WORDS])
+    assert found.derivations[0].log_probability == pytest.approx(best.score * (len(best.actions) + 1), abs=1e-4)
+    check_graphs(found)
+
+
+@pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
+def test_a_trace_is_of_the_parse_that_the_parser_gives_in_a_batch(model, path):
+    parser = Parser.load(model, beam=3)
+    sentences = list(parser.read(path))[:6]
+    found, parses = trace(parser, sentences), parser.parse(sentences)
+    assert [trace.derivations[0].graph["written"] for trace in found] == [str(parse.annotated()) for parse in parses]
+    for one in found:
+        check_graphs(one)
+        assert 1 <= len(one.derivations) <= 3
+
+
+@pytest.mark.parametrize("system", ["arc-hybrid-swap", "arc-standard-swap"])
+def test_steps_of_a_tree_whose_arcs_cross(system):
+    """A hearing is scheduled on the issue today (Nivre 2009)"""
+    heads = (2, 3, 0, 3, 2, 7, 5, 4)
+    tree = DependencyTree(heads, tuple("root" if head == 0 else f"r{head}" for head in heads))
+    words = "A hearing is scheduled on the issue today".split()
+    machine = make_system(system)
+    steps = steps_of(TREES, machine, words, list(oracle(machine, words, tree)))
+    arcs = [arc for step in steps for arc in step.configuration["arcs"]]
+    assert sorted((word + 1, (head + 1) % 9) for head, word, _ in arcs) == list(enumerate(heads, 1))
+    assert any(step.action == "SWAP" for step in steps) and steps[-1].action is None
+    assert all(len({*s.configuration["stack"]} & {*s.configuration["buffer"]}) == 0 for s in steps)
+
+
+def test_gold_derivations_build_the_graphs_of_their_file():
+    for formalism, path in ((TREES, SAMPLE), (AMR, SAMPLE_AMR)):
+        golds = [gold for _, gold in zip(range(20), formalism.gold(path))]
+        for gold in golds:
+            check_graphs(trace_gold(formalism, *gold))
+    assert len(golds) == min(20, sum(1 for _ in read_bank(SAMPLE_AMR)))

@@ -1,0 +1,191 @@
+"""Files are written whole or not at all, whatever ends the program; a disk that is full is said of the file written."""
+
+import errno
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
+from transition_parser.base.errors import InputError
+from transition_parser.base.files import growing, new_files, replacing
+
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+
+
+def program(*command) -> list[str]:
+    return [str(Path(sys.executable).with_name("transition-parser")), *map(str, command)]
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def repeated(sample: Path, path: Path, times: int) -> Path:
+    """The sample again and again, each time with other ids."""
+    text = sample.read_text(encoding="utf-8")
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(text.replace("sample-", f"s{number}-") + "\n" for number in range(times))
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "out").mkdir()
+    return tmp_path
+
+
+def merging(folder: Path) -> list:
+    repeated(SAMPLE_AMR, folder / "in" / "a.amr", 300)
+    return ["merge", folder / "in", "-o", folder / "out" / "all.amr"]
+
+
+def preprocessing(folder: Path) -> list:
+    train = repeated(SAMPLE, folder / "in" / "a.conllu", 300)
+    return [
+        "preprocess", "dependency", "--train", train, "--valid", train, "--dest", folder / "out" / "new" / "data",
+        "--system", "arc-hybrid-swap", "--pieces", "400",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda number: number.name)
+@pytest.mark.parametrize("command", [merging, preprocessing])
+def test_a_signal_leaves_nothing(folder, command, number):
+    running = subprocess.Popen(
+        program(*command(folder)), env=ENVIRONMENT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # tests that run in the background may ignore it
+    )  # fmt: skip
+    out = folder / "out"
+    while running.poll() is None and not any(path.name.startswith(".") for path in out.rglob("*")):
+        time.sleep(0.02)
+    running.send_signal(number)
+    printed, said = running.communicate()
+    assert running.returncode == 128 + number, said
+    assert (printed, said) == ("", "") and names(out) == []
+
+
+def test_a_signal_that_the_shell_ignores_is_ignored(folder):
+    command = merging(folder)
+    ignoring = ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *program(*command, "--json")]
+    running = subprocess.Popen(ignoring, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True)
+    while running.poll() is None and not names(folder / "out"):
+        time.sleep(0.02)
+    running.send_signal(signal.SIGHUP)
+    printed, _ = running.communicate()
+    assert running.returncode == 0 and '"entries": 30000' in printed and names(folder / "out") == ["all.amr"]
+
+
+def test_importing_installs_no_handler():
+    code = (
+        "import signal; before = [signal.getsignal(n) for n in signal.valid_signals()]\n"
+        "import transition_parser.cli.main\n"
+        "assert before == [signal.getsignal(n) for n in signal.valid_signals()]"
+    )
+    subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, check=True)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("align", SAMPLE_AMR, "OUT/x.amr"),
+        ("oracle", SAMPLE_AMR, "--system", "amr", "--out-actions", "OUT/x.act"),
+        ("oracle", SAMPLE, "--system", "arc-eager", "--out-actions", "OUT/x.act"),
+        ("preprocess", "amr", "--train", SAMPLE_AMR, "--valid", SAMPLE_AMR, "--dest", "OUT/x", "--pieces", "400"),
+        (
+            "preprocess", "dependency", "--train", SAMPLE, "--valid", SAMPLE, "--dest", "OUT/x", "--pieces", "400",
+            "--system", "arc-eager",
+        ),
+    ],
+    ids=lambda command: " ".join(command[:2]) if command[0] == "preprocess" else f"{command[0]} {len(command)}",
+)  # fmt: skip
+def test_a_full_disk_is_said_of_the_output(folder, command):
+    out = folder / "out"
+    words = [str(word).replace("OUT", str(out)) for word in command]
+    done = subprocess.run(
+        program(*words), env=ENVIRONMENT, capture_output=True, text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (400, resource.RLIM_INFINITY)),
+    )  # fmt: skip
+    assert done.returncode == 2 and names(out) == []
+    written = next(word for word in words if word.startswith(str(out)))
+    assert done.stderr.startswith(f"transition-parser: error: {written}")
+    assert done.stderr.endswith("File too large\n") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+@pytest.mark.parametrize(
+    "command", [("score", SAMPLE, SAMPLE), ("align", SAMPLE_AMR, "-"), ("align", SAMPLE_AMR, "/dev/full")]
+)
+def test_standard_output_can_be_full(command):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(program(*command), env=ENVIRONMENT, stdout=full, stderr=subprocess.PIPE, text=True)
+    name = "/dev/full" if "/dev/full" in command else "standard output"
+    assert done.returncode == 2
+    assert done.stderr == f"transition-parser: error: {name}: No space left on device\n"
+
+
+def no_space() -> OSError:
+    return OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_errors_of_reading_are_not_said_of_the_output(tmp_path):
+    path = tmp_path / "a"
+    for error in (OSError(errno.EIO, "Input/output error"), FileNotFoundError(errno.ENOENT, "No such file", "b")):
+        with pytest.raises(OSError) as caught, replacing(path):
+            raise error
+        assert caught.value is error
+    with pytest.raises(OSError) as caught, replacing(path):
+        raise no_space()
+    assert caught.value.filename == str(path) and names(tmp_path) == []
+
+
+def test_a_temporary_name_is_not_shown(tmp_path):
+    with pytest.raises(OSError) as caught, new_files(tmp_path / "data") as folder:
+        (folder / "no" / "train.src").write_text("a")
+    assert caught.value.filename == str(tmp_path / "data" / "no" / "train.src")
+    with pytest.raises(OSError) as caught, replacing(tmp_path / "a.svg") as temporary:
+        raise OSError(errno.EACCES, "Permission denied", str(temporary))
+    assert caught.value.filename == str(tmp_path / "a.svg") and names(tmp_path) == []
+    with pytest.raises(OSError) as caught, growing(tmp_path / "a"):
+        raise no_space()
+    assert caught.value.filename == str(tmp_path / "a.partial") and names(tmp_path) == []
+
+
+def test_folders_that_did_not_exist_go_again(tmp_path):
+    with pytest.raises(RuntimeError), new_files(tmp_path / "a" / "b" / "c"):
+        assert (tmp_path / "a" / "b").is_dir()
+        raise RuntimeError
+    assert names(tmp_path) == []
+    with new_files(tmp_path / "a" / "b" / "c") as folder:
+        (folder / "x").write_text("y")
+    assert (tmp_path / "a" / "b" / "c" / "x").read_text() == "y" and names(tmp_path / "a" / "b") == ["c"]
+
+
+def test_what_stands_stays_until_the_end(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(RuntimeError), replacing(path) as temporary:
+        temporary.write_text("new")
+        raise RuntimeError
+    assert path.read_text() == "old" and names(tmp_path) == ["a.txt"]
+    with replacing(path) as temporary:
+        temporary.write_text("new")
+        assert path.read_text() == "old"
+    assert path.read_text() == "new" and names(tmp_path) == ["a.txt"]
+    mask = os.umask(0)
+    os.umask(mask)
+    assert path.stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+def test_what_is_not_a_file(tmp_path):
+    with pytest.raises(InputError, match="is a folder, not a file to write"), replacing(tmp_path):
+        pass
+    with pytest.raises(InputError, match="is not a regular file"), growing("/dev/null"):
+        pass
+    with replacing("/dev/null") as path:
+        assert path == Path("/dev/null")

@@ -1,0 +1,253 @@
+"""Downloads, from a server on this machine."""
+
+import hashlib
+import json
+import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import run_here
+from transition_parser.base.errors import InputError
+from transition_parser.cli.downloads import SOURCES, UD, VARIABLE, File, Source, fetch, source_of
+
+TREES = b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n" * 5000
+
+
+class Server(ThreadingHTTPServer):
+    """A server of files on this machine.
+
+    files: path → content.
+    cut: send no more bytes of a file than this.
+    asked: the paths and ranges.
+    shift: parts begin so many bytes later than was asked.
+    moved: path → where the server says that it is now.
+    unsaid: no Content-Range is sent.
+    tag: of the files, as ETag.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.files: dict[str, bytes] = {}
+        self.cut: int | None = None
+        self.ranges, self.asked = True, []
+        self.shift, self.moved, self.unsaid = 0, {}, False
+        self.tag: str | None = None
+        self.address = f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        content, wanted = self.server.files.get(self.path), self.headers.get("Range")
+        self.server.asked.append((self.path, wanted))
+        if self.headers.get("If-Range", self.server.tag) != self.server.tag:
+            wanted = None
+        if self.path in self.server.moved:
+            self.send_response(302)
+            self.send_header("Location", self.server.moved[self.path])
+            return self.end_headers()
+        if content is None:
+            return self.send_error(404)
+        start = (
+            int(re.fullmatch(r"bytes=(\d+)-", wanted)[1]) + self.server.shift if wanted and self.server.ranges else 0
+        )
+        if start >= len(content) and start:
+            return self.send_error(416)
+        self.send_response(206 if wanted and self.server.ranges else 200)
+        if wanted and self.server.ranges and not self.server.unsaid:
+            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+        if self.server.tag is not None:
+            self.send_header("ETag", self.server.tag)
+        self.send_header("Content-Length", str(len(content) - start))
+        self.end_headers()
+        self.wfile.write(content[start:][: self.server.cut])
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch):
+    with Server() as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        monkeypatch.setenv(VARIABLE, server.address)
+        folder = f"/{UD.partition('://')[2]}/UD_English-EWT/r2.15"
+        server.files = {
+            **{f"{folder}/en_ewt-ud-{split}.conllu": TREES + split.encode() for split in ("train", "dev", "test")},
+            f"{folder}/LICENSE.txt": b"CC BY-SA 4.0",
+        }
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def test_a_treebank_is_fetched_once(server, tmp_path):
+    command = ("download", "UD_English-EWT", "-o", tmp_path)
+    done = run_here(*command)
+    folder = tmp_path / "UD_English-EWT"
+    assert (folder / "en_ewt-ud-dev.conllu").read_bytes() == TREES + b"dev"
+    assert "licence: see UD_English-EWT/LICENSE.txt" in done.stdout and done.stdout.count(": fetched") == 4
+    asked = len(server.asked)
+    assert json.loads(run_here(*command, "--json").stdout)["UD_English-EWT"]["files"] == {
+        str(folder / name): "here"
+        for name in (*(f"en_ewt-ud-{split}.conllu" for split in ("train", "dev", "test")), "LICENSE.txt")
+    }
+    assert len(server.asked) == asked
+    (folder / "en_ewt-ud-dev.conllu").write_text("changed")
+    assert "has been changed since it was fetched" in run_here(*command, status=2).stderr
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+def test_what_was_cut_off_is_continued(server, tmp_path, ranges):
+    server.cut, server.ranges = 70_000, ranges
+    command = ("download", "UD_English-EWT", "-o", tmp_path)
+    cut = run_here(*command, status=2)
+    assert "70000 of 120005 bytes came: run the same command again" in cut.stderr and cut.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.rglob("*.*")] == ["en_ewt-ud-train.conllu.partial"]
+    server.cut = None
+    run_here(*command)
+    assert (tmp_path / "UD_English-EWT" / "en_ewt-ud-train.conllu").read_bytes() == TREES + b"train"
+    assert [wanted for path, wanted in server.asked if "train" in path] == [None, "bytes=70000-"]
+    assert not list(tmp_path.rglob("*.partial"))
+
+
+@pytest.mark.parametrize(("shift", "unsaid"), [(-5, False), (5, False), (0, True)])
+def test_another_part_than_the_missing_one_is_not_appended(server, tmp_path, shift, unsaid):
+    server.shift, server.unsaid = shift, unsaid
+    folder = tmp_path / "UD_English-EWT"
+    folder.mkdir()
+    (folder / "en_ewt-ud-train.conllu.partial").write_bytes(TREES[:1000])
+    run_here("download", "UD_English-EWT", "-o", tmp_path)
+    whole = TREES + b"train"
+    assert (folder / "en_ewt-ud-train.conllu").read_bytes() == whole
+    assert [wanted for path, wanted in server.asked if "train" in path] == ["bytes=1000-", None]
+    record = json.loads((folder / "sha256.json").read_text())
+    assert record["en_ewt-ud-train.conllu"] == hashlib.sha256(whole).hexdigest()
+
+
+@pytest.mark.parametrize("changes", [True, False])
+def test_two_versions_of_a_file_are_not_put_together(server, tmp_path, changes):
+    (train,) = (path for path in server.files if "train" in path)
+    folder = tmp_path / "UD_English-EWT"
+    server.tag, server.cut = '"one"', 70_000
+    run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
+    if changes:
+        server.tag, server.files[train] = '"two"', server.files[train].replace(b"root", b"ROOT")
+    server.cut, server.asked = None, []
+    run_here("download", "UD_English-EWT", "-o", tmp_path)
+    assert (folder / "en_ewt-ud-train.conllu").read_bytes() == server.files[train]
+    assert server.asked[0] == (train, "bytes=70000-")
+    assert not [path for path in folder.iterdir() if ".partial" in path.name]
+
+
+def test_a_part_that_nobody_asked_for_is_one_line(server, tmp_path, monkeypatch):
+    part = "HTTP/1.0 206 Partial Content\r\nContent-Range: bytes 5-8/9\r\nContent-Length: 4\r\n\r\nabcd"
+    monkeypatch.setattr(Handler, "do_GET", lambda self: self.wfile.write(part.encode()))
+    done = run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
+    assert "sends another part of the file" in done.stderr and done.stderr.count("\n") == 1
+    assert not list(tmp_path.rglob("*.*"))
+
+
+@pytest.mark.parametrize(
+    "record", ["", "{", "[]", "null", '{"en_ewt-ud-test.conllu": 3}', '{"en_ewt-ud-test.conllu": "abc"}', "\xff"]
+)
+def test_a_damaged_record_is_one_line_and_stays(server, tmp_path, record):
+    path = tmp_path / "UD_English-EWT" / "sha256.json"
+    path.parent.mkdir()
+    path.write_text(record, encoding="latin-1")
+    done = run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
+    assert f"{path}: is damaged" in done.stderr and done.stderr.count("\n") == 1
+    assert path.read_text(encoding="latin-1") == record and not server.asked
+
+
+def test_the_record_is_written_whole_or_not_at_all(server, tmp_path, monkeypatch):
+    folder = tmp_path / "UD_English-EWT"
+    run_here("download", "UD_English-EWT", "-o", tmp_path)
+    before = (folder / "sha256.json").read_bytes()
+    (folder / "en_ewt-ud-test.conllu").unlink()
+    write = Path.write_text
+
+    def full(path, text, **options):
+        write(path, text[:10], **options)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    done = run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
+    assert "No space left" in done.stderr and done.stderr.count("\n") == 1
+    assert (folder / "sha256.json").read_bytes() == before
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize("mirror", ["http://[", "http://", "mirror", "//host", "http://[::1"])
+def test_a_mirror_that_is_no_address_is_one_line(mirror, tmp_path):
+    done = run_here("download", "UD_English-EWT", "-o", tmp_path / "new", "--mirror", mirror, status=2)
+    assert f"the mirror {mirror!r} is no address" in done.stderr and done.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_redirects_are_followed_but_not_without_end(server, tmp_path):
+    (train,) = (path for path in server.files if "train" in path)
+    server.moved = {train: "/there"}
+    server.files["/there"] = TREES
+    run_here("download", "UD_English-EWT", "-o", tmp_path / "a")
+    assert (tmp_path / "a" / "UD_English-EWT" / "en_ewt-ud-train.conllu").read_bytes() == TREES
+    server.moved |= {"/there": train}
+    done = run_here("download", "UD_English-EWT", "-o", tmp_path / "b", status=2)
+    assert "train.conllu: the server redirects without end" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_whole_partial_file_is_fetched_again(server, tmp_path):
+    (tmp_path / "UD_English-EWT").mkdir()
+    (tmp_path / "UD_English-EWT" / "en_ewt-ud-train.conllu.partial").write_bytes(TREES * 2)
+    run_here("download", "UD_English-EWT", "-o", tmp_path)
+    assert (tmp_path / "UD_English-EWT" / "en_ewt-ud-train.conllu").read_bytes() == TREES + b"train"
+
+
+def test_treebanks_without_training_data(server, tmp_path):
+    for path in [path for path in server.files if "test" not in path]:
+        del server.files[path]
+    done = run_here("download", "UD_English-EWT", "-o", tmp_path)
+    assert done.stdout.count(": not published") == 3
+    assert {path.name for path in (tmp_path / "UD_English-EWT").iterdir()} == {"en_ewt-ud-test.conllu", "sha256.json"}
+
+
+def test_a_treebank_that_there_is_not(server, tmp_path):
+    done = run_here("download", "UD_English-NoSuch", "-o", tmp_path, status=2)
+    assert "en_nosuch-ud-test.conllu: the server says 404" in done.stderr and done.stderr.count("\n") == 1
+    assert not list(tmp_path.rglob("*.conllu*"))
+
+
+def test_no_network(server, tmp_path):
+    done = run_here("download", "UD_English-EWT", "-o", tmp_path, "--mirror", "http://127.0.0.1:9", status=2)
+    assert "127.0.0.1:9 can't be reached" in done.stderr and done.stderr.count("\n") == 1
+    assert not server.asked and not list(tmp_path.rglob("*.*"))
+
+
+def test_a_known_sum_is_checked(server, tmp_path):
+    address = f"{UD}/UD_English-EWT/r2.15/LICENSE.txt"
+    due = hashlib.sha256(b"CC BY-SA 4.0").hexdigest()
+    assert list(fetch(Source((File(address, due),), "x"), tmp_path / "a", server.address))
+    with pytest.raises(InputError, match="SHA-256 is not the one that is known"):
+        list(fetch(Source((File(address, "0" * 64),), "x"), tmp_path / "b", server.address))
+    assert not list((tmp_path / "b").iterdir())
+
+
+@pytest.mark.parametrize("name", ["EWT", "UD_Klingon-X", "../UD_English-EWT", "UD_English-EWT/.."])
+def test_unknown_names(name, server, tmp_path):
+    run_here("download", name, "-o", tmp_path, status=2)
+    assert not server.asked and not list(tmp_path.iterdir())
+
+
+def test_the_list_needs_no_network(server):
+    shown = run_here("download", "--list").stdout
+    assert all(name in shown for name in SOURCES) and "r2.15" in shown and not server.asked
+
+
+def test_other_releases_and_addresses():
+    (train, *_) = source_of("UD_Ancient_Greek-PROIEL", "r2.14").files
+    assert train.address == f"{UD}/UD_Ancient_Greek-PROIEL/r2.14/grc_proiel-ud-train.conllu"
+    with pytest.raises(InputError):
+        source_of("UD_English-EWT", "../x")

@@ -1,0 +1,147 @@
+"""`score --html`: what the pages say, and that nothing in them runs or is loaded."""
+
+import json
+from html.parser import HTMLParser
+
+import pytest
+
+from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
+from transition_parser.drawing.reports.page import WORST
+from transition_parser.graphs.conllu import read_conllu
+from transition_parser.graphs.dependency_score import Comparison
+
+ATTACK = "<script>alert(1)</script>"
+
+
+class Page(HTMLParser):
+    """The tags of a page, its text, and the cells that are marked."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags, self.addresses, self.marked, self.text = [], [], [], ""
+        self._in_marked = False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        given = dict(attributes)
+        self.addresses += [name for name in given if name in ("src", "href") or name.startswith("on")]
+        self._in_marked = given.get("class") == "wrong"
+
+    def handle_endtag(self, tag):
+        self._in_marked = False
+
+    def handle_data(self, data):
+        self.text += data
+        if self._in_marked:
+            self.marked.append(data)
+
+
+def conllu(*words: tuple[str, int, str]) -> str:
+    lines = (
+        f"{i}\t{form}\t_\t_\t_\t_\t{head}\t{relation}\t_\t_\n" for i, (form, head, relation) in enumerate(words, 1)
+    )
+    return "".join(lines) + "\n"
+
+
+def page(gold, system, folder, *options) -> Page:
+    report = folder / "report.html"
+    run_here("score", gold, system, "--html", report, *options)
+    return Page(report.read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def parsed(tmp_path):
+    """The sample with other heads and relations: `obj` is called `iobj`, and a form is an attack."""
+    text = SAMPLE.read_text(encoding="utf-8").replace("\tobj\t", "\tiobj\t")
+    path = tmp_path / "parsed.conllu"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_trees_confusions_and_marks_are_those_of_the_files(parsed, tmp_path):
+    shown = page(SAMPLE, parsed, tmp_path)
+    objects = sum(row.deprel == "obj" for sentence in read_conllu(SAMPLE) for row in sentence.words)
+    assert objects > 5 and shown.marked == ["iobj"] * objects
+    assert "script" not in shown.tags and not shown.addresses
+    figures = json.loads(run_here("score", SAMPLE, parsed, "--json").stdout)
+    assert str(figures["las"]) in shown.text and "Most frequent confusions" in shown.text
+    wrong = sum(any(row.deprel == "obj" for row in sentence.words) for sentence in read_conllu(SAMPLE))
+    for length, score in Comparison(list(read_conllu(SAMPLE)), list(read_conllu(parsed))).by_length().items():
+        assert length in shown.text and f"{score.f1:.2f}" in shown.text
+    assert "LAS by words of the sentence" in shown.text
+    assert f"{min(wrong, WORST)} of 64, those with the most wrong arcs first" in shown.text
+
+
+def test_scores_by_distance_add_up():
+    gold = list(read_conllu(SAMPLE))
+    comparison = Comparison(gold, gold)
+    by_distance = comparison.by_distance()
+    assert sum(score.gold for score in by_distance.values()) == len(comparison.gold)
+    assert all(score.f1 == 100.0 for score in by_distance.values())
+    ones = sum(abs(int(r.head) - int(r.id)) == 1 and r.head != "0" for s in gold for r in s.words)
+    assert by_distance["1"].gold == ones and by_distance["root"].gold == len(gold)
+
+
+def test_a_tree_report_of_another_tokenisation(tmp_path):
+    (tmp_path / "gold.conllu").write_text(conllu(("ab", 0, "root"), ("c", 1, "obj")))
+    parsed = conllu(("a", 0, "root"), ("b", 1, "x")) + conllu(("c", 0, "root"))
+    (tmp_path / "parsed.conllu").write_text(parsed)
+    shown = page(tmp_path / "gold.conllu", tmp_path / "parsed.conllu", tmp_path)
+    assert "2 of 2 arcs wrong" in shown.text and shown.marked == ["–", "–", "root", "root"]
+
+
+def test_punctuation_that_does_not_count_is_not_shown_as_wrong(tmp_path):
+    """The gold file says what it is: the parse has no tags."""
+    right, wrong = ((("a", 0, "root"), (".", 1, relation)) for relation in ("punct", "dep"))
+    gold = (conllu(*right) + conllu(("b", 2, "nsubj"), ("c", 0, "root"), (".", 2, "punct"))).replace(
+        ".\t_\t_\t_", ".\t_\t_\t."
+    )
+    (tmp_path / "gold.conllu").write_text(gold)
+    (tmp_path / "parsed.conllu").write_text(
+        conllu(*wrong) + conllu(("b", 2, "obj"), ("c", 0, "root"), (".", 1, "punct"))
+    )
+    files = tmp_path / "gold.conllu", tmp_path / "parsed.conllu"
+    counted, skipped = page(*files, tmp_path), page(*files, tmp_path, "--punct", "skip")
+    assert sorted(counted.marked) == ["1 b", "dep", "obj"] and "2 of 3 arcs wrong" in counted.text
+    assert skipped.marked == ["obj"] and "1 of 2 arcs wrong" in skipped.text
+    assert "but of punctuation" in skipped.text and "but of punctuation" not in counted.text
+
+
+def test_further_parses_of_a_sentence_in_the_gold_file_are_not_shown(tmp_path):
+    """They are not compared either."""
+    first, second = conllu(("a", 0, "root"), ("b", 1, "obj")), conllu(("c", 0, "root"), ("d", 1, "obj"))
+    other = "# nbest = 2/2\n" + conllu(("a", 2, "obj"), ("b", 0, "root"))
+    (tmp_path / "gold.conllu").write_text("# nbest = 1/2\n" + first + other + second)
+    (tmp_path / "parsed.conllu").write_text(first + second.replace("obj", "x"))
+    shown = page(tmp_path / "gold.conllu", tmp_path / "parsed.conllu", tmp_path)
+    assert "1 of 2, those" in shown.text and shown.marked == ["x"] and "c d" in shown.text
+
+
+def test_texts_are_escaped(tmp_path):
+    for name, relation in (("gold", "obj"), ("parsed", ATTACK)):
+        lines = f"# sent_id = {ATTACK}\n" + conllu((ATTACK, 0, "root"), ("\"'&", 1, relation))
+        (tmp_path / f"{name}.conllu").write_text(lines)
+    shown = page(tmp_path / "gold.conllu", tmp_path / "parsed.conllu", tmp_path)
+    assert "script" not in shown.tags and ATTACK in shown.text and not shown.addresses
+
+
+def test_amrs_show_both_graphs_and_what_they_do_not_share(tmp_path):
+    text = SAMPLE_AMR.read_text(encoding="utf-8").replace("want-01", f'want-01 :note "{ATTACK}"', 1)
+    (tmp_path / "parsed.amr").write_text(text, encoding="utf-8")
+    shown = page(SAMPLE_AMR, tmp_path / "parsed.amr", tmp_path)
+    assert "script" not in shown.tags and ATTACK in shown.text and "1 of " in shown.text
+    assert all(name in shown.text for name in ("named entities", "reentrancies", "no wsd", "want-01 :note"))
+
+
+def test_a_large_file_shows_the_worst_alone(tmp_path):
+    sentence = conllu(("a", 0, "root"), ("b", 1, "obj"))
+    (tmp_path / "gold.conllu").write_text(sentence * 300)
+    (tmp_path / "parsed.conllu").write_text(sentence.replace("obj", "x") * 300)
+    shown = page(tmp_path / "gold.conllu", tmp_path / "parsed.conllu", tmp_path)
+    assert shown.tags.count("details") == WORST and "100 of 300" in shown.text
+
+
+def test_a_report_that_cannot_be_written_is_an_error(tmp_path):
+    done = run_here("score", SAMPLE, SAMPLE, "--html", tmp_path / "no" / "report.html", status=2)
+    assert "does not exist" in done.stderr

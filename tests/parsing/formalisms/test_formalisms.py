@@ -1,0 +1,109 @@
+"""What differs between trees and AMRs, without a network."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
+from transition_parser.base.errors import InputError
+from transition_parser.graphs.amr import AmrGraph, Edge
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, formalism_of, formalism_of_files
+from transition_parser.transitions import SYSTEMS
+
+SAMPLES = {TREES: SAMPLE, AMR: SAMPLE_AMR}
+WANT = AmrGraph(
+    ("want-01", "dog", "sleep-01"), frozenset(), (Edge(0, "ARG0", 1), Edge(0, "ARG1", 2), Edge(2, "ARG0", 1))
+)
+
+
+def test_each_system_is_of_one_formalism():
+    assert sorted(name for formalism in FORMALISMS for name in formalism.systems) == sorted(SYSTEMS)
+    assert all(formalism_of(name) is formalism for formalism in FORMALISMS for name in formalism.systems)
+    assert all(formalism.default_system in formalism.systems for formalism in FORMALISMS)
+    with pytest.raises(InputError, match=r"unknown transition system 'arc-fancy': give one of arc-eager, .*, amr$"):
+        formalism_of("arc-fancy")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a.conllu", "# x\n\n1\tHi\t_\t_\t_\t_\t0\troot\t_\t_\n", TREES),
+        ("a.txt", "# ::id a\n(h / hi)\n", AMR),
+        ("a.amr", "", AMR),
+        ("a.amr", "1\tHi", AMR),
+        ("a.txt", "no graph of any kind", TREES),
+        ("a.txt", "", TREES),
+    ],
+)
+def test_what_files_hold(tmp_path, name, text, expected):
+    path = tmp_path / name
+    path.write_text(text)
+    assert formalism_of_files(path) is expected
+    assert formalism_of_files(path, "/dev/null") is expected
+
+
+def test_files_of_two_kinds():
+    assert formalism_of_files(SAMPLE_AMR, SAMPLE_AMR) is AMR
+    with pytest.raises(InputError, match=r"sample\.amr: AMR, but .*sample\.conllu is CoNLL-U: both must be"):
+        formalism_of_files(SAMPLE, "/dev/null", SAMPLE_AMR)
+
+
+@pytest.mark.parametrize("formalism", FORMALISMS)
+def test_a_file_against_itself(formalism):
+    path = str(SAMPLES[formalism])
+    report = formalism.score(path, path)
+    for name in formalism.figures:
+        assert report.figures[name] in (100.0, {"precision": 1.0, "recall": 1.0, "f1": 1.0})
+        assert name in report.text
+    sentences = [sentence.forms for sentence in formalism.read(path)]
+    assert len(sentences) == len(list(formalism.read_graphs(path))) > 50
+
+
+def figures(formalism, counts: list) -> dict:
+    sums = {name: sum(count[name] for count in counts) for name in formalism.sums}
+    return {name: figure(sums) for name, figure in formalism.figures.items()}
+
+
+def test_counts_of_trees():
+    gold = DependencyTree((2, 0, 2), ("nsubj", "root", "obj"))
+    parsed = DependencyTree((2, 0, 1), ("obj", "root", "obj"))
+    counts = [TREES.count(gold, gold), TREES.count(gold, parsed), TREES.count(gold, None)]
+    assert counts[1:] == [{"_words": 3, "_heads": 2, "_labelled": 1}, {"_words": 3, "_heads": 0, "_labelled": 0}]
+    assert figures(TREES, counts) == {"uas": round(500 / 9, 2), "las": round(400 / 9, 2)}
+    assert figures(TREES, []) == {"uas": 0.0, "las": 0.0}
+
+
+def test_counts_of_amrs():
+    parsed = AmrGraph(WANT.labels, frozenset(), WANT.edges[:2])
+    depth = 1100
+    deep = AmrGraph(("x",) * depth, frozenset(), tuple(Edge(i, "ARG0", i + 1) for i in range(depth - 1)))
+    counts = [AMR.count(WANT, graph) for graph in (WANT, parsed, None, deep)]
+    assert [tuple(count.values()) for count in counts] == [(7, 7, 7), (6, 6, 7), (0, 0, 7), (0, 0, 7)]
+    assert figures(AMR, counts) == {"smatch": round(2 * 13 / (13 + 28), 4)}
+    assert figures(AMR, []) == {"smatch": 0.0}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("score", SAMPLE, SAMPLE),
+        ("score", SAMPLE_AMR, SAMPLE_AMR),
+        ("draw", SAMPLE, "-o", "x.svg"),
+        ("draw", SAMPLE_AMR, "-o", "x.svg"),
+        ("oracle", SAMPLE, "--system", "arc-eager"),
+        ("oracle", SAMPLE_AMR, "--system", "amr"),
+    ],
+    ids=lambda command: f"{command[0]}-{command[1].suffix}",
+)
+def test_commands_for_graphs_load_no_torch(command, tmp_path):
+    code = f"""
+import sys
+sys.modules["torch"] = sys.modules["fairseq"] = None  # importing them is an error
+from transition_parser.cli.main import main
+sys.exit(main({[str(part) for part in command]!r}))"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,166 @@
+"""What `Parser.parse` takes, without a model."""
+
+import dataclasses
+import warnings
+from types import MappingProxyType
+
+import pytest
+
+from transition_parser.base.errors import InputError, ParserWarning
+from transition_parser.graphs.bank import AmrEntry
+from transition_parser.graphs.conllu import Row, Sentence
+from transition_parser.parsing.sentences.objects import checked_forms, sentences_from, sentences_of_texts
+
+KINDS = pytest.mark.parametrize("kind", [Sentence, AmrEntry])
+DOGS, CATS = ["Dogs", "bark", "."], ["Cats", "sleep", "."]
+
+
+@KINDS
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("Dogs bark.", [DOGS]),
+        (["Dogs bark.", "Cats sleep."], [DOGS, CATS]),
+        (["Dogs bark.", "Stop"], [DOGS, ["Stop"]]),
+        (["Stop\n"], [["Stop"]]),
+        (["Dogs bark."], [DOGS]),
+        (["Stop", "Go", "Why?"], [["Stop"], ["Go"], ["Why", "?"]]),
+        (("Dogs bark.", "Stop"), [DOGS, ["Stop"]]),
+        ([DOGS, CATS], [DOGS, CATS]),
+        ([tuple(DOGS), CATS], [DOGS, CATS]),
+        ([], []),
+        ("", []),
+        (" \n", []),
+        ([""], []),
+        (["", "Dogs bark.", " ", "Stop"], [DOGS, ["Stop"]]),
+    ],
+    ids=repr,
+)
+def test_what_is_accepted(kind, given, expected):
+    found = sentences_from(given, kind)
+    assert [sentence.forms for sentence in found] == expected
+    assert all(type(sentence) is kind for sentence in found)
+
+
+@KINDS
+def test_lists_may_be_iterators(kind):
+    assert [sentence.forms for sentence in sentences_from(iter(["Dogs bark.", "Stop"]), kind)] == [DOGS, ["Stop"]]
+    assert [sentence.forms for sentence in sentences_from(map(iter, [DOGS, CATS]), kind)] == [DOGS, CATS]
+
+
+@KINDS
+def test_sentences_are_taken_as_they_are(kind):
+    one = kind.from_words(DOGS)
+    found = sentences_from([one, CATS], kind)
+    assert found[0] is one and found[1].forms == CATS
+
+
+def test_a_word_of_a_tree_may_hold_white_space():
+    assert sentences_from([["1 000", "men"]], Sentence)[0].forms == ["1 000", "men"]
+    with pytest.raises(InputError, match=r"sentence 1: word 1 is '1 000': .* white space"):
+        sentences_from([["1 000", "men"]], AmrEntry)
+
+
+@KINDS
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (5, "5 can't be parsed: give a text, a list of texts, a list of lists of words"),
+        (None, "None can't be parsed"),
+        (b"Dogs bark.", r"b'Dogs bark\.' can't be parsed"),
+        ({"Dogs": 1}, "can't be parsed"),
+        (MappingProxyType({"Dogs": 1}), "can't be parsed"),
+        ({"Dogs"}, "can't be parsed"),
+        (Sentence.from_words(DOGS), "can't be parsed"),
+        (AmrEntry.from_words(DOGS), "can't be parsed"),
+        (["Dogs bark.", None], "item 2 is None, not a string: a list of texts holds nothing else"),
+        (["Dogs bark.", DOGS], "item 2 is .*, not a string"),
+        ([DOGS, []], "sentence 2: there are no words in it"),
+        ([DOGS, ["a", ""]], "sentence 2: word 2 is ''"),
+        ([DOGS, ["a", "\u2003"]], r"sentence 2: word 2 is '\\u2003'"),
+        ([DOGS, ["a", 5]], "sentence 2: word 2 is 5, not a string"),
+        ([DOGS, [CATS]], "sentence 2: word 1 is .*, not a string"),
+        ([["a\tb"]], r"sentence 1: word 1 is 'a\\tb'"),
+        ([DOGS, "Cats sleep."], r"item 2 of the list is 'Cats sleep\.': give a text"),
+        ([DOGS, 5], "item 2 of the list is 5: give"),
+        ([DOGS, None], "item 2 of the list is None"),
+        ([DOGS, b"Cats"], "item 2 of the list is b'Cats'"),
+        ("a\0b", "the text holds a zero byte or half of a surrogate pair"),
+        (["Dogs bark.", "a \ud83d"], "text 2 holds a zero byte or half"),
+        ([DOGS, ["a", "\udc80"]], "sentence 2: word 2 holds a zero byte or half"),
+    ],
+    ids=repr,
+)
+def test_what_is_not(kind, given, said):
+    with pytest.raises(InputError, match=said):
+        sentences_from(given, kind)
+
+
+@KINDS
+def test_words_without_a_list_around_them_are_named_in_a_warning(kind):
+    with pytest.warns(ParserWarning, match=r"a list of texts now, here of 3 texts of one word: .* \[\[…\]\]"):
+        sentences_from(DOGS, kind)
+    with warnings.catch_warnings(action="error"):
+        sentences_from(["Dogs bark.", "Stop"], kind)
+        sentences_from(["Stop"], kind)
+        sentences_from(["", "Stop"], kind)
+        sentences_from([DOGS, CATS], kind)
+        list(sentences_of_texts(DOGS, kind))
+
+
+@KINDS
+def test_the_sentences_of_each_text(kind):
+    found = list(sentences_of_texts(iter(["Go. Stop.", "", " \n", "Wait."]), kind))
+    assert [[sentence.forms for sentence in some] for some in found] == [
+        [["Go", "."], ["Stop", "."]],
+        [],
+        [],
+        [["Wait", "."]],
+    ]
+    assert [[sentence.id for sentence in some] for some in found] == [["1", "2"], [], [], ["1"]]
+
+
+@KINDS
+def test_texts_before_one_that_is_none_can_be_taken(kind):
+    texts = sentences_of_texts(["Go.", "", 7], kind)
+    assert [len(next(texts)), len(next(texts))] == [1, 0]
+    with pytest.raises(InputError, match="item 3 is 7, not a string"):
+        next(texts)
+
+
+@pytest.mark.parametrize("given", ["Dogs bark.", b"Go", 5, None, {"Go": 1}, {"Go"}])
+def test_what_are_no_texts(given):
+    with pytest.raises(InputError, match=r"is not a list \(or other iterable\) of texts"):
+        sentences_of_texts(given, Sentence)
+
+
+@pytest.mark.parametrize(
+    ("kind", "other", "said"), [(Sentence, AmrEntry, "into trees"), (AmrEntry, Sentence, "into AMRs")]
+)
+def test_sentences_of_the_other_kind(kind, other, said):
+    with pytest.raises(InputError, match=f"{said}: it takes {kind.__name__}, not {other.__name__}"):
+        sentences_from([DOGS, other.from_words(CATS)], kind)
+
+
+def test_sentences_in_a_stream():
+    assert checked_forms(Sentence.from_words(DOGS), Sentence, 1) == DOGS
+    with pytest.raises(InputError, match=r"x.conllu:7: sentence 3 has no words"):
+        checked_forms(Sentence((), path="x.conllu", line=7), Sentence, 3)
+    with pytest.raises(InputError, match=r"sentence 3: word 2 is empty"):
+        checked_forms(Sentence((Row("1", "a"), Row("2", ""))), Sentence, 3)
+    with pytest.raises(InputError, match=r"sentence 2 is 'Dogs bark', not of the class AmrEntry"):
+        checked_forms("Dogs bark", AmrEntry, 2)
+
+
+@pytest.mark.parametrize("kind", [Sentence, AmrEntry])
+def test_a_sentence_that_is_too_long_is_refused(kind):
+    sentence = dataclasses.replace(kind.from_words(["a"] * 5), path="x.conllu", line=7)
+    assert checked_forms(sentence, kind, 3, longest=5) == ["a"] * 5
+    with pytest.raises(
+        InputError, match=r"x.conllu:7: sentence 3 has 5 words, and may have 4: divide it, or --longest"
+    ):
+        checked_forms(sentence, kind, 3, longest=4)
+    with pytest.raises(InputError, match=r"sentence 1 has 2 words that count as 11, as long words do, and may have 10"):
+        checked_forms(kind.from_words(["a", "b" * 1000]), kind, 1, longest=10)
+    of_text = dataclasses.replace(sentence, spans=((0, 1),) * 5)
+    assert checked_forms(of_text, kind, 3, longest=4) == ["a"] * 5  # its rules of tokens may find some more

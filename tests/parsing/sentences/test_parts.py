@@ -1,0 +1,132 @@
+"""Parts of files: all of them in order give what the whole file gives."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import SAMPLE, SAMPLE_AMR
+from transition_parser.base.errors import InputError, ParserWarning
+from transition_parser.graphs.bank import AmrEntry
+from transition_parser.graphs.conllu import Sentence
+from transition_parser.parsing.sentences.parts import Part, divided, places, read_part, shard
+from transition_parser.parsing.sentences.rows import Reading
+
+TEXT = "\n\nDr. Hale didn't\nsleep. Was she ill?\n\n \nNobody knows. No.\r\nWhy?\n\n\nGo – now!\n\n"
+HEADER = "# AMR release; corpus: x\n\n"
+ROWS = [{"id": 1, "text": "Go now ."}, {"text": None, "id": 2}, {"text": " \n", "id": 3}, {"text": "Hi .\nNo ."}] * 3
+pytestmark = pytest.mark.filterwarnings("ignore:.*is longer than 2 words")
+FILES = {
+    "conllu": (SAMPLE.read_text(encoding="utf-8") + "\n\n", Sentence, Reading()),
+    "bom.conllu": ("\ufeff" + SAMPLE.read_text(encoding="utf-8"), Sentence, Reading()),
+    "amr": (HEADER + SAMPLE_AMR.read_text(encoding="utf-8") + "\n\n" + HEADER, AmrEntry, Reading()),
+    "trees.txt": (TEXT, Sentence, Reading(tokenised=True)),
+    "not tokenised.txt": (TEXT, Sentence, Reading(tokenised=False)),
+    "amrs.txt": (TEXT, AmrEntry, Reading(tokenised=True)),
+    "raw by default.trees.txt": (TEXT, Sentence, Reading()),
+    "raw by default.amrs.txt": (TEXT, AmrEntry, Reading()),
+    "raw.trees.txt": (TEXT, Sentence, Reading(raw=True)),
+    "raw.amrs.txt": (TEXT, AmrEntry, Reading(raw=True)),
+    "raw long.txt": (TEXT, Sentence, Reading(raw=True, longest=2)),
+    "jsonl": ("\n".join(map(json.dumps, ROWS)) + "\n\n", Sentence, Reading(column="text", tokenised=True)),
+    "raw.jsonl": ("\n".join(map(json.dumps, ROWS)), AmrEntry, Reading(column="text", raw=True)),
+}
+ALL = pytest.mark.parametrize("name", FILES)
+
+
+def plain(item) -> tuple:
+    """An item without the places in a text: those of a part begin with the part."""
+    return [(str(s), s.id, s.forms, s.path, s.line) for s in item.sentences], item.kept
+
+
+def read(parts, kind, reading) -> list[tuple]:
+    return [plain(item) for part in parts for item in read_part(part, kind, reading)]
+
+
+def written(name, tmp_path) -> tuple:
+    text, kind, reading = FILES[name]
+    path = tmp_path / f"in.{name}"
+    path.write_bytes(text.encode())
+    return str(path), kind, reading
+
+
+def is_cut_at_sentences(name) -> bool:
+    """False for raw text, which is cut at paragraphs."""
+    return not name.startswith("raw") or name.endswith(".jsonl")
+
+
+@ALL
+@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+def test_all_parts_are_the_file(name, size, tmp_path):
+    path, kind, reading = written(name, tmp_path)
+    whole = read([Part(path)], kind, reading)
+    parts = divided(path, kind, reading, size)
+    assert read(parts, kind, reading) == whole
+    assert [part.count for part in parts] == [len(read([part], kind, reading)) for part in parts]
+    if is_cut_at_sentences(name):
+        assert {part.count for part in parts[:-1]} <= {size}
+    assert all(part.count >= size for part in parts[:-1]) and (size < 1000 or len(parts) == 1)
+
+
+@ALL
+@pytest.mark.parametrize("of", [1, 2, 3, 5, 200])
+def test_all_shards_are_the_files(name, of, tmp_path):
+    path, kind, reading = written(name, tmp_path)
+    other, *_ = written(name, tmp_path / "..")
+    whole = read([Part(path), Part(other)], kind, reading)
+    shards = [shard([path, other], kind, reading, number, of) for number in range(1, of + 1)]
+    assert all(shards)
+    assert [item for parts in shards for item in read(parts, kind, reading)] == whole
+    units = 2 * (sum(1 for _ in places(path, kind, reading)) - 1)
+    sizes = [len(read(parts, kind, reading)) for parts in shards]
+    if is_cut_at_sentences(name):
+        assert sum(sizes) == units and max(sizes) - min(sizes) <= 1
+
+
+@pytest.mark.parametrize("name", ["conllu", "trees.txt", "raw.amrs.txt", "jsonl"])
+def test_errors_of_a_part_name_the_line_of_the_file(name, tmp_path):
+    path, kind, reading = written(name, tmp_path)
+    parts = divided(path, kind, reading, 2)
+    content = bytearray(Path(path).read_bytes())
+    last = parts[-1]
+    content[last.begin.position] = 0xFF
+    Path(path).write_bytes(content)
+    with pytest.raises(InputError, match=rf"{path}:{last.begin.line}: byte 1 of the line is not UTF-8"):
+        read([last], kind, reading)
+    assert content[: last.begin.position].count(b"\n") == last.begin.line - 1
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.conllu", "\n\n"), ("a.amr", HEADER)])
+def test_a_file_without_sentences_is_refused(name, text, tmp_path):
+    path = tmp_path / name
+    path.write_text(text)
+    kind = AmrEntry if name == "a.amr" else Sentence
+    for parts in (divided, lambda *some: shard([some[0]], *some[1:3], 1, 2)):
+        with pytest.raises(InputError, match="the file holds no sentences"):
+            parts(str(path), kind, Reading(), 1)
+
+
+@pytest.mark.parametrize("reading", [Reading(), Reading(raw=True), Reading(tokenised=True)])
+@pytest.mark.parametrize(("name", "text"), [("a.txt", " \n"), ("a", "")])
+def test_text_without_sentences_is_an_empty_part(name, text, reading, tmp_path):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.warns(ParserWarning, match=f"{path}: the file holds no sentences"):
+        (part,) = divided(str(path), Sentence, reading, 1)
+        assert part.count == 0 and read([part], Sentence, reading) == []
+        assert read(shard([str(path)], Sentence, reading, 1, 2), Sentence, reading) == []
+    with pytest.warns(ParserWarning, match=f"{path}: the file holds no sentences"):
+        assert read([Part(str(path))], Sentence, reading) == []
+
+
+def test_a_table_without_rows_has_a_part(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n")
+    reading = Reading(column="x")
+    (part,) = divided(str(path), Sentence, reading, 5)
+    assert part.count == 0 and read([part], Sentence, reading) == read([Part(str(path))], Sentence, reading) == []
+
+
+def test_what_can_be_read_but_once_is_not_divided():
+    with pytest.raises(InputError, match="pipes can't be divided"):
+        divided("-", Sentence, Reading(), 5)

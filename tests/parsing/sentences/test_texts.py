@@ -1,0 +1,217 @@
+"""Sentences that were found in text, as they are parsed and written."""
+
+import warnings
+
+import pytest
+from hypothesis import given
+
+from tests.text.test_tokens import TEXTS
+from transition_parser.base.errors import InputError, ParserWarning
+from transition_parser.graphs.bank import AmrEntry, parse_bank
+from transition_parser.graphs.conllu import Sentence, parse_conllu
+from transition_parser.parsing.sentences import read_amr_sentences, read_sentences
+from transition_parser.parsing.sentences.objects import sentences_from
+
+TEXT = "We can't\nsleep.  Why? (Noise.)\n\nGo now."
+KINDS = pytest.mark.parametrize("kind", [Sentence, AmrEntry])
+READERS = pytest.mark.parametrize("read", [read_sentences, read_amr_sentences])
+
+WRITTEN = """\
+# newpar
+# sent_id = 1
+# text = We can't sleep.
+1\tWe\t_\t_\t_\t_\t_\t_\t_\t_
+2-3\tcan't\t_\t_\t_\t_\t_\t_\t_\t_
+2\tca\t_\t_\t_\t_\t_\t_\t_\t_
+3\tn't\t_\t_\t_\t_\t_\t_\t_\t_
+4\tsleep\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+5\t.\t_\t_\t_\t_\t_\t_\t_\t_
+
+# sent_id = 2
+# text = Why?
+1\tWhy\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+2\t?\t_\t_\t_\t_\t_\t_\t_\t_
+
+# sent_id = 3
+# text = (Noise.)
+1\t(\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+2\tNoise\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+3\t.\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+4\t)\t_\t_\t_\t_\t_\t_\t_\t_
+
+# newpar
+# sent_id = 4
+# text = Go now.
+1\tGo\t_\t_\t_\t_\t_\t_\t_\t_
+2\tnow\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+3\t.\t_\t_\t_\t_\t_\t_\t_\t_
+
+"""
+
+
+def test_what_is_written_of_a_text():
+    assert "".join(map(str, sentences_from(TEXT, Sentence))) == WRITTEN
+
+
+def test_no_space_between_sentences():
+    mark = sentences_from("He left.Why?", Sentence)[0].rows[-1]
+    assert (mark.form, mark.misc) == (".", "SpaceAfter=No")
+
+
+def test_what_is_written_of_a_text_for_amrs():
+    first, *_, last = sentences_from(TEXT, AmrEntry)
+    assert first.metadata == {"id": "1", "snt": "We can't sleep.", "tok": "We ca n't sleep ."}
+    assert last.metadata["snt"] == "Go now."
+
+
+@KINDS
+@given(text=TEXTS)
+def test_spans_are_where_the_words_are(kind, text):
+    if "\0" in text or not text.strip():
+        return
+    sentences = sentences_from(text, kind)
+    for sentence in sentences:
+        assert [text[start:end] for start, end in sentence.spans] == sentence.forms
+    assert "".join(form for sentence in sentences for form in sentence.forms) == "".join(text.split())
+
+
+@given(text=TEXTS)
+def test_what_is_written_can_be_read_and_gives_the_text_back(text):
+    if "\0" in text or not text.strip():
+        return
+    written = "".join(map(str, sentences_from(text, Sentence)))
+    for sentence in parse_conllu(line.encode() for line in written.split("\n")):
+        texts = [c.removeprefix("# text = ") for c in sentence.comments if c.startswith("# text")]
+        covered, spelt = 0, ""
+        for row in sentence.rows:
+            if row.is_range or int(row.id) > covered:
+                spelt += row.form + " " * (row.misc == "_")
+                covered = row.span[1] if row.is_range else int(row.id)
+        assert [spelt.strip()] == texts
+
+
+@KINDS
+def test_the_sentences_of_several_texts_are_numbered_through(kind):
+    sentences = sentences_from(["Go. Stop.", "Wait."], kind)
+    assert [sentence.id for sentence in sentences] == ["1", "2", "3"]
+    assert [sentence.spans[0] for sentence in sentences] == [(0, 2), (4, 8), (0, 4)]
+
+
+@KINDS
+def test_words_and_files_have_no_places_in_a_text(kind):
+    assert sentences_from([["Go", "."]], kind)[0].spans == ()
+
+
+@READERS
+def test_a_file_of_raw_text(read, tmp_path):
+    path = tmp_path / "text.conllu"  # whatever it is called
+    path.write_bytes(("\ufeff" + TEXT.replace("\n", "\r\n")).encode())
+    found = list(read(path, raw=True))
+    assert [sentence.id for sentence in found] == ["1", "2", "3", "4"]
+    assert found[-1].forms == ["Go", "now", "."] and found[-1].path == str(path)
+
+
+@READERS
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"Go.\n\nSt\0op.\n", "x.txt:3: the line holds a zero byte"),
+        (b"Go.\nSt\xffop.\n", "x.txt:2: byte 3 of the line is not UTF-8"),
+    ],
+)
+def test_bad_raw_text(read, content, said, tmp_path):
+    (tmp_path / "x.txt").write_bytes(content)
+    with pytest.raises(InputError, match=said):
+        list(read(tmp_path / "x.txt", raw=True))
+
+
+@READERS
+@pytest.mark.parametrize("content", [b"", b" \n\n"])
+def test_a_file_without_text_has_no_sentences(read, content, tmp_path):
+    (tmp_path / "x.txt").write_bytes(content)
+    with pytest.warns(ParserWarning, match="x.txt: the file holds no sentences"):
+        assert list(read(tmp_path / "x.txt")) == []
+
+
+@READERS
+def test_text_is_raw_unless_it_is_said_to_be_tokenised(read, tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_text("Go. Don't\nstop .\n")
+    assert [s.forms for s in read(path)] == [["Go", "."], ["Do", "n't", "stop", "."]]
+    assert [s.forms for s in read(path, tokenised=True)] == [["Go.", "Don't"], ["stop", "."]]
+    assert [s.forms for s in read(path, tokenised=False)] == [["Go", ".", "Do", "n't"], ["stop", "."]]
+
+
+@READERS
+@pytest.mark.parametrize(
+    ("text", "warns"),
+    [
+        ("She sleeps .\n", True),
+        ("Well , Mr. Hale slept .\nStop !\nHi\n", True),
+        ("She sleeps .\n" * 30, True),
+        ("Well, she sleeps .\n", False),
+        ("She sleeps.\n\nStop !\n", False),
+        ("She sleeps\n", False),
+        ("", False),
+    ],
+)
+def test_raw_text_that_looks_tokenised_is_named_once(read, text, warns, tmp_path):
+    (tmp_path / "x.txt").write_text(text)
+    said = {}
+    for options in ({}, {"raw": True}, {"tokenised": True}, {"tokenised": False}):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            list(read(tmp_path / "x.txt", **options))
+        said[str(options)] = sum("looks tokenised" in str(one.message) for one in caught)
+    assert said == {key: int(warns and key == "{}") for key in said}
+
+
+def test_raw_text_may_look_like_anything(tmp_path):
+    (tmp_path / "x.txt").write_text("# ::id a\n\n# Go.\tNow\n")
+    assert len(list(read_sentences(tmp_path / "x.txt", raw=True))) == 3
+
+
+def test_one_sentence_a_line_has_ranges_too(tmp_path):
+    (tmp_path / "x.txt").write_text("Don't go. Stop.\n")
+    (sentence,) = read_sentences(tmp_path / "x.txt", tokenised=False)
+    assert sentence.forms == ["Do", "n't", "go", ".", "Stop", "."]
+    assert sentence.rows[0][:2] == ("1-2", "Don't") and sentence.comments == ("# text = Don't go. Stop.",)
+
+
+def test_the_error_of_a_long_text_is_short():
+    with pytest.raises(InputError) as caught:
+        sentences_from("a\0" * 100_000, Sentence)
+    assert len(str(caught.value)) < 150
+
+
+def test_entries_can_be_read_back():
+    text = "".join(f"# ::id {e.id}\n# ::snt {e.text}\n\n" for e in sentences_from(TEXT, AmrEntry))
+    assert len(list(parse_bank((line.encode() for line in text.split("\n")), graphs=False))) == 4
+
+
+@READERS
+def test_one_warning_says_where_sentences_are_divided(read, tmp_path):
+    path = tmp_path / "long.txt"
+    path.write_text("Go. Stop it. 1 2 3 4 5 6 7 8 9")
+    with pytest.warns(ParserWarning) as warned:
+        found = list(read(path, raw=True, longest=4))
+    assert [sentence.forms for sentence in found[2:]] == [["1", "2", "3", "4"], ["5", "6", "7", "8"], ["9"]]
+    assert len(warned) == 1
+    assert str(warned[0].message).startswith(f"{path}: sentence 3 is longer than 4 words: it is divided there")
+
+
+@READERS
+@pytest.mark.parametrize("tokenised", [True, False])
+def test_a_line_that_is_one_long_sentence_is_refused(read, tokenised, tmp_path):
+    path = tmp_path / "long.txt"
+    path.write_text("a b c\nb c d e f")
+    with pytest.raises(InputError, match=rf"{path}:2: the line has more than 4 words.*--longest N"):
+        list(read(path, tokenised, longest=4))
+
+
+@KINDS
+def test_texts_in_memory_are_divided_too(kind):
+    with pytest.warns(ParserWarning, match=r"the text: sentence 2 is longer than 3 words"):
+        found = sentences_from("Go. 1 2 3 4", kind, longest=3)
+    assert [sentence.forms for sentence in found] == [["Go", "."], ["1", "2", "3"], ["4"]]
+    assert [sentence.id for sentence in found] == ["1", "2", "3"]

@@ -1,0 +1,147 @@
+"""Several parses of one sentence: each another graph, best first, with probabilities."""
+
+import math
+import pickle
+from dataclasses import dataclass
+from itertools import pairwise
+
+import pytest
+
+from tests.conftest import SAMPLE, SAMPLE_AMR
+from tests.small_models import make_folder, make_model, make_task
+from transition_parser import Parser
+from transition_parser.base.errors import InputError
+from transition_parser.parsing.alternatives import Ranked, ranked
+
+BEAM, NBEST = 6, 4
+MODELS = {"en-ewt": SAMPLE, "en-amr": SAMPLE_AMR}
+
+
+@dataclass(frozen=True)
+class Letters(Ranked):
+    """A graph whose parts are letters."""
+
+    text: str
+    letter_scores: tuple[float, ...]
+
+    def graph_key(self):
+        return self.text
+
+    def parts(self):
+        return {"letter_scores": list(self.text)}
+
+
+def test_derivations_of_one_graph_are_merged_by_hand():
+    best = ranked(
+        [
+            Letters("ab", (0.5, 0.8), probability=0.4),
+            Letters("ac", (1.0, 0.1), probability=0.2),
+            Letters("ab", (0.9, 0.2), probability=0.1),
+            Letters("cd", (0.3, 0.3), probability=0.1),
+        ],
+        2,
+    )
+    assert [parse.text for parse in best.ranked] == ["ab", "ac"]
+    assert [parse.probability for parse in best.ranked] == pytest.approx([0.5, 0.2])
+    assert [parse.place for parse in best.ranked] == [(1, 2), (2, 2)]
+    # found: 0.8. Of a, 0.7, and its mean confidence (0.4 * 0.5 + 0.2 * 1.0 + 0.1 * 0.9) / 0.7 of the other 0.2
+    a = 0.7 + 0.2 * 0.49 / 0.7
+    b = 0.5 + 0.2 * (0.4 * 0.8 + 0.1 * 0.2) / 0.5
+    c = 0.3 + 0.2 * (0.2 * 0.1 + 0.1 * 0.3) / 0.3
+    assert best.letter_scores == pytest.approx((a, b))
+    assert best.alternatives[0].letter_scores == pytest.approx((a, c))
+    assert best.alternatives[0].alternatives == ()
+
+
+def test_probabilities_too_small_to_be_numbers():
+    best = ranked([Letters("ab", (0.5, 0.2), probability=0.0), Letters("ac", (0.7, 0.2), probability=0.0)], 5)
+    assert best.letter_scores == pytest.approx((0.6, 0.2)) and len(best.alternatives) == 1
+
+
+def test_rounding_gives_no_more_than_the_whole():
+    best = ranked([Letters("a", (1.0,), probability=0.75), Letters("b", (1.0,), probability=0.5)], 5)
+    assert sum(parse.probability for parse in best.ranked) == pytest.approx(1.0)
+    assert best.letter_scores == pytest.approx((0.6,))
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def parsed(request) -> tuple:
+    """A model's name, sentences, a parser of several parses, and these."""
+    parser = Parser.load(request.param, BEAM, precision="fp32", threads=1, nbest=NBEST)
+    sentences = list(parser.read(MODELS[request.param]))[:24]
+    return request.param, sentences, parser, parser.parse(sentences)
+
+
+def test_graphs_are_different_and_ranked(parsed):
+    _, _, parser, parses = parsed
+    assert sum(len(parse.ranked) == NBEST for parse in parses) > len(parses) // 2
+    for parse in parses:
+        places = [(rank, len(parse.ranked)) for rank in range(1, len(parse.ranked) + 1)]
+        assert [one.place for one in parse.ranked] == places and len(places) <= NBEST
+        assert len({one.graph_key() for one in parse.ranked}) == len(places)
+        # as search ranks: log-probability / (actions + 1) ** P
+        ranks = [one.score * (len(one.actions) + 1) ** (1 - parser.lenpen) for one in parse.ranked]
+        assert all(a >= b - 1e-9 for a, b in pairwise(ranks))
+
+
+def test_probabilities_sum_to_1_at_most(parsed):
+    *_, parses = parsed
+    for parse in parses:
+        assert sum(one.probability for one in parse.ranked) <= 1 + 1e-9
+        for one in parse.ranked:  # that of its best derivation at least
+            assert one.probability >= math.exp(one.score * (len(one.actions) + 1)) * (1 - 1e-6)
+            for name in one.parts():
+                assert all(0 <= score <= 1 for score in getattr(one, name))
+
+
+def test_the_first_is_the_parse_without_alternatives(parsed):
+    name, sentences, _, parses = parsed
+    plain = Parser.load(name, BEAM, precision="fp32", threads=1).parse(sentences)
+    assert [parse.actions for parse in plain] == [parse.actions for parse in parses]
+    assert all(parse.place is None and parse.alternatives == () for parse in plain)
+    few = Parser.load(name, BEAM, precision="fp32", threads=1, nbest=2).parse(sentences)
+    for one, other in zip(few, parses, strict=True):
+        assert [p.actions for p in one.ranked] == [p.actions for p in other.ranked[:2]]
+
+
+def test_alternatives_do_not_depend_on_the_batch(parsed):
+    name, sentences, _, parses = parsed
+    alone = Parser.load(name, BEAM, 1, precision="fp32", threads=1, nbest=NBEST).parse(sentences)
+    for one, other in zip(alone, parses, strict=True):
+        assert [p.actions for p in one.ranked] == [p.actions for p in other.ranked]
+        assert [p.probability for p in one.ranked] == pytest.approx([p.probability for p in other.ranked], rel=1e-3)
+
+
+def test_a_parser_keeps_its_nbest(parsed):
+    _, sentences, parser, parses = parsed
+    again = pickle.loads(pickle.dumps(parser)).parse(sentences[:3])
+    assert [[p.actions for p in parse.ranked] for parse in again] == [
+        [p.actions for p in parse.ranked] for parse in parses[:3]
+    ]
+
+
+def test_alternatives_of_an_ensemble():
+    parser = Parser.load("en-ewt", 4, precision="fp32", others=["en-ewt"], nbest=3)
+    alone = Parser.load("en-ewt", 4, precision="fp32", nbest=3)
+    words = "I saw the man with the telescope .".split()
+    (together,), (one,) = parser.parse([words]), alone.parse([words])
+    assert [p.actions for p in together.ranked] == [p.actions for p in one.ranked]
+    assert len(one.ranked) == 3
+
+
+def test_too_many():
+    with pytest.raises(InputError, match="5 parses of a sentence need a beam of 5 at least, not 4"):
+        Parser.load("en-ewt", 4, nbest=5)
+    with pytest.raises(InputError, match="nbest must be 1 or more"):
+        Parser.load("en-ewt", nbest=0)
+
+
+def test_a_model_of_whole_trees_has_one(tmp_path):
+    task = make_task(make_folder("arc-hybrid-swap", tmp_path / "data"))
+    model = make_model("heads", task.resources).plain
+    (one,), (parse,) = (
+        Parser(model, task.resources, precision="fp32", nbest=nbest).parse([["She", "sleeps", "."]]) for nbest in (1, 3)
+    )
+    assert one.place is None and parse.place == (1, 1) and parse.alternatives == () and parse.tree == one.tree
+    assert 0 < one.probability == pytest.approx(math.prod(one.arc_scores))
+    assert parse.probability == pytest.approx(one.probability)

@@ -1,0 +1,225 @@
+"""The Python API."""
+
+import math
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.conftest import SAMPLE, SAMPLE_AMR
+from tests.small_models import encode
+from transition_parser import Parser
+from transition_parser.base.errors import InputError
+from transition_parser.graphs.bank import parse_bank
+from transition_parser.graphs.conllu import parse_conllu, read_conllu
+from transition_parser.modules.packing import has_fast_bf16
+from transition_parser.parsing import parser as parser_module
+from transition_parser.parsing.search import search
+from transition_parser.storage.checkpoints import load_model
+from transition_parser.text import pieces as pieces_module
+from transition_parser.text.pieces import normalise
+
+
+@pytest.fixture(scope="module")
+def parser(checkpoint) -> Parser:
+    return Parser.load(checkpoint)
+
+
+def test_all_kinds_of_input(parser):
+    words = ["Dogs", "bark", "."]
+    (a,) = parser.parse(["Dogs bark."])
+    (b,) = parser.parse("Dogs bark.")
+    (c,) = parser.parse([words])
+    assert a.tree == b.tree == c.tree and len(a.tree) == len(a.arc_scores) == 3
+    sentences = list(read_conllu(SAMPLE))
+    from_path, from_objects = parser.parse(Path(SAMPLE)), parser.parse(sentences)
+    assert [p.tree for p in from_path] == [p.tree for p in from_objects]
+    assert [p.sentence.id for p in from_path] == [s.id for s in sentences]
+    assert parser.parse([]) == []
+    assert [p.tree for p in parser.parse(s.forms for s in sentences)] == [p.tree for p in from_path]
+
+
+@pytest.mark.parametrize("text", [[["a"], []], [["", "b"]], [["a\tb"]]])
+def test_what_is_no_sentence(parser, text):
+    with pytest.raises(InputError, match=r"no words|word \d is"):
+        parser.parse(text)
+
+
+def test_scores_are_probabilities_of_the_derivation(parser):
+    for parse in parser.parse(Path(SAMPLE))[:10]:
+        assert parse.tree.why_invalid() is None
+        assert all(0.0 < score <= 1.0 for score in parse.arc_scores)
+        arcs = sum(math.log(score) for score in parse.arc_scores)
+        assert arcs >= parse.score * (len(parse.actions) + 1) - 1e-4
+
+
+def test_a_wider_beam_scores_no_worse_in_a_fixed_length(checkpoint):
+    greedy, wide = (Parser.load(checkpoint, beam=beam).parse(Path(SAMPLE)) for beam in (1, 8))
+    pairs = [(g.score, w.score) for g, w in zip(greedy, wide) if len(g.actions) == len(w.actions)]
+    assert sum(w > g + 1e-6 for g, w in pairs) > 0
+    assert sum(w < g - 1e-6 for g, w in pairs) <= len(pairs) // 10  # beam search may lose the greedy path
+
+
+def test_an_exhaustive_beam_finds_the_best_derivation(parser):
+    """A beam that holds every derivation of two words: nothing scores better than what it returns."""
+    found = search(parser.model, encode(parser, [["Stop", "!"]]), beam=2000, nbest=2000)[0]
+    scores = [hypothesis.score for hypothesis in found]
+    assert scores == sorted(scores, reverse=True)
+    assert len({tuple(h.tokens) for h in found}) == len(found)
+    total = sum(math.exp(sum(h.step_scores)) for h in found)
+    assert total == pytest.approx(1.0, abs=1e-3)  # all derivations together are the whole probability
+
+
+def test_bad_options(checkpoint):
+    with pytest.raises(InputError, match="beam"):
+        Parser.load(checkpoint, beam=0)
+    for lenpen in (-1.0, float("nan"), float("inf")):
+        with pytest.raises(InputError, match="lenpen must be a number of 0 or more"):
+            Parser.load(checkpoint, lenpen=lenpen)
+
+
+def test_threads_and_batches_change_no_parse():
+    sentences = list(read_conllu(SAMPLE))
+    alone = Parser.load("en-ewt", beam=4, precision="fp32", threads=1)
+    before = torch.get_num_threads()
+    expected = alone.parse(sentences)
+    for threads, batch_tokens in ((3, None), (2, 150), (9, 600)):
+        parser = Parser.load("en-ewt", 4, batch_tokens, precision="fp32", threads=threads)
+        found = parser.parse(sentences)
+        assert [p.tree for p in found] == [p.tree for p in expected]
+        assert [p.score for p in found] == pytest.approx([p.score for p in expected], abs=1e-4)
+    assert torch.get_num_threads() == before
+
+
+def test_an_unfinished_stream_gives_the_threads_back():
+    before = torch.get_num_threads()
+    stream = Parser.load("en-ewt", threads=3).parse_stream(list(read_conllu(SAMPLE)))
+    next(stream)
+    stream.close()
+    assert torch.get_num_threads() == before
+
+
+def test_streams_that_overlap_leave_the_process_as_it_was():
+    before = torch.get_num_threads(), sys.getswitchinterval()
+    streams = [Parser.load("en-ewt", threads=3).parse_stream(list(read_conllu(SAMPLE))) for _ in range(2)]
+    for stream in streams:
+        next(stream)
+    assert sys.getswitchinterval() < before[1]
+    for stream in streams:  # the first to begin is the first to end
+        stream.close()
+    assert (torch.get_num_threads(), sys.getswitchinterval()) == before
+
+
+def test_a_stream_within_another_leaves_it_its_threads():
+    inner, outer = (Parser.load("en-ewt", threads=n).parse_stream(list(read_conllu(SAMPLE))) for n in (4, 9))
+    next(outer)
+    assert torch.get_num_threads() == 2  # for each of four batches
+    next(inner)
+    assert torch.get_num_threads() == 1
+    inner.close()
+    assert torch.get_num_threads() == 2
+    outer.close()
+
+
+@pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
+def test_int8_parses_nearly_alike(model, path):
+    some = list(Parser.load(model).read(path))[:20]
+    full, small = (Parser.load(model, precision=p).parse(some) for p in ("fp32", "int8"))
+    same = sum(a.actions == b.actions for a, b in zip(full, small, strict=True))
+    assert same > len(some) // 2
+    layers = [type(m).__module__ for m in Parser.load(model, precision="int8").model.modules()]
+    assert any("quantized" in name for name in layers)
+
+
+@pytest.mark.skipif(not has_fast_bf16(torch.device("cpu")), reason="bf16 is slow here")
+def test_bf16_packs_its_own_copy_and_parses_nearly_alike():
+    some = list(read_conllu(SAMPLE))[:40]
+    model, resources = load_model("en-ewt")
+    full, half = (Parser(model, resources, precision=p) for p in ("fp32", "bf16"))
+    assert {p.dtype for p in model.parameters()} == {torch.float}
+    for part in (half.model.encoder, half.model.decoder):
+        assert "_PackedLinear" in {type(m).__name__ for m in part.modules()}
+    assert "_PackedLinear" not in {type(m).__name__ for m in model.modules()}
+    heads = [[head for parse in parser.parse(some) for head in parse.tree.heads] for parser in (full, half)]
+    assert sum(a == b for a, b in zip(*heads, strict=True)) >= 0.97 * len(heads[0])
+
+
+@pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
+def test_words_and_their_pieces_are_read_alike(model):
+    """Parsing reads words; fairseq's programs read the words that their piece ids spell."""
+    resources = Parser.load(model).resources
+    sentences = [
+        ["Dogs", "bark"],
+        ["antidisestablishmentarianism"],
+        ["☃", "1 000", "a▁b"],
+        ["She", "sleeps", "today", "."],
+    ]
+    normalised = [[normalise(word) for word in words] for words in sentences]
+    found = resources.encode_all(normalised)
+    assert [t.tolist() for t in found] == [resources.encode(words).tolist() for words in sentences]
+    assert [resources.words(t.tolist()) for t in found] == normalised
+    ids = torch.nn.utils.rnn.pad_sequence(found, True, resources.source_dictionary.pad())
+    features = resources.features_of(normalised), resources.features(ids)
+    assert (features[0] is None) == (features[1] is None) == (not resources.table.has_features)
+    assert features[0] is None or torch.equal(*features)
+
+
+def test_words_are_normalised_once(monkeypatch):
+    counted = []
+    monkeypatch.setattr(parser_module, "normalise", lambda word: counted.append(word) or normalise(word))
+    monkeypatch.setattr(pieces_module, "normalise", lambda word: pytest.fail(f"{word} is normalised again"))
+    Parser.load("en-amr").parse([["Dogs", "bark"], ["They", "sleep"]])
+    assert counted == ["Dogs", "bark", "They", "sleep"]
+
+
+@pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
+def test_threads_that_share_a_parser_get_the_parses_of_one(model, path):
+    """Each parses the same sentences, from another one on; so do a text, and a stream that is left half read."""
+    parser = Parser.load(model, precision="fp32", threads=2)
+    sentences = list(parser.read(path))[:24]
+    expected = {id(parse.sentence): parse.actions for parse in parser.parse(sentences)}
+    of_text = [parse.actions for parse in parser.parse("He ran. Why did she sleep?")]
+    before = torch.get_num_threads(), sys.getswitchinterval()
+
+    def parse_from(start: int) -> bool:
+        own = sentences[start:] + sentences[:start]
+        stream = parser.parse_stream(own, chunk=5)
+        half_read = [next(stream).actions for _ in range(3)]
+        stream.close()
+        found = [parse.actions for parse in parser.parse(own)]
+        texts = [parse.actions for parse in parser.parse("He ran. Why did she sleep?")]
+        right = [expected[id(sentence)] for sentence in own]
+        return found == right and half_read == right[:3] and texts == of_text
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(parse_from, range(0, 24, 4)))
+    assert (torch.get_num_threads(), sys.getswitchinterval()) == before
+
+
+def test_sentences_to_text():
+    """One parse for each string, whatever full stops it holds; joined they are a file."""
+    texts = ["She ran. He slept.", " Don't\n go! "]
+    for model, read in (("en-ewt", parse_conllu), ("en-amr", parse_bank)):
+        parser = Parser.load(model)
+        found = parser.parse_sents(texts)
+        assert len(found) == 2 and parser.parse_sents([]) == []
+        assert parser.parse_sents([texts[0], " \n", ""]) == [found[0], "", ""]
+        again = list(read("".join(found).encode().splitlines(keepends=True)))
+        assert [entry.forms for entry in again] == [["She", "ran", ".", "He", "slept", "."], ["Do", "n't", "go", "!"]]
+        assert [str(entry) for entry in again] == found
+        assert "Don't go!\n" in found[1]
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ("She ran.", "'She ran.' is not a list of sentences"),
+        (["a", 7], "sentence 2 is 7, not a string"),
+        (["a\0"], "sentence 1 holds a zero byte"),
+    ],
+)
+def test_what_are_no_sentences_for_parse_sents(parser, given, problem):
+    with pytest.raises(InputError, match=problem):
+        parser.parse_sents(given)

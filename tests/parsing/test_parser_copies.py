@@ -1,0 +1,107 @@
+"""Parsers that are copied, pickled, and sent to other processes."""
+
+import copy
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
+from transition_parser import Parser
+from transition_parser.base.errors import InputError
+from transition_parser.storage.checkpoints import load_model
+
+PATHS = {"en-ewt": SAMPLE, "en-amr": SAMPLE_AMR}
+PRECISIONS = pytest.mark.parametrize("precision", ["fp32", "bf16", "int8"])
+
+
+def some_parses(parser: Parser, model: str) -> list[tuple]:
+    sentences = list(parser.read(PATHS[model]))[:5]
+    return [(parse.actions, parse.score) for parse in parser.parse(sentences)]
+
+
+@PRECISIONS
+@pytest.mark.parametrize("model", PATHS)
+@pytest.mark.parametrize("copied", [copy.deepcopy, copy.copy, lambda parser: pickle.loads(pickle.dumps(parser))])
+def test_a_copy_parses_alike(model, precision, copied):
+    for parser in (Parser.load(model, 2, 500, precision=precision), Parser(*load_model(model), precision=precision)):
+        other = copied(parser)
+        assert other.model is not parser.model
+        assert (other.beam, other.batch_tokens, other.threads) == (parser.beam, parser.batch_tokens, parser.threads)
+        assert some_parses(other, model) == some_parses(parser, model)
+
+
+def in_another_process(parser: Parser, sentences: list) -> list[tuple]:
+    return [(parse.actions, parse.score) for parse in parser.parse(sentences)]
+
+
+@pytest.mark.parametrize("from_disk", [True, False])
+def test_another_process_parses_alike(from_disk):
+    parser = Parser.load("en-ewt") if from_disk else Parser(*load_model("en-ewt"))
+    sentences = list(parser.read(SAMPLE))[:5]
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found = pool.apply(in_another_process, (parser, sentences))
+    assert found == in_another_process(parser, sentences)
+
+
+def test_a_loaded_parser_is_pickled_as_its_path_and_options(checkpoint, tmp_path, monkeypatch):
+    run_here("export", checkpoint, "-o", tmp_path / "model")
+    monkeypatch.chdir(tmp_path)
+    pickled = pickle.dumps(Parser.load("model", beam=3))
+    assert len(pickled) < 1000
+    monkeypatch.chdir("/")
+    assert pickle.loads(pickled).beam == 3
+    (tmp_path / "model").rename(tmp_path / "moved")
+    with pytest.raises(InputError, match=r"model: no such checkpoint"):
+        pickle.loads(pickled)
+
+
+def test_what_is_done_to_the_model_later_does_not_reach_the_parser():
+    model, resources = load_model("en-ewt")
+    parser = Parser(model, resources, precision="bf16")
+    expected = some_parses(parser, "en-ewt")
+    with torch.no_grad():
+        for weights in model.parameters():
+            weights.zero_()
+    assert some_parses(parser, "en-ewt") == some_parses(copy.deepcopy(parser), "en-ewt") == expected
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("name", ["decoder.output.weight", "encoder.rescan.project.bias"])
+def test_weights_that_are_no_numbers_are_refused(name, value):
+    model, resources = load_model("en-ewt")
+    with torch.no_grad():
+        model.state_dict()[name].view(-1)[-1] = value
+    with pytest.raises(InputError, match=rf"the weights {name} of the model are not all finite numbers"):
+        Parser(model, resources)
+
+
+def test_weights_that_overflow_in_half_precision_are_not_used():
+    model, resources = load_model("en-ewt")
+    with torch.no_grad():
+        model.state_dict()["decoder.output.weight"].view(-1)[0] = torch.finfo(torch.float32).max  # inf in bf16
+    with pytest.raises(InputError, match=r"decoder\.output\.weight"):
+        Parser(model, resources, precision="bf16")
+
+
+def test_a_parser_changes_no_setting_of_the_process():
+    """Neither the environment nor the allocator, nor threads: these belong to the program that uses it."""
+    code = f"""
+import os, sys, torch
+from transition_parser.base import process
+asked = []
+real = process._of_glibc
+process._of_glibc = lambda name: asked.append(name) or real(name)
+before = dict(os.environ), torch.get_num_threads(), sys.getswitchinterval()
+from transition_parser import Parser
+from pathlib import Path
+assert len(Parser.load("en-ewt", threads=2).parse(Path({str(SAMPLE)!r}))) == 64
+assert (dict(os.environ), torch.get_num_threads(), sys.getswitchinterval()) == before
+assert "mallopt" not in asked, asked
+"""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ONEDNN")}
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, env=environment | {"PYTHONPATH": str(ROOT)})

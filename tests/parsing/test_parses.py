@@ -1,0 +1,406 @@
+"""Parses from derivations, without a network: as entries, text, dictionaries, pictures, documents of spaCy."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import penman
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from penman.models.amr import model as amr_of_penman
+
+from tests.amr_walks import FORMS, LEXICON, legal_actions
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
+from tests.states.test_machine import SPECIAL
+from transition_parser.base.errors import InputError
+from transition_parser.graphs.amr import AmrGraph, Edge
+from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
+from transition_parser.graphs.conllu import Row, Sentence, parse_conllu, read_conllu
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.graphs.tree_text import MOST_DRAWN, arc_levels, tree_text
+from transition_parser.parsing.alternatives import Place
+from transition_parser.parsing.parses import AmrParse, Parse, replay_amr
+from transition_parser.parsing.search import Hypothesis
+from transition_parser.states.table import ActionTable
+from transition_parser.text.pieces import normalise
+from transition_parser.transitions import make_system
+
+DERIVATION = "SHIFT COPY_LEMMA SHIFT COPY_SENSE01 ROOT LA(ARG0) REDUCE SHIFT MERGE ENTITY(city) RA(ARG1) REDUCE CLOSE"
+WIKI = {'city "New" "York"': '"New_York_City"', '"New" "York"': '"New_York_(state)"', '"Ann"': '"Ann_B"'}
+
+
+def parse_of(sentence: str, derivation: str, metadata: dict[str, str] | None = None, wiki=None) -> AmrParse:
+    actions = derivation.split()
+    kinds = "SHIFT MERGE COPY_LEMMA COPY_SENSE01 COPY_WORD ENTITY(x) LA(x) RA(x) REDUCE SWAP ROOT CLOSE PRED(x)"
+    tokens = [*SPECIAL, *dict.fromkeys([*actions, *kinds.split()])]
+    table = ActionTable(make_system("amr"), tokens)
+    hypothesis = Hypothesis([tokens.index(action) for action in actions], [-0.5] * len(actions), -0.25)
+    words = [normalise(word) for word in sentence.split()]
+    return replay_amr(table, AmrEntry.from_words(sentence.split(), metadata), words, hypothesis, wiki)
+
+
+def test_a_derivation_becomes_an_entry():
+    parse = parse_of("She likes New York", DERIVATION, {"id": "a", "note": "x"}, WIKI)
+    assert str(parse.annotated(marks=True)) == (
+        "# ::id a\n# ::note x\n# ::snt She likes New York\n# ::tok She likes New York\n"
+        "# ::alignments 0-1|0.0 1-2|0 2-4|0.1+0.1.0+0.1.0.0+0.1.0.1\n"
+        "# ::node\t0\tlike-01\t1-2\n# ::node\t0.0\tshe\t0-1\n# ::node\t0.1\tcity\t2-4\n"
+        '# ::node\t0.1.0\tname\t2-4\n# ::node\t0.1.0.0\t"New"\t2-4\n# ::node\t0.1.0.1\t"York"\t2-4\n'
+        "(l / like-01~e.1\n      :ARG0 (s / she~e.0)\n      :ARG1 (c / city~e.2,3\n"
+        '            :wiki "New_York_City"\n            :name (n / name~e.2,3\n'
+        '                  :op1 "New"~e.2,3\n                  :op2 "York"~e.2,3)))\n\n'
+    )
+
+
+@pytest.mark.parametrize("marks", [True, False])
+def test_what_is_written_is_read_back(marks):
+    parse = parse_of("She likes New York", DERIVATION, wiki=WIKI)
+    entry = parse.annotated(scores=True, actions=True, marks=marks)
+    again = parse_entry(str(entry).strip().split("\n"))
+    assert sorted(zip(again.graph.labels, again.alignments)) == sorted(zip(parse.graph.labels, parse.alignments))
+    assert again.metadata["parse_score"] == "-0.2500" and again.metadata["actions"] == DERIVATION
+    assert list(again.wiki.values()) == ['"New_York_City"']
+    assert "wiki" not in str(parse.annotated(wiki=False)) and not parse.annotated(wiki=False).wiki
+
+
+@given(st.data())
+def test_an_entry_is_what_reading_its_text_gives(data):
+    words = data.draw(st.lists(st.sampled_from(FORMS), min_size=1, max_size=5))
+    system = make_system("amr", lexicon=LEXICON)
+    state = system.initial(system.read(words))
+    while not system.is_final(state):
+        state = system.apply(state, data.draw(st.sampled_from(legal_actions(system, state))))
+    graph = system.result(state)
+    wiki = {node: '"Berlin"' for node in range(len(graph)) if node not in graph.constants and node % 3 == 0}
+    parse = AmrParse(AmrEntry.from_words(words), graph, tuple(system.alignments(state)), wiki, (), 0.0)
+    entry = parse.annotated(marks=True)
+    again = parse_entry(str(entry).strip().split("\n"))
+    for name in ("graph", "variables", "alignments", "wiki", "paths", "penman", "comments"):
+        assert getattr(again, name) == getattr(entry, name), name
+    plain = parse.annotated()
+    assert (plain.graph, plain.comments) == (entry.graph, entry.comments) and "~e." not in plain.penman
+
+
+@pytest.mark.parametrize("depth", [900, 1500])
+def test_a_deeply_nested_graph_is_written_or_named(depth):
+    edges = tuple(Edge(node, "ARG0", node + 1) for node in range(depth - 1))
+    graph = AmrGraph(("thing",) * depth, frozenset(), edges)
+    parse = AmrParse(AmrEntry.from_words(["x"], {"id": "deep"}), graph, ((0,),) * depth, {}, (), 0.0)
+    if depth < 1000:
+        assert parse_entry(str(parse.annotated()).strip().split("\n")).graph == graph
+    else:
+        with pytest.raises(InputError, match="sentence deep: the graph would be written more than 1000 levels deep"):
+            parse.annotated()
+
+
+def test_what_an_earlier_parse_wrote_is_replaced():
+    old = {"id": "a", "alignments": "0-1|0.9", "node": "0\tx", "actions": "SHIFT", "parse_score": "-9", "date": "2020"}
+    text = str(parse_of("She likes New York", DERIVATION, old).annotated())
+    assert text.count("::alignments") == 1 and "::actions" not in text and "::parse_score" not in text
+    assert "0.9" not in text and "# ::date 2020\n" in text
+
+
+@pytest.mark.parametrize(
+    ("sentence", "concept", "known", "expected"),
+    [
+        ("New York", "city", WIKI, {0: '"New_York_City"'}),  # by concept and name
+        ("New York", "state", WIKI, {0: '"New_York_(state)"'}),  # by name
+        ("New Rome", "city", WIKI, {0: "-"}),  # unknown
+        ("New York", "city", {}, {}),  # training has no :wiki at all
+        ("New York", "city", None, {}),
+    ],
+)
+def test_wiki(sentence, concept, known, expected):
+    assert parse_of(sentence, f"SHIFT MERGE ENTITY({concept}) ROOT CLOSE", wiki=known).wiki == expected
+
+
+def test_the_network_s_spelling_of_words_is_not_that_of_the_entry():
+    parse = parse_of("a▁b", "SHIFT ENTITY(thing) ROOT CLOSE")
+    assert parse.graph.labels[2] == '"a_b"' and parse.annotated().forms == ["a▁b"]
+
+
+# --- trees, and what both kinds of parses have ---------------------------------------------------------
+
+CONTRACTED = """# sent_id = a
+# text = Don't go!
+1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\t_
+1\tDo\tdo\tAUX\tVBP\tMood=Imp\t_\t_\t_\t_
+2\tn't\t_\t_\t_\t_\t_\t_\t_\t_
+3\tgo\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+4\t!\t_\tPONCT\t_\t_\t_\t_\t_\t_
+"""
+
+
+def contracted() -> Parse:
+    (sentence,) = parse_conllu(CONTRACTED.encode().splitlines(keepends=True))
+    tree = DependencyTree((3, 3, 0, 3), ("aux", "advmod", "root", "punct"))
+    tags, lemmas = ("X", "PART", "VERB", "PUNCT"), ("x", "not", "go", "!")
+    return Parse(sentence, tree, (0.5, 1.0, 0.25, 0.75), (), -0.5, tags, lemmas)
+
+
+def random_tree(draw, n: int) -> DependencyTree:
+    """Of n words; most are not projective."""
+    order = draw(st.permutations(range(1, n + 1)))
+    heads = [0] * n
+    for i, word in enumerate(order[1:], 1):
+        heads[word - 1] = order[draw(st.integers(0, i - 1))]
+    return DependencyTree(tuple(heads), tuple("root" if not head else f"r{head}" for head in heads))
+
+
+def test_conllu_keeps_what_the_sentence_has_and_adds_what_it_lacks():
+    (written,) = parse_conllu(contracted().to_conllu(scores=True).encode().splitlines(keepends=True))
+    assert [row.upos for row in written.words] == ["AUX", "PART", "VERB", "PONCT"]
+    assert written.tree() == contracted().tree and written.comment("parse_score") == "-0.5000"
+    assert contracted().to_conllu() == str(contracted().annotated())
+
+
+PARSED_BEFORE = """# sent_id = a
+# genre = news
+# nbest = 1/2
+# score = 0.9
+# parse_score = -0.1
+# actions = SHIFT
+1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+1\tDo\tdo\tAUX\tVBP\tMood=Imp\t0\troot\t0:root\tArcScore=0.9
+2\tn't\tn't\t_\t_\t_\t1\tadvmod\t1:advmod|2.1:advmod\tGloss=ne|ArcScore=0.8
+2.1\tyou\tyou\tPRON\t_\t_\t_\t_\t1:nsubj\t_
+3\tgo\t_\tVERB\t_\t_\t1\tdep\t1:dep\tArcScore=0.7|Gloss=aller
+4\t!\t_\t_\t_\t_\t1\tpunct\t1:punct\t_
+
+"""
+
+
+def parsed_again(**options: bool) -> str:
+    (sentence,) = parse_conllu(PARSED_BEFORE.encode().splitlines(keepends=True))
+    return replace(contracted(), sentence=sentence).to_conllu(**options)
+
+
+def test_what_was_said_of_the_tree_before_goes_with_it():
+    """DEPS, empty nodes and this parser's scores; columns and comments that are given stay, only _ is filled."""
+    assert parsed_again() == (
+        "# sent_id = a\n# genre = news\n"
+        "1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
+        "1\tDo\tdo\tAUX\tVBP\tMood=Imp\t3\taux\t_\t_\n"
+        "2\tn't\tn't\tPART\t_\t_\t3\tadvmod\t_\tGloss=ne\n"
+        "3\tgo\tgo\tVERB\t_\t_\t0\troot\t_\tGloss=aller\n"
+        "4\t!\t!\tPUNCT\t_\t_\t3\tpunct\t_\t_\n\n"
+    )
+
+
+def test_scores_of_arcs_are_those_of_the_new_tree():
+    found = [row.misc for row in next(parse_conllu(parsed_again(scores=True).encode().split(b"\n"))).words]
+    assert found == ["ArcScore=0.5000", "Gloss=ne|ArcScore=1.0000", "Gloss=aller|ArcScore=0.2500", "ArcScore=0.7500"]
+
+
+def test_a_tree_as_a_dictionary():
+    parse = contracted()
+    found = json.loads(json.dumps(parse.to_dict()))
+    assert found == parse.to_dict()
+    assert {**found, "words": found["words"][:2]} == {
+        "id": "a",
+        "text": "Don't go!",
+        "words": [
+            {"form": "Do", "lemma": "do", "upos": "AUX", "xpos": "VBP", "feats": "Mood=Imp"}
+            | {"head": 3, "relation": "aux", "score": 0.5, "start": None, "end": None},
+            {"form": "n't", "lemma": "not", "upos": "PART", "xpos": None, "feats": None}
+            | {"head": 3, "relation": "advmod", "score": 1.0, "start": None, "end": None},
+        ],
+        "multiword_tokens": [{"form": "Don't", "first": 1, "last": 2}],
+        "score": -0.5,
+        "probability": 1.0,
+        "actions": [],
+    }
+
+
+def test_an_amr_as_a_dictionary():
+    parse = parse_of("She likes New York", DERIVATION, {"id": "a"}, WIKI)
+    found = json.loads(json.dumps(parse.to_dict()))
+    assert found == parse.to_dict()
+    assert (found["id"], found["text"], found["score"]) == ("a", "She likes New York", -0.25)
+    assert [word["form"] for word in found["words"]] == parse.sentence.forms
+    assert " ".join(found["actions"]) == DERIVATION and found["penman"] == str(parse)
+    labels = [node["label"] for node in found["nodes"]]
+    constants = frozenset(i for i, node in enumerate(found["nodes"]) if node["constant"])
+    edges = tuple(Edge(edge["source"], edge["role"], edge["target"]) for edge in found["edges"])
+    assert AmrGraph(tuple(labels), constants, edges, found["top"]) == parse.graph
+    assert tuple(tuple(node["words"]) for node in found["nodes"]) == parse.alignments
+    assert {i: node["wiki"] for i, node in enumerate(found["nodes"]) if node["wiki"]} == parse.wiki
+    assert tuple(node["score"] for node in found["nodes"]) == parse.node_scores
+    assert tuple(edge["score"] for edge in found["edges"]) == parse.edge_scores
+
+
+def test_triples_are_the_ones_that_penman_reads():
+    found = parse_of("She likes New York", DERIVATION, wiki=WIKI).to_dict()
+    read = penman.decode(found["penman"])
+    assert {*map(tuple, found["triples"])} == {*read.triples} and found["triples"][0][0] == read.top
+    assert found["nodes"][found["top"]]["variable"] == read.top
+    assert {node["variable"] for node in found["nodes"]} - {None} == read.variables()
+
+
+def test_triples_of_sample_graphs_are_the_ones_that_penman_reads():
+    for entry in read_bank(SAMPLE_AMR):
+        read = penman.decode(entry.amr.to_penman(), amr_of_penman)
+        due = {(t, ":mod", s) if role == ":domain" else (s, role, t) for s, role, t in read.triples}
+        assert {*entry.amr.triples()} == due and entry.amr.triples()[0][0] == read.top
+
+
+def test_a_line_of_json_has_short_numbers_and_actions_on_request():
+    parse = replace(parse_of("She likes New York", DERIVATION, wiki=WIKI), score=-0.123456, probability=0.00012345678)
+    line = parse.to_json()
+    found = json.loads(line)
+    assert "\n" not in line and "actions" not in found
+    assert (found["score"], found["probability"]) == (-0.1235, 0.0001235)
+    assert json.loads(parse.to_json(actions=True))["actions"] == DERIVATION.split()
+    ranked = replace(parse, place=Place(1, 2), alternatives=(replace(parse, place=Place(2, 2)),))
+    assert "New_York_City" in ranked.to_json() and "New_York_City" not in ranked.to_json(wiki=False)
+    (alternative,) = json.loads(ranked.to_json())["alternatives"]
+    assert alternative["penman"] == found["penman"] and alternative["alternatives"] == []
+    assert "actions" not in alternative
+
+
+def test_a_parse_has_the_text_and_the_words_of_its_sentence():
+    tree, graph = contracted(), parse_of("She likes New York", DERIVATION, {"snt": "She likes New  York"})
+    assert (tree.text, tree.words, len(tree)) == ("Don't go!", ["Do", "n't", "go", "!"], 4)
+    assert (graph.text, graph.words, len(graph)) == ("She likes New  York", ["She", "likes", "New", "York"], 4)
+    assert repr(tree) == '<Parse of 4 words: "Don\'t go!">'
+    assert repr(graph) == "<AmrParse of 4 words: 'She likes New  York'>"
+    assert len(repr(replace(graph, sentence=AmrEntry.from_words(["word"] * 1000)))) < 100
+
+
+def test_dictionaries_say_where_words_were():
+    spans = ((7, 10), (11, 15))
+    tree = DependencyTree((2, 0), ("nsubj", "root"))
+    parse = Parse(Sentence((Row("1", "She"), Row("2", "ran")), spans=spans), tree, (1.0, 1.0), (), 0.0)
+    assert [(word["start"], word["end"], word["upos"]) for word in parse.to_dict()["words"]] == [
+        (*span, None) for span in spans
+    ]
+    assert parse.to_dict()["id"] is parse.to_dict()["text"] is None
+
+
+def test_penman_of_a_parse():
+    parse = parse_of("She likes New York", DERIVATION, wiki=WIKI)
+    assert parse.to_penman() == str(parse) == parse.annotated().penman and "wiki" in str(parse)
+    assert parse.to_penman(marks=True, wiki=False) == parse.graph.to_penman(parse.alignments)
+
+
+def test_a_printed_tree():
+    assert str(contracted()).splitlines() == [
+        "1  Do   AUX    ────◄┐  aux     3",
+        "2  n't  PART   ◄┐   │  advmod  3",
+        "3  go   VERB   ─┴─┬─┘  root    0",
+        "4  !    PONCT  ──◄┘    punct   3",
+    ]
+    without_tags = Parse(Sentence.from_words(["Go"]), DependencyTree((0,), ("root",)), (1.0,), (), 0.0)
+    assert str(without_tags).split() == ["1", "Go", "root", "0"]
+
+
+UP, DOWN = "┘┴│┤┼", "┐┬│┤┼"  # characters with a line that leaves the row
+
+
+def drawn_head(rows: list[str], word: int) -> int:
+    """The word at the other end of the line that an arrow ends."""
+    place = rows[word - 1].index("◄") + 1
+    goes = DOWN if rows[word - 1][place] in "┐┬" else UP
+    row = word - 1
+    while rows[row][place] in goes:
+        row += 1 if goes == DOWN else -1
+    return row + 1
+
+
+@given(st.data())
+def test_lines_of_a_printed_tree_lead_from_each_word_to_its_head(data):
+    tree = random_tree(data.draw, data.draw(st.integers(1, 12)))
+    lines = tree_text(["w"] * len(tree), tree).splitlines()
+    start = lines[0].index("w") + 3
+    rows = [line[start : start + 2 * max(arc_levels(tree).values(), default=0)] for line in lines]
+    heads = [drawn_head(rows, word) if "◄" in rows[word - 1] else 0 for word in range(1, len(tree) + 1)]
+    assert tuple(heads) == tree.heads
+
+
+def test_a_long_sentence_is_printed_without_arcs():
+    n = MOST_DRAWN + 1
+    tree = DependencyTree((0, *range(1, n)), ("root", *["dep"] * (n - 1)))
+    lines = tree_text(["w"] * n, tree).splitlines()
+    assert len(lines) == n and lines[-1].split() == [str(n), "w", "dep", str(n - 1)]
+
+
+def test_pictures_in_notebooks():
+    tree, graph = contracted(), parse_of("She likes New York", DERIVATION, wiki=WIKI)
+    for parse, shown in ((tree, ["Do", "n't", "go", "aux", "advmod"]), (graph, ["like-01", "ARG0", "York", "wiki"])):
+        svg = parse._repr_svg_()
+        assert svg.startswith("<svg") and svg.rstrip().endswith("</svg>") and parse._repr_svg_() == svg
+        assert all(f">{word}<" in svg for word in shown)
+
+
+def test_markup_in_words_stays_text():
+    tree = DependencyTree((0,), ("<b>",))
+    svg = Parse(Sentence.from_words(["<script>x</script>"]), tree, (1.0,), (), 0.0)._repr_svg_()
+    assert "<script" not in svg and "&lt;script&gt;" in svg and "<b>" not in svg
+
+
+def test_matplotlib_is_loaded_for_pictures_alone_and_notebooks_show_text_without_it():
+    code = """
+import sys
+from tests.test_parses import contracted
+parse = contracted()
+str(parse), parse.to_dict(), parse.to_conllu()
+assert "matplotlib" not in sys.modules and "spacy" not in sys.modules
+import importlib.util
+real = importlib.util.find_spec
+from transition_parser.parsing import parses
+parses.find_spec = lambda name: None if name == "matplotlib" else real(name)
+assert parse._repr_svg_() is None
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+# --- documents of spaCy --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def vocab():
+    from spacy.vocab import Vocab
+
+    return Vocab()
+
+
+def test_a_document_of_a_tree(vocab):
+    document = contracted().to_spacy(vocab)
+    assert document.text == "Don't go! "
+    assert [token.text for token in document] == ["Do", "n't", "go", "!"]
+    assert [token.head.i for token in document] == [2, 2, 2, 2]
+    assert [token.dep_ for token in document] == ["aux", "advmod", "root", "punct"]
+    assert [token.pos_ for token in document] == ["AUX", "PART", "VERB", ""]  # spaCy knows no PONCT
+    assert [token.lemma_ for token in document] == ["do", "not", "go", "!"]
+    assert (document[0].tag_, str(document[0].morph), document[1].tag_) == ("VBP", "Mood=Imp", "")
+
+
+def test_words_that_do_not_spell_their_token_stand_apart(vocab):
+    rows = (Row("1-2", "du", misc="SpaceAfter=No"), Row("1", "de"), Row("2", "le"), Row("3", "!"))
+    tree = DependencyTree((3, 3, 0), ("a", "b", "root"))
+    document = Parse(Sentence(rows), tree, (1.0,) * 3, (), 0.0).to_spacy(vocab)
+    assert document.text == "de le! "
+
+
+def test_documents_of_the_sample_treebank(vocab):
+    for sentence in read_conllu(SAMPLE):
+        tree = sentence.tree()
+        document = Parse(sentence, tree, (1.0,) * len(tree), (), 0.0).to_spacy(vocab)
+        assert [token.text for token in document] == sentence.forms
+        assert [0 if token.head == token else token.head.i + 1 for token in document] == [*tree.heads]
+        assert [token.dep_ for token in document] == [*tree.relations]
+        assert [token.pos_ for token in document] == [row.upos for row in sentence.words]
+        assert len(list(document.sents)) == 1
+
+
+@given(st.data())
+def test_a_tree_of_any_shape_is_one_sentence(vocab, data):
+    tree = random_tree(data.draw, data.draw(st.integers(1, 9)))
+    parse = Parse(Sentence.from_words(["w"] * len(tree)), tree, (1.0,) * len(tree), (), 0.0)
+    document = parse.to_spacy(vocab)
+    assert len(list(document.sents)) == 1
+    again = type(document)(vocab).from_bytes(document.to_bytes())
+    heads = [0 if token.head == token else token.head.i + 1 for token in again]
+    assert heads == [*tree.heads]

@@ -1,0 +1,157 @@
+"""Batched search against a beam search without batches, caches or state tensors that are carried along."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+
+import pytest
+import torch
+from torch import Tensor
+
+from tests.conftest import SAMPLE, SAMPLE_AMR
+from tests.small_models import encode
+from transition_parser import Parser
+from transition_parser.kernels import search_kernels
+from transition_parser.models.stack_transformer import decoder as decoder_module
+from transition_parser.modules.contract import Hypothesis, only_legal
+from transition_parser.modules.encoder import EncoderOut
+from transition_parser.parsing.search import search
+from transition_parser.states.table import ActionTable
+from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions.amr_naming import Word
+from transition_parser.transitions.amr_roles import role_given
+
+CLOSE = 1e-3
+KINDS = {"en-ewt": (SAMPLE, 8, 12), "en-amr": (SAMPLE_AMR, 3, 9)}  # model: sentences, how many, of how many words
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model in single precision, and the short sentences it is tried on."""
+
+    parser: Parser
+    sentences: list[list[str]]
+
+    def encode(self, sentences: list[list[str]]) -> EncoderOut:
+        return encode(self.parser, sentences)
+
+    def search(self, sentences: list[list[str]], beam: int, lenpen: float = 1.0) -> list[list[Hypothesis]]:
+        return search(self.parser.model, self.encode(sentences), beam, beam, lenpen)
+
+
+@pytest.fixture(scope="module", params=sorted(KINDS))
+def model(request) -> Model:
+    path, count, longest = KINDS[request.param]
+    parser = Parser.load(request.param, precision="fp32")
+    words = (list(sentence.forms) for sentence in parser.read(path))
+    short = sorted((sentence for sentence in words if 4 <= len(sentence) <= longest), key=len)
+    return Model(parser, [short[i * (len(short) - 1) // (count - 1)] for i in range(count)])
+
+
+@dataclass
+class Prefix:
+    """A derivation that may not have ended. next: the log-probability of each action that may follow."""
+
+    tokens: list[int]
+    steps: list[float]
+    next: Tensor = field(repr=False)
+
+    def total(self) -> float:
+        return sum(self.steps)
+
+
+@torch.inference_mode()
+def following(decoder, encoder_out: EncoderOut, tokens: list[int]) -> Tensor:
+    """Log-probabilities of what follows, from all the actions so far and `</s>` before them."""
+    actions = torch.tensor([[decoder.table.end, *tokens]])
+    states = decoder.states(actions, encoder_out)
+    scores = only_legal(decoder.scores(actions, encoder_out, states), decoder.legality(states))
+    doubling = doubling_tokens(decoder.table, int(encoder_out.lengths[0]), tokens)
+    return torch.log_softmax(scores[0, -1], -1).index_fill(0, torch.tensor(doubling).long(), float("-inf"))
+
+
+def doubling_tokens(table: ActionTable, words: int, taken: list[int]) -> list[int]:
+    """Those that may follow but for the roles that the nodes of an AMR have: search does without them."""
+    if not isinstance(table.system, AmrSystem):
+        return []
+    system = AmrSystem(limits=table.system.limits)  # whatever the lexicon has of the words
+    state = system.initial([Word("x", "x")] * words)
+    for token in taken:
+        state = system.apply(state, table.actions[token])
+    arcs = [token for token, action in enumerate(table.actions) if action and role_given(action)]
+    legal = [token for token in arcs if system.why_illegal(state, table.actions[token]) is None]
+    return [token for token in legal if system.limits.doubles(state, table.actions[token])]
+
+
+def reference(decoder, encoder_out: EncoderOut, beam: int, lenpen: float = 1.0) -> list[Hypothesis]:
+    """The derivations that end first, best first. A derivation has ended where `</s>` is legal."""
+    end = decoder.table.end
+    alive = [Prefix([], [], following(decoder, encoder_out, []))]
+    ended: list[Prefix] = []
+    while alive and len(ended) < beam:
+        continuations = [
+            (prefix, token)
+            for prefix in alive
+            for token, score in enumerate(prefix.next.tolist())
+            if score > float("-inf")
+        ]
+        continuations.sort(key=lambda pair: -(pair[0].total() + float(pair[0].next[pair[1]])))
+        chosen = []
+        for prefix, token in continuations[:beam]:
+            tokens = [*prefix.tokens, token]
+            steps = [*prefix.steps, float(prefix.next[token])]
+            chosen.append(Prefix(tokens, steps, following(decoder, encoder_out, tokens)))
+        alive = [prefix for prefix in chosen if prefix.next[end] == float("-inf")]
+        ended += [prefix for prefix in chosen if prefix.next[end] > float("-inf")]
+    ended.sort(key=lambda p: -p.total() / (len(p.tokens) + 1) ** lenpen)
+    return [Hypothesis(p.tokens, p.steps, p.total() / (len(p.tokens) + 1)) for p in ended[:beam]]
+
+
+def assert_same(found: list[Hypothesis], wanted: list[Hypothesis]) -> None:
+    assert [h.tokens for h in found] == [h.tokens for h in wanted]
+    for ours, theirs in zip(found, wanted, strict=True):
+        assert ours.score == pytest.approx(theirs.score, abs=CLOSE)
+        assert ours.step_scores == pytest.approx(theirs.step_scores, abs=CLOSE)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize(("beam", "lenpen"), [(1, 1.0), (4, 1.0), (4, 0.0), (4, 4.0)])
+def test_search_finds_what_a_plain_search_finds(model, monkeypatch, beam, lenpen, compiled):
+    if not compiled:
+        monkeypatch.setattr(search_kernels, "library", lambda: None)
+    decoder = model.parser.model.decoder
+    for words, found in zip(model.sentences, model.search(model.sentences, beam, lenpen), strict=True):
+        wanted = reference(decoder, model.encode([words]), beam, lenpen)
+        assert len(wanted) == beam
+        assert_same(found, wanted)
+
+
+def test_more_lenpen_never_prefers_a_shorter_derivation(model):
+    found = [model.search(model.sentences, 4, lenpen) for lenpen in (0.0, 1.0, 4.0, 9.0)]
+    lengths = [[len(hypotheses[0].tokens) for hypotheses in each] for each in found]
+    for shorter, longer in itertools.pairwise(lengths):
+        assert all(a <= b for a, b in zip(shorter, longer, strict=True))
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_a_sentence_does_not_depend_on_its_batch(model, beam):
+    """Alone, among all, and in the middle of its own copies and of one that is much longer."""
+    together = model.search(model.sentences, beam)
+    longest = [word for sentence in model.sentences for word in sentence]
+    for words, among in zip(model.sentences, together, strict=True):
+        (alone,) = model.search([words], beam)
+        mixed = model.search([longest, words, model.sentences[0], words], beam)
+        for found in (among, mixed[1], mixed[3]):
+            assert_same(found, alone)
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_scoring_only_what_is_legal_somewhere_changes_nothing(model, monkeypatch, beam):
+    found = []
+    for large in (0, 10**9):
+        monkeypatch.setattr(decoder_module, "LARGE_VOCABULARY", large)
+        found.append(model.search(model.sentences, beam))
+    for few, every in zip(*found, strict=True):
+        assert [h.tokens for h in few] == [h.tokens for h in every]
+        assert [h.score for h in few] == pytest.approx([h.score for h in every], abs=CLOSE)

@@ -1,0 +1,89 @@
+"""Threads that wait for work sleep, so that other programs have the cores."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from tests.conftest import ROOT, SAMPLE, run_here
+
+GNU = (
+    "libgomp"
+    in subprocess.run(
+        ["ldd", os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so")], capture_output=True, text=True
+    ).stdout
+    if sys.platform == "linux"
+    else False
+)
+NAMES = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
+linux = pytest.mark.skipif(not GNU, reason="torch comes with another OpenMP than GNU's")
+
+
+def python(code: str, **environment: str) -> subprocess.CompletedProcess:
+    """Runs code in a process of its own, without settings of how threads wait but for those given."""
+    clean = {name: value for name, value in os.environ.items() if name not in NAMES}
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env={**clean, "OMP_NUM_THREADS": "2", **environment},
+    )
+
+
+PARSE = "from transition_parser.cli.main import main; main(['parse', 'en-ewt', '/dev/null'])"
+
+
+@linux
+@pytest.mark.parametrize(("given", "spins"), [({}, "0"), ({"GOMP_SPINCOUNT": "7"}, "7")])
+def test_the_command_line_says_so_before_torch_is_there(given, spins):
+    """What OpenMP itself prints of how often threads look for work before they sleep."""
+    shown = python(PARSE, OMP_DISPLAY_ENV="verbose", **given).stderr
+    counts = set(re.findall(r"GOMP_SPINCOUNT = '(\d+)'", shown))  # of each copy of OpenMP that some package has
+    assert counts == {spins}
+
+
+TASK = """
+import os, torch
+from transition_parser.base.compat import let_idle_threads_sleep_soon
+count = lambda: len(os.listdir("/proc/self/task"))
+torch.zeros(1 << 22).add_(1)
+before, threads = count(), torch.get_num_threads()
+let_idle_threads_sleep_soon()
+once = count()
+let_idle_threads_sleep_soon()
+torch.zeros(1 << 22).add_(1)
+print(before, once, count(), threads, torch.get_num_threads(), len(os.sched_getaffinity(0)))
+"""
+
+
+@linux
+@pytest.mark.parametrize("threads", ["2", "3"])
+def test_later_there_are_more_threads_than_cores(threads):
+    """Only then OpenMP does not let them spin; torch computes with as many as before."""
+    before, once, after, used, still, cores = map(int, python(TASK, OMP_NUM_THREADS=threads).stdout.split())
+    idle = once - before  # the thread that holds the others, and these
+    assert used == still > 1 and once == after
+    assert idle >= 2 and used + idle - 1 > cores  # OpenMP does not count the one that holds the others
+
+
+@linux
+@pytest.mark.parametrize("given", [{"OMP_NUM_THREADS": "1"}, {"OMP_WAIT_POLICY": "active"}, {"GOMP_SPINCOUNT": "7"}])
+def test_what_the_user_has_set_stays(given):
+    before, once, after, *_ = map(int, python(TASK, **given).stdout.split())
+    assert before == once == after
+
+
+def test_the_python_api_sets_nothing():
+    code = "import os; from transition_parser import Parser; print('OMP_WAIT_POLICY' in os.environ)"
+    assert python(code).stdout.strip() == "False"
+
+
+def test_a_setting_of_the_user_stays(monkeypatch):
+    monkeypatch.setenv("OMP_WAIT_POLICY", "active")
+    run_here("oracle", SAMPLE, "--system", "arc-eager")
+    assert os.environ["OMP_WAIT_POLICY"] == "active"

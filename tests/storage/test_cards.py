@@ -1,0 +1,109 @@
+"""Cards: what is known of models without loading them, and `transition-parser models`."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+from tests.conftest import run_here
+from transition_parser.base.errors import InputError
+from transition_parser.parsing.parser import Parser
+from transition_parser.storage.cards import PRETRAINED, VARIABLE, known_models, read_card, write_card
+from transition_parser.storage.checkpoints import model_path
+
+FIGURES = {"arc-hybrid-swap": ("uas", "las"), "amr": ("smatch",)}
+
+
+@pytest.fixture
+def model(tmp_path):
+    """A model whose card can be changed."""
+    return shutil.copytree(PRETRAINED / "en-ewt", tmp_path / "mine")
+
+
+def test_each_model_of_the_package_says_all_of_itself():
+    cards = list(known_models())
+    assert [card.name for card in cards] == sorted(path.name for path in PRETRAINED.iterdir()) and len(cards) >= 4
+    assert len({card.description for card in cards}) == len(cards)
+    for card in cards:
+        text = (PRETRAINED / card.name / "README.md").read_text(encoding="utf-8").partition("\n---\n")[2]
+        assert card.language == "en" and card.description and card.license and len(card.scores) == 2
+        assert bool(card.needs) == card.name.endswith("-minilm")
+        for score in card.scores:  # the same figures as in the tables of the card
+            assert all(str(score[name]) in text for name in FIGURES[card.system]), (card.name, score)
+
+
+def test_the_table_and_json_say_the_same(model):
+    cards = json.loads(run_here("models", model.parent, "--json").stdout)["models"]
+    assert [card["name"] for card in cards][-1] == str(model) and cards[-1]["system"] == "arc-hybrid-swap"
+    table = run_here("models", model).stdout
+    for card in cards:
+        assert (
+            card["name"] in table
+            and card["description"] in table
+            and card["license"] in table
+            and f"{card['bytes'] / 1e6:.1f}" in table
+        )
+    assert "English-EWT 2.15 test, beam 10: UAS 87.93, LAS 84.98" in table
+
+
+def test_models_of_the_user_have_names(model, monkeypatch):
+    monkeypatch.setenv(VARIABLE, str(model.parent))
+    assert [card.name for card in known_models()][-1] == "mine"
+    assert model_path("mine") == model and Parser.load("mine").parse("Dogs bark.")
+    assert "mine" in run_here("parse", "none", "-", status=2).stderr
+    monkeypatch.setenv(VARIABLE, os.pathsep.join(map(str, (model, model.parent / "nowhere"))))
+    assert model_path("mine") == model
+
+
+@pytest.mark.parametrize("name", ["en-ewt", "en"])
+def test_a_name_of_the_package_stays_its_own(model, monkeypatch, name):
+    other = model.rename(model.parent / name)
+    monkeypatch.setenv(VARIABLE, str(other.parent))
+    assert model_path(name).parent == PRETRAINED
+    assert [card.name for card in known_models()][-1] == str(other)
+
+
+def test_a_link_has_the_name_of_the_link(model, monkeypatch, tmp_path):
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "theirs").symlink_to(model)
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "links"))
+    assert model_path("theirs") == tmp_path / "links" / "theirs"
+    assert [card.name for card in known_models()][-1] == "theirs"
+
+
+def test_what_is_missing_is_said(model):
+    config = json.loads((model / "config.json").read_text())
+    config["model"]["pretrained"] = "no-such-encoder"
+    (model / "config.json").write_text(json.dumps(config))
+    assert read_card(model).missing == ("no-such-encoder",)
+    assert "no-such-encoder (not installed)" in run_here("models", model).stdout
+
+
+def test_a_card_without_front_matter_says_nothing(model):
+    (model / "README.md").write_text("# a model\n")
+    card = read_card(model)
+    assert (card.description, card.language, card.license, card.scores) == (None, None, None, ())
+    write_card(model, "a model", {"language": "fr", "scores": [{"data": "x", "las": 1.5}]}, "Text.")
+    assert read_card(model).language == "fr" and read_card(model).scores == ({"data": "x", "las": 1.5},)
+
+
+@pytest.mark.parametrize(
+    ("card", "problem"),
+    [
+        ("---\nlanguage: en\n", r"README\.md: the front matter that line 1 opens does not end"),
+        ("---\nlanguage: en\nlicense: [\n---\n", r"README\.md:\d: front matter: "),
+        ("---\ndescription: [1]\n---\n", "'description' must be a string"),
+        ("---\nlanguage: 5\n---\n", "'language' must be a string"),
+        ("---\nscores: [1]\n---\n", "'scores' must be a list of mappings"),
+        ("---\n- a\n---\n", "must be keys with values"),
+    ],
+)
+def test_front_matter_that_is_wrong(card, problem, model):
+    (model / "README.md").write_text(card)
+    with pytest.raises(InputError, match=problem):
+        read_card(model)
+
+
+def test_a_folder_without_models_is_an_error(tmp_path):
+    assert "nor holds such folders" in run_here("models", tmp_path, status=2).stderr

@@ -1,0 +1,337 @@
+"""Damaged model folders and checkpoints: one line that says what is wrong, or the same parses as before."""
+
+import json
+import shutil
+from pathlib import Path
+from random import Random
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from tests.conftest import run_here
+from tests.model_mutations import mutate, mutate_state
+from transition_parser import Parser
+from transition_parser.base.errors import InputError
+from transition_parser.data.resources import Resources
+from transition_parser.storage.cards import PRETRAINED
+from transition_parser.storage.checkpoints import (
+    average_checkpoints,
+    export_checkpoint,
+    load_checkpoint,
+    load_model,
+)
+from transition_parser.storage.exports import CONFIG, WEIGHTS, read_config
+
+SENTENCES = [["The", "dog", "wants", "to", "sleep", "."], ["Anna", "sat", "in", "the", "city"], ["No"]]
+
+
+@pytest.fixture(scope="module")
+def exported(checkpoint, amr_checkpoint, tmp_path_factory) -> dict[str, Path]:
+    """Small models of trees and of AMRs as folders."""
+    folder = tmp_path_factory.mktemp("exported")
+    for name, path in (("trees", checkpoint), ("amr", amr_checkpoint)):
+        export_checkpoint([path], folder / name)
+    return {name: folder / name for name in ("trees", "amr")}
+
+
+@pytest.fixture(scope="module")
+def trained(checkpoint, amr_checkpoint, data_folder, amr_data_folder, tmp_path_factory) -> dict[str, Path]:
+    """The checkpoints with the files of their data folders beside them."""
+    paths = {}
+    for name, path, data in (("trees", checkpoint, data_folder), ("amr", amr_checkpoint, amr_data_folder)):
+        paths[name] = tmp_path_factory.mktemp(f"trained_{name}") / "model.pt"
+        shutil.copy(path, paths[name])
+        Resources.copy(data, paths[name].parent)
+    return paths
+
+
+def parses(path: Path) -> list[tuple]:
+    parser = Parser.load(path, precision="fp32", threads=1)
+    return [(parse.actions, parse.score) for parse in parser.parse(SENTENCES)]
+
+
+def what_happens(path: Path, expected: list[tuple]) -> str:
+    """`refused` in one line, the `same` parses, or `others`."""
+    try:
+        found = parses(path)
+    except InputError as error:
+        said = str(error)
+        assert len(said.splitlines()) == 1 and len(said) < 1000, said
+        assert "weights_only" not in said
+        return "refused"
+    return "same" if found == expected else "others"
+
+
+def forget_checksums(folder: Path) -> None:
+    """The folder as earlier versions exported it."""
+    config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    for key in ("files", "sha256", "architecture"):
+        del config[key]
+    (folder / CONFIG).write_text(json.dumps(config), encoding="utf-8")
+
+
+def check_folders(exported: Path, tmp_path: Path, seeds: range) -> None:
+    """Each seed damages the folder as it is exported, and as earlier versions exported it, without checksums: there
+    changes that make another sound model of it can't be seen, such as the bits of a weight."""
+    expected = parses(exported)
+    counts = {True: {"refused": 0, "same": 0, "others": 0}, False: {"refused": 0, "same": 0, "others": 0}}
+    for seed in seeds:
+        for checked in (True, False):
+            folder = tmp_path / f"{seed}-{checked}"
+            shutil.copytree(exported, folder)
+            if not checked:
+                forget_checksums(folder)
+            change = mutate(folder, Random(seed))
+            happened = what_happens(folder, expected)
+            assert not (checked and happened == "others"), (seed, change)
+            counts[checked][happened] += 1
+            shutil.rmtree(folder)
+    assert counts[True]["refused"] > 0.8 * len(seeds) and counts[False]["refused"] > 0.5 * len(seeds), counts
+
+
+@pytest.mark.parametrize("name", ["trees", "amr"])
+def test_damaged_folders(exported, name, tmp_path):
+    check_folders(exported[name], tmp_path, range(30))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["trees", "amr"])
+def test_many_damaged_folders(exported, name, tmp_path):
+    check_folders(exported[name], tmp_path, range(1000, 1600))
+
+
+def check_checkpoints(trained: Path, tmp_path: Path, seeds: range) -> None:
+    """Each seed damages the file's bytes, or a file beside it, or stores other contents."""
+    expected = parses(trained)
+    counts = {"refused": 0, "same": 0, "others": 0}
+    for seed in seeds:
+        folder = tmp_path / str(seed)
+        shutil.copytree(trained.parent, folder)
+        path, random = folder / trained.name, Random(seed)
+        inside = random.random() < 0.6
+        if inside:
+            state = torch.load(path, weights_only=True)
+            change = mutate_state(state, random)
+            torch.save(state, path)
+        else:
+            change = mutate(folder, random)
+        happened = what_happens(path, expected)
+        assert inside or happened != "others", (seed, change)
+        counts[happened] += 1
+        shutil.rmtree(folder)
+    assert counts["refused"] > 0.6 * len(seeds), counts
+
+
+@pytest.mark.parametrize("name", ["trees", "amr"])
+def test_damaged_checkpoints(trained, name, tmp_path):
+    check_checkpoints(trained[name], tmp_path, range(20))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["trees", "amr"])
+def test_many_damaged_checkpoints(trained, name, tmp_path):
+    check_checkpoints(trained[name], tmp_path, range(1000, 1200))
+
+
+# --- what is wrong, by name -----------------------------------------------------------------
+
+WIDE = {"encoder_embed_dim": 1 << 16, "decoder_embed_dim": 1 << 16}
+CHANGES = [
+    (CONFIG, lambda c: c["model"].update(stack_heads=None), "the option 'stack_heads' must be of type int, not None"),
+    (CONFIG, lambda c: c["model"].update(stack_heads=True), "the option 'stack_heads' must be of type int, not True"),
+    (CONFIG, lambda c: c["model"].update(stack_heads=9), "stack-heads"),
+    (CONFIG, lambda c: c["model"].update(state_window="top3"), "the option 'state_window' must be one of all, top2"),
+    (CONFIG, lambda c: c["model"].update(encoder_layers="x"), "the option 'encoder_layers' must be of type int"),
+    (CONFIG, lambda c: c["model"].update(encoder_attention_heads=5), "encoder.attention.heads"),
+    (CONFIG, lambda c: c["model"].update(encoder_ffn_embed_dim=10**7), "the option 'encoder_ffn_embed_dim' must be"),
+    (CONFIG, lambda c: c["model"].update(WIDE), "the options ask for a larger model than the \\d+ weights stored here"),
+    (CONFIG, lambda c: c["model"].update(decoder_layers=3), "'decoder.layers.2.*' is missing"),
+    (CONFIG, lambda c: c["model"].update(decoder_layers=1), "'decoder.layers.1.*' is not a weight of the model"),
+    (CONFIG, lambda c: c["model"].update(dropout=1.5), "the option 'dropout' must be"),
+    (CONFIG, lambda c: c["model"].update(wings=2), "unknown option 'wings'"),
+    (CONFIG, lambda c: c["model"].pop("dropout"), "the option 'dropout' is missing"),
+    (CONFIG, lambda c: c.update(model=None), "'model' must be a JSON object, not None"),
+    (CONFIG, lambda c: c.update(model=[]), "'model' must be a JSON object"),
+    (CONFIG, lambda c: c.update(architecture="x"), "unknown architecture 'x'"),
+    (CONFIG, lambda c: c.update(architecture=["x"]), "'architecture' must be a string"),
+    (CONFIG, lambda c: c.update(files={}), "only one of the keys 'files' and 'sha256'"),
+    (CONFIG, lambda c: c.update(format_version=2), "format version 2, this program reads 1"),
+    ("parser.json", lambda c: c.update(shift_words=5), "'shift_words' must be a list of strings"),
+    ("parser.json", lambda c: c.update(system="arc-eager"), "dict.act.txt: the action vocabulary has no REDUCE"),
+    ("parser.json", lambda c: c.update(system="x"), "unknown transition system 'x'"),
+    ("parser.json", lambda c: c["shift_words"].pop(), "dict.act.txt: lists what is not an action over parser.json"),
+    ("parser.json", lambda c: c["relations"].append("x"), "dict.act.txt: does not list all actions over parser.json"),
+    ("lexicon.json", lambda c: c["spans"].update(x=["PRED(never-01)"]), "does not list all actions of lexicon.json"),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "said"), CHANGES)
+def test_json_that_can_not_be(exported, tmp_path, name, change, said):
+    folder = shutil.copytree(exported["amr" if name == "lexicon.json" else "trees"], tmp_path / "model")
+    forget_checksums(folder)
+    values = json.loads((folder / name).read_text(encoding="utf-8"))
+    change(values)
+    (folder / name).write_text(json.dumps(values), encoding="utf-8")
+    with pytest.raises(InputError, match=said) as raised:
+        load_model(folder)
+    assert str(raised.value).startswith(f"{folder}/")
+    assert len(str(raised.value).splitlines()) == 1
+
+
+BIAS = "decoder.norm.bias"
+WEIGHT_CHANGES = [
+    (lambda w: w.update({BIAS: w[BIAS].long()}), f"'{BIAS}' is of type I64, not one of F64, F32, F16, BF16"),
+    (lambda w: w.update({BIAS: w[BIAS][:-1]}), rf"'{BIAS}' has the shape \(31,\), the model's has \(32,\)"),
+    (lambda w: w.update({BIAS: w[BIAS] * float("nan")}), f"'{BIAS}' holds NaN"),
+    (lambda w: w[BIAS].fill_(float("-inf")), f"'{BIAS}' holds an infinite number"),
+    (lambda w: w.update({BIAS: w[BIAS].double() + 1e300}), f"'{BIAS}' holds an infinite number"),
+    (lambda w: w.pop(BIAS), f"'{BIAS}' is missing"),
+    (lambda w: w.update(more=torch.zeros(1)), "'more' is not a weight of the model"),
+    (lambda w: w.clear(), "'encoder.embed.weight' is missing"),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), WEIGHT_CHANGES)
+def test_weights_that_can_not_be(exported, tmp_path, change, said):
+    folder = shutil.copytree(exported["trees"], tmp_path / "model")
+    forget_checksums(folder)
+    weights = load_file(folder / WEIGHTS)
+    change(weights)
+    save_file(weights, folder / WEIGHTS)
+    with pytest.raises(InputError, match=said) as raised:
+        load_model(folder)
+    assert str(raised.value).startswith(f"{folder / WEIGHTS}: ")
+
+
+def test_the_file_ends_in_the_middle(exported, tmp_path):
+    folder = shutil.copytree(exported["trees"], tmp_path / "model")
+    content = (folder / "dict.src.txt").read_bytes()
+    (folder / "dict.src.txt").write_bytes(content[: content.rindex(b"\n", 0, 2000) + 1])
+    with pytest.raises(InputError, match=r"dict\.src\.txt: its SHA-256 is not the one in config\.json"):
+        load_model(folder)
+    forget_checksums(folder)
+    with pytest.raises(InputError, match=r"dict\.src\.txt: does not list all pieces of spm\.model"):
+        load_model(folder)
+
+
+@pytest.mark.parametrize("name", ["trees", "amr"])
+def test_folders_of_earlier_versions_still_load(exported, tmp_path, name):
+    folder = shutil.copytree(exported[name], tmp_path / "model")
+    forget_checksums(folder)
+    assert parses(folder) == parses(exported[name])
+
+
+@pytest.mark.parametrize("path", sorted(PRETRAINED.iterdir()), ids=lambda path: path.name)
+def test_the_models_of_the_package_have_checksums(path):
+    files = json.loads((path / CONFIG).read_text(encoding="utf-8"))["files"]
+    assert {*files, CONFIG, "README.md"} == {file.name for file in path.iterdir()}
+    assert read_config(path)[0] in ("stack_transformer", "stack_transformer_small", "spa_dp_small")
+
+
+def test_options_that_were_changed_after_the_export(exported, tmp_path):
+    folder = shutil.copytree(exported["trees"], tmp_path / "model")
+    text = (folder / CONFIG).read_text(encoding="utf-8")
+    (folder / CONFIG).write_text(text.replace('"stack_heads": 1', '"stack_heads": 2'), encoding="utf-8")
+    with pytest.raises(InputError, match="has been changed after the export"):
+        load_model(folder)
+    (folder / CONFIG).write_text(json.dumps(json.loads(text)), encoding="utf-8")  # laid out in another way
+    load_model(folder)
+
+
+STATE_CHANGES = [
+    (lambda s: s["model"].update({BIAS: s["model"][BIAS].int()}), f"'{BIAS}' is of type int32"),
+    (lambda s: s["model"].update({BIAS: 5}), f"'{BIAS}' is not a tensor but 5"),
+    (lambda s: s["model"].update({5: s["model"][BIAS]}), "5 is not called by a string"),
+    (lambda s: s["model"].update({BIAS: s["model"][BIAS].to_sparse()}), f"'{BIAS}' is not a plain tensor"),
+    (lambda s: s["model"].update({BIAS: torch.zeros(1).expand(32)}), f"'{BIAS}' is not a plain tensor"),
+    (lambda s: s["model"][BIAS].fill_(float("nan")), f"'{BIAS}' holds NaN"),
+    (lambda s: s["model"].update({BIAS: torch.zeros(2, 16)}), rf"'{BIAS}' has the shape \(2, 16\)"),
+    (lambda s: s["model"].pop(BIAS), f"'{BIAS}' is missing"),
+    (lambda s: s.update(model=[]), "'model' is not a dictionary of weights"),
+    (lambda s: s.update(cfg=None), "not a checkpoint of fairseq-train"),
+    (lambda s: s.update(cfg=[1]), "not a checkpoint of fairseq-train"),
+    (lambda s: s["cfg"].update(model=None), "unknown architecture None"),
+    (lambda s: setattr(s["cfg"]["model"], "arch", "lstm"), "unknown architecture 'lstm'"),
+    (lambda s: setattr(s["cfg"]["model"], "stack_heads", "x"), "stack.heads"),
+    (lambda s: vars(s["cfg"]["model"]).update(WIDE), "a larger model than the"),
+    (lambda s: s["cfg"].update(task=None), "'cfg' does not name the data folder, but None"),
+    (lambda s: s["cfg"]["task"].update(data=5), "'cfg' does not name the data folder, but 5"),
+    (lambda s: s.update(task_state=5), "'task_state' is damaged: 5"),
+    (lambda s: s.update(task_state={"fingerprint": [1]}), "'task_state' is damaged"),
+    (lambda s: s.update(task_state={"fingerprint": "0"}), "was trained on another state of"),
+    (lambda s: s.update(extra_state=Path("x")), r"holds Python objects \(pathlib.*\) that are not read, because"),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), STATE_CHANGES)
+def test_checkpoints_that_can_not_be(trained, tmp_path, change, said):
+    state = load_checkpoint(trained["trees"])
+    change(state)
+    Resources.copy(trained["trees"].parent, tmp_path)
+    torch.save(state, tmp_path / "x.pt")
+    with pytest.raises(InputError, match=said) as raised:
+        load_model(tmp_path / "x.pt")
+    assert str(raised.value).startswith(f"{tmp_path / 'x.pt'}: ")
+    assert "weights_only" not in str(raised.value)
+
+
+def test_options_of_a_checkpoint_may_be_a_dictionary(trained, tmp_path):
+    state = load_checkpoint(trained["trees"])
+    state["cfg"]["model"] = vars(state["cfg"]["model"])
+    Resources.copy(trained["trees"].parent, tmp_path)
+    torch.save(state, tmp_path / "x.pt")
+    assert parses(tmp_path / "x.pt") == parses(trained["trees"])
+
+
+def test_one_bit_of_a_weight_of_a_checkpoint(trained, tmp_path):
+    content = bytearray(trained["trees"].read_bytes())
+    start = content.find(load_checkpoint(trained["trees"])["model"]["encoder.embed.weight"].numpy().tobytes())
+    assert start > 0
+    content[start + 130] ^= 1
+    (tmp_path / "x.pt").write_bytes(content)
+    with pytest.raises(InputError, match=r"the checkpoint is damaged: the checksum of '.*/data/\d+' is wrong"):
+        load_checkpoint(tmp_path / "x.pt")
+
+
+def test_weights_too_large_for_16_bits(trained, tmp_path):
+    state = load_checkpoint(trained["trees"])
+    state["model"][BIAS] += 1e5
+    Resources.copy(trained["trees"].parent, tmp_path)
+    torch.save(state, tmp_path / "x.pt")
+    with pytest.raises(InputError, match="too large for 16 bits: export them without --half"):
+        export_checkpoint([tmp_path / "x.pt"], tmp_path / "out", half=True)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_mean_of_diverged_checkpoints(trained, tmp_path):
+    state = load_checkpoint(trained["trees"])
+    state["model"][BIAS][3] = float("nan")
+    torch.save(state, tmp_path / "x.pt")
+    with pytest.raises(InputError, match=f"x.pt: '{BIAS}' holds NaN"):
+        average_checkpoints([trained["trees"], tmp_path / "x.pt"], tmp_path / "mean.pt")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.pt"]
+
+
+def test_an_export_over_another_one(trained, tmp_path):
+    for name in ("amr", "trees", "amr"):
+        export_checkpoint([trained[name]], tmp_path / "model")
+        assert parses(tmp_path / "model") == parses(trained[name])
+
+
+def test_means_are_the_same_bytes_each_time(trained, tmp_path):
+    for name in ("one.pt", "two.pt"):
+        average_checkpoints([trained["trees"], trained["trees"]], tmp_path / name)
+    assert (tmp_path / "one.pt").read_bytes() == (tmp_path / "two.pt").read_bytes()
+    assert parses(_beside(trained["trees"], tmp_path / "one.pt")) == parses(trained["trees"])
+
+
+def _beside(trained: Path, path: Path) -> Path:
+    Resources.copy(trained.parent, path.parent)
+    return path
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk(trained, tmp_path):
+    said = run_here("average", trained["trees"], "-o", "/dev/full", status=2).stderr
+    assert said == "transition-parser: error: /dev/full: No space left on device\n"

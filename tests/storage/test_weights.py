@@ -1,0 +1,80 @@
+"""Weights: compared with a model, set, refused."""
+
+import pytest
+import torch
+from torch import nn
+
+from transition_parser.base.errors import InputError
+from transition_parser.storage.weights import check_finite, check_shapes, no_larger_than, own_names, set_weights
+
+
+class Tied(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed, self.output = nn.Embedding(5, 3), nn.Linear(3, 5, bias=False)
+        self.output.weight = self.embed.weight
+        self.register_buffer("made", torch.ones(2), persistent=False)
+
+
+def test_a_tensor_with_two_names_is_given_under_one_or_both():
+    model = Tied()
+    assert own_names(model) == {"embed.weight": "embed.weight", "output.weight": "embed.weight"}
+    for names in (["embed.weight"], ["embed.weight", "output.weight"]):
+        weights = dict.fromkeys(names, torch.rand(5, 3))
+        check_shapes(model, {name: tuple(value.shape) for name, value in weights.items()}, "x", "y")
+        set_weights(model, weights, "x")
+        assert torch.equal(model.output.weight, weights["embed.weight"])
+    with pytest.raises(InputError, match=r"x: 'embed\.weight' is missing"):
+        check_shapes(model, {"output.weight": (5, 3)}, "x", "y")
+    weights["output.weight"] = torch.rand(5, 3)
+    with pytest.raises(InputError, match=r"x: 'output\.weight' differs from 'embed\.weight', which must be the same"):
+        set_weights(model, weights, "x")
+
+
+def test_half_precision_is_computed_with_in_single_precision():
+    model = Tied()
+    set_weights(model, {"embed.weight": torch.rand(5, 3).half()}, "x")
+    assert model.embed.weight.dtype == torch.float32
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_one_number_that_is_none(value):
+    weights = {"a": torch.rand(4, 4), "b": torch.rand(4, 4)}
+    check_finite(weights, "x")
+    weights["b"][3, 2] = value
+    with pytest.raises(InputError, match="x: 'b' holds"):
+        check_finite(weights, "x")
+
+
+def test_large_numbers_are_finite():
+    check_finite({"a": torch.full((1000,), 3e38), "b": torch.full((1000,), 6e4).half()}, "x")
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: nn.Linear(10**6, 10**6),  # 4 TB
+        lambda: [nn.Linear(1000, 1000) for _ in range(10**6)],
+        lambda: torch.zeros(10**12),
+        lambda: torch.zeros(size=(10**6, 10**6)),
+        lambda: torch.full((10**6, 10**6), 1.0),
+        lambda: torch.arange(10**12),
+        lambda: torch.randn([10**6, 10**6]),
+    ],
+)
+def test_gigantic_models_are_not_made(build):
+    said = "x: the options ask for a larger model than the 1000 weights stored here"
+    with pytest.raises(InputError, match=said), no_larger_than(1000, "x"):
+        build()
+
+
+def test_models_of_the_right_size_are_made_without_touching_the_random_numbers():
+    before = torch.random.get_rng_state()
+    with no_larger_than(3000 * 3000 + 3000, "x"):
+        layer = nn.Linear(3000, 3000)
+        torch.full((2, 2), 1.0, dtype=torch.float64)
+        torch.arange(0, 10, 2)
+        torch.arange(end=5)
+        torch.empty(())
+    assert layer.weight.std() > 0
+    assert torch.equal(before, torch.random.get_rng_state())

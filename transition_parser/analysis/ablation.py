@@ -1,0 +1,60 @@
+"""How much a model relies on what it sees of the parser state: its scores with and without each part of it.
+
+Ji et al. 2021, sec. 6, ask the same of gradients (the sum of indicators times their gradients); scores need no model
+with indicators, and say what parses lose.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.progress import progress
+from transition_parser.parsing.parser import Parser
+
+
+class Importance(NamedTuple):
+    """scores: those of the whole model, by name, as `transition-parser score` gives them. without: part of the parser
+    state (`Decoder.state_parts`) → the scores of the model that does not see it."""
+
+    scores: dict[str, float]
+    without: dict[str, dict[str, float]]
+
+
+def importance(parser: Parser, gold: str | os.PathLike, punct: str = "count") -> Importance:
+    """Scores the parses of a CoNLL-U file or an AMR bank with each part of the parser state hidden in turn.
+
+    Of trees: UAS and LAS with full labels, in percent; of AMRs: Smatch, from 0 to 1. punct: `skip` leaves punctuation
+    out of the scores of trees. Raises `InputError` for a model
+    that sees nothing of the state, or scores graphs.
+    """
+    if not os.path.isfile(gold):
+        raise input_error("is not a regular file, and has to be read several times", gold)
+    decoder = parser.model.decoder
+    parts = [] if parser.model.searches_directly else decoder.state_parts
+    if not parts:
+        raise InputError("the model sees nothing of the parser state that could be hidden")
+    options = {"full_labels": True, "punct": punct}
+    whole = _scores(parser, gold, [], options)
+    try:
+        return Importance(whole, {part: _scores(parser, gold, [part], options) for part in parts})
+    finally:
+        decoder.hide([])
+
+
+def _scores(
+    parser: Parser, gold: str | os.PathLike, hidden: Collection[str], options: Mapping[str, Any]
+) -> dict[str, float]:
+    formalism, doing = parser.formalism, " without ".join(["parsing", *hidden])
+    parser.model.decoder.hide(hidden)
+    with tempfile.TemporaryDirectory() as folder:
+        parsed = Path(folder) / f"parsed{formalism.suffix}"
+        with open(parsed, "w", encoding="utf-8") as file:
+            for parse in progress(parser.parse_stream(parser.read(gold)), doing):
+                file.write(str(parse.annotated()))
+        figures = formalism.score(str(gold), str(parsed), options).figures
+    return {name: figures[name] for name in formalism.figures}

@@ -1,0 +1,150 @@
+"""How well confidences mean what they say, and what makes them mean it.
+
+Source: Guo et al. 2017, sec. 2 (expected calibration error) and 4.2 (temperature scaling); Platt 1999 (an offset)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.modules.calibration import LARGEST, Calibration, Scaling, log_odds
+from transition_parser.parsing.parser import Parser
+from transition_parser.storage.checkpoints import load_model
+
+BINS = 10
+_SHRINK = 1e-6  # so that confidences that tell right from wrong without an error have a best scaling, too
+
+
+class Bin(NamedTuple):
+    """Confidences of an interval: how many there are, their mean, and the share of them that is right."""
+
+    number: int
+    confidence: float
+    right: float
+
+
+class Outcomes(NamedTuple):
+    """Confidences (N,), and whether what they were about was right, (N,) bool."""
+
+    confidences: np.ndarray
+    right: np.ndarray
+
+    def scaled(self, scaling: Scaling) -> Outcomes:
+        """The same with calibrated confidences."""
+        return Outcomes(np.array([scaling(one) for one in self.confidences.tolist()]), self.right)
+
+
+def reliability(confidences: ArrayLike, right: ArrayLike, bins: int = BINS) -> list[Bin]:
+    """What is in each of equally wide intervals from 0 to 1; the last one holds 1, too. Empty ones have 0 and 0.
+
+    >>> reliability([0.9, 0.8, 0.2], [True, False, False], 2)
+    [Bin(number=1, confidence=0.2, right=0.0), Bin(number=2, confidence=0.85, right=0.5)]
+    """
+    values, hits = np.asarray(confidences, float), np.asarray(right, float)
+    place = np.minimum((values * bins).astype(int), bins - 1)
+    counts = np.bincount(place, minlength=bins)
+    means = [np.bincount(place, some, bins) / np.maximum(counts, 1) for some in (values, hits)]
+    return [Bin(int(n), round(float(mean), 12), round(float(share), 12)) for n, mean, share in zip(counts, *means)]
+
+
+def expected_calibration_error(confidences: ArrayLike, right: ArrayLike, bins: int = BINS) -> float:
+    """The mean difference, from 0 to 1, between confidence and share of what is right, over equally wide intervals of
+    confidence, weighted by what is in them. Raises `ValueError` where there is nothing.
+
+    >>> round(expected_calibration_error([0.9, 0.8, 0.2], [True, False, False], 2), 4)  # 1/3 * 0.2 + 2/3 * 0.35
+    0.3
+    """
+    found = reliability(confidences, right, bins)
+    total = sum(one.number for one in found)
+    if not total:
+        raise ValueError("there are no confidences")
+    return sum(one.number * abs(one.confidence - one.right) for one in found) / total
+
+
+def fit_scaling(confidences: ArrayLike, right: ArrayLike, offset: bool = True) -> Scaling:
+    """The scaling under which the outcomes are most likely, of all that `Calibration` may hold. offset: False fits the
+    temperature alone.
+
+    Raises `InputError` where all or none are right.
+    """
+    hits = torch.as_tensor(np.asarray(right), dtype=torch.float64)
+    if not 0 < float(hits.sum()) < len(hits):
+        raise InputError("nothing can be learned from these: all or none of the confident parts are right")
+    odds = torch.tensor([log_odds(one) for one in np.asarray(confidences).tolist()], dtype=torch.float64)
+    found = torch.zeros(2, dtype=torch.float64, requires_grad=True)  # minus the logarithm of the temperature; offset
+    used = torch.tensor([1.0, float(offset)], dtype=torch.float64)
+    most = torch.tensor([math.log(LARGEST), LARGEST], dtype=torch.float64)
+    optimizer = torch.optim.LBFGS([found], max_iter=200, line_search_fn="strong_wolfe")
+
+    def loss() -> torch.Tensor:
+        optimizer.zero_grad()
+        slope, shift = (found * used).clamp(-most, most)
+        scaled = odds * slope.exp() + shift
+        value = torch.nn.functional.binary_cross_entropy_with_logits(scaled, hits) + _SHRINK * found.square().sum()
+        value.backward()
+        return value
+
+    optimizer.step(loss)
+    slope, shift = (found.detach() * used).clamp(-most, most).tolist()
+    return Scaling(min(max(float(np.exp(-slope)), 1 / LARGEST), LARGEST), shift)
+
+
+def outcomes(parser: Parser, gold: Sequence[tuple[Any, Any]]) -> dict[str, Outcomes]:
+    """Of each kind of confidence, by the name of its field in a parse: those in the best parses of sentences, in what
+    gold decides about. gold: see `gold_sentences`."""
+    found: dict[str, tuple[list[float], list[bool]]] = {}
+    for (_, graph), parse in zip(gold, parser.parse_stream(sentence for sentence, _ in gold), strict=True):
+        for name, right in parser.formalism.right_parts(graph, parse).items():
+            confidences, hits = found.setdefault(name, ([], []))
+            for one, hit in zip(getattr(parse, name), right, strict=True):
+                if hit is not None:
+                    confidences.append(one)
+                    hits.append(hit)
+    return {name: Outcomes(np.array(values), np.array(hits)) for name, (values, hits) in found.items()}
+
+
+def uncalibrated(model: str, beam: int, nbest: int, precision: str = "auto", threads: int | None = None) -> Parser:
+    """A parser whose confidences are those of the model."""
+    loaded, resources = load_model(model)
+    loaded.calibration = None
+    return Parser(loaded, resources, beam, precision=precision, threads=threads, nbest=nbest)
+
+
+def gold_sentences(parser: Parser, path: str, most: int | None = None) -> list[tuple[Any, Any]]:
+    """The sentences of a gold file, or the first `most` of them: as they are parsed, and with their graphs. Raises
+    `InputError` where there are none, or where one has no graph."""
+    with_graphs = list(islice(parser.formalism.read_graphs(path), most))
+    if not with_graphs:
+        raise input_error("the file holds no sentences", path)
+    return [*zip(islice(parser.read(path), most), with_graphs, strict=True)]
+
+
+class Fitted(NamedTuple):
+    """A calibration, and the outcomes it was fitted on: for each kind of parse (`derivation`, `beam`) and field."""
+
+    calibration: Calibration
+    outcomes: dict[str, dict[str, Outcomes]]
+
+
+def calibrate(model: str, path: str, beam: int = 10, precision: str = "auto", threads: int | None = None) -> Fitted:
+    """The calibration of a model, fitted on a gold file: of greedy parses, and of those of a beam (2 or more) with
+    alternatives. Raises `InputError` where nothing can be learned from the file."""
+    if beam < 2:
+        raise InputError("alternatives are found with a beam of 2 or more")
+    found: dict[str, dict[str, Outcomes]] = {}
+    for kind, options in (("derivation", (1, 1)), ("beam", (beam, 2))):
+        parser = uncalibrated(model, *options, precision, threads)
+        found[kind] = outcomes(parser, gold_sentences(parser, path))
+    try:
+        scalings = {kind: {name: fit_scaling(*one) for name, one in some.items()} for kind, some in found.items()}
+    except InputError as error:
+        raise input_error(str(error), path) from None
+    return Fitted(Calibration(**scalings), found)

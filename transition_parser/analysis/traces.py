@@ -1,0 +1,245 @@
+"""Derivations step by step, as plain data: what pages show, and what goes into files of JSON.
+
+A trace of a model has what search saw: the probabilities are those by which it ranked its hypotheses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from transition_parser.base.errors import InputError, NotFiniteError
+from transition_parser.modules.contract import ActionScores, Decoder, Hypothesis, ParserModel, SearchState, StateDecoder
+from transition_parser.modules.encoder import EncoderOut
+from transition_parser.parsing.formalisms import Formalism
+from transition_parser.parsing.parser import AnySentence, Parser
+from transition_parser.parsing.search import search
+from transition_parser.states.table import ActionTable
+from transition_parser.transitions import Action, TransitionSystem
+
+MOST_CANDIDATES = 10
+_DIGITS = 6  # of probabilities
+
+
+class Candidate(NamedTuple):
+    """An action that competes. legal: False for one that may not be taken although its probability counts."""
+
+    action: str
+    probability: float
+    legal: bool
+
+
+@dataclass(frozen=True)
+class Step:
+    """A configuration, and the action that is taken there.
+
+    action: None where the derivation has ended. configuration: see `Formalism.configuration`, but for what grows (arcs;
+    nodes and edges): of that it has what the action before has made. log_probability: of the action, None where actions
+    are not scored. candidates: the most probable actions, best first, the one taken among them; others, rest: how many
+    competed besides, and their probability. seen: what of the network sees words → the words that it sees (positions
+    from 0, the root behind the last), each with a number that says how: see `Decoder.sight`.
+    """
+
+    action: str | None
+    configuration: Mapping[str, Any]
+    log_probability: float | None = None
+    candidates: tuple[Candidate, ...] = ()
+    others: int = 0
+    rest: float = 0.0
+    seen: Mapping[str, Sequence[tuple[int, int]]] | None = None
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """graph: see `Formalism.as_data`, and `parse_as_data` where a model found it. score: by which search ranks
+    derivations, without the penalty for length; log_probability: of all its actions together; both None for gold ones.
+    """
+
+    graph: Mapping[str, Any]
+    steps: tuple[Step, ...]
+    score: float | None = None
+    log_probability: float | None = None
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A sentence with its derivations, best first. words: as they were given. system: the name of the transition
+    system; formalism: of the kind of graph."""
+
+    formalism: str
+    system: str
+    words: tuple[str, ...]
+    derivations: tuple[Derivation, ...]
+
+    def as_data(self) -> dict[str, Any]:
+        """The same as dictionaries, sequences, strings and numbers, for JSON; what is inside is shared, not copied."""
+        derivations = [{**vars(one), "steps": [vars(step) for step in one.steps]} for one in self.derivations]
+        return {**vars(self), "derivations": derivations}
+
+
+# --- of any derivation ----------------------------------------------------------------------
+
+
+def steps_of(
+    formalism: Formalism, system: TransitionSystem, words: Sequence[str], actions: Sequence[Action]
+) -> list[Step]:
+    """The steps of a derivation, one more than it has actions. words: normalised."""
+    state = system.initial(system.read(words))
+    steps: list[Step] = []
+    known: dict[str, set] = {name: set() for name in formalism.grows}
+    for action in (*actions, None):
+        configuration = formalism.configuration(state)
+        for name, before in known.items():
+            configuration[name] = [item for item in configuration[name] if item not in before]
+            before.update(configuration[name])
+        steps.append(Step(None if action is None else str(action), configuration))
+        if action is not None:
+            state = system.apply(state, action)
+    return steps
+
+
+def trace_gold(formalism: Formalism, sentence: Any, system: TransitionSystem, actions: Sequence[Action]) -> Trace:
+    """The trace of a derivation that no model found. sentence: with its graph; `actions` build it."""
+    words = sentence.forms
+    steps = steps_of(formalism, system, words, actions)
+    derivation = Derivation(formalism.as_data(sentence), tuple(steps))
+    return Trace(formalism.name, system.name, tuple(words), (derivation,))
+
+
+# --- of a model -----------------------------------------------------------------------------
+
+
+def trace(parser: Parser, sentences: Sequence[AnySentence], nbest: int | None = None) -> list[Trace]:
+    """What `parser` makes of sentences, with the beam that it has. nbest: how many derivations of each, at the most; by
+    default the whole beam. Raises `InputError` as `Parser.parse` does."""
+    with parser._workers():  # for their number of threads
+        return [_traced(parser, sentence, number, nbest) for number, sentence in enumerate(sentences, 1)]
+
+
+def _traced(parser: Parser, sentence: AnySentence, number: int, nbest: int | None) -> Trace:
+    """One at a time: what all hypotheses of a batch saw may be much."""
+    one = parser._to_parse(sentence, number)
+    resources, formalism = parser.resources, parser.formalism
+    encoder_out, (tags,) = parser._encoded([one])
+    recorded = _Recorded(parser.model)
+    try:
+        (found,) = search(cast(ParserModel, recorded), encoder_out, parser.beam, nbest or parser.beam, parser.lenpen)
+    except NotFiniteError as error:
+        raise InputError(f"the weights of the model are too large: {error}") from None
+    derivations = []
+    for hypothesis in found:
+        parse = parser._calibrated(formalism.replay(resources, sentence, one.words, hypothesis, tags), 1)
+        steps = steps_of(formalism, resources.table.system, one.words, parse.actions)
+        if recorded.recorder is not None:
+            steps = recorded.recorder.filled(steps, hypothesis, len(one.words))
+        total = sum(hypothesis.step_scores)
+        derivations.append(Derivation(formalism.parse_as_data(parse), tuple(steps), hypothesis.score, total))
+    forms = tuple(sentence.forms)
+    return Trace(formalism.name, resources.parser.system, forms, tuple(derivations))
+
+
+class _Choice(NamedTuple):
+    """What one hypothesis had before it: tokens (K,), those that compete; log_probs (K,); legal (K,) bool. seen: what
+    sees → (P,)."""
+
+    tokens: np.ndarray
+    log_probs: np.ndarray
+    legal: np.ndarray
+    seen: Mapping[str, np.ndarray]
+
+    def step(self, step: Step, taken: int, words: int, table: ActionTable) -> Step:
+        """The step with what was chosen from."""
+        order = np.argsort(-self.log_probs, kind="stable")
+        shown = order[:MOST_CANDIDATES].tolist()
+        place = int(np.flatnonzero(self.tokens == taken)[0])
+        shown = shown if place in shown else [*shown, place]
+        candidates = tuple(
+            Candidate(
+                table.tokens[int(self.tokens[i])], round(math.exp(self.log_probs[i]), _DIGITS), bool(self.legal[i])
+            )
+            for i in shown
+        )
+        rest = float(np.exp(np.delete(self.log_probs, shown)).sum())
+        return Step(
+            step.action,
+            step.configuration,
+            float(self.log_probs[place]),
+            candidates,
+            len(order) - len(shown),
+            round(rest, _DIGITS),
+            {name: _sparse(values[: words + 1]) for name, values in self.seen.items()},
+        )
+
+
+def _sparse(values: np.ndarray) -> list[tuple[int, int]]:
+    (there,) = values.nonzero()
+    return list(zip(there.tolist(), values[there].tolist(), strict=True))
+
+
+class _Recorder:
+    """Stands in for a decoder in search, and remembers what each hypothesis chose from.
+
+    A hypothesis is known by the actions that it has taken: a place in a tree, whose root is the sentence. The machine
+    moves the numbers of these places as it moves its rows.
+    """
+
+    def __init__(self, decoder: StateDecoder) -> None:
+        self.decoder, self.table = decoder, decoder.table
+        self.places: dict[tuple[int, int], int] = {}  # place and action → place
+        self.choices: dict[int, _Choice] = {}
+
+    def start(self, encoder_out: EncoderOut) -> SearchState:
+        state = self.decoder.start(encoder_out)
+        machine: Any = state.machine
+        machine.trail = torch.arange(len(encoder_out.lengths), device=encoder_out.lengths.device)
+        machine.per_row = (*machine.per_row, "trail")
+        self.first, self.count = True, len(encoder_out.lengths)
+        return state
+
+    def step(self, tokens: Tensor, state: SearchState, alive: Tensor) -> ActionScores:
+        machine: Any = state.machine
+        if not self.first:
+            pairs = zip(machine.trail.tolist(), tokens.tolist(), strict=True)
+            places = [self.places.setdefault(pair, self.count + len(self.places)) for pair in pairs]
+            machine.trail = torch.tensor(places, device=tokens.device)
+        self.first = False
+        seen = {name: values.cpu().numpy() for name, values in self.decoder.sight(machine.observe()).items()}
+        found = self.decoder.step(tokens, state, alive)
+        self._remember(machine.trail.tolist(), alive.tolist(), found, seen)
+        return found
+
+    def _remember(self, places: list[int], alive: list[bool], found: ActionScores, seen: dict) -> None:
+        actions = len(self.table.tokens)
+        log_probs = found.log_probabilities(actions).cpu().numpy()
+        legal = found.may_be_taken(actions).cpu().numpy()
+        for row, place in enumerate(places):
+            if alive[row]:
+                tokens = (log_probs[row] > float("-inf")).nonzero()[0]
+                values = {name: of_rows[row] for name, of_rows in seen.items()}
+                self.choices[place] = _Choice(tokens, log_probs[row, tokens], legal[row, tokens], values)
+
+    def filled(self, steps: Sequence[Step], hypothesis: Hypothesis, words: int) -> list[Step]:
+        """The steps of a hypothesis of the only sentence, with what was chosen from."""
+        return [*self._filled(steps, hypothesis.tokens, words), steps[-1]]
+
+    def _filled(self, steps: Sequence[Step], tokens: Sequence[int], words: int) -> Iterator[Step]:
+        place = 0
+        for step, token in zip(steps, tokens, strict=False):
+            yield self.choices[place].step(step, token, words, self.table)
+            place = self.places.get((place, token), -1)  # behind the last action there is none
+
+
+class _Recorded:
+    """A model as search needs it. recorder: None where it scores no actions."""
+
+    def __init__(self, model: ParserModel) -> None:
+        self.search_directly = model.search_directly
+        decoder: Decoder = model.decoder
+        self.recorder = _Recorder(decoder) if isinstance(decoder, StateDecoder) else None
+        self.decoder = self.recorder

@@ -1,6 +1,0 @@
-"""Floor 6: whole files parsed into files: `Job`, what it writes (`outputs`), and what an interrupted one has left
-(`resume`)."""
-
-from transition_parser.bulk.job import Job
-
-__all__ = ["Job"]

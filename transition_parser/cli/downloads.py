@@ -1,0 +1,308 @@
+"""Open corpora from where they are published: the only module that uses the network, and only when it is called.
+
+`SOURCES` and `LANGUAGES` are all that is known of addresses.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import ssl
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from transition_parser.base.errors import InputError, input_error, shortened
+from transition_parser.base.files import growing, replacing
+from transition_parser.base.model_files import sha256_of
+
+RELEASE = "r2.15"  # the tag of Universal Dependencies that is fetched where none is named
+UD = "https://raw.githubusercontent.com/UniversalDependencies"
+VARIABLE = "TRANSITION_PARSER_MIRROR"
+SUMS = "sha256.json"
+_SPLITS = ("train", "dev", "test")
+_SECONDS = 60.0
+_BLOCK = 1 << 18
+_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")  # of Content-Range: first, last, size
+_SUM = re.compile(r"[0-9a-f]{64}")
+_TREEBANK = re.compile(r"UD_([A-Za-z_]+)-([A-Za-z0-9]+)")
+
+# language → its code in the names of the files of Universal Dependencies
+LANGUAGES = {
+    **{"Afrikaans": "af", "Ancient_Greek": "grc", "Arabic": "ar", "Armenian": "hy", "Basque": "eu", "Belarusian": "be"},
+    **{"Bulgarian": "bg", "Catalan": "ca", "Chinese": "zh", "Croatian": "hr", "Czech": "cs", "Danish": "da"},
+    **{"Dutch": "nl", "English": "en", "Estonian": "et", "Faroese": "fo", "Finnish": "fi", "French": "fr"},
+    **{"Galician": "gl", "German": "de", "Greek": "el", "Hebrew": "he", "Hindi": "hi", "Hungarian": "hu"},
+    **{"Icelandic": "is", "Indonesian": "id", "Irish": "ga", "Italian": "it", "Japanese": "ja", "Kazakh": "kk"},
+    **{"Korean": "ko", "Latin": "la", "Latvian": "lv", "Lithuanian": "lt", "Maltese": "mt", "Marathi": "mr"},
+    **{"Norwegian": "no", "Persian": "fa", "Polish": "pl", "Portuguese": "pt", "Romanian": "ro", "Russian": "ru"},
+    **{"Sanskrit": "sa", "Serbian": "sr", "Slovak": "sk", "Slovenian": "sl", "Spanish": "es", "Swedish": "sv"},
+    **{"Tamil": "ta", "Telugu": "te", "Turkish": "tr", "Ukrainian": "uk", "Urdu": "ur", "Uyghur": "ug"},
+    **{"Vietnamese": "vi", "Welsh": "cy", "Wolof": "wo"},
+}
+
+
+class File(NamedTuple):
+    """A file to fetch. sha256: None where it is not known. optional: it may be missing where it is published."""
+
+    address: str
+    sha256: str | None = None
+    optional: bool = False
+
+    @property
+    def name(self) -> str:
+        """As it is saved."""
+        return self.address.rpartition("/")[2]
+
+
+class Source(NamedTuple):
+    """A corpus: its files, and its licence in words."""
+
+    files: tuple[File, ...]
+    licence: str
+
+
+_ISI = "https://amr.isi.edu/download"
+_NO_LICENCE = "public, none stated: use it, do not pass it on"
+SOURCES: Mapping[str, Source] = {
+    "little-prince-amr-v3.0": Source((File(f"{_ISI}/amr-bank-struct-v3.0.txt"),), _NO_LICENCE),
+    "little-prince-amr-v1.6": Source(
+        tuple(File(f"{_ISI}/amr-bank-struct-v1.6-{split}.txt") for split in ("training", "dev", "test")), _NO_LICENCE
+    ),
+    "bio-amr-v3.0": Source((File(f"{_ISI}/2018-01-25/amr-release-bio-v3.0.txt"),), _NO_LICENCE),
+    "bio-amr-v0.8": Source(
+        tuple(File(f"{_ISI}/2016-03-14/amr-release-{split}-bio.txt") for split in ("training", "dev", "test")),
+        _NO_LICENCE,
+    ),
+}
+
+
+def source_of(name: str, release: str = RELEASE) -> Source:
+    """What a name stands for: a corpus of `SOURCES`, or a treebank such as `UD_English-EWT` of a release of Universal
+    Dependencies, in a language of `LANGUAGES`. Raises `InputError` for any other."""
+    if name in SOURCES:
+        return SOURCES[name]
+    found = _TREEBANK.fullmatch(name)
+    if found is None or not re.fullmatch(r"[A-Za-z0-9._-]+", release):
+        known = ", ".join(SOURCES)
+        raise InputError(f"{name!r} ({release}) is no corpus that is known: give {known}, or a name as UD_English-EWT")
+    code = LANGUAGES.get(found[1])
+    if code is None:
+        raise InputError(f"{name}: the language {found[1]} is not one of {', '.join(LANGUAGES)}")
+    folder = f"{UD}/{name}/{release}"
+    splits = (File(f"{folder}/{code}_{found[2].lower()}-ud-{split}.conllu", None, split != "test") for split in _SPLITS)
+    return Source((*splits, File(f"{folder}/LICENSE.txt", None, True)), f"see {name}/LICENSE.txt")
+
+
+def fetch(source: Source, folder: Path, mirror: str | None = None) -> Iterator[tuple[Path, str]]:
+    """Fetches what is not there yet, and yields each file with what happened: `here`, `fetched`, or `not published`.
+
+    An interrupted file is continued. mirror: an address that has the hosts as folders (`MIRROR/amr.isi.edu/…`), by
+    default the hosts themselves. Raises `InputError` where a file can't be had, is cut off, or is another than the one
+    that was fetched before or whose SHA-256 is known; nothing unfinished has a file's name.
+    """
+    _check_mirror(mirror)
+    folder.mkdir(parents=True, exist_ok=True)
+    sums = _sums(folder)
+    for file in source.files:
+        path = folder / file.name
+        due = file.sha256 or sums.get(file.name)
+        if path.is_file():
+            _check(path, due)
+            yield path, "here"
+            continue
+        if not _fetched(file, path, mirror, due):
+            yield path, "not published"
+            continue
+        sums[file.name] = sha256_of(path)
+        with replacing(folder / SUMS) as record:
+            record.write_text(json.dumps(sums, indent=1) + "\n", encoding="utf-8")
+        yield path, "fetched"
+
+
+def _check_mirror(mirror: str | None) -> None:
+    try:
+        known = mirror is None or all(urlsplit(mirror)[:2])
+    except ValueError:  # brackets of which one is missing
+        known = False
+    if not known:
+        raise InputError(
+            f"the mirror {mirror!r:.80} is no address: give one such as https://mirror.example.org/corpora"
+        )
+
+
+def _sums(folder: Path) -> dict[str, str]:
+    """What is recorded of earlier downloads: file → SHA-256. Raises `InputError` for anything but such a record."""
+    path = folder / SUMS
+    if not path.is_file():
+        return {}
+    try:
+        found = json.loads(path.read_bytes())
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not all(isinstance(one, str) and _SUM.fullmatch(one) for one in found.values()):
+        problem = "is damaged: it does not say the SHA-256 of each file as JSON"
+        raise input_error(f"{problem}; remove it with the files beside it, and fetch them again", path)
+    return found
+
+
+def _check(path: Path, due: str | None) -> None:
+    if due is not None and sha256_of(path) != due:
+        raise input_error("has been changed since it was fetched: remove it, and fetch it again", path)
+
+
+def _fetched(file: File, path: Path, mirror: str | None, due: str | None) -> bool:
+    address = file.address if mirror is None else f"{mirror.rstrip('/')}/{file.address.partition('://')[2]}"
+    with _network_errors(address), _version_of(path), growing(path) as partial:
+        try:
+            _continue(address, partial)
+        except urllib.error.HTTPError as error:
+            if error.code == 404 and file.optional:
+                partial.write_bytes(b"")
+                missing = True
+            else:
+                raise
+        else:
+            missing = False
+            if due is not None and sha256_of(partial) != due:
+                partial.write_bytes(b"")
+                raise input_error("its SHA-256 is not the one that is known: it was not kept", address)
+    if missing:
+        path.unlink()
+    return not missing
+
+
+@contextmanager
+def _version_of(path: Path) -> Iterator[None]:
+    """Removes what `_keep_version` wrote once there is no unfinished file."""
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        yield
+    finally:
+        if not partial.exists():
+            _version_file(partial).unlink(missing_ok=True)
+
+
+def _version_file(partial: Path) -> Path:
+    """The file that says of which version of a published file an unfinished one is the beginning."""
+    return partial.with_name(f"{partial.name}.version")
+
+
+def _keep_version(answer: http.client.HTTPResponse, partial: Path) -> None:
+    """Writes down what tells the file from one that takes its place later, where the server says it."""
+    tag, path = answer.headers.get("ETag", ""), _version_file(partial)
+    if version := tag if tag.startswith('"') else answer.headers.get("Last-Modified", ""):
+        path.write_text(version, encoding="latin-1")
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _continue(address: str, partial: Path) -> None:
+    """Appends what is missing to a file. Begins anew where the server sends another part than the one that is missing,
+    or another version of the file. Raises `InputError` where the connection ends before all of it came."""
+    have = partial.stat().st_size
+    try:
+        answer = _asked(address, partial)
+    except urllib.error.HTTPError as error:
+        if error.code != 416 or not have:  # nothing is missing, or the file is another now
+            raise
+        return _begin_again(address, partial)
+    with answer:
+        continued = answer.status == 206
+        if continued and not _begins_at(answer, have):
+            if have:
+                return _begin_again(address, partial)
+            raise input_error("the server sends another part of the file than was asked for: try a mirror", address)
+        if not continued:
+            _keep_version(answer, partial)
+        whole = _size(answer, have if continued else 0)
+        _receive(answer, partial, have if continued else 0, whole)
+    have = partial.stat().st_size
+    if whole is not None and have != whole:
+        raise input_error(f"{have} of {whole} bytes came: run the same command again to continue", address)
+
+
+def _asked(address: str, partial: Path) -> http.client.HTTPResponse:
+    """The answer of the server: the part that is missing, or the whole file where it has another version by now."""
+    start, version = partial.stat().st_size, _version_file(partial)
+    headers = {"Range": f"bytes={start}-"} if start else {}
+    known = version.read_text(encoding="latin-1").strip() if version.is_file() else ""
+    if start and known:
+        headers["If-Range"] = known
+    return urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=_SECONDS)
+
+
+def _begin_again(address: str, partial: Path) -> None:
+    partial.write_bytes(b"")
+    _continue(address, partial)
+
+
+def _begins_at(answer: http.client.HTTPResponse, start: int) -> bool:
+    """Whether a part of a file (status 206) begins at a byte, as its Content-Range says."""
+    found = _RANGE.fullmatch(answer.headers.get("Content-Range", "").strip())
+    return found is not None and int(found[1]) == start
+
+
+def _size(answer: http.client.HTTPResponse, start: int) -> int | None:
+    """Bytes of the whole file, None where the server does not say. start: where the answer begins in it."""
+    found = _RANGE.fullmatch(answer.headers.get("Content-Range", "").strip()) if answer.status == 206 else None
+    if found is not None and found[3] != "*":
+        return int(found[3])
+    length = answer.headers.get("Content-Length", "")
+    return start + int(length) if length.isascii() and length.isdigit() else None
+
+
+def _receive(answer: http.client.HTTPResponse, partial: Path, start: int, whole: int | None) -> None:
+    with open(partial, "ab" if start else "wb") as file, _bar(partial, whole, start) as bar:
+        while block := answer.read(_BLOCK):
+            file.write(block)
+            bar.update(len(block))
+
+
+def _bar(partial: Path, whole: int | None, before: int):
+    from tqdm import tqdm
+
+    name = partial.name.removesuffix(".partial")
+    off = not sys.stderr.isatty()
+    return tqdm(desc=name, total=whole, initial=before, unit="B", unit_scale=True, disable=off, leave=False)
+
+
+@contextmanager
+def _network_errors(address: str) -> Iterator[None]:
+    host = urlsplit(address).netloc
+    try:
+        yield
+    except InputError:
+        raise
+    except urllib.error.HTTPError as error:
+        circle = 300 <= error.code < 400  # others are followed
+        said = "redirects without end" if circle else f"says {error.code} {_line(error.reason)}"
+        raise input_error(f"the server {said}", address) from None
+    except (
+        TimeoutError,
+        urllib.error.URLError,
+        http.client.HTTPException,
+        ConnectionError,
+        ssl.SSLError,
+        ValueError,
+    ) as error:
+        reason = _line(getattr(error, "reason", None) or error)
+        problem = f"{host} can't be reached ({reason}): is there a network? Run it again to continue"
+        raise input_error(problem, address) from None
+
+
+def _line(text: object) -> str:
+    """A text of others as part of one line."""
+    return shortened(" ".join(str(text).split()), 200)
+
+
+def mirror_named() -> str | None:
+    """The address in the environment variable `TRANSITION_PARSER_MIRROR`, None where it is not set."""
+    return os.environ.get(VARIABLE) or None

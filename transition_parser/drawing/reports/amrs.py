@@ -1,0 +1,77 @@
+"""The error report of AMRs: fine-grained scores, Smatch by size, and the worst sentences with both graphs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from transition_parser.base.errors import InputError
+from transition_parser.drawing.reports.charts import Bar, Chart
+from transition_parser.drawing.reports.page import WORST, Compared, Table, cells, write_page
+from transition_parser.graphs.amr_score import BankScore, Counts, triple_diff
+from transition_parser.graphs.bank import AmrEntry
+
+_STEP = 10
+
+
+def write_amr_report(
+    path: str | os.PathLike,
+    title: str,
+    pairs: Sequence[tuple[AmrEntry, AmrEntry]],
+    scores: BankScore,
+    figures: Mapping[str, Any],
+) -> None:
+    """Writes the report. pairs: gold and predicted entries, as they were compared. figures: those of `score`."""
+    parts = [(name.replace("_", " "), value) for name, value in figures.items() if isinstance(value, dict)]
+    rows = [cells(name, *(f"{value[part]:.4f}" for part in ("precision", "recall", "f1"))) for name, value in parts]
+    smatch = [sentence.counts["smatch"] for sentence in scores.sentences]
+    tables = [
+        Table("Fine-grained scores", ("", "precision", "recall", "F1"), rows, chart=_chart(parts)),
+        _by(
+            "Smatch by words of the sentence",
+            "words",
+            [(len(gold.text.split()) - 1) // _STEP for gold, _ in pairs],
+            smatch,
+        ),
+    ]
+    worst = sorted(range(len(pairs)), key=lambda i: (smatch[i].f1, -smatch[i].gold, i))
+    shown = [_compared(*pairs[i], i, smatch[i]) for i in worst[:WORST] if not smatch[i].exact]
+    plain = {name: value for name, value in figures.items() if not isinstance(value, dict) and value is not None}
+    order = "those with the lowest Smatch first, larger graphs before smaller ones"
+    write_page(path, title, plain, tables, shown, len(pairs), order)
+
+
+def _chart(parts: Sequence[tuple[str, Mapping[str, float]]]) -> Chart:
+    notes = [f"precision {value['precision']:.4f}, recall {value['recall']:.4f}" for _, value in parts]
+    bars = [
+        Bar(name, value["f1"], f"{value['f1']:.4f}", note) for (name, value), note in zip(parts, notes, strict=True)
+    ]
+    return Chart("F1", 1, bars)
+
+
+def _by(title: str, what: str, bins: Sequence[int], counts: Sequence[Counts]) -> Table:
+    rows, bars = [], []
+    for number in sorted(set(bins)):
+        inside = [count for one, count in zip(bins, counts, strict=True) if one == number]
+        name = f"{number * _STEP + 1}-{(number + 1) * _STEP}"
+        f1 = sum(inside, Counts()).f1
+        rows.append(cells(name, len(inside), f"{f1:.4f}"))
+        bars.append(Bar(name, f1, f"{f1:.4f}", f"{len(inside):,} sentences"))
+    return Table(title, (what, "sentences", "Smatch"), rows, chart=Chart("Smatch", 1, bars))
+
+
+def _compared(gold: AmrEntry, system: AmrEntry, number: int, counts: Counts) -> Compared:
+    try:
+        lines = triple_diff(gold.penman, system.penman)
+    except InputError as error:  # a graph that Smatch compares, but can't name the nodes of
+        lines = [f"- {error}"]
+    return Compared(
+        gold.id or f"sentence {number + 1}",
+        gold.text,
+        f"Smatch {counts.f1:.3f}",
+        gold=gold.penman.strip(),
+        predicted=system.penman.strip(),
+        missing=[line[2:] for line in lines if line.startswith("- ")],
+        extra=[line[2:] for line in lines if line.startswith("+ ")],
+    )

@@ -1,0 +1,115 @@
+"""The error report of trees: scores by relation, length and distance, confused relations, and the worst sentences."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from transition_parser.drawing.reports.charts import Bar, Chart
+from transition_parser.drawing.reports.page import WORST, Cell, Compared, Table, cells, write_page
+from transition_parser.graphs.conllu import Sentence
+from transition_parser.graphs.dependency_score import Comparison, Pair, Score
+
+_MATRIX = 15  # relations that the matrix of confusion shows
+_PAIRS = 30  # confusions that are listed
+_BARS = 20  # values that a chart shows
+_OTHERS = "(others)"
+_HEAD = ("", "word", "gold head", "gold relation", "predicted head", "predicted relation")
+
+
+def write_tree_report(
+    path: str | os.PathLike,
+    title: str,
+    sentences: Sequence[Sentence],
+    comparison: Comparison,
+    figures: Mapping[str, Any],
+) -> None:
+    """Writes the report. sentences: the gold ones that were compared. figures: shown first."""
+    tables = [
+        _scores("LAS by words of the sentence", "words", comparison.by_length()),
+        _scores("LAS by distance to the head", "words away", comparison.by_distance()),
+        _scores("LAS by relation", "relation", comparison.by_relation()),
+        *_confusions(comparison),
+    ]
+    worst = _worst(sentences, comparison)
+    order = "those with the most wrong arcs first; what is wrong is marked"
+    if not all(map(comparison.counts, comparison.gold)):
+        order += ", but of punctuation, which no figure here counts"
+    plain = {name: value for name, value in figures.items() if not isinstance(value, dict)}
+    write_page(path, title, plain, tables, worst, len(sentences), order)
+
+
+def _scores(title: str, what: str, table: Mapping[str, Score]) -> Table:
+    rows = [cells(name, score.gold, score.system, f"{score.f1:.2f}") for name, score in table.items()]
+    bars = [Bar(name, score.f1, f"{score.f1:.2f}", f"{score.gold:,} words") for name, score in table.items()]
+    note = f"The chart shows the {_BARS} most frequent." if len(bars) > _BARS else ""
+    return Table(title, (what, "gold", "predicted", "LAS"), rows, note, Chart("LAS", 100, bars[:_BARS]))
+
+
+def _confusions(comparison: Comparison) -> list[Table]:
+    relations = Counter(gold.relation for gold, _ in comparison.counted_pairs)
+    confused = Counter((gold.relation, system.relation) for gold, system in comparison.counted_pairs)
+    shown = [relation for relation, _ in relations.most_common(_MATRIX)]
+    rows = []
+    for relation in shown:
+        found = Counter()
+        for (gold, system), count in confused.items():
+            if gold == relation:
+                found[system if system in shown else _OTHERS] += count
+        shares = [(found[name], found[name] / relations[relation] * (name != relation)) for name in (*shown, _OTHERS)]
+        rows.append([Cell(relation), *(Cell(count or "", "", min(2 * share, 0.9)) for count, share in shares)])
+    note = f"Rows: gold; columns: predicted. The {len(shown)} most frequent relations."
+    matrix = Table("Confusion of relations", ("", *shown, _OTHERS), rows, note)
+    wrong = Counter({pair: count for pair, count in confused.items() if pair[0] != pair[1]})
+    listed = [
+        cells(gold, system, count, f"{100 * count / relations[gold]:.1f}%")
+        for (gold, system), count in wrong.most_common(_PAIRS)
+    ]
+    return [matrix, Table("Most frequent confusions", ("gold", "predicted", "words", "of the gold ones"), listed)]
+
+
+def _worst(sentences: Sequence[Sentence], comparison: Comparison) -> list[Compared]:
+    system_of = {id(gold): (gold, system) for gold, system in comparison.pairs}
+    wrong: list[tuple[int, int, int]] = []  # minus the wrong arcs, words, number of the sentence
+    words = iter(comparison.gold)
+    words_of = [list(islice(words, len(sentence.words))) for sentence in sentences]
+    for number, of_sentence in enumerate(words_of):
+        counted = [word for word in of_sentence if comparison.counts(word)]
+        errors = sum(not _right(comparison, system_of.get(id(word))) for word in counted)
+        if errors:
+            wrong.append((-errors, len(counted), number))
+    shown = []
+    for errors, length, number in sorted(wrong)[:WORST]:
+        place = {id(word): i for i, word in enumerate(words_of[number], 1)}
+        rows = [_row(comparison, i, word, system_of.get(id(word)), place) for i, word in enumerate(words_of[number], 1)]
+        name = sentences[number].id or f"sentence {number + 1}"
+        text = " ".join(sentences[number].forms)
+        shown.append(Compared(name, text, f"{-errors} of {length} arcs wrong", _HEAD, rows))
+    return shown
+
+
+def _right(comparison: Comparison, pair: Pair | None) -> bool:
+    return pair is not None and comparison.arc_right(pair)
+
+
+def _row(comparison: Comparison, number: int, word: Any, pair: Pair | None, place: Mapping[int, int]) -> list[Cell]:
+    gold = _name(word.parent, place)
+    wrong = "wrong" if comparison.counts(word) else ""
+    if pair is None:  # divided otherwise
+        return [*cells(number, word.form, gold, word.relation), Cell("–", wrong), Cell("–", wrong)]
+    system = pair[1]
+    parent = comparison.gold_of(system.parent) if system.parent is not None else None
+    head = "root" if system.parent is None else _name(parent, place) if parent is not None else system.parent.form
+    return [
+        *cells(number, word.form, gold, word.relation),
+        Cell(head, "" if comparison.head_right(pair) else wrong),
+        Cell(system.relation, "" if system.relation == word.relation else wrong),
+    ]
+
+
+def _name(word: Any, place: Mapping[int, int]) -> str:
+    """A head by its number and form; `…` for a number in another sentence."""
+    return "root" if word is None else f"{place.get(id(word), '…')} {word.form}"

@@ -1,0 +1,87 @@
+"""Files in, files out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any
+
+from transition_parser.base.progress import progress
+from transition_parser.parsing.bulk.outputs import JSON_SUFFIX, Output, output_to
+from transition_parser.parsing.bulk.resume import read_json, resumed
+from transition_parser.parsing.parser import CHUNK, AnyParse, Parser
+from transition_parser.parsing.sentences.parts import Part, read_part
+from transition_parser.parsing.sentences.rows import Item, Reading
+from transition_parser.parsing.sentences.streams import as_they_come, in_weighed_chunks, may_pause
+
+_SAVED_TOGETHER = 256  # sentences that an interrupted run may lose
+_OF_JSON = ("actions", "wiki")  # the annotations that lines of JSON have on request
+
+
+@dataclass(frozen=True)
+class Job:
+    """How files are parsed. It can be pickled, as its parser can.
+
+    annotations: the options of `annotated` of the parses. as_json: each sentence is written as one line of JSON
+    (`to_json` of its parse, which has scores and alignments always), instead of CoNLL-U or PENMAN.
+    """
+
+    parser: Parser
+    reading: Reading
+    annotations: Mapping[str, Any]
+    as_json: bool = False
+
+    @property
+    def suffix(self) -> str:
+        """The suffix of the names of what is written from files of sentences."""
+        return JSON_SUFFIX if self.as_json else self.parser.formalism.suffix
+
+    def described(self) -> dict[str, Any]:
+        """What its output depends on, beside its inputs, as JSON can hold it."""
+        as_json = {"json": True} if self.as_json else {}
+        return {**self.parser.described(), **self.reading._asdict(), **self.annotations, **as_json}
+
+    def write(self, parts: Sequence[Part], path: str | None, resume: bool = False) -> int:
+        """Parses some parts of files into one file, or to standard output (None, `-`). Returns how many sentences it
+        has parsed. resume: collects the output in `path`.partial, and continues what an earlier run has left there.
+
+        Raises `InputError` for bad input; the file is written whole or not at all.
+        """
+        items: Iterable[Item] = chain.from_iterable(map(self._read, parts))
+        if resume:
+            read = read_json if self.as_json else self.parser.read
+            with resumed(parts[0].path, path, items, read, self.reading, self.as_json) as (output, rest):
+                return self._write(parts, output, rest, _SAVED_TOGETHER)
+        with output_to(path, parts[0].path, self.reading, self.as_json) as output:
+            return self._write(parts, output, items, CHUNK)
+
+    def _read(self, part: Part) -> Iterator[Item]:
+        return read_part(part, self.parser.formalism.sentence, self.reading)
+
+    def _write(self, parts: Sequence[Part], output: Output, items: Iterable[Item], size: int) -> int:
+        written = 0
+        in_chunks = as_they_come if any(may_pause(part.path) for part in parts) else _chunks
+        for item, texts in progress(self.parsed(in_chunks(items, size)), "parsing"):
+            output.write(item, texts)
+            written += len(texts)
+        return written
+
+    def parsed(self, chunks: Iterable[Sequence[Item]]) -> Iterator[tuple[Item, list[str]]]:
+        """Yields each item with its parses as text, all of a chunk before the next is taken."""
+        for chunk in chunks:
+            parses = iter([*self.parser.parse_chunks([[s for item in chunk for s in item.sentences]])])
+            for item in chunk:
+                yield item, [self._written(parse) for parse in islice(parses, len(item.sentences))]
+
+    def _written(self, parse: AnyParse) -> str:
+        """A parse with its alternatives, as text."""
+        if self.as_json:
+            options = {name: self.annotations[name] for name in _OF_JSON if name in self.annotations}
+            return parse.to_json(**options) + "\n"
+        return "".join(str(one.annotated(**self.annotations)) for one in parse.ranked)
+
+
+def _chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yields items that have `size` sentences together, or a few more; no more than `size` items, too."""
+    return in_weighed_chunks(items, size, lambda item: len(item.sentences))

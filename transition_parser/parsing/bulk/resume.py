@@ -1,0 +1,110 @@
+"""What an interrupted job has written, and what is left to do."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.files import growing
+from transition_parser.parsing.bulk.outputs import Texts, opening, text_output
+from transition_parser.parsing.sentences.rows import Item, Reading, Table, table_of
+
+_PLACE = re.compile(rb"# (?:nbest = |::nbest )(\d+)/(\d+)\b")  # of a parse among those of its sentence
+_MEND = "remove the file, or give the input that it was made from"
+
+
+@contextmanager
+def resumed(
+    source: str,
+    path: str | None,
+    items: Iterable[Item],
+    read: Callable[[Path], Iterable],
+    reading: Reading,
+    as_json: bool = False,
+) -> Iterator[tuple[Texts, Iterator[Item]]]:
+    """The output to `path`.partial, which becomes `path` at the end, and the items that it lacks. source: the first
+    input. read: the sentences of a file. as_json: its parses are lines of JSON, and `read` is `read_json`. Raises
+    `InputError` where the file does not hold the first of the items."""
+    if path in (None, "-"):
+        raise InputError("--resume needs -o FILE")
+    table = table_of(source, reading)
+    if table is Table.PARQUET:
+        raise InputError("--resume continues Parquet by file, not within one: give -o DIR/")
+    with growing(path) as partial:
+        rest = iter(items)
+        _pass_by(rest, partial, table, read, as_json)
+        with open(partial, "a", encoding="utf-8") as file:
+            yield text_output(file, True, table, reading, as_json), rest
+
+
+class _Finished(NamedTuple):
+    """A sentence that has been parsed and written."""
+
+    id: str | None
+    forms: list[str]
+    is_alternative: bool = False  # alternatives are on the line of their sentence
+
+
+def read_json(path: Path) -> Iterator[_Finished]:
+    """Yields the sentences of a file of JSON lines that a job wrote. Raises `InputError` for anything else."""
+    for number, line in enumerate(_lines(path), 1):
+        try:
+            found = json.loads(line)
+            yield _Finished(found["id"], [word["form"] for word in found["words"]])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise input_error(f"the line is not a parse in JSON: {_MEND}", path, number) from None
+
+
+def _pass_by(
+    items: Iterator[Item], partial: Path, table: Table | None, read: Callable[[Path], Iterable], as_json: bool
+) -> None:
+    """Takes the items that are in the file; an unfinished one at its end is removed from it."""
+    with open(partial, "r+b") as file:
+        whole = _whole(file, b"\n" if table is None and not as_json else None)
+        file.truncate(whole)
+    check = _check_sentence if table is None else _check_row
+    finished: Iterable[Any] = (read if table is None else _lines)(partial) if whole else ()
+    first = (done for done in finished if table is not None or not done.is_alternative)
+    for number, done in enumerate(first, 1):
+        check(number, done, next(items, None), partial)
+
+
+def _lines(partial: Path) -> Iterator[str]:
+    with open(partial, encoding="utf-8", newline="\n") as file:
+        yield from file
+
+
+def _check_sentence(number: int, done: Any, item: Item | None, partial: Path) -> None:
+    sentence = None if item is None else item.sentences[0]
+    if sentence is None or (sentence.id, sentence.forms) != (done.id, done.forms):
+        here = "ends before it" if sentence is None else f"has {_name(sentence)} there"
+        raise input_error(f"sentence {number} of it is {_name(done)}, but the input {here}: {_MEND}", partial)
+
+
+def _check_row(number: int, done: str, item: Item | None, partial: Path) -> None:
+    if item is None or not done.startswith(opening(item.kept)):
+        here = "ends before it" if item is None else "has another one there"
+        raise input_error(f"row {number} of it is not that of the input, which {here}: {_MEND}", partial, number)
+
+
+def _name(sentence: Any) -> str:
+    return sentence.id or repr(" ".join(sentence.forms))
+
+
+def _whole(file: BinaryIO, last_line: bytes | None) -> int:
+    """How many bytes of a file are whole sentences, which end with the given line, and none of whose alternative parses
+    is missing; or whole lines."""
+    end = position = 0
+    more_to_come = False
+    for line in file:
+        position += len(line)
+        if last_line is not None and (place := _PLACE.match(line)):
+            more_to_come = place[1] != place[2]
+        if (line == last_line and not more_to_come) or (last_line is None and line.endswith(b"\n")):
+            end = position
+    return end

@@ -1,0 +1,50 @@
+"""Floor 6: what differs between dependency trees and AMRs. `formalism_of` is the only place that asks which it is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.parsing.formalisms.amr import AMR
+from transition_parser.parsing.formalisms.formalism import Formalism, Report
+from transition_parser.parsing.formalisms.trees import TREES
+
+FORMALISMS: tuple[Formalism, ...] = (TREES, AMR)
+
+__all__ = ["AMR", "FORMALISMS", "TREES", "Formalism", "Report", "formalism_of", "formalism_of_files"]
+
+
+def formalism_of(system: str) -> Formalism:
+    """The formalism that a transition system builds. Raises `InputError` for an unknown one."""
+    for formalism in FORMALISMS:
+        if system in formalism.systems:
+            return formalism
+    known = ", ".join(name for formalism in FORMALISMS for name in formalism.systems)
+    raise InputError(f"unknown transition system {system!r}: give one of {known}")
+
+
+def formalism_of_files(*paths: str | os.PathLike) -> Formalism:
+    """What the graphs in some files are, by their first lines and their names; trees where nothing says so: files that
+    are empty, or pipes, which can be read but once. Raises `InputError` where the files differ."""
+    first: tuple[Formalism, str | os.PathLike] | None = None
+    for path in paths:
+        formalism = _of_file(path)
+        if formalism is None:
+            continue
+        if first is not None and formalism is not first[0]:
+            raise input_error(f"{formalism.files}, but {first[1]} is {first[0].files}: both must be of one kind", path)
+        first = first or (formalism, path)
+    return first[0] if first else TREES
+
+
+def _of_file(path: str | os.PathLike) -> Formalism | None:
+    if Path(path).suffix == AMR.suffix:
+        return AMR
+    if not Path(path).is_file():
+        return None
+    with open(path, "rb") as file:
+        first = next((line for line in map(bytes.strip, file) if line and not line.startswith(b"#")), None)
+    if first is None:
+        return None
+    return next((formalism for formalism in FORMALISMS if formalism.opens_with(first)), TREES)

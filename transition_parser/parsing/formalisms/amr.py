@@ -1,0 +1,191 @@
+"""Abstract Meaning Representations: banks in PENMAN, Smatch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from transition_parser.base.errors import InputError, input_error, needs_extra
+from transition_parser.graphs.amr import AmrGraph
+from transition_parser.graphs.bank import AmrEntry, read_bank
+from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
+from transition_parser.parsing.parses import AmrParse, replay_amr
+from transition_parser.parsing.sentences import read_amr_sentences
+from transition_parser.text.lengths import LONGEST
+from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions.amr_state import AmrState
+
+if TYPE_CHECKING:
+    from transition_parser.data.resources import Resources
+    from transition_parser.modules.contract import Hypothesis
+
+
+def _smatch(sums: Mapping[str, float]) -> float:
+    from transition_parser.graphs.amr_score import Counts
+
+    return round(Counts(*(int(sums[name]) for name in Amr.sums)).f1, 4)
+
+
+class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
+    """See `Formalism`. Smatch in training is from 0 to 1, by one climb without restarts."""
+
+    name, files, suffix = "AMRs", "AMR", ".amr"
+    systems, default_system = (AmrSystem.name,), AmrSystem.name
+    sentence = AmrEntry
+    annotations = ("scores", "actions", "marks", "wiki")
+    confidences = AmrSystem.confidences
+    grows = ("nodes", "edges")
+    lenpen = 4.0  # chosen on dev of The Little Prince; with 1, graphs of a beam lack more than greedy ones do
+    sums = ("_match", "_system", "_gold")
+    figures: ClassVar = {"smatch": _smatch}
+
+    def read(
+        self, path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False, longest: int = LONGEST
+    ) -> Iterator[AmrEntry]:
+        return read_amr_sentences(path, tokenised, raw, longest)
+
+    def replay(
+        self,
+        resources: Resources,
+        sentence: AmrEntry,
+        words: Sequence[str],
+        hypothesis: Hypothesis,
+        tags: Mapping[str, Sequence[str]],
+    ) -> AmrParse:
+        lexicon = resources.parser.lexicon
+        return replay_amr(resources.table, sentence, words, hypothesis, lexicon.wiki if lexicon else None)
+
+    def right_parts(self, gold: AmrEntry, parse: AmrParse) -> Mapping[str, Sequence[bool | None]]:
+        """A node is right where the one that Smatch's best mapping gives it in the gold graph has its concept. Of
+        constants, which Smatch does not map, nothing is said."""
+        from transition_parser.graphs.amr_matching import best_mapping
+        from transition_parser.graphs.amr_triples import read_triples
+
+        ours = read_triples(parse.graph.to_penman())
+        theirs = read_triples(gold.amr.to_penman())
+        _, mapping = best_mapping(ours, theirs)
+        concepts = [*theirs.normalized().concepts]
+        right = {
+            name: other is not None and concept == concepts[other]
+            for name, concept, other in zip(ours.variables, ours.normalized().concepts, mapping, strict=True)
+        }
+        return {"node_scores": [right[name] if name else None for name in parse.graph.variables()]}
+
+    def opens_with(self, line: bytes) -> bool:
+        return line.startswith(b"(")
+
+    def read_graphs(self, path: str | os.PathLike) -> Iterator[AmrEntry]:
+        return read_bank(path)
+
+    def draw(self, path: str | os.PathLike, wanted: str | None, system: str | None, picture: Path) -> None:
+        with needs_extra("draw", "pictures"):
+            from transition_parser.drawing.amrs import draw_amr
+
+        entry = next((e for e in read_bank(path) if wanted is None or e.id == wanted), None)
+        if entry is None:
+            raise input_error("the file holds no graphs" if wanted is None else f"no entry {wanted!r}", path)
+        draw_amr(entry, picture)
+
+    def gold(self, path: str | os.PathLike, system: str | None = None) -> Iterator[Gold]:
+        """Nodes that the file leaves unaligned are aligned first."""
+        from oracles.amr_check import derive_entry
+        from preprocess.aligner import aligned, train_table
+
+        entries, machine = list(read_bank(path)), AmrSystem()
+        for entry in aligned(entries, train_table(entries)):
+            derived = derive_entry(entry, machine)
+            if derived.derivation is None:
+                raise derived.error or entry.error("the transition system can't build the graph")
+            yield Gold(entry, machine, derived.derivation.actions)
+
+    def as_data(self, sentence: AmrEntry) -> dict[str, Any]:
+        """`nodes`: the label of each, whether it is a constant, and its words; `edges`: source, role and target; `top`,
+        and the fields of all. `:wiki` is a node."""
+        graph, words = sentence.amr, sentence.tokens or sentence.text.split()
+        aligned = [*sentence.alignments, *[()] * (len(graph) - len(sentence.alignments))]
+        labels = zip(graph.labels, aligned, strict=True)
+        nodes = [[label, node in graph.constants, list(tokens)] for node, (label, tokens) in enumerate(labels)]
+        edges = [list(edge) for edge in graph.edges]
+        for node, value in sorted(sentence.wiki.items()):
+            edges.append([node, "wiki", len(nodes)])
+            nodes.append([value, True, []])
+        named = {"id": sentence.id, "text": sentence.text, "words": words}
+        return {**named, "nodes": nodes, "edges": edges, "top": graph.top, "written": str(sentence)}
+
+    def written_confidences(self, parse: AmrParse) -> Sequence[float]:
+        return parse.written_node_scores()
+
+    def configuration(self, state: AmrState) -> dict[str, Any]:
+        """`stack` and `aside`, nodes; `span`: the first word of the current one, and the one behind it; `buffer`;
+        `nodes`: number, label, whether it is a constant, and first and last word; `edges`; `top`."""
+        return {
+            "stack": list(state.stack),
+            "aside": list(state.aside),
+            "span": [state.first, state.position],
+            "buffer": list(range(state.position, len(state.words))),
+            "nodes": [(number, *node) for number, node in enumerate(state.nodes)],
+            "edges": [tuple(edge) for edge in state.edges],
+            "top": state.top,
+        }
+
+    def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
+        from transition_parser.graphs.amr_score import RESTARTS, compare_banks
+
+        given = {name: value for name, value in (options or {}).items() if value is not None}
+        restarts, seed = given.get("restarts", RESTARTS), given.get("seed", 0)
+        processes, fine_grained = given.get("processes", 1), given.get("fine_grained", False) or "html" in given
+        scores = compare_banks(gold, system, restarts, seed, processes, fine_grained)
+        figures: dict[str, Any] = {"sentences": len(scores.sentences)}
+        for name, counts in scores.total().items():
+            parts = {part: round(getattr(counts, part), 4) for part in ("precision", "recall", "f1")}
+            figures[name] = parts if counts.system or counts.gold else None  # nothing of the kind in either file
+        sembleu = scores.sembleu()
+        if sembleu is not None:
+            figures["sembleu"] = round(sembleu, 4)
+        if "html" in given:
+            from transition_parser.drawing.reports.amrs import write_amr_report
+
+            pairs = list(zip(read_bank(gold), read_bank(system), strict=True))
+            write_amr_report(given["html"], f"{system} against {gold}", pairs, scores, figures)
+        return Report(figures, _table(figures))
+
+    def gold_graphs(
+        self, resources: Resources, folder: str | os.PathLike, split: str, sources: Iterable, targets: Iterable
+    ) -> list[AmrGraph | None]:
+        """The graphs of `{split}.amr`: the gold derivations may have actions that the training data lacks."""
+        path = Path(folder, f"{split}{self.suffix}")
+        if not path.is_file():
+            raise input_error("not found: `transition-parser preprocess amr` writes it beside the other files", path)
+        graphs = [entry.graph for entry in read_bank(path)]
+        sentences = sum(1 for _ in sources)
+        if len(graphs) != sentences:
+            raise input_error(f"{len(graphs)} graphs, but {sentences} sentences: preprocess again", path)
+        return graphs
+
+    def count(self, gold: AmrGraph, system: AmrGraph | None) -> Mapping[str, float]:
+        from transition_parser.graphs.amr_score import Counts, smatch_counts
+        from transition_parser.graphs.amr_triples import read_triples
+
+        text = gold.to_penman()
+        counts = Counts(0, 0, len(read_triples(text)))
+        if system is not None:
+            with suppress(InputError):  # a barely trained model may nest more nodes than can be written or compared
+                counts = smatch_counts(text, system.to_penman(), restarts=1)
+        return dict(zip(self.sums, (counts.match, counts.system, counts.gold), strict=True))
+
+
+def _table(figures: Mapping[str, Any]) -> str:
+    lines = [f"sentences {figures['sentences']:>14}", "", f"{'':<16}{'precision':>11}{'recall':>9}{'F1':>9}"]
+    for name, parts in figures.items():
+        if name not in ("sentences", "sembleu"):
+            precision, recall, f1 = (f"{value:.4f}" for value in parts.values()) if parts else "---"
+            lines.append(f"{name.replace('_', ' '):<16}{precision:>11}{recall:>9}{f1:>9}")
+    if "sembleu" in figures:
+        lines += ["", f"sembleu {figures['sembleu']:>16.4f}"]
+    return "\n".join(lines)
+
+
+AMR = Amr()

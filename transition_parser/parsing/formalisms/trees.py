@@ -1,0 +1,176 @@
+"""Dependency trees: CoNLL-U, UAS and LAS."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from transition_parser.base.errors import input_error, needs_extra
+from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.graphs.dependency import DependencyTree, attachment_scores
+from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
+from transition_parser.parsing.parses import Parse, graph_of, replay_tree
+from transition_parser.parsing.sentences import read_sentences
+from transition_parser.text.lengths import LONGEST
+from transition_parser.transitions import TREE_SYSTEMS, Roots, make_tree_system
+from transition_parser.transitions.tree_system import NO_HEAD, State, TreeSystem
+
+if TYPE_CHECKING:
+    from transition_parser.data.resources import Resources
+    from transition_parser.graphs.dependency_score import Score
+    from transition_parser.modules.contract import Hypothesis
+
+
+def _percent_of_words(name: str) -> Callable[[Mapping[str, float]], float]:
+    return lambda sums: round(100.0 * sums[name] / sums["_words"], 2) if sums["_words"] else 0.0
+
+
+class Trees(Formalism[Sentence, Parse, DependencyTree]):
+    """See `Formalism`. Scores in training are of full labels, in percent."""
+
+    name, files, suffix = "trees", "CoNLL-U", ".conllu"
+    systems, default_system = tuple(sorted(TREE_SYSTEMS)), "arc-hybrid-swap"
+    sentence = Sentence
+    annotations = ("scores", "actions")
+    confidences = TreeSystem.confidences
+    lenpen = 1.0
+    grows = ("arcs",)
+    sums = ("_words", "_heads", "_labelled")
+    figures: ClassVar = {"uas": _percent_of_words("_heads"), "las": _percent_of_words("_labelled")}
+
+    def read(
+        self, path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False, longest: int = LONGEST
+    ) -> Iterator[Sentence]:
+        return read_sentences(path, tokenised, raw, longest)
+
+    def replay(
+        self,
+        resources: Resources,
+        sentence: Sentence,
+        words: Sequence[str],
+        hypothesis: Hypothesis,
+        tags: Mapping[str, Sequence[str]],
+    ) -> Parse:
+        return replay_tree(resources.table, sentence, words, hypothesis, tags, resources.columns.rules)
+
+    def right_parts(self, gold: Sentence, parse: Parse) -> Mapping[str, Sequence[bool | None]]:
+        """An arc is right where head and full relation are."""
+        ours, theirs = gold.tree(), parse.tree
+        heads = zip(ours.heads, theirs.heads, strict=True)
+        relations = zip(ours.relations, theirs.relations, strict=True)
+        return {"arc_scores": [a == b and c == d for (a, b), (c, d) in zip(heads, relations, strict=True)]}
+
+    def marks(self, sentence: Sentence) -> Mapping[str, Sequence[str]]:
+        return {"upos": [row.upos for row in sentence.words]}
+
+    def opens_with(self, line: bytes) -> bool:
+        return b"\t" in line
+
+    def read_graphs(self, path: str | os.PathLike) -> Iterator[Sentence]:
+        return read_conllu(path)
+
+    def draw(self, path: str | os.PathLike, wanted: str | None, system: str | None, picture: Path) -> None:
+        with needs_extra("draw", "pictures"):
+            from transition_parser.drawing.derivations import draw_derivation
+
+        sentence = next((s for s in read_conllu(path) if wanted is None or s.id == wanted), None)
+        if sentence is None:
+            raise input_error("the file holds no sentences" if wanted is None else f"no sentence {wanted!r}", path)
+        gold = _gold(sentence, system or self.default_system, path)
+        draw_derivation(gold.system, sentence.forms, gold.actions, picture)
+
+    def gold(self, path: str | os.PathLike, system: str | None = None) -> Iterator[Gold]:
+        return (_gold(sentence, system or self.default_system, path) for sentence in read_conllu(path))
+
+    def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
+        from transition_parser.graphs.dependency_score import compare_files
+
+        given = options or {}
+        full_labels, skip_punctuation = bool(given.get("full_labels")), given.get("punct") == "skip"
+        comparison = compare_files(gold, system, full_labels, skip_punctuation)
+        scores = comparison.scores()
+        segmentation = {} if comparison.same_segmentation else comparison.segmentation()
+        figures: dict[str, Any] = {name: round(score.f1, 2) for name, score in {**segmentation, **scores}.items()}
+        figures["words"] = scores["uas"].gold
+        width = max(map(len, figures))
+        text = "\n".join(f"{name:<{width}}  {value}" for name, value in figures.items())
+        for name in ("by_relation", "by_length"):
+            if given.get(name):
+                table = getattr(comparison, name)()
+                figures[name] = {key: _row(score) for key, score in table.items()}
+                text += _table(name, table)
+        if given.get("html"):
+            from transition_parser.drawing.reports.trees import write_tree_report
+
+            write_tree_report(given["html"], f"{system} against {gold}", comparison.sentences, comparison, figures)
+        return Report(figures, text)
+
+    def as_data(self, sentence: Sentence) -> dict[str, Any]:
+        """`heads` of words, 0 for the root, `relations`, `upos`, `lemmas` and `features` as CoNLL-U writes them (`_`:
+        none), and the fields of all."""
+        tree, rows = sentence.tree(), sentence.words
+        return {
+            "id": sentence.id,
+            "text": sentence.text,
+            "words": sentence.forms,
+            "upos": [row.upos for row in rows],
+            "lemmas": [row.lemma for row in rows],
+            "features": [row.feats for row in rows],
+            "heads": list(tree.heads),
+            "relations": list(tree.relations),
+            "written": str(sentence),
+        }
+
+    def written_confidences(self, parse: Parse) -> Sequence[float]:
+        return parse.arc_scores
+
+    def configuration(self, state: State) -> dict[str, Any]:
+        """`stack`, bottom first, `buffer`, front first; `arcs`: head, dependent and relation of each. The root is
+        behind the last word."""
+        heads = enumerate(zip(state.heads, state.relations, strict=True))
+        arcs = [(head, word, relation) for word, (head, relation) in heads if head != NO_HEAD]
+        return {"stack": list(state.stack), "buffer": list(state.buffer), "arcs": arcs}
+
+    def gold_graphs(
+        self, resources: Resources, folder: str | os.PathLike, split: str, sources: Iterable, targets: Iterable
+    ) -> list[DependencyTree | None]:
+        """The trees that the gold derivations build; None for those with relations that the training data lacks."""
+        graphs: list[DependencyTree | None] = []
+        for source, target in zip(sources, targets, strict=True):
+            words, tokens = resources.words(source.tolist()), target.tolist()[:-1]  # without </s>
+            try:
+                graphs.append(graph_of(resources.table, words, tokens))
+            except ValueError:  # an unknown relation has no action
+                graphs.append(None)
+        return graphs
+
+    def count(self, gold: DependencyTree, system: DependencyTree | None) -> Mapping[str, float]:
+        if system is None:
+            return {"_words": len(gold), "_heads": 0, "_labelled": 0}
+        return dict(zip(self.sums, attachment_scores([gold], [system]), strict=True))
+
+
+def _gold(sentence: Sentence, system: str, path: str | os.PathLike) -> Gold:
+    from oracles.static import oracle
+
+    tree = sentence.tree()
+    machine = make_tree_system(system, roots=Roots.of([tree]))
+    try:
+        return Gold(sentence, machine, list(oracle(machine, sentence.forms, tree)))
+    except ValueError as error:
+        raise input_error(str(error), path, sentence.line, sentence.id) from None
+
+
+def _row(score: Score) -> dict[str, Any]:
+    return {"gold": score.gold, "system": score.system, "f1": round(score.f1, 2)}
+
+
+def _table(name: str, table: Mapping[str, Score]) -> str:
+    lines = ["", "", f"{name.replace('_', ' '):<18}{'gold':>8}{'system':>8}{'LAS':>8}"]
+    lines += [f"{key:<18}{score.gold:>8}{score.system:>8}{score.f1:>8.2f}" for key, score in table.items()]
+    return "\n".join(lines)
+
+
+TREES = Trees()

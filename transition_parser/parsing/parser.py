@@ -1,0 +1,486 @@
+"""The Python API: load a model, parse sentences, get trees with scores.
+
+from transition_parser import Parser
+
+parser = Parser.load("en")
+for parse in parser.parse("She sells sea shells."):
+    print(parse.tree.heads, parse.arc_scores)
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from itertools import chain, islice
+from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack, overload
+
+import torch
+
+from transition_parser.base.errors import InputError, NotFiniteError, input_error
+from transition_parser.base.process import Shared, give_back_freed_memory
+from transition_parser.data.resources import Resources
+from transition_parser.graphs.bank import AmrEntry
+from transition_parser.graphs.conllu import Sentence
+from transition_parser.modules.contract import Hypothesis, ParserModel
+from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.ensemble import Ensemble
+from transition_parser.modules.packing import has_fast_bf16, merge_adapters, pack, quantised
+from transition_parser.parsing.alternatives import ranked
+from transition_parser.parsing.formalisms import FORMALISMS, Formalism, formalism_of
+from transition_parser.parsing.parses import NO_TAGS, AmrParse, Parse, SentenceParse
+from transition_parser.parsing.search import search
+from transition_parser.parsing.sentences.objects import (
+    checked_forms,
+    sentences_from,
+    sentences_of_texts,
+    whole_sentences,
+)
+from transition_parser.parsing.sentences.streams import ErrorAtEnd, in_chunks, in_weighed_chunks
+from transition_parser.storage.cards import AmrModel, TreeModel
+from transition_parser.storage.checkpoints import load_model
+from transition_parser.text.columns import DOMAIN, Marks
+from transition_parser.text.lengths import LONGEST
+from transition_parser.text.pieces import normalise
+
+AnySentence = Sentence | AmrEntry
+AnyParse = Parse | AmrParse
+P_co = TypeVar("P_co", bound=SentenceParse, covariant=True)
+
+PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "int8": torch.float32}
+CHUNK = 4096  # sentences that are sorted by length together
+_SIDE_BY_SIDE = 4  # batches, at the most: Python itself runs on one core
+_SWITCH_INTERVAL = 5e-4  # seconds that a batch waits for Python while another runs it; Python's default is 5e-3
+_TRAIN_AGAIN = "its training has failed: take an earlier checkpoint, or train again with a lower learning rate"
+_LEAST_BATCH = 2000  # words times beam: in smaller batches the steps cost more than what they compute
+
+
+class _ToParse(NamedTuple):
+    """A sentence to parse, and its words as the network reads them (`normalise`)."""
+
+    sentence: AnySentence
+    words: list[str]
+
+
+_torch_threads = Shared(torch.get_num_threads, torch.set_num_threads)
+_switch_interval = Shared(sys.getswitchinterval, sys.setswitchinterval)
+
+
+class Options(TypedDict, total=False):
+    """The options of `Parser.load` that do not change the type of its parses."""
+
+    batch_tokens: int | None
+    device: str
+    precision: str
+    threads: int | None
+    domain: str | None
+    others: Sequence[str | os.PathLike]
+    lenpen: float | None
+    nbest: int
+    longest: int
+
+
+class Parser(Generic[P_co]):
+    """A model with everything it needs to parse. It can be copied and pickled: one that `load` read is read again from
+    the same files, one of a model in memory takes the model's single-precision weights with it.
+
+    beam: hypotheses that search keeps, 1 for greedy search. batch_tokens: words times beam that are parsed at
+    once, at the most (a single longer sentence is parsed by itself); by default 8000, with a beam up to 32000.
+    precision: `fp32`, `bf16`, `int8` (the linear layers of the decoder, quantised dynamically, for CPUs without
+    bf16), or `auto`: bf16 where the machine computes in it natively, else fp32. threads: cores to use on a
+    CPU, by default as many as torch would (all, or `OMP_NUM_THREADS`). Up to four batches are parsed side by side, each
+    with its share. domain: which of the corpora that the model was trained on the texts resemble, for models that read
+    it (`--read-domain`); by default none in particular. lenpen: of a beam, see `search`; by default 1, of AMRs 4.
+    nbest: how many parses of each sentence are wanted, each a different graph: `parse.alternatives` has the others. The
+    beam must be as wide at least; there may be fewer. By default 1: none but the best. longest: the longest sentence,
+    in words, where one of more than 100 characters counts as one for each 100: texts are divided there, with a warning,
+    and a longer sentence that is given is refused. Memory grows with the words of a sentence, time with their square.
+
+    For type checkers it is `Parser[Parse]` or `Parser[AmrParse]`, see `load`.
+
+    Raises `InputError` for options out of range and for a model whose weights are not all finite numbers.
+    """
+
+    def __init__(
+        self: Parser[Any],
+        model: ParserModel,
+        resources: Resources,
+        beam: int = 1,
+        batch_tokens: int | None = None,
+        device: str = "cpu",
+        precision: str = "auto",
+        threads: int | None = None,
+        domain: str | None = None,
+        lenpen: float | None = None,
+        nbest: int = 1,
+        longest: int = LONGEST,
+    ) -> None:
+        if beam < 1 or (batch_tokens is not None and batch_tokens < 1) or (threads is not None and threads < 1):
+            raise InputError("beam, batch size and threads must be 1 or more")
+        if lenpen is not None and not 0 <= lenpen < math.inf:
+            raise InputError(f"lenpen must be a number of 0 or more, not {lenpen}")
+        if longest < 1:
+            raise InputError(f"longest must be 1 or more, not {longest}")
+        if nbest < 1:
+            raise InputError(f"nbest must be 1 or more, not {nbest}")
+        if nbest > beam and not model.searches_directly:
+            raise InputError(f"{nbest} parses of a sentence need a beam of {nbest} at least, not {beam}")
+        self.device = _device(device)
+        self._options = {
+            "batch_tokens": batch_tokens,
+            "device": device,
+            "precision": precision,
+            "threads": threads,
+            "domain": domain,
+            "lenpen": lenpen,
+            "nbest": nbest,
+            "longest": longest,
+        }
+        if domain is not None:
+            if model.inputs is None or DOMAIN not in model.inputs:
+                raise InputError(f"the model was not told the domains of its training data: leave {domain!r:.60} out")
+            resources.columns.check_domain(domain)
+        self._domain = domain
+        precision = _precision(precision, self.device)
+        self._path: str | os.PathLike = ""
+        self._others: list[str | os.PathLike] = []
+        full = copy.deepcopy(model).eval().float()
+        merge_adapters(full)
+        self.model = _prepared(full, self.device, precision)
+        self._full: ParserModel | None = full  # for pickling, but of a model that is on disk
+        self.resources = resources
+        self.beam, self.batch_tokens = beam, batch_tokens or 8000 * min(beam, 4)
+        self.nbest, self.longest = nbest, longest
+        self.threads = threads or torch.get_num_threads()
+        self.formalism: Formalism[Any, Any, Any] = formalism_of(resources.parser.system)
+        self.lenpen = self.formalism.lenpen if lenpen is None else lenpen
+
+    @overload
+    @classmethod
+    def load(cls, model: TreeModel, beam: int = 1, **options: Unpack[Options]) -> Parser[Parse]: ...
+
+    @overload
+    @classmethod
+    def load(cls, model: AmrModel, beam: int = 1, **options: Unpack[Options]) -> Parser[AmrParse]: ...
+
+    @overload
+    @classmethod
+    def load(
+        cls, model: str | os.PathLike, beam: int = 1, *, kind: Literal["trees"], **options: Unpack[Options]
+    ) -> Parser[Parse]: ...
+
+    @overload
+    @classmethod
+    def load(
+        cls, model: str | os.PathLike, beam: int = 1, *, kind: Literal["AMRs"], **options: Unpack[Options]
+    ) -> Parser[AmrParse]: ...
+
+    @overload
+    @classmethod
+    def load(cls, model: str | os.PathLike, beam: int = 1, **options: Unpack[Options]) -> Parser[Any]: ...
+
+    @classmethod
+    def load(
+        cls,
+        model: str | os.PathLike,
+        beam: int = 1,
+        batch_tokens: int | None = None,
+        device: str = "cpu",
+        precision: str = "auto",
+        threads: int | None = None,
+        domain: str | None = None,
+        others: Sequence[str | os.PathLike] = (),
+        lenpen: float | None = None,
+        nbest: int = 1,
+        longest: int = LONGEST,
+        *,
+        kind: Literal["trees", "AMRs"] | None = None,
+    ) -> Parser[Any]:
+        """A parser from a checkpoint file, an exported folder, or the name of a model (`models`).
+
+        others: further models that were trained on the same data folder, to parse together with it: the mean of their
+        log-probabilities decides. kind: which graphs the model must build, by default any; with it a type checker
+        knows the class of the parses, as it does by itself for the names of models of the package. Raises `InputError`
+        where there is no model, and for models of other data or of another kind.
+        """
+        loaded, resources = load_model(model)
+        _check_kind(model, resources, kind)
+        if others:
+            loaded = Ensemble([loaded, *(_of_same_data(path, resources) for path in others)])
+        parser = cls(loaded, resources, beam, batch_tokens, device, precision, threads, domain, lenpen, nbest, longest)
+        parser._full, parser._path, *parser._others = None, *map(_from_anywhere, (model, *others))
+        return parser
+
+    def __reduce__(self) -> tuple:
+        """How to make an equal one: the packed weights of a model in bf16 can be neither copied nor written."""
+        options = {**self._options, "beam": self.beam}
+        if self._full is not None:
+            return _build_again, (type(self), copy.deepcopy(self._full).cpu(), self.resources, options)
+        # the classes of decoders are named, so that unpickling imports what registers their architectures
+        decoders = [type(member.decoder) for member in getattr(self.model, "members", [self.model])]
+        return _load_again, (type(self), self._path, {**options, "others": self._others}, decoders)
+
+    def described(self) -> dict[str, Any]:
+        """Where it was loaded from, and the options that its parses depend on, by name; all can be written as JSON."""
+        options = {name: self._options[name] for name in ("precision", "domain", "nbest")}
+        models = {"model": str(self._path), "ensemble": [*map(str, self._others)]}
+        return {**models, "beam": self.beam, "lenpen": self.lenpen, **options}
+
+    def parse(self, text: object) -> list[P_co]:
+        """Parses what it is given:
+
+        - a string: a text, divided into sentences and tokens here by rules for English; it gives one parse a sentence,
+          none where it is empty, and `parse.sentence.spans` says where the words were in it
+        - a list of strings: always a list of texts, whatever they hold; `stream` says which parses are of which text
+        - a list of lists of strings: sentences, each the list of its words
+        - a list of `Sentence`, for a model of AMRs of `AmrEntry`
+        - a `pathlib.Path`: a CoNLL-U file (an AMR bank), or a file of text; `read` takes tokenised text
+
+        Raises `InputError` for anything else, and for lists of words that are empty or have empty words.
+        """
+        if isinstance(text, os.PathLike):
+            return list(self.parse_stream(self.read(text)))
+        return list(self.parse_stream(sentences_from(text, self.formalism.sentence, self.longest)))
+
+    def parse_sents(self, sentences: Iterable[str]) -> list[str]:
+        """The parse of each sentence as text, as amrlib's `parse_sents` gives them: an AMR in PENMAN with comments,
+        a tree in CoNLL-U; a blank line ends each, so that all of them joined are a file.
+
+        A string is one sentence: it is divided into tokens, but, other than by `parse`, never into sentences. The
+        parse of a string without words is an empty string. Raises `InputError` for anything but a list of strings.
+        """
+        given = whole_sentences(sentences, self.formalism.sentence)
+        parses = self.parse_stream(one for one in given if one is not None)
+        return ["" if one is None else str(next(parses).annotated()) for one in given]
+
+    def stream(self, texts: Iterable[str], chunk: int | None = None) -> Iterator[list[P_co]]:
+        """Yields, for each text in order, the list of its parses, as `parse` of this text alone gives it: one for each
+        sentence, none for an empty text.
+
+        texts: any iterable, generators included; each string is a text, as `parse` takes it. It is read as it is
+        needed, so that memory does not grow with the number of texts.
+        chunk: how many sentences (by default 4096) are collected before they are parsed together.
+
+        Raises `InputError` for an item that is not a string, with its number, and whatever `texts` raises: after the
+        parses of all texts before it.
+        """
+        given = sentences_of_texts(texts, self.formalism.sentence, self.longest)
+        return self._parse_each(ErrorAtEnd(given), chunk or CHUNK)
+
+    def _parse_each(self, given: ErrorAtEnd[list], chunk: int) -> Iterator[list[P_co]]:
+        for some in in_weighed_chunks(given, chunk, len):
+            parses = iter([*self.parse_chunks([[*chain.from_iterable(some)]])])
+            yield from (list(islice(parses, len(sentences))) for sentences in some)
+        given.check()
+
+    def read(self, path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False) -> Iterator[AnySentence]:
+        """The sentences of a file, as `parse_stream` takes them: CoNLL-U (an AMR bank), or text.
+
+        tokenised: of text; None (default): raw text; True: one sentence a line with blanks between its tokens; False:
+        one sentence a line, not tokenised. raw: the file is raw text, whatever it looks like.
+        """
+        return self.formalism.read(path, tokenised, raw, self.longest)
+
+    def parse_stream(self, sentences: Iterable[AnySentence], chunk: int | None = None) -> Iterator[P_co]:
+        """Yields the parses in the order of the sentences, holding few at a time: `chunk`, by default 4096."""
+        return self.parse_chunks(in_chunks(sentences, chunk or CHUNK))
+
+    def parse_chunks(self, chunks: Iterable[Sequence[AnySentence]]) -> Iterator[P_co]:
+        """Yields the parses in the order of the sentences, all of a chunk before the next is taken; see
+        `transition_parser.parsing.sentences.streams`."""
+        done = 0
+        with self._workers() as each:
+            for chunk in chunks:
+                some = [self._to_parse(sentence, number) for number, sentence in enumerate(chunk, done + 1)]
+                done += len(some)
+                parses: dict[int, P_co] = {}
+                for some_parses in each(lambda batch, some=some: self._parse_batch(some, batch), self._batches(some)):
+                    parses |= some_parses
+                yield from (parses.pop(i) for i in range(len(some)))
+                give_back_freed_memory()
+
+    def _to_parse(self, sentence: AnySentence, number: int) -> _ToParse:
+        forms = checked_forms(sentence, self.formalism.sentence, number, self.longest)
+        return _ToParse(sentence, [normalise(form) for form in forms])
+
+    @property
+    def _side_by_side(self) -> int:
+        """How many batches are parsed at a time."""
+        return min(self.threads, _SIDE_BY_SIDE) if self.device.type == "cpu" else 1
+
+    @contextmanager
+    def _workers(self) -> Iterator[Callable[..., Iterator]]:
+        """A `map` over batches: on a CPU several at a time, with their share of torch's threads each."""
+        with ExitStack() as stack:
+            stack.enter_context(_torch_threads.at(max(self.threads // self._side_by_side, 1)))
+            if self._side_by_side == 1:
+                yield map
+                return
+            stack.enter_context(_switch_interval.at(_SWITCH_INTERVAL))
+            pool = ThreadPoolExecutor(self._side_by_side)
+            stack.callback(pool.shutdown, cancel_futures=True)
+            yield pool.map
+
+    def _parse_batch(self, sentences: list[_ToParse], batch: list[int]) -> dict[int, P_co]:
+        some = [sentences[i] for i in batch]
+        found = self._search(some)
+        return {i: self._replayed(*one, *best) for i, one, best in zip(batch, some, found, strict=True)}
+
+    def _replayed(
+        self,
+        sentence: AnySentence,
+        words: list[str],
+        hypotheses: list[Hypothesis],
+        tags: Mapping[str, Sequence[str]],
+    ) -> P_co:
+        """The parse that derivations of a sentence build, with calibrated confidences where the model has them."""
+        parses = [self.formalism.replay(self.resources, sentence, words, one, tags) for one in hypotheses]
+        best = parses[0] if self.nbest == 1 else ranked(parses, self.nbest)
+        return self._calibrated(best, self.nbest)
+
+    def _calibrated(self, parse: Any, nbest: int) -> Any:
+        """With calibrated confidences where the model has them. nbest: of how many parses it is one."""
+        calibration = self.model.calibration
+        if calibration is None:
+            return parse
+        scalings: Mapping[str, Any] = calibration.derivation if nbest == 1 else calibration.beam
+        return parse.rescored(scalings)
+
+    def _batches(self, sentences: list[_ToParse]) -> Iterator[list[int]]:
+        """Indices of sentences of like length, the longest first: so that none of them comes last and alone.
+
+        Where several are parsed side by side they become smaller towards the end, so that all cores are done at the
+        same time; how does not depend on the number of cores.
+        """
+        lengths = [len(one.words) for one in sentences]
+        left = sum(lengths)
+        limit = self._limit(left)
+        batch: list[int] = []
+        for i in sorted(range(len(sentences)), key=lengths.__getitem__, reverse=True):
+            if batch and (len(batch) + 1) * lengths[batch[0]] * self.beam > limit:
+                yield batch
+                left -= sum(lengths[j] for j in batch)
+                limit = self._limit(left)
+                batch = []
+            batch.append(i)
+        if batch:
+            yield batch
+
+    def _limit(self, words: int) -> int:
+        """Words times beam of the next batch where so many words are left."""
+        if self._side_by_side == 1:
+            return self.batch_tokens
+        return min(self.batch_tokens, max(words * self.beam // _SIDE_BY_SIDE, _LEAST_BATCH * min(self.beam, 3)))
+
+    def _search(self, some: list[_ToParse]) -> list[tuple[list[Hypothesis], Mapping[str, Sequence[str]]]]:
+        """The best derivation of each sentence, or where alternatives are wanted all that were found; its tags by
+        column."""
+        try:
+            encoder_out, tags = self._encoded(some)
+            wanted = 1 if self.nbest == 1 else 2 * self.beam  # in its last step a beam may finish as many again
+            best = search(self.model, encoder_out, self.beam, wanted, self.lenpen)
+            return list(zip(best, tags, strict=True))
+        except NotFiniteError as error:
+            raise InputError(f"the weights of the model are too large: {error}; {_TRAIN_AGAIN}") from None
+
+    def _encoded(self, some: list[_ToParse]) -> tuple[EncoderOut, list[Mapping[str, Sequence[str]]]]:
+        """What the encoder makes of sentences, and their tags by column."""
+        sentences = [one.words for one in some]
+        tokens, features = self.resources.encode_all(sentences), self.resources.features_of(sentences)
+        padding = self.resources.source_dictionary.pad()
+        source = torch.nn.utils.rnn.pad_sequence(tokens, True, padding)
+        words = None if self.model.inputs is None else self.model.inputs.read(sentences, self._marks(some))
+        net_input = {"src_tokens": source, "features": features, "words": words}
+        with torch.inference_mode():
+            encoder_out = self.model.encode(_to(self.device, net_input))
+            return encoder_out, self._tags(encoder_out, sentences)
+
+    def _marks(self, some: list[_ToParse]) -> Marks:
+        """What the sentences and the options say of the columns that the model reads."""
+        given = [self.formalism.marks(one.sentence) for one in some]
+        marks = {name: [values[name] for values in given] for name in (given[0] if given else ())}
+        if self._domain is not None:
+            marks[DOMAIN] = [[self._domain]] * len(some)
+        return marks
+
+    def _tags(self, encoder_out: EncoderOut, sentences: list[list[str]]) -> list[Mapping[str, Sequence[str]]]:
+        if self.model.tag_heads is None:
+            return [NO_TAGS] * len(sentences)
+        return [*self.model.tag_heads.predict(encoder_out.words, [len(words) for words in sentences])]
+
+
+def _build_again(kind: type[Parser], model: ParserModel, resources: Resources, options: dict) -> Parser:
+    return kind(model, resources, **options)
+
+
+def _load_again(kind: type[Parser], path: str | os.PathLike, options: dict, _decoders: list[type]) -> Parser:
+    return kind.load(path, **options)
+
+
+def _check_kind(model: str | os.PathLike, resources: Resources, kind: str | None) -> None:
+    found = formalism_of(resources.parser.system).name
+    if kind not in (None, *(formalism.name for formalism in FORMALISMS)):
+        raise InputError(f"there is no kind {kind!r:.60}: give {' or '.join(one.name for one in FORMALISMS)}")
+    if kind not in (None, found):
+        raise InputError(f"{model} is a model of {found}, not of {kind}")
+
+
+def _of_same_data(path: str | os.PathLike, resources: Resources) -> ParserModel:
+    model, own = load_model(path)
+    if own.fingerprint != resources.fingerprint:
+        raise input_error("was trained on other data than the first model: an ensemble shares its data folder", path)
+    return model
+
+
+def _from_anywhere(path: str | os.PathLike) -> str | os.PathLike:
+    return os.path.abspath(path) if os.path.exists(path) else path
+
+
+def _to(device: torch.device, value: Any) -> Any:
+    """The tensors of nested dictionaries on the device."""
+    if isinstance(value, Mapping):
+        return {name: _to(device, inner) for name, inner in value.items()}
+    return value.to(device) if isinstance(value, torch.Tensor) else value
+
+
+def _device(name: str) -> torch.device:
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError) as error:  # the second: a torch that was built without CUDA
+        raise InputError(f"no device {name!r} here: {str(error).splitlines()[0]}") from None
+    return device
+
+
+def _precision(name: str, device: torch.device) -> str:
+    if name == "auto":
+        return "bf16" if has_fast_bf16(device) else "fp32"
+    if name not in PRECISIONS:
+        raise InputError(f"there is no precision {name!r}: give auto, {', '.join(PRECISIONS)}")
+    if name == "int8" and device.type != "cpu":
+        raise InputError("precision int8 is for CPUs: give bf16")
+    return name
+
+
+def _check_weights(model: ParserModel) -> None:
+    """Search would never end where scores are not numbers."""
+    for name, weights in model.state_dict().items():
+        if weights.is_floating_point() and not bool(weights.isfinite().all()):
+            raise InputError(f"the weights {name} of the model are not all finite numbers; {_TRAIN_AGAIN}")
+
+
+def _prepared(model: ParserModel, device: torch.device, precision: str) -> ParserModel:
+    """The model as it computes: the same one in fp32, a copy in other precisions."""
+    model = (model if precision == "fp32" else copy.deepcopy(model)).to(device, PRECISIONS[precision])
+    _check_weights(model)
+    if precision == "fp32":
+        return model
+    if precision == "int8":
+        return quantised(model)
+    if device.type == "cpu" and has_fast_bf16(device):
+        pack(model)
+    return model

@@ -1,0 +1,438 @@
+"""What parsing returns: a sentence with its graph, and the derivation that built it."""
+
+from __future__ import annotations
+
+import json
+import math
+from abc import abstractmethod
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast
+
+from transition_parser.base.errors import InputError, shortened
+from transition_parser.graphs.amr import AmrGraph, Layout, named
+from transition_parser.graphs.amr_identity import canonical
+from transition_parser.graphs.bank import AmrEntry, jamr_lines
+from transition_parser.graphs.conllu import Row, Sentence
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.graphs.tree_text import tree_text
+from transition_parser.parsing.alternatives import Parts, Ranked
+from transition_parser.text.columns import LEMMA, UNKNOWN, UPOS, Rules
+from transition_parser.text.lemma_rules import lemma_of
+from transition_parser.transitions import Action, Kind
+from transition_parser.transitions.amr_state import kept
+from transition_parser.transitions.lexicon import wiki_keys
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+    from spacy.vocab import Vocab
+
+    from transition_parser.modules.contract import Hypothesis
+    from transition_parser.states.table import ActionTable
+    from transition_parser.transitions.amr import AmrSystem
+    from transition_parser.transitions.tree_system import TreeSystem
+
+NO_TAGS: Mapping[str, Sequence[str]] = MappingProxyType({})
+SCORE_KEY = "ArcScore"  # in MISC
+# comments that `annotated` writes, or that told of another graph
+_REPLACED = ("parse_score", "score", "nbest", "actions")
+_REPLACED_AMR = (*_REPLACED, "node_scores", "alignments", "node", "root", "edge")
+_OF_PLACE = ("sent_id", "newpar", "newdoc")  # beginnings of comments that say where in a text the sentence is
+_DIGITS = 4  # significant ones of numbers in lines of JSON
+
+
+class SentenceParse(Ranked):
+    """The parse of one sentence, a tree or an AMR. `len` of it is the number of its words."""
+
+    sentence: Any
+
+    @property
+    def text(self) -> str:
+        """The sentence as it was written; its words with spaces between them where only they are known."""
+        return self.sentence.text
+
+    @property
+    def words(self) -> list[str]:
+        """The forms of the words."""
+        return self.sentence.forms
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)} words: {shortened(self.text)!r}>"
+
+    @abstractmethod
+    def annotated(self, scores: bool = False, actions: bool = False) -> Any:
+        """The sentence with its graph."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Strings, numbers, lists and dictionaries alone, as JSON has them."""
+
+    def to_json(self, actions: bool = False) -> str:
+        """The line that `parse --json` writes, without a line end: `to_dict`, its numbers with four significant digits.
+        actions: keep the actions."""
+        return json.dumps(_as_written(self.to_dict(), () if actions else ("actions",)), ensure_ascii=False)
+
+
+@dataclass(frozen=True, repr=False)
+class Parse(SentenceParse):
+    """One sentence parsed into a tree.
+
+    sentence: the input; `annotated` fills in the tree; `sentence.spans` says where its words were in a text.
+    arc_scores: for each word the confidence that head and relation are right, from 0 to 1: the probability that the
+    model gave to all actions that decided its head (`TreeSystem.may_attach`), with alternatives also the mass of the
+    derivations found that have the arc (`alternatives.ranked`); calibrated where the model is (`Calibration`).
+    actions: the derivation. score: the log-probability of the derivation divided by the number of its actions + 1.
+    upos, lemmas: of each word, () where the model predicts none. probability, place, alternatives: see `Ranked`.
+    """
+
+    sentence: Sentence
+    tree: DependencyTree
+    arc_scores: tuple[float, ...]
+    actions: tuple[Action, ...]
+    score: float
+    upos: tuple[str, ...] = ()
+    lemmas: tuple[str, ...] = ()
+
+    def graph_key(self) -> Hashable:
+        """The tree."""
+        return self.tree
+
+    def parts(self) -> Mapping[str, Parts]:
+        """The labelled arcs of all words."""
+        return {"arc_scores": [*enumerate(zip(self.tree.heads, self.tree.relations, strict=True))]}
+
+    def annotated(self, scores: bool = False, actions: bool = False) -> Sentence:
+        """The sentence with its tree, and with tags and lemmas where it has none; on request with `ArcScore=` in MISC,
+        `# score` (the probability) and `# parse_score`, and with `# actions`.
+
+        Statements about an earlier tree are removed: DEPS, empty nodes, `ArcScore=`, and the comments `# nbest`,
+        `# score`, `# parse_score` and `# actions`. All other columns and comments of the input stay as they are.
+
+        Where alternatives were asked for it has `# nbest = 1/5` and `# score`; they themselves have neither the
+        sentence's id nor what opens paragraphs and documents, which come once."""
+        before = self.sentence.without(SCORE_KEY, _REPLACED).without_enhanced().with_tags(self.upos, self.lemmas)
+        comments = list(before.comments)
+        misc = None
+        if self.place:
+            if self.place.rank > 1:
+                comments = [comment for comment in comments if not comment[1:].strip().startswith(_OF_PLACE)]
+            comments.append(f"# nbest = {self.place.rank}/{self.place.of}")
+        if scores or self.place:
+            comments.append(f"# score = {self.probability:.4g}")
+        if scores:
+            comments.append(f"# parse_score = {self.score:.4f}")
+            misc = [f"{SCORE_KEY}={score:.4f}" for score in self.arc_scores]
+        if actions:
+            comments.append("# actions = " + " ".join(map(str, self.actions)))
+        return replace(before.with_tree(self.tree, misc), comments=tuple(comments))
+
+    def to_conllu(self, scores: bool = False, actions: bool = False) -> str:
+        """`annotated` as text, with the blank line that ends a sentence."""
+        return str(self.annotated(scores, actions))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Strings, numbers, lists and dictionaries alone, as JSON has them:
+
+        - `id`, `text`: of the sentence, None where it has none
+        - `words`: of each word `form`, `lemma`, `upos`, `xpos` and `feats` (None where unknown), `head` (counted from
+          1; 0: the root), `relation`, `score` (see `arc_scores`), and `start` and `end`, its place in the text that
+          was parsed (None where it is not known)
+        - `multiword_tokens`: of each token of several words `form`, `first` and `last` (words, counted from 1)
+        - `score`, `probability`, `actions`: see `Parse`; each action as it is written
+        - `alternatives`: where alternatives were asked for, a dictionary of each, the best first
+        """
+        sentence = self.sentence.with_tags(self.upos, self.lemmas)
+        columns = zip(sentence.words, self.tree.heads, self.tree.relations, self.arc_scores, strict=True)
+        words = [
+            {"form": row.form, **_columns(row), "head": head, "relation": relation, "score": score}
+            for row, head, relation, score in columns
+        ]
+        ranges = [(row.form, *row.span) for row in sentence.rows if row.is_range]
+        return {
+            "id": sentence.id,
+            "text": sentence.comment("text"),
+            "words": _with_places(words, sentence.spans),
+            "multiword_tokens": [{"form": form, "first": first, "last": last} for form, first, last in ranges],
+            **_derivation(self),
+        }
+
+    def to_spacy(self, vocab: Vocab) -> Doc:
+        """A document of spaCy with the words, their columns and the tree; see `transition_parser.parsing.documents`."""
+        from transition_parser.parsing.documents import document_of
+
+        return document_of(self.sentence.with_tags(self.upos, self.lemmas), self.tree, vocab)
+
+    def __str__(self) -> str:
+        """The tree as text, see `graphs.tree_text`; with tags where they are known."""
+        words = self.sentence.with_tags(self.upos).words
+        tags = [row.upos for row in words]
+        known = any(tag != UNKNOWN for tag in tags)
+        return tree_text([row.form for row in words], self.tree, *([tags] if known else []))
+
+    def _repr_svg_(self) -> str | None:
+        """The picture that notebooks show; None, so that they show text, where matplotlib is missing."""
+        if find_spec("matplotlib") is None:
+            return None
+        from transition_parser.drawing.derivations import draw_tree, svg_of
+
+        return svg_of(lambda file: draw_tree(self.sentence.forms, self.tree, file))
+
+
+@dataclass(frozen=True, repr=False)
+class AmrParse(SentenceParse):
+    """One sentence parsed into an AMR.
+
+    sentence: the input. graph: the AMR. alignments: for each node the words that it came from. wiki: node → value of
+    `:wiki`. actions, score: see `Parse`. node_scores: of each node the probability of the actions that made it, of
+    words that were merged into its span too; edge_scores: of each edge that of its action (both with alternatives as
+    `Parse.arc_scores`).
+    """
+
+    sentence: AmrEntry
+    graph: AmrGraph
+    alignments: tuple[tuple[int, ...], ...]
+    wiki: Mapping[int, str]
+    actions: tuple[Action, ...]
+    score: float
+    node_scores: tuple[float, ...] = ()
+    edge_scores: tuple[float, ...] = ()
+
+    def graph_key(self) -> Hashable:
+        """The graph, however its nodes are numbered."""
+        return canonical(self.graph)
+
+    def parts(self) -> Mapping[str, Parts]:
+        """Nodes are their labels and the words that they came from, edges their ends and roles."""
+        nodes = [*zip(self.graph.labels, self.alignments, strict=True)]
+        edges = [(nodes[source], role, nodes[target]) for source, role, target in self.graph.edges]
+        return {"node_scores": nodes, "edge_scores": edges}
+
+    def annotated(
+        self, scores: bool = False, actions: bool = False, marks: bool = False, wiki: bool = True
+    ) -> AmrEntry:
+        """The entry with its graph. `# ::alignments` and `# ::node` (JAMR's form) say which words nodes came from.
+
+        scores, actions: write `# ::parse_score`, `# ::score` and `# ::node_scores` (in the order of the `# ::node`
+        lines), `# ::actions`. marks: write `~e.N` after each node. wiki: write `:wiki`. Where alternatives were asked
+        for, `# ::nbest 1/5 ::score …` is written; they themselves have no `# ::id`, which comes once. Raises
+        `InputError` for a graph that is nested too deeply for PENMAN.
+        """
+        replaced = (*_REPLACED_AMR, "id") if self.place and self.place.rank > 1 else _REPLACED_AMR
+        metadata = {key: value for key, value in self.sentence.metadata.items() if key not in replaced}
+        try:
+            entry = self.sentence.with_graph(self.graph, self.alignments, self.wiki if wiki else {}, marks)
+        except InputError as error:
+            raise self.sentence.error(str(error)) from None
+        comments = [*(f"# ::{key} {value}" for key, value in metadata.items()), *jamr_lines(entry)]
+        if self.place:
+            comments.append(f"# ::nbest {self.place.rank}/{self.place.of} ::score {self.probability:.4g}")
+        elif scores:
+            comments.append(f"# ::score {self.probability:.4g}")
+        if scores:
+            comments.append(f"# ::parse_score {self.score:.4f}")
+            comments.append("# ::node_scores " + " ".join(f"{one:.4f}" for one in self.written_node_scores(wiki)))
+        if actions:
+            comments.append("# ::actions " + " ".join(map(str, self.actions)))
+        return replace(entry, metadata=metadata, comments=tuple(comments))
+
+    def written_node_scores(self, wiki: bool = True) -> list[float]:
+        """`node_scores` in the order of the nodes of `annotated`, those of `:wiki` left out."""
+        return [self.node_scores[node] for node in Layout(self.graph, self.wiki if wiki else {}).order]
+
+    def to_penman(self, marks: bool = False, wiki: bool = True) -> str:
+        """The graph alone, in PENMAN, without a line end after it. marks, wiki, errors: see `annotated`."""
+        return self.annotated(marks=marks, wiki=wiki).penman
+
+    def to_dict(self) -> dict[str, Any]:
+        """Strings, numbers, lists and dictionaries alone, as JSON has them:
+
+        - `id`, `text`: of the sentence, None where it has none
+        - `words`: of each word `form`, and `start` and `end`, its place in the text that was parsed (None where it is
+          not known)
+        - `penman`: the graph in PENMAN, with `:wiki`
+        - `nodes`: of each node `label`, `constant` (True for `-`, `6`, `"New"`), `variable` (in `penman`; None of
+          constants), `words` (counted from 0; those it came from), `wiki` (None where it has none), and `score` (see
+          `node_scores`; None where it is not known)
+        - `edges`: of each `source` and `target` (nodes counted from 0), `role` (without colon; no inverse roles), and
+          `score`
+        - `top`: the node that PENMAN writes first
+        - `triples`: the graph as the package `penman` has it, `["w", ":ARG0", "b"]`, the concept of the top first
+        - `score`, `probability`, `actions`, `alternatives`: as of `Parse.to_dict`
+
+        Raises `InputError` for a graph that is nested too deeply for PENMAN.
+        """
+        graph, entry = self.graph, self.sentence
+        variables = graph.variables()
+        node_scores = self.node_scores or [None] * len(graph)
+        edge_scores = self.edge_scores or [None] * len(graph.edges)
+        nodes = [
+            {
+                "label": label,
+                "constant": node in graph.constants,
+                "variable": variables[node],
+                "words": list(self.alignments[node]),
+                "wiki": self.wiki.get(node),
+                "score": score,
+            }
+            for node, (label, score) in enumerate(zip(graph.labels, node_scores, strict=True))
+        ]
+        edges = zip(graph.edges, edge_scores, strict=True)
+        return {
+            "id": entry.id,
+            "text": entry.metadata.get("snt"),
+            "words": _with_places([{"form": form} for form in entry.forms], entry.spans),
+            "penman": self.to_penman(),
+            "nodes": nodes,
+            "edges": [{**edge._asdict(), "score": score} for edge, score in edges],
+            "top": graph.top,
+            "triples": [list(triple) for triple in graph.triples(self.wiki)],
+            **_derivation(self),
+        }
+
+    def to_json(self, actions: bool = False, wiki: bool = True) -> str:
+        """See `SentenceParse`. wiki: keep `:wiki`."""
+        if wiki:
+            return super().to_json(actions)
+        alternatives = tuple(replace(parse, wiki={}) for parse in self.alternatives)
+        return replace(self, wiki={}, alternatives=alternatives).to_json(actions)
+
+    def __str__(self) -> str:
+        """The graph in PENMAN, with `:wiki`."""
+        return self.to_penman()
+
+    def _repr_svg_(self) -> str | None:
+        """See `Parse`: the graph above its words."""
+        if find_spec("matplotlib") is None:
+            return None
+        from transition_parser.drawing.amrs import draw_amr
+        from transition_parser.drawing.derivations import svg_of
+
+        return svg_of(lambda file: draw_amr(self.annotated(), file))
+
+
+def _with_places(words: list[dict[str, Any]], spans: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
+    places: Sequence[tuple[int | None, int | None]] = spans or [(None, None)] * len(words)
+    return [{**word, "start": start, "end": end} for word, (start, end) in zip(words, places, strict=True)]
+
+
+def _columns(row: Row) -> dict[str, str | None]:
+    columns = {"lemma": row.lemma, "upos": row.upos, "xpos": row.xpos, "feats": row.feats}
+    return {name: None if value == UNKNOWN else value for name, value in columns.items()}
+
+
+def _derivation(parse: Parse | AmrParse) -> dict[str, Any]:
+    actions = [str(action) for action in parse.actions]
+    found: dict[str, Any] = {"score": parse.score, "probability": parse.probability, "actions": actions}
+    if parse.place:
+        found["alternatives"] = [other.to_dict() for other in parse.alternatives]
+    return found
+
+
+def _as_written(value: Any, left_out: Collection[str]) -> Any:
+    """Plain data with shorter numbers, and without some keys."""
+    if isinstance(value, dict):
+        return {key: _as_written(inner, left_out) for key, inner in value.items() if key not in left_out}
+    if isinstance(value, list):
+        return [_as_written(inner, left_out) for inner in value]
+    return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
+
+
+def replay_tree(
+    table: ActionTable,
+    sentence: Sentence,
+    words: Sequence[str],
+    hypothesis: Hypothesis,
+    tags: Mapping[str, Sequence[str]] = NO_TAGS,
+    rules: Rules = MappingProxyType({}),
+) -> Parse:
+    """Builds the tree once, by replaying the derivation through the pure-Python machine. words: the normalised forms
+    of the sentence. tags: column → predicted values. rules: of the lemmas of known forms, which are not predicted."""
+    system, actions = cast("TreeSystem", table.system), _actions(table, hypothesis.tokens)
+    state = system.initial(system.read(words))
+    log_probs = [0.0] * len(words)
+    for action, log_prob in zip(actions, hypothesis.step_scores, strict=True):
+        for word in system.may_attach(state):
+            log_probs[word] += log_prob
+        state = system.apply(state, action)
+    upos, lemmas = tuple(tags.get(UPOS, ())), _lemmas(sentence, tags, rules)
+    scores = tuple(map(math.exp, log_probs))
+    return Parse(
+        sentence, system.result(state), scores, tuple(actions), hypothesis.score, upos, lemmas,
+        probability=_probability(hypothesis),
+    )  # fmt: skip
+
+
+def _probability(hypothesis: Hypothesis) -> float:
+    return math.exp(sum(hypothesis.step_scores))
+
+
+def _lemmas(sentence: Sentence, tags: Mapping[str, Sequence[str]], rules: Rules) -> tuple[str, ...]:
+    """Of known forms those of the training data, of the others those that are predicted."""
+    if LEMMA not in tags:
+        return ()
+    of_words = [UNKNOWN] * len(sentence.forms)
+    if UPOS in tags:
+        both = zip(sentence.words, tags[UPOS], strict=True)
+        of_words = [tag if row.upos == UNKNOWN else row.upos for row, tag in both]
+    known = map(rules.get, zip(sentence.forms, of_words, strict=True), tags[LEMMA])
+    return tuple(map(lemma_of, sentence.forms, known))
+
+
+def replay_amr(
+    table: ActionTable,
+    sentence: AmrEntry,
+    words: Sequence[str],
+    hypothesis: Hypothesis,
+    wiki: Mapping[str, str] | None = None,
+) -> AmrParse:
+    """Builds the AMR once, as `replay_tree` does. wiki: what the training data has, see `Lexicon`."""
+    system, actions = cast("AmrSystem", table.system), _actions(table, hypothesis.tokens)
+    state = system.initial(system.read(words))
+    nodes: list[float] = []
+    edges: list[float] = []
+    span = 0.0  # log-probability of the words that were merged into the current span
+    for action, log_prob in zip(actions, hypothesis.step_scores, strict=True):
+        span = 0.0 if action.kind is Kind.SHIFT else span + log_prob if action.kind is Kind.MERGE else span
+        state = system.apply(state, action)
+        from_span = 0.0 if action.kind is Kind.DEPENDENT else span
+        nodes += [log_prob + from_span] * (len(state.nodes) - len(nodes))
+        edges += [log_prob] * (len(state.edges) - len(edges))
+    graph = system.result(state)
+    return AmrParse(
+        sentence, graph, tuple(system.alignments(state)), _wiki(graph, wiki), tuple(actions), hypothesis.score,
+        tuple(math.exp(nodes[node]) for node in kept(state)), tuple(map(math.exp, edges)),
+        probability=_probability(hypothesis),
+    )  # fmt: skip
+
+
+def graph_of(table: ActionTable, words: Sequence[str], tokens: Sequence[int]) -> Any:
+    """The graph that a derivation builds from normalised words, each step checked. Raises `ValueError` for tokens that
+    stand for no action, illegal ones, and a derivation that is not complete."""
+    return table.system.replay(table.system.read(words), _actions(table, tokens))
+
+
+def _actions(table: ActionTable, tokens: Sequence[int]) -> list[Action]:
+    actions = []
+    for token in tokens:
+        action = table.actions[token]
+        if action is None:
+            raise ValueError(f"{table.tokens[token]} is not an action")
+        actions.append(action)
+    return actions
+
+
+def _wiki(graph: AmrGraph, known: Mapping[str, str] | None) -> dict[int, str]:
+    """The `:wiki` of each named node: that of training, `-` for names it does not have. None where training
+    has no `:wiki` at all."""
+    if not known:
+        return {}
+    names = {}
+    for node, _name, ops in named(graph):
+        keys = wiki_keys(graph.labels[node], tuple(graph.labels[op] for op in ops))
+        names[node] = next((known[key] for key in keys if key in known), "-")
+    return names

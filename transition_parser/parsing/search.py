@@ -1,0 +1,177 @@
+"""Beam search and greedy search over the batched state machine."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from transition_parser.base.errors import NotFiniteError
+from transition_parser.kernels import search_kernels
+from transition_parser.modules.contract import ActionScores, Hypothesis, ParserModel
+from transition_parser.modules.encoder import EncoderOut
+
+# Sentences that are done leave the batch when few others are left: it means copying what those have stored.
+_DROP_BELOW = 0.8
+_STEPS_BETWEEN_CHECKS = 8  # on an accelerator: asking what has finished makes the host wait
+
+
+@torch.inference_mode()
+def search(
+    model: ParserModel,
+    encoder_out: EncoderOut,
+    beam: int = 1,
+    nbest: int = 1,
+    lenpen: float = 1.0,
+) -> list[list[Hypothesis]]:
+    """For each sentence its `nbest` best derivations, best first.
+
+    lenpen: those that are finished are ranked by log-probability / (number of actions + 1) ** lenpen, as in fairseq: by
+    about the mean of an action where it is 1; more prefers longer derivations.
+
+    In a final state only `</s>` is legal, with probability 1, so a hypothesis is complete as soon
+    as its state is final, and no network step is spent on `</s>`. Raises `NotFiniteError` where scores are not numbers.
+    """
+    direct = model.search_directly(encoder_out, nbest)
+    return _Search(model, encoder_out, beam, nbest, lenpen).run() if direct is None else direct
+
+
+class _Step(NamedTuple):
+    """What the rows of one step took: tokens and their log-probabilities, (R,), and which row of the step before each
+    continues, (R,); None where each continues its own. finished: (R,) bool, the rows that are final after it."""
+
+    tokens: Tensor
+    scores: Tensor
+    origin: Tensor | None
+    finished: Tensor
+
+
+class _Search:
+    """The book-keeping of one batch. Each unfinished sentence has `width` rows; −inf marks a dead one."""
+
+    def __init__(self, model: ParserModel, encoder_out: EncoderOut, beam: int, nbest: int, lenpen: float) -> None:
+        self.decoder, self.beam, self.nbest, self.lenpen = model.decoder, beam, nbest, lenpen
+        self.state = self.decoder.start(encoder_out)
+        self.state.greedy = beam == 1
+        sentences, device = len(encoder_out.lengths), encoder_out.words.device
+        self.count = sentences
+        self.width = 1
+        self.tokens = torch.full((sentences,), self.decoder.table.end, device=device)
+        self.totals = torch.zeros(sentences, 1, device=device)
+        self.finished = torch.zeros(sentences, dtype=torch.long, device=device)  # hypotheses of each sentence
+        self.steps: list[_Step] = []
+        self.sentence_of_row: list[np.ndarray] = []  # of each step
+        self.sentence = np.arange(sentences)  # which one each group of rows belongs to
+        self.moved: Tensor | None = None  # which row of the last step each row was, if rows were dropped since
+        self.on_host = device.type == "cpu"  # where looking at a tensor costs nothing
+        self.some_finished = False  # since sentences were last dropped
+
+    def run(self) -> list[list[Hypothesis]]:
+        while len(self.sentence):
+            for _ in range(1 if self.on_host else _STEPS_BETWEEN_CHECKS):
+                self._step()
+            if self.some_finished:
+                self._drop_what_is_done()
+        return self._hypotheses()
+
+    def _step(self) -> None:
+        """Every row takes its step, and each sentence keeps its `beam` best continuations."""
+        scores = self.decoder.step(self.tokens, self.state, (self.totals > float("-inf")).flatten())
+        actions = scores.legal.size(1)
+        self.totals, added, index = _best_continuations(scores, self.totals, min(self.beam, self.width * actions))
+        self.width = index.size(1)
+        # greedily nothing is ranked, and no row moves
+        rows = self.state.branch(index.div(actions, rounding_mode="floor")) if self.beam > 1 else None
+        tokens = (index % actions).flatten()
+        self.tokens = tokens if scores.tokens is None else scores.tokens[tokens]
+        if self.moved is not None:
+            rows = self.moved if rows is None else self.moved[rows]
+            self.moved = None
+        self.state.machine.advance(self.tokens)
+        self.steps.append(_Step(self.tokens, added.flatten(), rows, self._finish()))
+        self.sentence_of_row.append(self.sentence.repeat(self.width))
+
+    def _finish(self) -> Tensor:
+        """(R,) bool: the rows that the last action made final. They and the rest of a sentence that is done die."""
+        final = self.state.machine.is_final().view(-1, self.width) & (self.totals > float("-inf"))
+        if self.on_host and not bool(final.any()):
+            return final.flatten()
+        self.some_finished = True
+        self.finished = self.finished + final.sum(1)
+        dead = final | (self.finished >= self.beam)[:, None]
+        self.totals = self.totals.masked_fill(dead, float("-inf"))
+        return final.flatten()
+
+    def _drop_what_is_done(self) -> None:
+        """Sentences without a living hypothesis leave the batch, if they are many or all."""
+        self.some_finished = False
+        alive = (self.totals > float("-inf")).any(1).cpu().numpy()
+        if alive.sum() > _DROP_BELOW * len(alive):
+            return
+        keep = alive.nonzero()[0]
+        self.sentence = self.sentence[keep]
+        if len(keep):
+            groups = torch.from_numpy(keep).to(self.tokens.device)
+            rows = self.state.keep(groups)
+            self.moved = rows
+            self.tokens, self.totals = self.tokens[rows], self.totals[groups]
+            self.finished = self.finished[groups]
+
+    def _hypotheses(self) -> list[list[Hypothesis]]:
+        """The best of each sentence: all that finished are followed from their last action back to the first at
+        once."""
+        last, rows = self._ends()
+        sentences = np.array([self.sentence_of_row[step][row] for step, row in zip(last, rows, strict=True)])
+        tokens = np.zeros((len(rows), len(self.steps)), dtype=np.int64)
+        scores = np.zeros(tokens.shape)
+        taken, added = (_on_host([getattr(step, name) for step in self.steps]) for name in ("tokens", "scores"))
+        origins = iter(_on_host([step.origin for step in self.steps if step.origin is not None])[::-1])
+        for number in reversed(range(len(self.steps))):
+            there = (last >= number).nonzero()[0]
+            here = rows[there]
+            tokens[there, number] = taken[number][here]
+            scores[there, number] = added[number][here]
+            if self.steps[number].origin is not None:
+                rows[there] = next(origins)[here]
+        totals, lengths = scores.sum(1), last + 2.0
+        best: list[list[Hypothesis]] = [[] for _ in range(self.count)]
+        for i in np.lexsort((-totals / lengths**self.lenpen, sentences)).tolist():
+            if len(best[sentences[i]]) < self.nbest:
+                steps = slice(last[i] + 1)
+                hypothesis = Hypothesis(
+                    tokens[i, steps].tolist(), scores[i, steps].tolist(), float(totals[i] / lengths[i])
+                )
+                best[sentences[i]].append(hypothesis)
+        if not all(best):
+            raise NotFiniteError("the scores of actions are not finite")
+        return best
+
+    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """The last step of each finished hypothesis, and its row there."""
+        ends = [finished.nonzero()[0] for finished in _on_host([step.finished for step in self.steps])]
+        return np.repeat(np.arange(len(ends)), [len(rows) for rows in ends]), np.concatenate(ends)
+
+
+def _on_host(tensors: list[Tensor]) -> list[np.ndarray]:
+    """The tensors (any number,) as arrays, by one copy from the device."""
+    if not tensors:
+        return []
+    sizes = np.cumsum([len(tensor) for tensor in tensors])[:-1]
+    return np.split(torch.cat(tensors).cpu().numpy(), sizes)
+
+
+def _best_continuations(scores: ActionScores, totals: Tensor, beam: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The best continuations of the hypotheses of each sentence, (B, beam) each: their totals, what they add, and
+    which they are, hypothesis × U + action. totals: (B, W), so far; −inf for the dead, which are never continued."""
+    if search_kernels.supports(scores.scores):
+        return search_kernels.best_continuations(scores.scores, scores.rows, scores.legal, totals, beam)
+    added = torch.log_softmax(scores.masked(), -1).view(*totals.shape, -1)
+    # of a row without legal actions (a dead one) the softmax is not a number, which `topk` would prefer
+    added = added.masked_fill((scores.legal < 0).view_as(added), float("-inf"))
+    added = added.masked_fill((totals == float("-inf"))[..., None], float("-inf"))
+    best, index = (totals[..., None] + added).flatten(1).topk(beam, 1)
+    if best.device.type == "cpu" and bool(best.isnan().any()):  # elsewhere a look costs a wait: such hypotheses die
+        raise NotFiniteError("the scores of actions are not finite")
+    return best, added.flatten(1).gather(1, index), index

@@ -1,0 +1,226 @@
+"""Sentences to parse, from CoNLL-U, AMR banks or text."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from enum import Enum
+from itertools import chain
+from typing import Any, BinaryIO, NamedTuple, TypeVar
+
+from transition_parser.base.errors import ParserWarning, input_error
+from transition_parser.graphs.bank import AmrEntry, parse_bank
+from transition_parser.graphs.conllu import Sentence, decode_line, parse_conllu
+from transition_parser.parsing.sentences.streams import standard_input
+from transition_parser.parsing.sentences.texts import MORE, OF_TEXT, on_one_line, rows_of, with_warning
+from transition_parser.parsing.sentences.tokenised import TokenisedCheck
+from transition_parser.text.lengths import LONGEST
+from transition_parser.text.segmentation import segmented_lines
+from transition_parser.text.tokens import tokenise, tokens
+
+T = TypeVar("T", Sentence, AmrEntry)
+Kind = type[Sentence] | type[AmrEntry]
+
+_BANK_COMMENT = b"# ::"
+
+
+class Layout(Enum):
+    """How a file holds its sentences: each a block of lines with a blank one behind it (CoNLL-U, banks), each on a
+    line of its own, or anyhow in paragraphs that end at blank lines."""
+
+    BLOCKS = "blocks"
+    LINES = "lines"
+    PARAGRAPHS = "paragraphs"
+
+
+class Start(NamedTuple):
+    """Where some lines begin in their file: the number of the first of them, and how many sentences are before it."""
+
+    line: int
+    sentences: int
+
+
+WHOLE = Start(1, 0)
+
+
+def read_sentences(
+    path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False, longest: int = LONGEST
+) -> Iterator[Sentence]:
+    """Yields the sentences of a file, `-` for standard input, as they are read.
+
+    A file whose first line that is no comment holds a tab, or whose name ends in `.conllu`, is CoNLL-U. Any other is
+    text. Text without sentences gives a `ParserWarning`; CoNLL-U without sentences is an `InputError`.
+
+    tokenised: None (default): text holds any number of English sentences, and its paragraphs end at blank lines; True:
+    each line that is not blank is one sentence, with white space between its tokens; False: each line that is not
+    blank is one sentence, whose tokens are found by the rules of `text.tokens`.
+    raw: read the file as text with `tokenised` None, whatever it looks like.
+    longest: a sentence of raw text that is longer is divided, with a warning; see `text.lengths`.
+    """
+    return _read(path, Sentence, tokenised, raw, longest)
+
+
+def read_amr_sentences(
+    path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False, longest: int = LONGEST
+) -> Iterator[AmrEntry]:
+    """Yields the sentences of a file, `-` for standard input, each as an entry with `# ::tok` and `# ::id`.
+
+    A file that opens with a comment `# ::…`, or whose name ends in `.amr`, is an AMR bank
+    (its graphs are not looked at; `# ::tok` is used where given, else spaCy's rules for English). Any other is text,
+    and the number of a sentence is its id. tokenised, raw: see `read_sentences`; tokens that are not given are found
+    by spaCy's rules for English.
+    """
+    return _read(path, AmrEntry, tokenised, raw, longest)
+
+
+def _read(path: str | os.PathLike, kind: type[T], tokenised: bool | None, raw: bool, longest: int) -> Iterator[T]:
+    with opened(path) as (file, name):
+        head, layout = head_and_layout(file, name, kind, tokenised, raw)
+        lines: Iterable[bytes] = chain(head, file)
+        if layout is Layout.PARAGRAPHS and not raw:
+            lines = TokenisedCheck().passing(lines)
+        empty = True
+        for sentence in sentences_of(lines, name, kind, layout, tokenised, longest=longest):
+            empty = False
+            yield sentence
+        if empty:
+            no_sentences(name, layout)
+
+
+@contextmanager
+def opened(path: str | os.PathLike) -> Iterator[tuple[BinaryIO, str]]:
+    """The lines of a file, or of standard input, and a name for messages."""
+    if str(path) == "-":
+        yield standard_input(), "standard input"
+        return
+    with open(path, "rb") as file:
+        yield file, str(path)
+
+
+def head_and_layout(
+    lines: Iterator[bytes], name: str, kind: Kind, tokenised: bool | None, raw: bool
+) -> tuple[list[bytes], Layout]:
+    """The first lines of a file, as far as they had to be read to know its layout, and this. tokenised, raw: see
+    `read_sentences`. Raises `InputError` for graphs of another kind than the model's."""
+    if raw:
+        return [], Layout.PARAGRAPHS
+    head = _head(lines)
+    if kind is Sentence and _is_bank(head, name):
+        raise input_error("an AMR bank, and the model is one of trees: they are parsed from CoNLL-U or text", name)
+    if kind is AmrEntry and _is_conllu(head, name):
+        raise input_error("CoNLL-U, and the model is one of AMRs: they are parsed from AMR banks or text", name)
+    in_blocks = _is_conllu(head, name) if kind is Sentence else _is_bank(head, name)
+    return head, Layout.BLOCKS if in_blocks else layout_of_text(tokenised, raw)
+
+
+def layout_of_text(tokenised: bool | None, raw: bool) -> Layout:
+    """The layout of text. tokenised, raw: see `read_sentences`."""
+    return Layout.PARAGRAPHS if raw or tokenised is None else Layout.LINES
+
+
+def sentences_of(
+    lines: Iterable[bytes],
+    name: str,
+    kind: Kind,
+    layout: Layout,
+    tokenised: bool | None,
+    start: Start = WHOLE,
+    longest: int = LONGEST,
+) -> Iterator[Any]:
+    """The sentences of some lines. tokenised: of a layout in lines, whether blanks divide them. start: where the lines
+    begin in their file. longest: see `read_sentences`."""
+    return _READERS[kind, layout](lines, name, bool(tokenised), start, longest)
+
+
+def _head(lines: Iterator[bytes]) -> list[bytes]:
+    head: list[bytes] = []
+    of_bank = False
+    for line in lines:
+        line = line if head else line.removeprefix(b"\xef\xbb\xbf")
+        head.append(line)
+        of_bank |= line.startswith(_BANK_COMMENT)
+        if not line.strip():
+            if of_bank:  # an entry without graph: a pipe may pause behind it
+                break
+        elif not line.startswith(b"#"):
+            break
+    return head
+
+
+def no_sentences(name: str, layout: Layout) -> None:
+    """Warns of text without sentences: others beside it are parsed. Raises `InputError` for a treebank or bank without
+    any."""
+    error = input_error("the file holds no sentences", name)
+    if layout is Layout.BLOCKS:
+        raise error
+    warnings.warn(str(error), ParserWarning, stacklevel=2)
+
+
+def _is_bank(head: list[bytes], name: str) -> bool:
+    return name.endswith(".amr") or any(line.startswith(_BANK_COMMENT) for line in head)
+
+
+def _is_conllu(head: list[bytes], name: str) -> bool:
+    return name.endswith(".conllu") or bool(head and b"\t" in head[-1] and not head[-1].startswith(b"#"))
+
+
+def _conllu(lines: Iterable[bytes], name: str, _tokenised: bool, start: Start, _longest: int) -> Iterator[Sentence]:
+    return parse_conllu(lines, name, start.line)
+
+
+def _trees_of_lines(
+    lines: Iterable[bytes], name: str, tokenised: bool, start: Start, longest: int
+) -> Iterator[Sentence]:
+    for _number, line in _lines(lines, name, start, longest):
+        comments = (f"# text = {on_one_line(line)}",)
+        yield Sentence.from_words(line.split(), comments) if tokenised else Sentence(rows_of([*tokens(line)]), comments)
+
+
+def _lines(lines: Iterable[bytes], name: str, start: Start, longest: int) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, with their numbers. Raises `InputError` for one of more words than `longest`."""
+    for number, raw in enumerate(lines, start.line):
+        line = decode_line(raw, name, number)
+        if len(line) > longest and len(line.split(None, longest)) > longest:  # all words of it might fill the memory
+            problem = f"the line has more than {longest} words, and is one sentence: divide it, or {MORE} allows it"
+            raise input_error(problem, name, number)
+        if line.strip():
+            yield number, line
+
+
+def _bank(lines: Iterable[bytes], name: str, _tokenised: bool, start: Start, _longest: int) -> Iterator[AmrEntry]:
+    for entry in parse_bank(lines, name, graphs=False, first=start.line):
+        words = entry.tokens or tokenise(entry.text)
+        yield replace(entry, metadata={**entry.metadata, "tok": " ".join(words)})
+
+
+def _amrs_of_lines(
+    lines: Iterable[bytes], name: str, tokenised: bool, start: Start, longest: int
+) -> Iterator[AmrEntry]:
+    for count, (number, line) in enumerate(_lines(lines, name, start, longest), start.sentences + 1):
+        words = line.split() if tokenised else tokenise(line)
+        entry = AmrEntry.from_words(words, {"id": str(count), "snt": on_one_line(line)})
+        yield replace(entry, path=name, line=number)
+
+
+def _of_paragraphs(kind: type[T]) -> Callable[..., Iterator[T]]:
+    def read(lines: Iterable[bytes], name: str, _tokenised: bool, start: Start, longest: int) -> Iterator[T]:
+        decoded = (decode_line(raw, name, number) for number, raw in enumerate(lines, start.line))
+        first = start.sentences + 1
+        divided = with_warning(segmented_lines(decoded, longest), name, longest, first)
+        found: Iterator[T] = OF_TEXT[kind](divided, first)
+        return (replace(sentence, path=name) for sentence in found)
+
+    return read
+
+
+_READERS: dict[tuple[type, Layout], Callable[..., Iterator[Any]]] = {
+    (Sentence, Layout.BLOCKS): _conllu,
+    (Sentence, Layout.LINES): _trees_of_lines,
+    (Sentence, Layout.PARAGRAPHS): _of_paragraphs(Sentence),
+    (AmrEntry, Layout.BLOCKS): _bank,
+    (AmrEntry, Layout.LINES): _amrs_of_lines,
+    (AmrEntry, Layout.PARAGRAPHS): _of_paragraphs(AmrEntry),
+}

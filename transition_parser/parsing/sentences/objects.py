@@ -1,0 +1,165 @@
+"""Sentences to parse from the Python objects that `Parser.parse` takes."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import chain
+from typing import Any, TypeGuard, TypeVar
+
+from transition_parser.base.errors import InputError, ParserWarning, input_error
+from transition_parser.graphs.bank import AmrEntry
+from transition_parser.graphs.conllu import Sentence
+from transition_parser.parsing.sentences.texts import MORE, OF_TEXT, with_warning
+from transition_parser.text.lengths import LONGEST, is_longer, length
+from transition_parser.text.segmentation import TextSentence, segmented
+from transition_parser.text.tokens import tokens
+
+T = TypeVar("T", Sentence, AmrEntry)
+
+NO_TEXT = re.compile("[\0\ud800-\udfff]")
+
+
+def sentences_from(given: Any, kind: type[T], longest: int = LONGEST) -> list[T]:
+    """The sentences that an object stands for, each a `kind`. longest: those of texts that are longer are divided, with
+    a warning.
+
+    - a string is a text, which is divided into sentences and tokens here; an empty one has no sentences
+    - a list of strings is a list of texts, whatever they hold
+    - a list of lists of strings is a list of sentences, each the list of its words
+    - a list of `kind` is taken as it is; it may be mixed with lists of words
+
+    Lists may be other iterables, but no sets and no mappings: their order is not that of a text. Raises `InputError`
+    for anything else, and for a list of words that is empty or has a word that is empty.
+    """
+    if isinstance(given, str):
+        return list(OF_TEXT[kind](_divided(given, "the text", longest)))
+    if not _is_list(given):
+        raise InputError(f"{_shown(given)} can't be parsed: {_accepted(kind)}")
+    items = list(given)
+    if items and isinstance(items[0], str):
+        _warn_of_words(items)
+        return list(OF_TEXT[kind](chain.from_iterable(_divided_texts(items, longest))))
+    return [_sentence(item, kind, number) for number, item in enumerate(items, 1)]
+
+
+def sentences_of_texts(texts: Any, kind: type[T], longest: int = LONGEST) -> Iterator[list[T]]:
+    """The sentences of each text of an iterable, none of an empty one; they are numbered from 1 on in each text.
+
+    longest: see `sentences_from`.
+
+    Raises `InputError` for what is no iterable of strings, when an item is taken that is not a string, and for a text
+    with characters that no file of text holds.
+    """
+    if not _is_list(texts):
+        raise InputError(f"{_shown(texts)} is not a list (or other iterable) of texts")
+    return (list(OF_TEXT[kind](divided)) for divided in _divided_texts(texts, longest))
+
+
+def _divided_texts(texts: Iterable, longest: int) -> Iterator[list[TextSentence]]:
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise InputError(f"item {number} is {_shown(text)}, not a string: a list of texts holds nothing else")
+        yield _divided(text, f"text {number}", longest)
+
+
+def whole_sentences(given: Any, kind: type[T]) -> list[T | None]:
+    """A list of texts, each as one `kind`, divided into tokens but never into sentences; None for a text without
+    words. Raises `InputError` for anything else."""
+    if not _is_list(given):
+        raise InputError(f"{_shown(given)} is not a list of sentences, each a string")
+    divided: list[TextSentence | None] = []
+    for number, text in enumerate(given, 1):
+        if not isinstance(text, str):
+            raise InputError(f"sentence {number} is {_shown(text)}, not a string")
+        _check_characters(text, f"sentence {number}")
+        found = tuple(tokens(text))
+        whole = TextSentence(text[found[0].start : found[-1].end], found, False, True) if found else None
+        divided.append(whole)
+    sentences = OF_TEXT[kind](one for one in divided if one is not None)
+    return [None if one is None else next(sentences) for one in divided]
+
+
+def checked_forms(sentence: object, kind: type[T], number: int, longest: int = LONGEST) -> list[str]:
+    """The words of the sentence with this number. Raises `InputError` where it is not a `kind` with words, none of
+    them empty, and where it is longer than `longest`: but not for one of a text, which was divided there."""
+    if not isinstance(sentence, kind):
+        raise InputError(f"sentence {number} is {_shown(sentence)}, not of the class {kind.__name__}")
+    entry: Sentence | AmrEntry = sentence
+    forms = entry.forms
+    if not forms:
+        raise input_error(f"sentence {number} has no words", entry.path, entry.line)
+    if not all(forms):
+        raise input_error(f"sentence {number}: word {forms.index('') + 1} is empty", entry.path, entry.line)
+    if is_longer(forms, longest) and not entry.spans:
+        raise input_error(f"sentence {number} {too_long(forms, longest)}", entry.path, entry.line)
+    return forms
+
+
+def too_long(words: Sequence[str], longest: int) -> str:
+    """What is wrong with a sentence that is longer than `longest`, and what to do about it."""
+    counted = length(words)
+    as_many = "" if counted == len(words) else f" that count as {counted}, as long words do"
+    return f"has {len(words)} words{as_many}, and may have {longest}: divide it, or {MORE} allows it"
+
+
+def _sentence(item: Any, kind: type[T], number: int) -> T:
+    if isinstance(item, kind):
+        return item
+    if isinstance(item, Sentence | AmrEntry):
+        graphs = "AMRs" if kind is AmrEntry else "trees"
+        raise InputError(f"the model parses into {graphs}: it takes {kind.__name__}, not {type(item).__name__}")
+    if isinstance(item, str) or not _is_list(item):
+        raise InputError(f"item {number} of the list is {_shown(item)}: {_accepted(kind)}")
+    return _one(list(item), kind, f"sentence {number}: ")
+
+
+def _divided(text: str, name: str, longest: int) -> list[TextSentence]:
+    _check_characters(text, name)
+    return list(with_warning(segmented(text, longest), name, longest))
+
+
+def _warn_of_words(items: list) -> None:
+    """Warns, for one release, of strings without white space: they were the words of a sentence before."""
+    if len(items) > 1 and all(isinstance(item, str) and [item] == item.split() for item in items):
+        warnings.warn(
+            f"a list of strings is a list of texts now, here of {len(items)} texts of one word: give the words of a "
+            "sentence as a list in a list, [[…]]; Parser.stream takes texts of one word without this warning",
+            ParserWarning,
+            stacklevel=4,
+        )
+
+
+def _one(words: list, kind: type[T], where: str) -> T:
+    if not words:
+        raise InputError(f"{where}there are no words in it")
+    for number, word in enumerate(words, 1):
+        if not isinstance(word, str):
+            raise InputError(f"{where}word {number} is {_shown(word)}, not a string")
+        if not word.strip():
+            raise InputError(f"{where}word {number} is {word!r}, without a character that is not white space")
+        _check_characters(word, f"{where}word {number}")
+    try:
+        return kind.from_words(words)
+    except InputError as error:
+        raise InputError(f"{where}{error}") from None
+
+
+def _check_characters(text: str, name: str) -> None:
+    """Raises `InputError` for what no UTF-8 file of text holds: zero bytes and halves of surrogate pairs."""
+    if NO_TEXT.search(text):
+        raise InputError(f"{name} holds a zero byte or half of a surrogate pair: {_shown(text)}")
+
+
+def _is_list(given: object) -> TypeGuard[Iterable]:
+    return isinstance(given, Iterable) and not isinstance(given, str | bytes | bytearray | Mapping | Set)
+
+
+def _accepted(kind: type) -> str:
+    return f"give a text, a list of texts, a list of lists of words, a list of {kind.__name__}, or a pathlib.Path"
+
+
+def _shown(given: object) -> str:
+    text = repr(given)
+    return text if len(text) <= 40 else f"{text[:40]}… ({type(given).__name__})"

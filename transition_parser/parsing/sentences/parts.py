@@ -1,0 +1,219 @@
+"""Parts of files: each can be read on its own, and all of them in order give what the whole file gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import BinaryIO, NamedTuple
+
+from transition_parser.base.errors import input_error
+from transition_parser.graphs.bank import AmrEntry, is_header, metadata_of
+from transition_parser.graphs.conllu import Sentence, decode_line
+from transition_parser.parsing.sentences.files import (
+    WHOLE,
+    Kind,
+    Layout,
+    Start,
+    head_and_layout,
+    no_sentences,
+    opened,
+    sentences_of,
+)
+from transition_parser.parsing.sentences.rows import Item, Reading, Table, items_of_rows, read_jsonl, table_of
+from transition_parser.parsing.sentences.streams import may_pause
+from transition_parser.parsing.sentences.tokenised import TokenisedCheck
+from transition_parser.text.segmentation import segmented_lines
+
+
+class Place(NamedTuple):
+    """Where a part of a file may begin or end. position: bytes, of Parquet rows, before it. line: the number of its
+    first line. before: how many sentences, of tables rows, are before it."""
+
+    position: int
+    line: int
+    before: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is between two places of a file; without places all of it, which may be a pipe then."""
+
+    path: str
+    begin: Place | None = None
+    end: Place | None = None
+
+    @property
+    def count(self) -> int | None:
+        """How many sentences or rows it has, None where that was not counted."""
+        return None if self.begin is None or self.end is None else self.end.before - self.begin.before
+
+
+def read_part(part: Part, kind: Kind, reading: Reading) -> Iterator[Item]:
+    """Yields what is in a part, sentences as a `kind`. Raises `InputError` for what is broken in it, and for a whole
+    treebank or bank without sentences; text without sentences gives a warning."""
+    table = table_of(part.path, reading)
+    if table is Table.PARQUET:
+        yield from _parquet(part, kind, reading)
+        return
+    with opened(part.path) as (file, name):
+        if table is Table.JSONL:
+            rows = read_jsonl(_lines_of(part, file), name, reading, _start(part).line)
+            yield from items_of_rows(rows, kind, reading)
+            return
+        head, layout = head_and_layout(file, name, kind, reading.tokenised, reading.raw)
+        lines: Iterable[bytes] = chain(head, file) if part.begin is None else _lines_of(part, file)
+        if layout is Layout.PARAGRAPHS and not reading.raw:
+            lines = TokenisedCheck().passing(lines)
+        empty = part.begin is None
+        for sentence in sentences_of(lines, name, kind, layout, reading.tokenised, _start(part), reading.longest):
+            empty = False
+            yield Item([sentence])
+        if empty:
+            no_sentences(name, layout)
+
+
+def _parquet(part: Part, kind: Kind, reading: Reading) -> Iterator[Item]:
+    from transition_parser.parsing.sentences.parquet import read_parquet
+
+    first = 0 if part.begin is None else part.begin.position
+    end = None if part.end is None else part.end.position
+    return items_of_rows(read_parquet(part.path, reading, first, end), kind, reading)
+
+
+def _start(part: Part) -> Start:
+    return WHOLE if part.begin is None else Start(part.begin.line, part.begin.before)
+
+
+def _lines_of(part: Part, file: BinaryIO) -> Iterator[bytes]:
+    if part.begin is None or part.end is None:
+        yield from file
+        return
+    file.seek(part.begin.position)
+    while file.tell() < part.end.position and (line := file.readline()):
+        yield line
+
+
+# --- dividing ---------------------------------------------------------------------------
+
+
+def places(path: str, kind: Kind, reading: Reading) -> Iterator[Place]:
+    """Where each sentence or row of a file begins (of raw text each paragraph), and then where the last one ends.
+    Raises `InputError` for a treebank or bank without sentences, and for pipes, which can be read but once."""
+    if may_pause(path):
+        raise input_error("standard input and pipes can't be divided: give a file", path)
+    table = table_of(path, reading)
+    if table is Table.PARQUET:
+        from transition_parser.parsing.sentences.parquet import rows_in
+
+        yield from (Place(row, row + 1, row) for row in range(rows_in(path) + 1))
+        return
+    with opened(path) as (file, name):
+        layout = Layout.LINES if table else head_and_layout(file, name, kind, reading.tokenised, reading.raw)[1]
+        file.seek(0)
+        for place in _places(_blocks(file, name, layout, kind), _weight(kind, layout, reading.longest)):
+            yield place
+        if table is None and not place.before:
+            no_sentences(name, layout)
+
+
+def divided(path: str, kind: Kind, reading: Reading, size: int) -> list[Part]:
+    """The parts of a file, each of `size` sentences or rows (of raw text of as many more as the last paragraph has),
+    the last one of those that are left. A table without rows, or text without sentences, is one part."""
+    cuts: list[Place] = []
+    for place in places(path, kind, reading):
+        if not cuts or place.before - cuts[-1].before >= size:
+            cuts.append(place)
+    if place.before > cuts[-1].before or len(cuts) == 1:
+        cuts.append(place)
+    return [Part(path, begin, end) for begin, end in pairwise(cuts)]
+
+
+def shard(paths: Sequence[str], kind: Kind, reading: Reading, number: int, of: int) -> list[Part]:
+    """What the `number`-th of `of` processes parses of some files: as many sentences (rows; of raw text paragraphs) as
+    every other, and those of all processes in order are those of the files in order. There is at least one part,
+    which may be empty."""
+    sizes = [sum(1 for _ in places(path, kind, reading)) - 1 for path in paths]
+    first, end = (sum(sizes) * k // of for k in (number - 1, number))
+    parts = []
+    for path, size in zip(paths, sizes, strict=True):
+        low, high = max(first, 0), min(end, size)
+        if low < high:
+            wanted = {low, high}
+            begin, last = (place for i, place in enumerate(places(path, kind, reading)) if i in wanted)
+            parts.append(Part(path, begin, last))
+        first, end = first - size, end - size
+    nowhere = next(places(paths[0], kind, reading))
+    return parts or [Part(paths[0], nowhere, nowhere)]
+
+
+class _Block(NamedTuple):
+    """Lines that belong together, and where the first of them is. Without lines: the end of the file."""
+
+    position: int
+    line: int
+    lines: list[str]
+    path: str
+
+
+def _blocks(file: BinaryIO, name: str, layout: Layout, kind: type) -> Iterator[_Block]:
+    is_blank = _is_empty if layout is Layout.BLOCKS and kind is Sentence else _is_white
+    block = _Block(0, 1, [], name)
+    position = number = 0
+    for number, raw in enumerate(file, 1):
+        line = decode_line(raw, name, number)
+        blank = is_blank(line)
+        if not blank:
+            block = block if block.lines else _Block(position, number, [], name)
+            block.lines.append(line)
+        if block.lines and (blank or layout is Layout.LINES):
+            yield block
+            block = _Block(0, 1, [], name)
+        position += len(raw)
+    if block.lines:
+        yield block
+    yield _Block(position, number + 1, [], name)
+
+
+def _places(blocks: Iterable[_Block], weight: Callable[[_Block], int]) -> Iterator[Place]:
+    """weight: how many sentences a block has; one without any goes with the next."""
+    count, begin = 0, None
+    for block in blocks:
+        begin = begin or block
+        if not block.lines:
+            yield Place(block.position, block.line, count)
+        elif sentences := weight(block):
+            yield Place(begin.position, begin.line, count)
+            count, begin = count + sentences, None
+
+
+def _is_empty(line: str) -> bool:
+    return not line
+
+
+def _is_white(line: str) -> bool:
+    return not line.strip()
+
+
+def _entries(block: _Block) -> int:
+    """1, but 0 for what `parse_bank` leaves out: comments of the file."""
+    comments = [line for line in block.lines if line.lstrip().startswith("#")]
+    return int(not is_header(metadata_of(comments, block.path, block.line)))
+
+
+def _one(block: _Block) -> int:
+    return 1
+
+
+_WEIGHTS: dict[tuple[type, Layout], Callable[[_Block], int]] = {
+    (Sentence, Layout.BLOCKS): _one,
+    (AmrEntry, Layout.BLOCKS): _entries,
+    **{(kind, Layout.LINES): _one for kind in (Sentence, AmrEntry)},
+}
+
+
+def _weight(kind: Kind, layout: Layout, longest: int) -> Callable[[_Block], int]:
+    """How many sentences a block has; longest: see `read_sentences`."""
+    if layout is Layout.PARAGRAPHS:
+        return lambda block: sum(1 for _ in segmented_lines(block.lines, longest))
+    return _WEIGHTS[kind, layout]

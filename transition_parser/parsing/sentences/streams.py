@@ -1,0 +1,128 @@
+"""Items in chunks: all of a file at its own pace, those of a pipe as they come."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from queue import Empty, Queue
+from threading import Event, Thread
+from typing import BinaryIO, Generic, NamedTuple, TypeVar
+
+from transition_parser.base.errors import InputError
+
+T = TypeVar("T")
+
+PAUSE = 0.05  # seconds without a new item that are a pause
+
+
+class _End(NamedTuple):
+    """Stands behind the last item. error: what the items raised, if anything."""
+
+    error: BaseException | None
+
+
+def standard_input() -> BinaryIO:
+    """Standard input as bytes. A reader of its own over the same descriptor where there is one: the interpreter would
+    abort if a thread that waits for input held the lock of `sys.stdin` when the program ends."""
+    if sys.stdin is None:
+        raise InputError("standard input is closed")
+    try:
+        return open(sys.stdin.fileno(), "rb", closefd=False)
+    except io.UnsupportedOperation:  # an object in memory stands in for it
+        return sys.stdin.buffer
+
+
+def may_pause(path: str | os.PathLike) -> bool:
+    """True for standard input (`-`) and whatever is not a regular file: a named pipe, a terminal."""
+    return str(path) == "-" or (os.path.exists(path) and not os.path.isfile(path))
+
+
+def in_chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yields lists of `size` items, the last one shorter."""
+    iterator = iter(items)
+    while chunk := list(islice(iterator, size)):
+        yield chunk
+
+
+def in_weighed_chunks(items: Iterable[T], size: int, weight: Callable[[T], int]) -> Iterator[list[T]]:
+    """Yields lists of items whose weights have a sum of `size`, or a little more; no more than `size` items, too."""
+    chunk: list[T] = []
+    total = 0
+    for item in items:
+        chunk.append(item)
+        total += weight(item)
+        if max(total, len(chunk)) >= size:
+            yield chunk
+            chunk, total = [], 0
+    if chunk:
+        yield chunk
+
+
+class ErrorAtEnd(Generic[T]):
+    """Items whose error waits: iteration ends before the item that can't be had, and `check` raises its error."""
+
+    def __init__(self, items: Iterable[T]) -> None:
+        self._items = items
+        self._error: Exception | None = None
+
+    def __iter__(self) -> Iterator[T]:
+        try:
+            yield from self._items
+        except Exception as error:
+            self._error = error
+
+    def check(self) -> None:
+        """Raises what the items raised, if anything."""
+        if self._error is not None:
+            raise self._error
+
+
+def as_they_come(items: Iterable[T], size: int, pause: float = PAUSE) -> Iterator[list[T]]:
+    """Yields lists of at most `size` items, fewer where no other item came for `pause` seconds.
+
+    A thread takes the items, and is at most `size` ahead. What they raise is raised here too, after the items before.
+    """
+    queue: Queue = Queue(size)
+    closed = Event()
+    # a daemon: the program may end while the thread waits for input
+    Thread(target=_fill, args=(queue, items, closed), name="reader", daemon=True).start()
+    end = None
+    try:
+        while end is None:
+            chunk, end = _take(queue, size, pause)
+            if chunk:
+                yield chunk
+        if end.error is not None:
+            raise end.error
+    finally:
+        closed.set()
+        _take(queue, size, 0.0, wait=False)  # makes room, in case the thread waits for it
+
+
+def _fill(queue: Queue, items: Iterable[T], closed: Event) -> None:
+    try:
+        for item in items:
+            queue.put(item)
+            if closed.is_set():
+                return
+    except BaseException as error:  # for the thread that takes the items, which raises it again
+        queue.put(_End(error))
+    else:
+        queue.put(_End(None))
+
+
+def _take(queue: Queue, size: int, pause: float, wait: bool = True) -> tuple[list, _End | None]:
+    """The items at hand, and what stands behind the last one. wait: for the first one however long it takes."""
+    chunk: list = []
+    while len(chunk) < size:
+        try:
+            item = queue.get(timeout=None if wait and not chunk else pause)
+        except Empty:
+            break
+        if isinstance(item, _End):
+            return chunk, item
+        chunk.append(item)
+    return chunk, None

@@ -1,0 +1,84 @@
+"""Sentences to parse from text: comments say what the text was, and the places of the words in it are kept."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from transition_parser.base.errors import ParserWarning
+from transition_parser.graphs.bank import AmrEntry
+from transition_parser.graphs.conllu import Row, Sentence
+from transition_parser.text.segmentation import TextSentence
+from transition_parser.text.tokens import Span, Token, tokens_of_spacy
+
+
+def trees_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator[Sentence]:
+    """Each with `# newpar` where a paragraph opens, its number as `# sent_id`, `# text`, and the rows of `rows_of`.
+    first: the number of the first."""
+    for number, sentence in enumerate(sentences, first):
+        paragraph = ["# newpar"] * sentence.opens_paragraph
+        comments = (*paragraph, f"# sent_id = {number}", f"# text = {on_one_line(sentence.text)}")
+        yield Sentence(rows_of(sentence.tokens, sentence.space_after), comments, spans=_spans(sentence.tokens))
+
+
+def amrs_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator[AmrEntry]:
+    """Each with its number as `# ::id`, `# ::snt`, and the words that spaCy's rules find as `# ::tok`. first: the
+    number of the first."""
+    for number, sentence in enumerate(sentences, first):
+        tokens = [Token(sentence.start + token.start, token.words) for token in tokens_of_spacy(sentence.text)]
+        metadata = {"id": str(number), "snt": on_one_line(sentence.text)}
+        entry = AmrEntry.from_words([token.form for token in tokens], metadata)
+        yield replace(entry, spans=_spans(tokens))
+
+
+MORE = "--longest N (in Python longest=N), which takes more memory and time,"
+
+# the class of sentences → how they are made
+OF_TEXT: dict[type, Callable[..., Iterator[Any]]] = {
+    Sentence: trees_of_text,
+    AmrEntry: amrs_of_text,
+}
+
+
+def with_warning(sentences: Iterable[TextSentence], name: str, longest: int, first: int = 1) -> Iterator[TextSentence]:
+    """The same sentences, with a warning at the first that was divided because it is longer than `longest`. name: of
+    the text. first: the number of the first sentence."""
+    warned = False
+    for number, sentence in enumerate(sentences, first):
+        if sentence.goes_on and not warned:
+            warned = True
+            warnings.warn(
+                f"{name}: sentence {number} is longer than {longest} words: it is divided there, and so is any other "
+                f"behind it that is as long; {MORE} allows longer ones",
+                ParserWarning,
+                stacklevel=2,
+            )
+        yield sentence
+
+
+def rows_of(tokens: Sequence[Token], space_after: bool = True) -> tuple[Row, ...]:
+    """The rows of a sentence: a range for a token of several words, and `SpaceAfter=No` where no white space follows.
+    space_after: False where none follows the sentence."""
+    rows: list[Row] = []
+    number = 0
+    for i, token in enumerate(tokens):
+        attached = token.end == tokens[i + 1].start if i + 1 < len(tokens) else not space_after
+        misc = "SpaceAfter=No" if attached else "_"
+        last = number + len(token.words)
+        if len(token.words) > 1:
+            rows.append(Row(f"{number + 1}-{last}", token.form, misc=misc))
+            misc = "_"
+        rows += (Row(str(number + k), word, misc=misc) for k, word in enumerate(token.words, 1))
+        number = last
+    return tuple(rows)
+
+
+def on_one_line(text: str) -> str:
+    """The text with one space for each stretch of white space."""
+    return " ".join(text.split())
+
+
+def _spans(tokens: Iterable[Token]) -> tuple[Span, ...]:
+    return tuple(span for token in tokens for span in token.spans)

@@ -1,5 +1,0 @@
-"""Floor 6: sentences to parse, from files and pipes (`files`, `streams`) and from Python objects (`objects`)."""
-
-from transition_parser.sentences.files import read_amr_sentences, read_sentences
-
-__all__ = ["read_amr_sentences", "read_sentences"]

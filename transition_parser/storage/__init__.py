@@ -1,0 +1,1 @@
+"""Floor 7: saved models, their weights and their cards."""

@@ -1,0 +1,176 @@
+"""What is known of a model without loading it: its card and its configuration.
+
+A card is the README.md of a model folder. It may begin with front matter: YAML between two lines `---`, with the keys
+of `CARD`, as on model hubs.
+
+    ---
+    description: English trees, fast
+    language: en
+    license: CC BY-SA 4.0
+    scores:
+      - {data: English-EWT 2.15 test, beam: 10, uas: 87.14, las: 83.82}
+    ---
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from transition_parser.base.errors import input_error
+from transition_parser.base.model_files import TEXT, Key, check_keys, read_json, read_text
+from transition_parser.transitions.config import ParserConfig
+
+FILE_NAME, CONFIG = "README.md", "config.json"
+PRETRAINED = Path(__file__).resolve().with_name("pretrained")
+# names for what comes with the package, the best first; the first needs a pretrained encoder that may not be here
+BEST = {"en": ("en-ewt-minilm", "en-ewt"), "amr": ("en-amr-minilm", "en-amr")}
+TreeModel = Literal["en", "en-ewt", "en-ewt-minilm"]  # the models of the package, for the types of `Parser.load`
+AmrModel = Literal["amr", "en-amr", "en-amr-minilm"]
+VARIABLE = "TRANSITION_PARSER_MODELS"  # folders of the user's models, divided as those of PATH are
+_FENCE = "---"
+
+
+def _are_scores(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, dict) and "data" in one for one in value)
+
+
+CARD = {
+    "description": TEXT._replace(required=False),
+    "language": TEXT._replace(required=False),
+    "license": TEXT._replace(required=False),
+    "scores": Key("a list of mappings with a key 'data'", _are_scores, False),
+}
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """A model folder.
+
+    description: the purpose of the model, in a few words. bytes: of its files. needs: packages that it needs besides
+    this one; missing: those of them that are not on this machine. scores: each with `data`, `beam` and figures by name.
+    """
+
+    name: str
+    path: str
+    language: str | None
+    system: str
+    architecture: str
+    bytes: int
+    needs: Sequence[str]
+    missing: Sequence[str]
+    scores: Sequence[Mapping[str, Any]]
+    license: str | None
+    description: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        return asdict(self)
+
+
+def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
+    """The card of an exported model; name: by default its folder. Raises `InputError` where the folder is no model, or
+    its front matter can't be read."""
+    folder = Path(folder)
+    config = read_json(folder / CONFIG, "is this a folder that `transition-parser export` wrote?")
+    options = config.get("model")
+    if not isinstance(options, dict):
+        raise input_error("is not the configuration of a model: it has no options", folder / CONFIG)
+    front = _front_matter(folder / FILE_NAME)
+    encoder = options.get("pretrained") or ""
+    needs = (str(encoder),) if encoder else ()
+    return ModelCard(
+        name or _name_of(folder),
+        str(folder),
+        front.get("language"),
+        ParserConfig.load(folder).system,
+        str(config.get("architecture", "stack_transformer")),
+        sum(path.stat().st_size for path in folder.iterdir() if path.is_file()),
+        needs,
+        tuple(package for package in needs if not _is_here(package)),
+        tuple(front.get("scores", ())),
+        front.get("license"),
+        front.get("description"),
+    )
+
+
+def write_card(folder: Path, title: str, front: Mapping[str, Any], text: str) -> None:
+    """Writes a card. front: its front matter."""
+    import yaml
+
+    matter = yaml.safe_dump(dict(front), sort_keys=False, allow_unicode=True, default_flow_style=None)
+    (folder / FILE_NAME).write_text(f"{_FENCE}\n{matter}{_FENCE}\n\n# {title}\n\n{text}\n", encoding="utf-8")
+
+
+def named_models() -> dict[str, Path]:
+    """The folders of the models that have a name: those of the package, and those in the folders that the environment
+    variable `TRANSITION_PARSER_MODELS` names. Of two with one name the first counts; those of `BEST` are no names."""
+    named: dict[str, Path] = {}
+    for folder in (PRETRAINED, *_own_folders()):
+        for model in _models_in(folder):
+            named.setdefault(_name_of(model), model)
+    return {name: model for name, model in named.items() if name not in BEST}
+
+
+def known_models(folders: Iterable[str | os.PathLike] = ()) -> Iterator[ModelCard]:
+    """The models of the package, and those in folders: each is a model, or holds models. The folders that the
+    environment variable `TRANSITION_PARSER_MODELS` names come last. A model that can't be loaded by its name has its
+    path for one. Raises `InputError` for a folder without models."""
+    named = named_models()
+    for folder in (PRETRAINED, *map(Path, folders), *_own_folders()):
+        found = _models_in(folder)
+        if not found and folder != PRETRAINED:
+            raise input_error(
+                "is neither a folder that `transition-parser export` wrote, nor holds such folders", folder
+            )
+        for model in found:
+            name = _name_of(model)
+            yield read_card(model, name if named.get(name) == model else str(model))
+
+
+def _name_of(folder: Path) -> str:
+    return Path(os.path.abspath(folder)).name
+
+
+def _own_folders() -> list[Path]:
+    return [Path(part) for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
+
+
+def _models_in(folder: Path) -> list[Path]:
+    """The folder, where it is a model, else the models in it."""
+    return [folder] if (folder / CONFIG).exists() else sorted(path.parent for path in folder.glob(f"*/{CONFIG}"))
+
+
+def _front_matter(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    lines = read_text(path, "a card").splitlines()
+    if not lines or lines[0].strip() != _FENCE:
+        return {}
+    if _FENCE not in lines[1:]:
+        raise input_error(f"the front matter that line 1 opens does not end: {_FENCE} is missing", path)
+    import yaml
+
+    try:
+        values = yaml.safe_load("\n".join(lines[1 : lines.index(_FENCE, 1)])) or {}
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or "can't be read"
+        raise input_error(f"front matter: {problem}", path, None if mark is None else mark.line + 2) from None
+    if not isinstance(values, dict):
+        raise input_error("front matter: must be keys with values", path)
+    known = {name: value for name, value in values.items() if name in CARD}  # hubs have many more
+    check_keys(known, CARD, path)
+    return known
+
+
+def _is_here(encoder: str) -> bool:
+    """True where a pretrained encoder (a folder, or a package) and what reads it are on this machine."""
+    package = encoder.replace("-", "_")
+    if importlib.util.find_spec("transformers") is None:
+        return False
+    return Path(encoder).is_dir() or (package.isidentifier() and importlib.util.find_spec(package) is not None)

