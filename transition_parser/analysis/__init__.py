@@ -1,1 +1,1 @@
-"""Floor 7: derivations step by step, ablation of the parser state, and confidence."""
+"""Floor 6: derivations step by step, ablation of the parser state, and confidence."""

@@ -1,1 +1,1 @@
-"""Floor 7: pictures and error reports."""
+"""Floor 6: pictures and error reports."""

@@ -1,1 +1,1 @@
-"""Floor 7: sentences in, search, parses out; the Python API."""
+"""Floor 6: sentences in, search, parses out; the Python API."""

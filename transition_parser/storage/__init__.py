@@ -1,1 +1,1 @@
-"""Floor 7: saved models, their weights and their cards."""
+"""Floor 6: saved models, their weights and their cards."""
