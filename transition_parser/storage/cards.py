@@ -26,7 +26,7 @@ from transition_parser.base.model_files import TEXT, Key, check_keys, read_json,
 from transition_parser.transitions.config import ParserConfig
 
 FILE_NAME, CONFIG = "README.md", "config.json"
-PRETRAINED = Path(__file__).resolve().with_name("pretrained")
+PRETRAINED = Path(__file__).resolve().parents[1] / "pretrained"
 # names for what comes with the package, the best first; the first needs a pretrained encoder that may not be here
 BEST = {"en": ("en-ewt-minilm", "en-ewt"), "amr": ("en-amr-minilm", "en-amr")}
 TreeModel = Literal["en", "en-ewt", "en-ewt-minilm"]  # the models of the package, for the types of `Parser.load`
