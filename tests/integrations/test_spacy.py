@@ -18,7 +18,7 @@ from spacy.tokens import Doc, Span, Token
 from spacy.vocab import Vocab
 
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
-from tests.test_parses import random_tree
+from tests.parsing.test_parses import random_tree
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import read_bank

@@ -343,7 +343,7 @@ def test_markup_in_words_stays_text():
 def test_matplotlib_is_loaded_for_pictures_alone_and_notebooks_show_text_without_it():
     code = """
 import sys
-from tests.test_parses import contracted
+from tests.parsing.test_parses import contracted
 parse = contracted()
 str(parse), parse.to_dict(), parse.to_conllu()
 assert "matplotlib" not in sys.modules and "spacy" not in sys.modules
