@@ -1,1 +1,1 @@
-"""Floor 0: errors, files, settings of the process, progress, work-arounds."""
+"""Floor 0: errors, files, settings of the process, progress bars and work-arounds."""

@@ -1,4 +1,4 @@
-"""Every work-around for fairseq and torch, and for what they do to others; nothing else."""
+"""The work-arounds for fairseq and torch, and for their effects on other programs."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ import torch
 
 
 def allow_fairseq_checkpoints() -> None:
-    """Lets `torch.load` read fairseq's checkpoints under its `weights_only` protection.
+    """Let `torch.load` read fairseq's checkpoints under its `weights_only` protection.
 
-    torch ≥ 2.6 refuses every class that is not allow-listed; fairseq stores its arguments as an
-    `argparse.Namespace` (a plain bag of values). Without this, resuming and `fairseq-generate` die.
+    torch ≥ 2.6 refuses every class that is not allow-listed. fairseq stores its arguments as an `argparse.Namespace`
+    (a plain bag of values). Without this call, resuming and `fairseq-generate` fail.
     """
     torch.serialization.add_safe_globals([argparse.Namespace])
 
 
 def let_idle_threads_sleep_soon() -> None:
-    """Do as `transition_parser.base.process.let_idle_threads_sleep` where torch has been imported: in `fairseq-train`.
+    """Let the idle threads of OpenMP sleep after torch has been imported, as in `fairseq-train`.
 
-    GNU's OpenMP, which torch for Linux comes with, lets threads spin 300,000 times before they sleep, but only 1,000
-    times while it has more threads than there are cores to run on. So this makes it so many, of which all but torch's
-    sleep for ever. Does nothing where the user has set how threads wait, where torch uses one thread, or where this has
-    been done; with another OpenMP it has no effect.
+    Before torch is imported, `transition_parser.base.process.let_idle_threads_sleep` does the same. torch for Linux
+    contains GNU's OpenMP. Its threads spin 300,000 times before they sleep, but only 1,000 times while there are
+    more threads than cores to run on. This function therefore starts enough extra threads, which sleep for ever. The
+    function does nothing if the user has set how threads wait, if torch uses one thread, or if the function has been
+    called before. It has no effect on another OpenMP.
     """
     threads, name = torch.get_num_threads(), "idle OpenMP threads"
     chosen = threads == 1 or not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}.isdisjoint(os.environ)
@@ -35,7 +36,7 @@ def let_idle_threads_sleep_soon() -> None:
 
     def hold() -> None:
         torch.set_num_threads(max(len(os.sched_getaffinity(0)) - threads, 0) + 2)
-        torch.zeros(1 << 22).add_(1)  # large enough for all of them; they belong to this thread
+        torch.zeros(1 << 22).add_(1)  # large enough to start all threads; this thread owns them
         torch.set_num_threads(threads)
         started.set()
         never.wait()

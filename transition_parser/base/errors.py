@@ -1,4 +1,4 @@
-"""Errors that a user can mend: what is wrong, where, and what to do about it."""
+"""Errors that a user can mend. Each message says what is wrong, where it is wrong, and how to mend it."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from os import PathLike
 
 
 class InputError(ValueError):
-    """Bad input or usage. The command line prints it as one line and exits with status 2."""
+    """Bad input or usage. The command line prints the error as one line and exits with status 2."""
 
 
 class NotFiniteError(ValueError):
-    """The scores of a network are NaN or infinite: its weights, although finite, are too large."""
+    """Scores of a network that are NaN or infinite: the weights of the network are finite, but too large."""
 
 
 class ParserWarning(UserWarning):
-    """What a user should know of and can mend. The command line prints it as one line."""
+    """A warning about something that a user can mend. The command line prints the warning as one line."""
 
 
 def input_error(
@@ -25,7 +25,7 @@ def input_error(
     line: int | None = None,
     sentence: str | None = None,
 ) -> InputError:
-    """An `InputError` whose message begins with the position.
+    """Return an `InputError` whose message begins with the position.
 
     >>> str(input_error("word 5 has head 19", "train.conllu", 812, "weblog-7"))
     'train.conllu:812: sentence weblog-7: word 5 has head 19'
@@ -37,7 +37,10 @@ def input_error(
 
 @contextmanager
 def needs_extra(extra: str, what: str) -> Iterator[None]:
-    """Around imports of what an extra of the package brings. Raises `InputError` where it is not installed.
+    """Raise `InputError` where an import of the block fails, because an extra of the package is not installed.
+
+    extra: the name of the extra
+    what: the things that need the extra, as the subject of the message
 
     >>> with needs_extra("draw", "pictures"):
     ...     import matplotlub
@@ -53,12 +56,12 @@ pip install 'transition-parser[draw]'
 
 
 def missing_extra(extra: str, what: str, problem: str) -> InputError:
-    """The error that says how to get an extra of the package."""
+    """Return the error that says how to install an extra of the package."""
     return InputError(f"{what} need the extra `{extra}` ({problem}): pip install 'transition-parser[{extra}]'")
 
 
 def shortened(text: str, most: int = 60) -> str:
-    """`text`, or its beginning and `...` where it is longer than `most`: messages quote what a file holds.
+    """Return `text` for a message; of a text longer than `most` characters, return the beginning and `...`.
 
     >>> shortened("9" * 5000, 8)
     '99999...'

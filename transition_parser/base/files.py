@@ -1,4 +1,4 @@
-"""Files and folders that are written whole or not at all."""
+"""Writers that write a file or a folder whole or not at all."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from typing import TextIO
 
 from transition_parser.base.errors import input_error
 
-# only writing fails so, but the operating system does not say which file it was
+# errors of writing alone; the operating system does not say which file they are about
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 @contextmanager
 def replacing(path: str | os.PathLike) -> Iterator[Path]:
-    """A temporary path that takes the name `path` when the block ends without an error.
+    """Give the block a temporary path that takes the name `path` when the block ends without an error.
 
-    A symbolic link keeps pointing where it points, and what is not a regular file (a pipe, /dev/null) is written
-    directly. Raises `InputError` where `path` is a folder, or its folder does not exist.
+    A symbolic link keeps its target, and the target is replaced. A path that is not a regular file (a pipe,
+    /dev/null) is written directly. Raises `InputError` if `path` is a folder, or if the folder of `path` does not
+    exist.
     """
     target = _target(path)
     if target.is_dir():
@@ -46,8 +47,10 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
 
 @contextmanager
 def output(path: str | None) -> Iterator[TextIO]:
-    """Standard output for None and `-`; else a temporary file that takes the name `path` at the end, see
-    `replacing`."""
+    """Give the block standard output if `path` is None or `-`, else a temporary text file.
+
+    The temporary file takes the name `path` when the block ends without an error (see `replacing`).
+    """
     if path is None or path == "-":
         yield sys.stdout
         return
@@ -57,9 +60,11 @@ def output(path: str | None) -> Iterator[TextIO]:
 
 @contextmanager
 def growing(path: str | os.PathLike) -> Iterator[Path]:
-    """The file `path`.partial, which takes the name `path` when the block ends without an error, and else stays.
+    """Give the block the file `path`.partial, which may hold the output of an earlier run.
 
-    What an earlier run left in it is there when the block begins.
+    The file takes the name `path` when the block ends without an error. After an error the file stays, unless it is
+    empty. Raises `InputError` if `path` is there and is not a regular file, or if the folder of `path` does not
+    exist.
     """
     target = _target(path)
     if target.is_dir() or (target.exists() and not target.is_file()):
@@ -78,9 +83,11 @@ def growing(path: str | os.PathLike) -> Iterator[Path]:
 
 @contextmanager
 def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Path]:
-    """A temporary folder whose files move into `dest` when the block ends without an error.
+    """Give the block a temporary folder, whose files move into `dest` when the block ends without an error.
 
-    After an error `dest` is as it was. stale: patterns of files of `dest` that go when the new ones come.
+    After an error, `dest` is as it was. Raises `InputError` if `dest` is not a folder.
+
+    stale: patterns of the old files of `dest` that are deleted before the new files come
     """
     dest = Path(dest)
     if dest.exists() and not dest.is_dir():
@@ -103,8 +110,8 @@ def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Pa
 
 @contextmanager
 def alone_in(path: str | os.PathLike) -> Iterator[None]:
-    """Waits until no other process that asks for it is in such a block for the same folder."""
-    import fcntl  # of POSIX alone
+    """Run the block while no other process is in such a block for the same folder; wait until that is so."""
+    import fcntl  # imported late because only POSIX has it
 
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -116,7 +123,10 @@ def alone_in(path: str | os.PathLike) -> Iterator[None]:
 
 @contextmanager
 def folder(path: str | os.PathLike) -> Iterator[Path]:
-    """A folder, which is made where there is none. What is new and still empty after an error goes again."""
+    """Give the block a folder, which is created if it is missing.
+
+    After an error, new folders that are still empty are removed. Raises `InputError` if `path` is not a folder.
+    """
     path = Path(path)
     if path.exists() and not path.is_dir():
         raise input_error("is a file, not a folder to write into", path)
@@ -139,8 +149,11 @@ def _target(path: str | os.PathLike) -> Path:
 
 @contextmanager
 def _said_of(path: str | os.PathLike, temporary: Path) -> Iterator[None]:
-    """Gives errors of the block the name that the user knows: `path`, where they name the temporary file (or one in
-    the temporary folder), and where they name none because there is no room to write."""
+    """Replace the file name in errors of the block by `path`, the name that the user knows.
+
+    That concerns errors that name the temporary file or a file in the temporary folder, and errors without a name
+    that say that there is no room to write.
+    """
     try:
         yield
     except OSError as error:
@@ -163,13 +176,13 @@ def _move_into(dest: Path, temporary: Path, stale: Iterable[str]) -> None:
 
 
 def _remove_empty(folder: Path) -> None:
-    """Removes a folder that was made for nothing, unless something else came into it since."""
+    """Remove a folder that is still empty."""
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
 
 
 def _make_readable(path: str | os.PathLike) -> None:
-    """The access rights that a file has which a program simply creates."""
+    """Give a file the access rights of a newly created file."""
     mask = os.umask(0)
     os.umask(mask)
     os.chmod(path, 0o666 & ~mask)

@@ -1,4 +1,7 @@
-"""The small files of a model folder: read whole, within a bound, as text or JSON whose keys are checked."""
+"""Readers of the small files of a model folder, as text or as JSON.
+
+Each file is read whole, if it is not too large. The keys of JSON objects are checked.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 from transition_parser.base.errors import InputError, input_error
 
-MOST_BYTES = 1 << 28  # far more than any dictionary or lexicon: a file that is larger is something else
+MOST_BYTES = 1 << 28  # far more than a dictionary or a lexicon has: a larger file is something else
 _MOST_DIGITS, _MOST_DEPTH = 18, 20
 _TOO_DEEP = "nested too deeply"
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -25,13 +28,17 @@ _short.maxstring = _short.maxother = 100
 
 
 def shown(value: object) -> str:
-    """Any value for a message: never long, and in one line."""
+    """Return a short text in one line that shows any value in a message."""
     return " ".join(_short.repr(value).split())
 
 
 def read_bytes(path: str | os.PathLike, missing: str) -> bytes:
-    """What a file holds. Raises `InputError` where it is not there (`missing` says who writes it), not a regular
-    file, too large or not readable."""
+    """Return the content of a file.
+
+    Raises `InputError` for a file that is missing, not a regular file, too large or not readable.
+
+    missing: the end of the message for a missing file; it says which program writes the file
+    """
     path = Path(path)
     try:
         if not os.path.lexists(path):
@@ -46,7 +53,10 @@ def read_bytes(path: str | os.PathLike, missing: str) -> bytes:
 
 
 def read_text(path: str | os.PathLike, missing: str) -> str:
-    """`read_bytes` as text. Raises `InputError` also where it is not UTF-8, with the line."""
+    """Return the content of a UTF-8 file as text.
+
+    Raises `InputError` as `read_bytes` does, and, with the line, for a file that is not UTF-8.
+    """
     content = read_bytes(path, missing)
     try:
         return content.decode("utf-8")
@@ -56,8 +66,11 @@ def read_text(path: str | os.PathLike, missing: str) -> str:
 
 
 def read_json(path: str | os.PathLike, missing: str) -> dict[str, Any]:
-    """The JSON object in a file. Raises `InputError` for anything else, and for what other readers take differently:
-    keys that are there twice, NaN, infinite and gigantic numbers, halves of characters."""
+    """Return the JSON object in a file.
+
+    Raises `InputError` for any other content. It also raises `InputError` for content that JSON readers disagree on:
+        a key that is there twice, NaN, infinite and gigantic numbers, single surrogates.
+    """
     text = read_text(path, missing)
     try:
         value = json.loads(
@@ -76,7 +89,7 @@ def read_json(path: str | os.PathLike, missing: str) -> dict[str, Any]:
         raise input_error("a string holds half a character (a single surrogate)", path) from None
     except RecursionError:
         raise input_error(_TOO_DEEP, path) from None
-    except ValueError as error:  # of the functions below
+    except ValueError as error:  # _object, _refuse_number, _float, _int and _check_depth raise it
         raise input_error(str(error), path) from None
     if not isinstance(value, dict):
         raise input_error(f"must be a JSON object, not {shown(value)}", path)
@@ -84,7 +97,12 @@ def read_json(path: str | os.PathLike, missing: str) -> dict[str, Any]:
 
 
 class Key(NamedTuple):
-    """What the value of a key in a JSON object must be: in words, and as a test."""
+    """The condition that the value of a key in a JSON object must meet.
+
+    what: the condition in words
+    fits: the condition as a test
+    required: False if the key may be missing
+    """
 
     what: str
     fits: Callable[[Any], bool]
@@ -92,17 +110,17 @@ class Key(NamedTuple):
 
 
 def is_text(value: object) -> bool:
-    """True for a string."""
+    """Return True for a string."""
     return isinstance(value, str)
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """True for a whole number; JSON's true and false are none."""
+    """Return True for a whole number. The values true and false of JSON are not numbers."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_texts(value: object) -> TypeGuard[list[str]]:
-    """True for a list of strings, each there once."""
+    """Return True for a list of different strings."""
     return isinstance(value, list) and all(map(is_text, value)) and len(set(value)) == len(value)
 
 
@@ -113,7 +131,7 @@ OBJECT = Key("a JSON object", lambda value: isinstance(value, dict))
 
 
 def check_keys(values: Mapping[str, Any], keys: Mapping[str, Key], path: str | os.PathLike) -> None:
-    """Raises `InputError` for a key of `values` that is unknown or missing, or has a value of another type."""
+    """Raise `InputError` for a key of `values` that is unknown or missing, or whose value has another type."""
     for name in values:
         if name not in keys:
             raise input_error(f"unknown key {shown(name)}: it can have {', '.join(keys)}", path)
@@ -126,8 +144,10 @@ def check_keys(values: Mapping[str, Any], keys: Mapping[str, Key], path: str | o
 
 
 def check_version(values: Mapping[str, Any], versions: Iterable[int], path: str | os.PathLike) -> None:
-    """Raises `InputError` where `format_version` is missing or not one of those that this program reads: before
-    `check_keys`, because another version may have other keys."""
+    """Raise `InputError` if `format_version` is missing or is not one of `versions`, which this program reads.
+
+    Call this function before `check_keys`, because another version may have other keys.
+    """
     version = values.get("format_version")
     if version is None:
         raise input_error("does not have its key 'format_version'", path)
@@ -171,7 +191,10 @@ def _int(text: str) -> int:
 
 
 def sha256_of(*paths: str | os.PathLike) -> str:
-    """Of the contents of files, one after the other. Raises `InputError` where one can't be read."""
+    """Return the SHA-256 of the contents of files, one after the other, in hexadecimal digits.
+
+    Raises `InputError` for a file that can't be read.
+    """
     digest = hashlib.sha256()
     for path in paths:
         try:
@@ -183,5 +206,5 @@ def sha256_of(*paths: str | os.PathLike) -> str:
 
 
 def in_file(path: str | os.PathLike, error: InputError) -> InputError:
-    """An error from below that does not know yet which file it is about."""
+    """Return an error with the message of `error`, preceded by the name of the file that it is about."""
     return input_error(str(error), path)

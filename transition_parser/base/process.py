@@ -1,5 +1,7 @@
-"""Settings of the whole process, and work shared by several. Only the command line makes settings that last, never the
-Python API."""
+"""Settings of the whole process, and work that several processes share.
+
+Only the command line makes settings that last. The Python API never does.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,10 @@ Result = TypeVar("Result")
 
 
 def keep_freed_memory() -> None:
-    """Tells glibc to keep the memory of freed tensors for the next ones.
+    """Tell glibc to keep the memory of freed tensors for later tensors.
 
-    By default it gives blocks of some MB back to the system at once, and gets them again page by page: for the
-    scores over a large vocabulary that takes longer than computing them. Does nothing where there is no glibc.
+    By default, glibc gives blocks of some MB back to the system at once, and gets them again page by page. For the
+    scores over a large vocabulary, that takes longer than the computation. Does nothing with another C library.
     """
     if mallopt := _of_glibc("mallopt"):
         trim_threshold, mmap_max = -1, -4  # M_TRIM_THRESHOLD and M_MMAP_MAX of malloc.h
@@ -30,32 +32,41 @@ def keep_freed_memory() -> None:
 
 
 def give_back_freed_memory() -> None:
-    """Gives the system what `keep_freed_memory` kept: without this now and then, free blocks that fit nothing pile
-    up. Does nothing where there is no glibc."""
+    """Give the memory that `keep_freed_memory` kept back to the system.
+
+    Without a call now and then, free blocks pile up that are too small for new tensors. Does nothing with another C
+    library.
+    """
     if malloc_trim := _of_glibc("malloc_trim"):
         malloc_trim(0)
 
 
 def keep_few_kernels() -> None:
-    """Limits oneDNN's cache of kernels, which holds one for each shape of each product: 1,024 of them take over 1 GB.
-    Keeps a limit that the user has set; too late once oneDNN has computed.
+    """Limit the number of kernels in oneDNN's cache.
+
+    The cache holds a kernel for each shape of each product. Its default limit is 1,024 kernels, which take over 1
+    GB. A limit that the user has set stays. The call has no effect once oneDNN has computed.
     """
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
 
 
 def let_idle_threads_sleep() -> None:
-    """Lets OpenMP's threads sleep while they wait for work; torch's read this when torch is imported, not later.
+    """Let the threads of OpenMP sleep while they wait for work.
 
-    By default they spin for some milliseconds. Where other programs, or a second one of ours, use the cores, that takes
-    several times the time of the work itself. Keeps what the user has set.
+    By default, the threads spin for some milliseconds. Where other programs, or a second one of ours, use the cores,
+    spinning takes several times the time of the work itself. Call this function before torch is imported, because
+    OpenMP reads the setting then. A setting of the user stays.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 def open_files(wanted: int) -> int:
-    """How many more files and connections the process may open. Its limit is raised where that is fewer than `wanted`,
-    as far as the system allows."""
-    import resource  # of POSIX alone
+    """Return how many more files and connections the process may open.
+
+    If that number is smaller than `wanted`, raise the limit of the process as far as the system allows. Return `wanted`
+    if there is no limit.
+    """
+    import resource  # imported late because only POSIX has it
 
     opened = len(os.listdir("/dev/fd"))
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -66,18 +77,22 @@ def open_files(wanted: int) -> int:
 
 
 def in_parallel(work: Callable[[Item], Result], items: Iterable[Item], processes: int, chunk: int) -> Iterator[Result]:
-    """`map(work, items)`, shared by processes that get `chunk` items at once; in the order of the items. Where there
-    are no more than one of them would get, this process does the work.
+    """Yield `work(item)` for each item, in the order of the items, from several processes.
 
-    The processes are not forked: they would have our threads' locks, and handlers of signals that keep them from being
-    ended. So a script that calls this needs `if __name__ == "__main__":`. Raises `InputError` where one of them dies.
+    With one process, or with no more than `chunk` items, this process does the work. The processes are not forked:
+        forked processes would have the locks of our threads, and signal handlers that keep them from being ended. A
+        script that calls this function therefore needs `if __name__ == "__main__":`. Raises `InputError` if one of the
+        processes dies.
+
+    processes: how many processes share the work
+    chunk: how many items a process gets at once
     """
     items = iter(items)
     first = [] if processes == 1 else list(islice(items, chunk + 1))
     if len(first) <= chunk:
         yield from map(work, chain(first, items))
         return
-    from concurrent.futures import ProcessPoolExecutor  # slow to import, and most programs have one process
+    from concurrent.futures import ProcessPoolExecutor  # imported late: slow, and most programs use one process
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
@@ -99,16 +114,19 @@ def _of_glibc(name: str) -> Callable | None:
 
 
 class Shared:
-    """A setting of the whole process that several users change at the same time: it has the value of the latest of
-    those that are not finished, and its first value again when all are."""
+    """A setting of the whole process that several users change at the same time.
+
+    The setting has the value of the latest user that has not finished. When all users have finished, the setting has
+    its first value again.
+    """
 
     def __init__(self, get: Callable, set_: Callable) -> None:
         self._get, self._set, self._lock = get, set_, Lock()
-        self._values: dict = {}  # of each user that is not finished
+        self._values: dict = {}  # the value of each user that has not finished, the latest last
 
     @contextmanager
     def at(self, value: Any) -> Iterator[None]:
-        """Sets the value for the length of the block."""
+        """Set the value for the length of the block."""
         mine = object()
         with self._lock:
             if not self._values:

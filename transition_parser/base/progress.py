@@ -1,4 +1,4 @@
-"""Progress bars: on a terminal, and nowhere else."""
+"""Progress bars on terminals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def progress(items: Iterable[T], what: str, total: int | None = None) -> Iterable[T]:
-    """`items`, with a bar on standard error while they are taken, if that is a terminal."""
-    from tqdm import tqdm  # slow to import, and not needed for --help
+    """Return an iterable over `items` that shows a progress bar on standard error if standard error is a terminal."""
+    from tqdm import tqdm  # imported late because the import is slow, and --help does not need it
 
     return tqdm(items, desc=what, total=total, disable=not sys.stderr.isatty(), leave=False)
