@@ -1,1 +1,1 @@
-"""Floor 1: the graphs that sentences are turned into, and their file formats."""
+"""Floor 1: the graphs of sentences, and their file formats."""

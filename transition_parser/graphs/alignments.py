@@ -1,5 +1,8 @@
-"""Alignments of nodes to tokens that stand in comments: JAMR's `# ::alignments 0-1|0.0` (Flanigan et al. 2014) and
-ISI's `# ::alignments 5-1.2` (Pourdamghani et al. 2014)."""
+"""Alignments of nodes to tokens in the comments of an entry.
+
+Two styles are read: JAMR's `# ::alignments 0-1|0.0` (Flanigan et al. 2014) and ISI's `# ::alignments 5-1.2`
+    (Pourdamghani et al. 2014).
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from transition_parser.base.errors import shortened
 
-MOST_TOKENS = 10_000  # of a sentence that the entry does not give
-MOST_PAIRS = 1_000_000  # of a node and a token that the ranges of one entry may mean
+MOST_TOKENS = 10_000  # the most tokens that alignments may count where the entry gives no sentence
+MOST_PAIRS = 1_000_000  # the most pairs of a node and a token in the alignments of one entry
 
 _JAMR_ITEM = re.compile(r"([0-9]{1,9})-([0-9]{1,9})\|([0-9.+]+)")
 _ISI_ITEM = re.compile(r"([0-9]{1,9})-([0-9][0-9.]*(?:\.r)?|\*)")
@@ -18,14 +21,17 @@ Alignments = tuple[tuple[int, ...], ...]
 
 
 class AlignmentError(ValueError):
-    """Alignments that can't be read, or that the graph or the sentence does not have."""
+    """Alignments that can't be read, or that name a node or a token that does not exist."""
 
 
 def read_alignments(text: str, paths: Sequence[str], words: int) -> Alignments:
-    """The tokens of each node, from the value of `# ::alignments`.
+    """Return the tokens of each node, from the value of `# ::alignments`.
 
-    paths: of the nodes, see `AmrEntry`. words: of the sentence, 0 where it is not given. ISI's style may name roles,
-    `:wiki` and further mentions of a node, which are left out. Raises `AlignmentError`.
+    ISI's style may also name roles, `:wiki` and further mentions of a node. Such items are left out. Raises
+    `AlignmentError` for a value that can't be read.
+
+    paths: the path of each node, see `AmrEntry`
+    words: how many words the sentence has, 0 if the sentence is not given
 
     >>> read_alignments("0-2|0 3-4|0.0", ["1", "1.1"], 4)
     ((0, 1), (3,))
@@ -44,7 +50,7 @@ def read_alignments(text: str, paths: Sequence[str], words: int) -> Alignments:
 
 
 def _items(text: str, paths: Sequence[str], words: int) -> Iterator[tuple[str, list[int], Sequence[int]]]:
-    """Each item with its nodes and tokens."""
+    """Yield each item with its nodes and its tokens."""
     jamr = {path: node for node, path in enumerate(jamr_paths(paths))}
     isi = {path: node for node, path in enumerate(paths)}
     for item in text.split():
@@ -71,7 +77,10 @@ def _size(words: int) -> str:
 
 
 def check_alignments(alignments: Alignments, labels: Sequence[str], words: int) -> None:
-    """Raises `AlignmentError` for a token that a sentence of `words` tokens (0: not given) does not have."""
+    """Raise `AlignmentError` for a token that the sentence does not have.
+
+    words: how many words the sentence has, 0 if the sentence is not given
+    """
     for label, tokens in zip(labels, alignments, strict=True):
         if tokens and tokens[-1] >= (words or MOST_TOKENS):
             problem = f"is aligned to token {tokens[-1]}, but {_size(words)} (counted from 0)"
@@ -79,7 +88,9 @@ def check_alignments(alignments: Alignments, labels: Sequence[str], words: int) 
 
 
 def jamr_paths(paths: Sequence[str]) -> list[str]:
-    """JAMR's name of each node: from 0, counting only the branches where a node is written whole.
+    """Return JAMR's name of each node.
+
+    The branches of a node are counted from 0. JAMR counts only the branches that write a node whole.
 
     >>> jamr_paths(["1", "1.2", "1.2.1", "1.4"])
     ['0', '0.0', '0.0.0', '0.1']
@@ -94,7 +105,7 @@ def jamr_paths(paths: Sequence[str]) -> list[str]:
 
 
 def jamr_comments(paths: Sequence[str], labels: Sequence[str], alignments: Sequence[Sequence[int]]) -> list[str]:
-    """`# ::alignments 0-1|0.0+0.1 …` and a line `# ::node` for each node."""
+    """Return the line `# ::alignments 0-1|0.0+0.1 …` and a line `# ::node` for each node."""
     of_span: dict[tuple[int, int], list[str]] = {}
     nodes = []
     for path, label, tokens in zip(jamr_paths(paths), labels, alignments, strict=True):
@@ -107,7 +118,7 @@ def jamr_comments(paths: Sequence[str], labels: Sequence[str], alignments: Seque
 
 
 def _runs(tokens: Sequence[int]) -> list[tuple[int, int]]:
-    """The stretches without a gap, each as its first token and the one after its last."""
+    """Return the stretches of tokens without a gap, each as its first token and the position after its last token."""
     runs: list[tuple[int, int]] = []
     for token in tokens:
         if runs and runs[-1][1] == token:

@@ -1,4 +1,4 @@
-"""Abstract Meaning Representations as graphs, and as the trees that PENMAN writes.
+"""Abstract Meaning Representations as graphs, and their layout as trees in PENMAN.
 
 Source: Banarescu et al. 2013
 """
@@ -13,24 +13,28 @@ from typing import NamedTuple
 
 from transition_parser.base.errors import InputError
 
-MAX_DEPTH = 1000  # levels of nesting in PENMAN: paths of nodes, and text with indentation, grow with the square
+# levels of nesting in PENMAN; bounded because paths of nodes, and indented text, grow with the square of the depth
+MAX_DEPTH = 1000
 
-# roles that end in -of and are not inverses (as in Smatch, Cai and Knight 2013)
+# roles that end in -of but are not inverse roles (as in Smatch, Cai and Knight 2013)
 NOT_INVERSE = frozenset({"consist-of", "prep-on-behalf-of", "prep-out-of"})
 
 _OPPOSITE = {"mod": "domain", "domain": "mod"}
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)")
 _INDENT = 6
-# what PENMAN reads as one symbol or string, as one role, as a variable
+# PENMAN reads a match of these as one symbol or string, as one role, and as a variable
 _SYMBOL = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"|(?!#)[^ \t\r\n\v\f"()/:~]+')
 _ROLE = re.compile(r'[^ \t\r\n\v\f"()/:~]+')
 _VARIABLE = re.compile(r"[A-Za-z]\d*")
 
 
 class Edge(NamedTuple):
-    """An edge between nodes by their index. role: without the colon, never an inverse (`ARG0`, not `ARG0-of`; `mod`,
-    not `domain`),
-    unless its target is a constant, which can't be a source."""
+    """An edge between two nodes.
+
+    source, target: the indices of the nodes
+    role: the role without its colon. It is never an inverse role (`ARG0`, not `ARG0-of`; `mod`, not `domain`),
+        unless the target is a constant, because a constant can't be a source.
+    """
 
     source: int
     role: str
@@ -41,9 +45,9 @@ class Edge(NamedTuple):
 class AmrGraph:
     """A rooted, labelled graph. Concepts and constants are nodes alike, in the order of first mention.
 
-    labels: the concept of each node (`want-01`), or the constant as PENMAN writes it (`-`, `6`, `"New"`).
-    constants: the nodes that are constants; each is the target of one edge and the source of none.
-    top: the node that PENMAN writes first.
+    labels: the concept of each node (`want-01`), or the constant as PENMAN writes it (`-`, `6`, `"New"`)
+    constants: the nodes that are constants; each is the target of one edge and the source of none
+    top: the node that PENMAN writes first
     """
 
     labels: tuple[str, ...]
@@ -55,7 +59,7 @@ class AmrGraph:
         return len(self.labels)
 
     def is_connected(self) -> bool:
-        """True if every node can be reached from the top, the direction of edges aside."""
+        """Return True if every node can be reached from the top when the direction of edges is ignored."""
         seen, reach = {self.top}, [self.top]
         around = self.neighbours()
         while reach:
@@ -66,7 +70,7 @@ class AmrGraph:
         return len(seen) == len(self)
 
     def neighbours(self) -> list[list[int]]:
-        """For each node those at the other end of its edges."""
+        """Return for each node the nodes at the other ends of its edges."""
         around: list[list[int]] = [[] for _ in self.labels]
         for source, _role, target in self.edges:
             around[source].append(target)
@@ -74,8 +78,10 @@ class AmrGraph:
         return around
 
     def renumbered(self, order: Sequence[int]) -> AmrGraph:
-        """The same graph with node `order[i]` as node i, its edges sorted: equal for graphs that differ in
-        nothing but numbering, given the orders that correspond."""
+        """Return the same graph with node `order[i]` as node i and with sorted edges.
+
+        Graphs that differ only in their numbering become equal, given corresponding orders.
+        """
         number = {old: new for new, old in enumerate(order)}
         return AmrGraph(
             tuple(self.labels[old] for old in order),
@@ -85,7 +91,7 @@ class AmrGraph:
         )
 
     def variables(self) -> list[str | None]:
-        """A variable for each concept (`w`, `w2`, …), None for constants."""
+        """Return a variable for each concept (`w`, `w2`, …), and None for each constant."""
         used: dict[str, int] = {}
         names: list[str | None] = []
         for node, label in enumerate(self.labels):
@@ -99,8 +105,13 @@ class AmrGraph:
         return names
 
     def triples(self, wiki: Mapping[int, str] | None = None) -> list[tuple[str, str, str]]:
-        """The graph as the package `penman` has it: `("w", ":instance", "want-01")` for each concept, that of the top
-        first, then `("w", ":ARG0", "b")` for each edge, `:domain` as `:mod`. wiki: see `to_penman`."""
+        """Return the graph as triples of the package `penman`.
+
+        A triple `("w", ":instance", "want-01")` stands for each concept, with the concept of the top first. Then come
+        triples of `:wiki`, and a triple `("w", ":ARG0", "b")` for each edge, with `:domain` turned into `:mod`.
+
+        wiki: see `to_penman`
+        """
         names = [name or label for name, label in zip(self.variables(), self.labels)]
         concepts = sorted(set(range(len(self))) - self.constants, key=lambda node: (node != self.top, node))
         return [
@@ -115,30 +126,38 @@ class AmrGraph:
         wiki: Mapping[int, str] | None = None,
         variables: Sequence[str | None] | None = None,
     ) -> str:
-        """PENMAN text.
+        """Return PENMAN text.
 
-        alignments: token positions of each node, written as `~e.N`. wiki: the `:wiki` value (with its quotation
-        marks) of nodes. variables: names to use instead of those of `variables`. Raises `InputError` for a graph
-        that is not connected (PENMAN writes only what the top reaches), or that could not be read again.
+        Raises `InputError` for a graph that is not connected, because PENMAN writes only the nodes that the top
+        reaches. Raises `InputError` for a graph whose text could not be read again.
+
+        alignments: the positions of each node's tokens, written as `~e.N`
+        wiki: the value of `:wiki` of nodes, with its quotation marks
+        variables: names that replace the result of the method `variables`
         """
         return Layout(self, wiki, variables).text(alignments)
 
 
 class _Line(NamedTuple):
-    """A line of PENMAN: the role that leads to a node, a constant, a variable or a `:wiki`."""
+    """A line of PENMAN: a role and the node, the constant, the variable or the value of `:wiki` that the role leads
+    to."""
 
     depth: int
     role: str
     symbol: str  # without alignment
-    node: int | None  # None for a variable that was defined elsewhere, and for `:wiki`
-    closed: int = 0  # parentheses that close after it
+    node: int | None  # None for a variable that is defined in another line, and for `:wiki`
+    closed: int = 0  # how many parentheses close after the line
 
 
 class Layout:
-    """A graph laid out as the tree that PENMAN is: each node as near to the top as edges in their own direction lead
-    to it; below an inverse edge stands only what they do not reach.
+    """A graph laid out as the tree that PENMAN writes.
 
-    order: the nodes as the text mentions them. paths: of these, see `AmrEntry`. variables: of all nodes.
+    Each node stands as near to the top as edges in their own direction lead to it. Below an inverse edge stand only
+    nodes that edges in their own direction do not reach.
+
+    order: the nodes in the order in which the text mentions them
+    paths: the path of each node in `order`, see `AmrEntry`
+    variables: the variable of each node of the graph
     """
 
     def __init__(
@@ -146,7 +165,7 @@ class Layout:
     ) -> None:
         self.graph, self.wiki = graph, wiki or {}
         self.variables = tuple(variables or graph.variables())
-        self._around: list[list[int]] = [[] for _ in graph.labels]  # numbers of edges
+        self._around: list[list[int]] = [[] for _ in graph.labels]  # the numbers of the edges at each node
         for number, edge in enumerate(graph.edges):
             self._around[edge.source].append(number)
             if edge.target != edge.source:
@@ -162,7 +181,7 @@ class Layout:
         self._write()
 
     def text(self, alignments: Sequence[Sequence[int]] | None = None) -> str:
-        """The text, where given with alignments as `~e.N`."""
+        """Return the text, with `~e.N` after each node if alignments are given."""
         lines = []
         for depth, role, symbol, node, closed in self._lines:
             tokens = alignments[node] if alignments and node is not None else ()
@@ -171,20 +190,20 @@ class Layout:
         return "\n".join(lines)
 
     def renumbered(self) -> AmrGraph:
-        """The graph that reading the text gives: nodes and edges in the order in which they are written."""
+        """Return the graph that a reader gets from the text: nodes and edges in the order in which they are written."""
         place = {old: new for new, old in enumerate(self.order)}
         unique = dict.fromkeys(Edge(place[source], role, place[target]) for source, role, target in self._edges)
         constants = frozenset(place[node] for node in self.graph.constants)
         return AmrGraph(tuple(self.graph.labels[node] for node in self.order), constants, tuple(unique))
 
     def _tree(self) -> dict[int, int | None]:
-        """For each node that the top reaches the edge below which it is written, None for the top."""
+        """Return for each node that the top reaches the edge below which the node is written, and None for the top."""
         edges = self.graph.edges
         written_by: dict[int, int | None] = {self.graph.top: None}
         reached = [self.graph.top]
         ahead = back = 0
         while back < len(reached):
-            while ahead < len(reached):  # in the direction of edges as far as they lead
+            while ahead < len(reached):  # follow edges in their own direction before any inverse edge
                 for number in self._around[reached[ahead]]:
                     source, _, target = edges[number]
                     if source == reached[ahead] and target not in written_by:
@@ -201,7 +220,7 @@ class Layout:
         return written_by
 
     def _check_names(self) -> None:
-        """Raises `InputError` for names that PENMAN can't hold, or would read as something else."""
+        """Raise `InputError` for names that PENMAN can't hold, or would read as something else."""
         names = {name for name in self.variables if name is not None}
         for node, label in enumerate(self.graph.labels):
             constant = node in self.graph.constants
@@ -217,7 +236,10 @@ class Layout:
                 raise InputError("'wiki' can't be written as the role of a constant node: it stands beside the graph")
 
     def _write(self) -> None:
-        """Goes through the tree from the top. open: the nodes whose parenthesis is open, and what is to come below."""
+        """Go through the tree from the top and collect its nodes, edges and lines.
+
+        `open_` holds the nodes whose parenthesis is open, each with its path and its remaining branches.
+        """
         self._open_node(self.graph.top, "", "1", 0)
         open_: list[tuple[int, str, Iterator[_Branch]]] = [(self.graph.top, "1", self._branches(self.graph.top))]
         while open_:
@@ -254,7 +276,7 @@ class Layout:
         self.paths.append(path)
 
     def _branches(self, node: int) -> Iterator[_Branch]:
-        """What is written below a node."""
+        """Yield the branches below a node."""
         number = 0
         if node in self.wiki:
             number += 1
@@ -270,7 +292,12 @@ class Layout:
 
 
 class _Branch(NamedTuple):
-    """number: among the branches of its node, from 1. target: None for `:wiki`. whole: its first mention."""
+    """A branch of a node in the tree.
+
+    number: the position among the branches of the node, from 1
+    target: the node that the branch leads to, None for `:wiki`
+    whole: True if the branch is the first mention of its target
+    """
 
     number: int
     role: str
@@ -279,7 +306,7 @@ class _Branch(NamedTuple):
 
 
 def edge_of(source: int, role: str, target: int) -> Edge:
-    """The edge that a role between two concepts says, inverse roles turned.
+    """Return the edge that a role between two concepts stands for; an inverse role gives the reverse edge.
 
     >>> edge_of(0, "ARG0-of", 1), edge_of(0, "domain", 1)
     (Edge(source=1, role='ARG0', target=0), Edge(source=1, role='mod', target=0))
@@ -290,7 +317,10 @@ def edge_of(source: int, role: str, target: int) -> Edge:
 
 
 def looks_like_a_variable(symbol: str) -> bool:
-    """True for a letter with or without digits: as a constant it would be a variable that is not defined."""
+    """Return True for a letter that digits may follow.
+
+    As a constant, such a symbol would be read as a variable that is not defined.
+    """
     return _VARIABLE.fullmatch(symbol) is not None
 
 
@@ -305,8 +335,9 @@ def _is_role(text: str) -> bool:
 
 
 def inverse(role: str) -> str:
-    """The inverse of a role that is not inverse itself, as Smatch understands it: `:domain` is the inverse of `:mod`,
-    and `:mod-of` is not.
+    """Return the inverse of a role that is not an inverse role itself.
+
+    As in Smatch, `:domain` is the inverse of `:mod`, and `:mod-of` is not.
 
     >>> inverse("ARG0"), inverse("mod")
     ('ARG0-of', 'domain')
@@ -315,7 +346,7 @@ def inverse(role: str) -> str:
 
 
 def is_inverse(role: str) -> bool:
-    """True for the inverse of a role, written without its colon.
+    """Return True for an inverse role, written without its colon.
 
     >>> is_inverse("ARG0-of"), is_inverse("consist-of"), is_inverse("consist-of-of")
     (True, False, True)
@@ -324,12 +355,12 @@ def is_inverse(role: str) -> bool:
 
 
 def is_number(text: str) -> bool:
-    """True for a constant that is a number: `6`, `-0.5`."""
+    """Return True for a constant that is a number: `6`, `-0.5`."""
     return _NUMBER.fullmatch(text) is not None
 
 
 def quoted(text: str) -> str:
-    """`text` as a string constant.
+    """Return `text` as a string constant.
 
     >>> quoted('5" disk')
     '"5\\\\" disk"'
@@ -339,8 +370,10 @@ def quoted(text: str) -> str:
 
 
 def named(graph: AmrGraph) -> Iterable[tuple[int, int, tuple[int, ...]]]:
-    """Yields (node, its name node, the constants :op1 … of the name in order) for each named node of a graph
-    whose name node holds nothing but its strings."""
+    """Yield (node, its name node, the constants :op1 … of the name in order) for each named node of a graph.
+
+    A node whose name node holds anything else than its strings is left out.
+    """
     outgoing: dict[int, list[Edge]] = {}
     incoming: dict[int, list[Edge]] = {}
     for edge in graph.edges:

@@ -1,4 +1,4 @@
-"""When two AMRs are the same graph: a numbering of nodes that does not depend on the one they have.
+"""A canonical numbering of the nodes of AMRs, by which equal graphs are recognised.
 
 Source: colour refinement with individualisation, as in McKay 1981, without the search over all ties.
 """
@@ -13,11 +13,12 @@ from transition_parser.graphs.amr import AmrGraph
 
 
 def canonical(graph: AmrGraph) -> AmrGraph:
-    """The same graph, its nodes numbered by what they are and what is around them: equal for equal graphs.
+    """Return the same graph with a numbering of nodes that depends only on their labels and on the edges around them.
 
-    Of nodes that look alike as far as edges lead, any is the first: they are interchangeable but in graphs of a
-    regularity that AMRs do not have (two rings of equal nodes and roles), whose canonical graphs may differ. Different
-    graphs never have equal ones.
+    Equal graphs have equal canonical graphs. Different graphs never have equal ones. If several nodes look alike as far
+        as edges lead, any of them may come first, because such nodes are interchangeable. The exception are graphs of a
+        regularity that AMRs do not have (two rings of equal nodes and roles): the canonical graphs of equal ones may
+        differ.
 
     >>> from transition_parser.graphs.amr import Edge
     >>> one = AmrGraph(("want-01", "boy", "girl"), frozenset(), (Edge(0, "ARG0", 1), Edge(0, "ARG1", 2)))
@@ -35,7 +36,10 @@ def canonical(graph: AmrGraph) -> AmrGraph:
 
 
 def _refined(graph: AmrGraph, colours: list[int]) -> list[int]:
-    """Colours that also say which roles lead to and from nodes of which colours, until nothing new is said."""
+    """Return colours that also tell which roles lead to and from nodes of which colours.
+
+    The refinement is repeated until no colour splits any more.
+    """
     while True:
         around: list[list[tuple]] = [[] for _ in colours]
         for source, role, target in graph.edges:
@@ -48,6 +52,6 @@ def _refined(graph: AmrGraph, colours: list[int]) -> list[int]:
 
 
 def _numbered(values: Sequence[Any]) -> list[int]:
-    """The place of each value among those that there are, sorted."""
+    """Return the rank of each value among the sorted different values."""
     place = {value: number for number, value in enumerate(sorted(set(values)))}
     return [place[value] for value in values]

@@ -1,8 +1,8 @@
 """The mapping between the nodes of two AMRs under which most triples match, by hill-climbing.
 
-Source: Cai and Knight 2013, sec. 3. The starts, the steps and how ties are broken are those of the package `smatch`, so
-that the result is the same; but what a step gains is looked up in a table that the steps before it left, where the
-package counts it anew for each pair of nodes and copies the mapping each time.
+Source: Cai and Knight 2013, sec. 3. The starts, the steps and the tie-breaking are the same as in the package
+`smatch`, so that the result is the same. Here a table, which each step updates, gives the gain of a step. The
+package counts the gain anew for each pair of nodes, and copies the mapping each time.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import smatch
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr_triples import Triples
 
-LARGE = 160_000  # pairs of nodes: with more, one climb that takes any step that gains
-MOST = 100_000_000  # pairs of nodes: each takes four bytes
+LARGE = 160_000  # pairs of nodes; graphs with more pairs get one climb that improves node by node
+MOST = 100_000_000  # pairs of nodes; each pair takes four bytes
 
 Mapping = list[int | None]
 Key = TypeVar("Key", bound=Hashable)
@@ -29,17 +29,19 @@ Value = TypeVar("Value")
 
 
 class TooLargeError(InputError):
-    """Graphs of too many nodes to be compared."""
+    """Graphs that have too many nodes to be compared."""
 
 
 def best_mapping(system: Triples, gold: Triples, restarts: int = 4, seed: int = 0) -> tuple[int, Mapping]:
-    """How many triples match under the best mapping that the search finds, and for each node of `system` that of
-    `gold`, or None.
+    """Return how many triples match under the best mapping that the search finds, and the mapping.
 
-    One climb from a start that joins equal concepts, then `restarts` from random ones; the same seed gives the same
-    result for the same pair, whatever was scored before. Graphs with more than `LARGE` pairs of nodes (400 nodes each)
-    get one climb, from equal concepts, which takes the best step of one node after the other instead of the best of
-    all. Raises `TooLargeError` for more than `MOST` pairs.
+    The mapping has for each node of `system` a node of `gold`, or None. One climb begins with a mapping that joins
+    equal concepts, and `restarts` climbs begin with random ones. The same seed gives the same result for the same pair,
+    whatever was scored before.
+
+    Graphs with more than `LARGE` pairs of nodes (400 nodes each) get only the climb from equal concepts, and that
+    climb takes the best step of one node after the other instead of the best step of all. Raises `TooLargeError` for
+    more than `MOST` pairs.
     """
     pairs = len(system.concepts) * len(gold.concepts)
     if pairs > MOST:
@@ -63,11 +65,12 @@ def best_mapping(system: Triples, gold: Triples, restarts: int = 4, seed: int = 
 
 
 class _Task:
-    """Two graphs of n and m nodes as what a climb asks of them. Roles are those of the triples, normalised.
+    """Tables of two graphs of n and m nodes that a climb looks up. Roles are those of the triples, normalised.
 
-    alone: (n, m + 1) array, the instances and attributes that match if one node is mapped to the other; the last column
-    stands for "to none". neighbours: for each node of the system its relations to other nodes: (gold's table, role, the
-    other node). relations: of the system, without those from a node to itself.
+    alone: (n, m + 1) array; the instances and attributes that match if one node is mapped to the other; the last column
+        stands for "to none"
+    neighbours: for each node of the system its relations to other nodes, as (table of gold, role, other node)
+    relations: the relations of the system, without relations from a node to itself
     """
 
     def __init__(self, system: Triples, gold: Triples) -> None:
@@ -101,13 +104,13 @@ class _Task:
 
     @cached_property
     def above_diagonal(self) -> np.ndarray:
-        """True for pairs (i, k) of nodes of the system with i < k."""
+        """An (n, n) bool array that is True for pairs (i, k) of nodes of the system with i < k."""
         n = len(self.system.concepts)
         return np.triu(np.ones((n, n), dtype=bool), 1)
 
 
 def _grouped(items: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
-    """The second of each item in lists by the first."""
+    """Return lists of the second elements of the items, keyed by the first element."""
     groups: dict[Key, list[Value]] = defaultdict(list)
     for key, value in items:
         groups[key].append(value)
@@ -115,16 +118,17 @@ def _grouped(items: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 
 
 def _as_arrays(table: dict[tuple, Counter]) -> dict[tuple, tuple[np.ndarray, np.ndarray]]:
-    """Nodes and how often."""
+    """Return for each key an array of the nodes and an array of their counts."""
     return {key: (np.array(list(nodes)), np.array(list(nodes.values()))) for key, nodes in table.items()}
 
 
 class _Climb:
-    """A mapping, and what each change of it would gain.
+    """A mapping, and the gain of each change of it.
 
-    to: for each node of the system that of gold, m for none. worth: (n, m + 1) array, the triples of node i that match
-    if it is mapped to j while the others stay. now: (n,) of these where each node is mapped to. free: which nodes of
-    gold no node is mapped to.
+    to: (n,); for each node of the system its node of gold, m for none
+    worth: (n, m + 1); the triples of node i that match if it is mapped to j while the other nodes stay
+    now: (n,); the entry of `worth` at the present mapping of each node
+    free: (m + 1,) bool; True for nodes of gold that no node is mapped to; False for none
     """
 
     def __init__(self, task: _Task, start: Sequence[int]) -> None:
@@ -144,12 +148,13 @@ class _Climb:
         self.match = int(task.alone[self.all, self.to].sum()) + relations
 
     def ascend(self) -> None:
-        """Takes the best step of all as long as one gains; of equal ones the first, moves before swaps."""
+        """Take the best step of all as long as a step gains. Of equal steps, the first is taken, and moves go before
+        swaps."""
         while len(self.to) and self._take(*self._best_move(), *self._best_swap()):
             pass
 
     def sweep(self) -> None:
-        """Takes the best step of one node after the other until none gains."""
+        """Take the best step of one node after the other until no step gains."""
         gained = True
         while gained:
             gained = False
@@ -162,11 +167,14 @@ class _Climb:
                 gained |= self._take(*best)
 
     def result(self) -> Mapping:
-        """The mapping."""
+        """Return the mapping."""
         return [None if other == self.none else int(other) for other in self.to]
 
     def _take(self, moving: int, move: tuple[int, int], swapping: int, swap: tuple[int, int]) -> bool:
-        """Takes the step that gains more, if one gains."""
+        """Take the step that gains more, if a step gains. Return True if a step was taken.
+
+        moving, swapping: the gains of the move and of the swap
+        """
         if max(moving, swapping) <= 0:
             return False
         if swapping > moving:
@@ -182,14 +190,14 @@ class _Climb:
         return True
 
     def _best_move(self) -> tuple[int, tuple[int, int]]:
-        """What the best move of a node to a free node of gold gains, and which it is."""
+        """Return the gain of the best move of a node to a free node of gold, and the move."""
         gains = np.where(self.free, self.worth - self.now[:, None], -1)
         index = int(gains.argmax())
         return int(gains.flat[index]), divmod(index, gains.shape[1])
 
     def _best_swap(self) -> tuple[int, tuple[int, int]]:
-        """What the best swap of what two nodes are mapped to gains, and which it is."""
-        swapped = self.worth[:, self.to] - self.now[:, None]  # (i, k): i mapped to what k is mapped to
+        """Return the gain of the best exchange of the gold nodes of two nodes, and the pair of nodes."""
+        swapped = self.worth[:, self.to] - self.now[:, None]  # (i, k): node i mapped to the gold node of k
         gains = swapped + swapped.T
         for role, source, target in self.task.relations:
             gain = self._between(role, source, target)
@@ -201,7 +209,7 @@ class _Climb:
         return int(gains.flat[index]), divmod(index, len(self.to))
 
     def _swaps_of(self, node: int) -> np.ndarray:
-        """What swapping with each other node gains."""
+        """Return the gain of the swap of a node with each other node."""
         gains = self.worth[node, self.to] + self.worth[:, self.to[node]] - self.now - self.now[node]
         for table, role, other in self.task.neighbours[node]:
             ends = (node, other) if table is self.task.out else (other, node)
@@ -209,13 +217,15 @@ class _Climb:
         return gains
 
     def _between(self, role: str, source: int, target: int) -> int:
-        """What a relation between two nodes that swap adds to what they gain by themselves: as it is, both count it,
-        and after the swap neither."""
+        """Return the correction to the gain of a swap for a relation between the two nodes.
+
+        Before the swap, both nodes count the relation, and after the swap neither does.
+        """
         one, other = self.to[source], self.to[target]
         return self.task.in_gold[role, one, other] + self.task.in_gold[role, other, one]
 
     def _map(self, node: int, other: int) -> None:
-        """Maps a node to a free node of gold, or to none."""
+        """Map a node to a free node of gold, or to none."""
         before, self.to[node] = int(self.to[node]), other
         self.now[node] = self.worth[node, other]
         for sign, end in ((-1, before), (1, other)):
@@ -231,8 +241,11 @@ class _Climb:
 
 
 def _start_of_equal_concepts(system: Triples, gold: Triples) -> list[int]:
-    """Each node to the first of those of gold with its concept that is left, the others to the first that are left
-    then; -1 for none."""
+    """Return a mapping that joins equal concepts, -1 for none.
+
+    Each node gets the first gold node with its concept that is left. The other nodes get the first gold nodes that
+    are left then.
+    """
     left = _grouped((concept, node) for node, concept in reversed(list(enumerate(gold.concepts))))
     start = [left[concept].pop() if left.get(concept) else -1 for concept in system.concepts]
     others = iter(sorted(node for nodes in left.values() for node in nodes))
@@ -240,7 +253,7 @@ def _start_of_equal_concepts(system: Triples, gold: Triples) -> list[int]:
 
 
 def _starts(task: _Task, system: Triples, gold: Triples, restarts: int, seed: int) -> Iterator[list[int]]:
-    """The mappings that `smatch` starts from, -1 for none."""
+    """Yield the mappings that `smatch` starts from, -1 for none."""
     candidates = _candidates(task)
     ours, theirs = ([("instance", "", concept) for concept in triples.concepts] for triples in (system, gold))
     with _seeded(seed):
@@ -250,8 +263,10 @@ def _starts(task: _Task, system: Triples, gold: Triples, restarts: int, seed: in
 
 
 def _candidates(task: _Task) -> list[set[int]]:
-    """For each node of the system those of gold with which a triple may match. They are added in the order in which
-    `smatch` adds them, on which the order of a set depends."""
+    """Return for each node of the system the nodes of gold with which a triple may match.
+
+    The nodes are added in the order in which `smatch` adds them, because the order of a set depends on it.
+    """
     system, gold = task.system, task.gold
     candidates: list[set[int]] = [set() for _ in system.concepts]
     nodes_of = _grouped((concept, node) for node, concept in enumerate(gold.concepts))
@@ -269,7 +284,8 @@ def _candidates(task: _Task) -> list[set[int]]:
 
 
 class _Seeded(random.Random):
-    """Random numbers that the package can't seed anew: it does so from the clock, before each start."""
+    """A source of random numbers that the package `smatch` can't seed anew from the clock, as it does before each
+    start."""
 
     def seed(self, a: Any = None, version: int = 2) -> None:
         if a is not None:
@@ -278,7 +294,10 @@ class _Seeded(random.Random):
 
 @contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """The package keeps its source of random numbers in the module."""
+    """Let the package `smatch` draw random numbers from `seed` in the block.
+
+    The package keeps its source of random numbers in the module, so that it is replaced there.
+    """
     before, smatch.random = smatch.random, _Seeded(seed)
     try:
         yield

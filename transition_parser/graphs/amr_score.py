@@ -1,4 +1,4 @@
-"""Smatch of AMRs, and its fine-grained relatives.
+"""Smatch of AMRs, and the fine-grained scores related to it.
 
 Sources: Cai and Knight 2013; Damonte, Cohen and Satta 2017, sec. 5, with their tool amr-evaluation
 """
@@ -21,13 +21,18 @@ from transition_parser.graphs.amr_triples import Triples, read_triples
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.graphs.sembleu import NgramCounts, ngram_counts
 
-RESTARTS = 4  # those of the program smatch.py
-_CHUNK = 8  # graphs that a process is given at once
+RESTARTS = 4  # the default of the program smatch.py
+_CHUNK = 8  # pairs of graphs that a process gets at once
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Triples (or items) that match, those of the system and those of the gold graph. Counts can be added."""
+    """Numbers of triples (or items). Counts can be added.
+
+    match: how many match
+    system: how many the system's graph has
+    gold: how many the gold graph has
+    """
 
     match: int = 0
     system: int = 0
@@ -35,22 +40,22 @@ class Counts:
 
     @property
     def precision(self) -> float:
-        """From 0 to 1; 0 where the system has none."""
+        """The precision, from 0 to 1; 0 if the system has no triples."""
         return self.match / self.system if self.system else 0.0
 
     @property
     def recall(self) -> float:
-        """From 0 to 1; 0 where gold has none."""
+        """The recall, from 0 to 1; 0 if gold has no triples."""
         return self.match / self.gold if self.gold else 0.0
 
     @property
     def f1(self) -> float:
-        """From 0 to 1."""
+        """The F1 score, from 0 to 1."""
         return 2 * self.match / (self.system + self.gold) if self.match else 0.0
 
     @property
     def exact(self) -> bool:
-        """True if all match."""
+        """True if all triples match."""
         return self.match == self.system == self.gold
 
     def __add__(self, other: Counts) -> Counts:
@@ -58,10 +63,10 @@ class Counts:
 
 
 def smatch_counts(gold: str, system: str, restarts: int = RESTARTS, seed: int = 0) -> Counts:
-    """Smatch of two graphs in PENMAN, alignments ignored.
+    """Return the counts of Smatch for two graphs in PENMAN, alignments ignored.
 
-    What `smatch.py -f SYSTEM GOLD -r RESTARTS` counts, but its random starts come from the clock, ours from `seed`.
-    Raises `InputError` where the package `smatch` can't read a graph.
+    The program `smatch.py -f SYSTEM GOLD -r RESTARTS` counts the same, but draws its random starts from the clock
+    instead of `seed`. Raises `InputError` for a graph that the package `smatch` can't read.
     """
     return _count(
         read_triples(gold, partial(_of_the, "gold")), read_triples(system, partial(_of_the, "system")), restarts, seed
@@ -78,15 +83,18 @@ def _of_the(which: str, problem: str) -> InputError:
 
 
 def triple_diff(gold: AmrGraph | str, system: AmrGraph | str, restarts: int = RESTARTS, seed: int = 0) -> list[str]:
-    """The gold triples that are missing (`- b / boy`, `- w / want-01 :ARG0 b / boy`) and the system's that are extra
-    (`+ …`), under the best mapping of nodes that Smatch finds. Empty for equal graphs."""
+    """Return the gold triples that are missing and the system's triples that are extra; an empty list for equal graphs.
+
+    Missing triples have a minus (`- b / boy`, `- w / want-01 :ARG0 b / boy`) and extra ones a plus (`+ …`). Triples
+    are compared under the best mapping of nodes that Smatch finds.
+    """
     return compare_graphs(gold, system, restarts, seed)[1]
 
 
 def compare_graphs(
     gold: AmrGraph | str, system: AmrGraph | str, restarts: int = RESTARTS, seed: int = 0
 ) -> tuple[Counts, list[str]]:
-    """What `smatch_counts` and `triple_diff` return, from one search for the mapping."""
+    """Return the results of `smatch_counts` and `triple_diff` from one search for the mapping."""
     theirs, ours = (
         read_triples(graph if isinstance(graph, str) else graph.to_penman(), partial(_of_the, which))
         for graph, which in ((gold, "gold"), (system, "system"))
@@ -102,7 +110,7 @@ def compare_graphs(
 
 
 def _lines(triples: Triples, names: list[tuple[str, int]]) -> list[tuple[tuple, str]]:
-    """Each triple as what Smatch compares, with `names` for nodes, and as text."""
+    """Return for each triple the key that Smatch compares, with `names` for nodes, and the triple as text."""
     plain = triples.normalized()
     nodes = [f"{v} / {c}" for v, c in zip(triples.variables, triples.concepts, strict=True)]
     lines: list[tuple[tuple, str]] = [
@@ -116,17 +124,20 @@ def _lines(triples: Triples, names: list[tuple[str, int]]) -> list[tuple[tuple, 
 
 
 def smatch_of(gold: AmrEntry, system: AmrEntry, restarts: int, seed: int) -> Counts:
-    """Smatch."""
+    """Return the counts of Smatch."""
     return _rewritten_smatch(str, gold, system, restarts, seed)
 
 
 def unlabeled(gold: AmrEntry, system: AmrEntry, restarts: int, seed: int) -> Counts:
-    """Smatch with all roles the same, each in its written direction. A triple that comes up twice counts once."""
+    """Return the counts of Smatch with one role for all edges, each edge in its written direction.
+
+    A triple that comes up twice counts once.
+    """
     return _rewritten_smatch(amr_triples.without_roles, gold, system, restarts, seed, Triples.distinct)
 
 
 def no_wsd(gold: AmrEntry, system: AmrEntry, restarts: int, seed: int) -> Counts:
-    """Smatch with the same sense (-01) in all concepts that have one."""
+    """Return the counts of Smatch with the same sense (-01) for all concepts that have a sense."""
     return _rewritten_smatch(amr_triples.without_senses, gold, system, restarts, seed)
 
 
@@ -157,8 +168,9 @@ def _shared(
     return Counts(len(ours & theirs), len(theirs), len(ours))
 
 
-# As in amr-evaluation: sets of each sentence, and Smatch of parts of the graph. Of its versions some add a
-# TOP triple to the parts, some the target's concept as an attribute; here they are the edges and their ends.
+# As in amr-evaluation, the scores compare sets of each sentence, or parts of the graph by Smatch. Some versions of
+# amr-evaluation add a TOP triple to the parts, and some add the target's concept as an attribute. Here a part has the
+# edges and their ends alone.
 FINE_GRAINED: dict[str, Callable[[AmrEntry, AmrEntry, int, int], Counts]] = {
     "unlabeled": unlabeled,
     "no_wsd": no_wsd,
@@ -173,7 +185,11 @@ FINE_GRAINED: dict[str, Callable[[AmrEntry, AmrEntry, int, int], Counts]] = {
 
 @dataclass(frozen=True)
 class SentenceScore:
-    """The counts of one sentence: `smatch`, and the names of FINE_GRAINED and the n-grams of SemBLEU if wanted."""
+    """The counts of one sentence.
+
+    counts: the counts by name: `smatch`, and the names in FINE_GRAINED if wanted
+    ngrams: the n-grams of SemBLEU if wanted, else None
+    """
 
     id: str | None
     counts: dict[str, Counts]
@@ -182,12 +198,12 @@ class SentenceScore:
 
 @dataclass(frozen=True)
 class BankScore:
-    """Two banks, compared sentence by sentence."""
+    """The scores of two banks that are compared sentence by sentence."""
 
     sentences: tuple[SentenceScore, ...]
 
     def total(self) -> dict[str, Counts]:
-        """The counts of all sentences together."""
+        """Return the counts of all sentences together."""
         totals: dict[str, Counts] = {}
         for sentence in self.sentences:
             for name, counts in sentence.counts.items():
@@ -195,7 +211,7 @@ class BankScore:
         return totals
 
     def sembleu(self) -> float | None:
-        """SemBLEU of all sentences together, from 0 to 1; None where n-grams were not counted."""
+        """Return SemBLEU of all sentences together, from 0 to 1; None if n-grams were not counted."""
         counted = [sentence.ngrams for sentence in self.sentences if sentence.ngrams is not None]
         return sum(counted, NgramCounts()).sembleu if counted else None
 
@@ -208,10 +224,12 @@ def compare_banks(
     processes: int = 1,
     fine_grained: bool = False,
 ) -> BankScore:
-    """Smatch of two files whose entries correspond in order, and in `# ::id` where both have one.
+    """Return the scores of two files whose entries correspond in order, and in `# ::id` where both entries have one.
 
-    processes: changes the time, not the result; a script that asks for several needs `if __name__ == "__main__":`.
-    Raises `InputError` where an entry is broken or the files don't hold the same sentences.
+    Raises `InputError` for a broken entry, and for files that don't hold the same sentences.
+
+    processes: how many processes share the work, which does not change the result; a script that asks for several
+        needs `if __name__ == "__main__":`
     """
     pairs = list(_paired(gold_path, system_path))
     score = partial(_score, restarts=restarts, seed=seed, fine_grained=fine_grained)

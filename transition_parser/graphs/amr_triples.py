@@ -1,4 +1,4 @@
-"""AMRs as the triples that Smatch counts, and as those of its fine-grained relatives."""
+"""The triples of AMRs that Smatch and the fine-grained scores related to it count."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ _SENSE = re.compile(r"(/\s*[a-zA-Z0-9-]+)-\d+(?=[\s()]|$)")
 
 @dataclass(frozen=True)
 class Triples:
-    """A graph as Smatch sees it.
+    """A graph as Smatch sees it. Nodes are numbers from 0.
 
-    variables, concepts: name and concept of each node. attributes: (role, node, constant).
-    relations: (role, source node, target node). Nodes are numbers from 0.
+    variables: the name of each node
+    concepts: the concept of each node
+    attributes: (role, node, constant)
+    relations: (role, source node, target node)
     """
 
     variables: tuple[str, ...]
@@ -36,11 +38,11 @@ class Triples:
     relations: tuple[tuple[str, int, int], ...]
 
     def __len__(self) -> int:
-        """The number of triples."""
+        """Return the number of triples."""
         return len(self.concepts) + len(self.attributes) + len(self.relations)
 
     def normalized(self) -> Triples:
-        """What Smatch compares: lower case, no difference between 6 and "6"."""
+        """Return the triples as Smatch compares them: in lower case, and without a difference between 6 and "6"."""
         return Triples(
             self.variables,
             tuple(map(normalize, self.concepts)),
@@ -49,7 +51,7 @@ class Triples:
         )
 
     def distinct(self) -> Triples:
-        """Each triple once."""
+        """Return the triples without repeated attributes and relations."""
         return Triples(
             self.variables,
             self.concepts,
@@ -59,10 +61,12 @@ class Triples:
 
 
 def read_triples(text: str, error: Callable[[str], InputError] = InputError) -> Triples:
-    """The triples of PENMAN text (one line or more, alignments ignored) as the package `smatch` reads them.
+    """Return the triples of PENMAN text as the package `smatch` reads them. Alignments are ignored.
 
-    It turns inverse roles and :mod (into :domain), adds TOP to the first node, and drops a constant after an
-    inverse role or :mod. error: makes the exception to raise where it can't read the text.
+    The text may have several lines. The package turns inverse roles and turns :mod into :domain. It adds TOP to the
+    first node, and drops a constant after an inverse role or after :mod.
+
+    error: makes the exception that is raised for a text that the package can't read
     """
     line = " ".join(without_alignments(text).split())
     if not line.startswith("("):
@@ -87,10 +91,10 @@ def read_triples(text: str, error: Callable[[str], InputError] = InputError) -> 
 
 
 def entry_triples(entry: AmrEntry) -> Triples:
-    """The triples of an entry's graph, `:wiki` included, as Smatch reads what we write of it.
+    """Return the triples of an entry's graph, `:wiki` included, as Smatch reads the text that we write for the graph.
 
-    Raises `InputError` for what the package can't read, or reads as another graph: it knows no escapes (`\\"`) in
-    strings.
+    Raises `InputError` for a graph that the package can't read, or reads as another graph: the package knows no
+    escapes (`\\"`) in strings.
     """
     triples = read_triples(entry.amr.to_penman(None, entry.wiki, entry.variables), entry.error)
     if len(triples) != _size(entry):
@@ -100,7 +104,10 @@ def entry_triples(entry: AmrEntry) -> Triples:
 
 
 def _size(entry: AmrEntry) -> int:
-    """The triples of an entry: concepts, edges, wikis and TOP, except constants after :mod and inverse roles."""
+    """Return the number of triples that Smatch should read from an entry.
+
+    Concepts, edges, wikis and TOP count. Constants after :mod and after inverse roles do not count.
+    """
     graph = entry.amr
     dropped = sum(target in graph.constants and (role == "mod" or is_inverse(role)) for _, role, target in graph.edges)
     return len(graph) - len(graph.constants) + len(graph.edges) - dropped + len(entry.wiki) + 1
@@ -108,7 +115,7 @@ def _size(entry: AmrEntry) -> int:
 
 @contextmanager
 def _log() -> Iterator[io.StringIO]:
-    """What the reader of `smatch` would print on standard error."""
+    """Give the block the messages that the reader of `smatch` would print on standard error."""
     before, smatch_amr.ERROR_LOG = smatch_amr.ERROR_LOG, io.StringIO()
     try:
         yield smatch_amr.ERROR_LOG
@@ -117,7 +124,7 @@ def _log() -> Iterator[io.StringIO]:
 
 
 def without_alignments(text: str) -> str:
-    """PENMAN text without the marks after symbols and roles.
+    """Return PENMAN text without the alignment marks after symbols and roles.
 
     >>> without_alignments('(s / see-01~e.1 :ARG0~e.0,2 (n / name :op1 "a~e.1"~e.3))')
     '(s / see-01 :ARG0 (n / name :op1 "a~e.1"))'
@@ -126,7 +133,7 @@ def without_alignments(text: str) -> str:
 
 
 def without_roles(text: str) -> str:
-    """PENMAN text with all roles the same; what was written as inverse keeps its written direction.
+    """Return PENMAN text with one role for all edges. An edge with an inverse role keeps its written direction.
 
     >>> without_roles('(s / see-01 :ARG1-of (n / name :op1 "a:b"))')
     '(s / see-01 :label (n / name :label "a:b"))'
@@ -135,7 +142,7 @@ def without_roles(text: str) -> str:
 
 
 def without_senses(text: str) -> str:
-    """PENMAN text with the same sense in all concepts that have one.
+    """Return PENMAN text with the same sense for all concepts that have a sense.
 
     >>> without_senses("(h / have-org-role-91 :ARG1 (b / bear-02))")
     '(h / have-org-role-01 :ARG1 (b / bear-01))'
@@ -144,12 +151,13 @@ def without_senses(text: str) -> str:
 
 
 def srl_triples(graph: AmrGraph) -> Triples:
-    """The roles :ARG0, :ARG1, … with the concepts they join."""
+    """Return the edges :ARG0, :ARG1, … and the concepts that they join."""
     return _part(graph, [edge for edge in graph.edges if edge.role.startswith("ARG")])
 
 
 def reentrancy_triples(graph: AmrGraph) -> Triples:
-    """The edges into nodes that have more than one, inverse roles turned, with the concepts they join."""
+    """Return the edges into nodes with several incoming edges, inverse roles turned, and the concepts that they
+    join."""
     incoming = Counter(edge.target for edge in graph.edges)
     return _part(graph, [edge for edge in graph.edges if incoming[edge.target] > 1])
 
@@ -168,17 +176,17 @@ def _part(graph: AmrGraph, edges: list) -> Triples:
 
 
 def concepts(entry: AmrEntry) -> set[str]:
-    """The concepts of a graph."""
+    """Return the concepts of a graph."""
     return {label for node, label in enumerate(entry.amr.labels) if node not in entry.amr.constants}
 
 
 def named_concepts(entry: AmrEntry) -> set[str]:
-    """The concepts that have a :name (the types of the entities)."""
+    """Return the concepts that have a :name (the types of the entities)."""
     return _concepts_with(entry, "name")
 
 
 def negated_concepts(entry: AmrEntry) -> set[str]:
-    """The concepts that have a :polarity."""
+    """Return the concepts that have a :polarity."""
     return _concepts_with(entry, "polarity")
 
 
@@ -187,5 +195,5 @@ def _concepts_with(entry: AmrEntry, role: str) -> set[str]:
 
 
 def wiki_values(entry: AmrEntry) -> set[str]:
-    """The values of :wiki, `-` too."""
+    """Return the values of :wiki, `-` included."""
     return set(entry.wiki.values())

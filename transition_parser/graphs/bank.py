@@ -1,7 +1,7 @@
 """AMR banks: entries of `# ::key value` lines and one PENMAN graph, separated by blank lines.
 
-Alignments of nodes to tokens are read in the ISI (`~e.5`, Pourdamghani et al. 2014), the bare `~5` and the JAMR
-style (`# ::alignments 0-1|0.0`, see `alignments`). `:wiki` is kept beside the graph.
+Alignments of nodes to tokens are read in the ISI style (`~e.5`, Pourdamghani et al. 2014), the bare style `~5` and
+the JAMR style (`# ::alignments 0-1|0.0`, see `alignments`). `:wiki` is kept beside the graph.
 """
 
 from __future__ import annotations
@@ -21,19 +21,23 @@ TEXT_KEYS = ("snt", "tok")
 
 _KEY = re.compile(r"(?:^|\s)::([\w-]+)(?:\s+|$)")
 _ALTERNATIVE = re.compile(r"(?!1/)\d+/\d+")
-_AROUND = 60  # characters of a line that a message shows on either side of the error
+_AROUND = 60  # how many characters of a line a message shows on each side of the error
 
 
 @dataclass(frozen=True)
 class AmrEntry:
     """One entry of a bank.
 
-    metadata: the value of each `# ::key`, in order. graph: None where the entry has none (only a sentence).
-    variables: the variable of each node as written, None for constants. alignments: the tokens of each node, ()
-    where it has none; marks of roles, of `:wiki` and of further mentions of a variable stay in `penman` alone.
-    wiki: node → value of `:wiki` as written. paths: for each node the branches that lead to it from the top,
-    counted from 1, concept not counted (`1.2.1`). comments, penman: the text as written. path, line: where the
-    entry begins, for messages. spans: see `Sentence`.
+    metadata: the value of each `# ::key`, in order
+    graph: the graph, None for an entry that is only a sentence
+    variables: the variable of each node as written, None for constants
+    alignments: the tokens of each node, () for a node without tokens. Marks of roles, of `:wiki` and of further
+        mentions of a variable are in `penman` alone.
+    wiki: node → value of `:wiki` as written
+    paths: for each node the branches that lead to it from the top, counted from 1, without counting concepts (`1.2.1`)
+    comments, penman: the text as written
+    path, line: the file and the line where the entry begins, for messages
+    spans: see `Sentence`
     """
 
     metadata: dict[str, str]
@@ -50,7 +54,7 @@ class AmrEntry:
 
     @classmethod
     def from_words(cls, words: Iterable[str], metadata: Mapping[str, str] | None = None) -> AmrEntry:
-        """A sentence without a graph. Raises `InputError` for words that `# ::tok` can't hold."""
+        """Return a sentence without a graph. Raises `InputError` for words that `# ::tok` can't hold."""
         words = list(words)
         if not words:
             raise input_error("a sentence without words")
@@ -63,17 +67,17 @@ class AmrEntry:
 
     @property
     def id(self) -> str | None:
-        """`# ::id`"""
+        """The value of `# ::id`, None for an entry without one."""
         return self.metadata.get("id")
 
     @property
     def is_alternative(self) -> bool:
-        """True for another parse of the sentence before (`# ::nbest 2/5`)."""
+        """True for another parse of the previous sentence (`# ::nbest 2/5`)."""
         return bool(_ALTERNATIVE.fullmatch(self.metadata.get("nbest", "")))
 
     @property
     def text(self) -> str:
-        """`# ::snt`, or else `# ::tok`. Raises `InputError` where the entry has neither."""
+        """The value of `# ::snt`, or else of `# ::tok`. Raises `InputError` for an entry that has neither."""
         for key in TEXT_KEYS:
             if self.metadata.get(key, "").strip():
                 return self.metadata[key]
@@ -81,26 +85,26 @@ class AmrEntry:
 
     @property
     def tokens(self) -> list[str] | None:
-        """The words of `# ::tok`, None where there is none."""
+        """The words of `# ::tok`, None for an entry without them."""
         tok = self.metadata.get("tok", "").split()
         return tok or None
 
     @property
     def forms(self) -> list[str]:
-        """The words of `# ::tok`. Raises `InputError` where there is none."""
+        """The words of `# ::tok`. Raises `InputError` for an entry without them."""
         if self.tokens is None:
             raise self.error("the entry has no `# ::tok`")
         return self.tokens
 
     @property
     def amr(self) -> AmrGraph:
-        """The graph. Raises `InputError` where there is none."""
+        """The graph. Raises `InputError` for an entry without a graph."""
         if self.graph is None:
             raise self.error("the entry has no graph: write (a / amr-empty) for an empty one")
         return self.graph
 
     def with_alignments(self, alignments: Iterable[Iterable[int]]) -> AmrEntry:
-        """The entry with other alignments; `comments` and `penman` stay as written."""
+        """Return the entry with other alignments. `comments` and `penman` stay as written."""
         return replace(self, alignments=tuple(tuple(tokens) for tokens in alignments))
 
     def with_graph(
@@ -110,11 +114,15 @@ class AmrEntry:
         wiki: Mapping[int, str] | None = None,
         marks: bool = True,
     ) -> AmrEntry:
-        """The entry with another graph, which is laid out once: all fields of the graph are those that reading the
-        new `penman` would give, but for alignments that it does not show. Metadata and `comments` stay.
+        """Return the entry with another graph. Metadata and `comments` stay.
 
-        alignments: of each node. wiki: node → value of `:wiki`. marks: write `~e.N` into `penman`. Raises `InputError`
-        for a graph that PENMAN can't hold, see `AmrGraph.to_penman`.
+        The graph is laid out once. All fields of the graph have the values that a reader of the new `penman` would get,
+        except alignments that `penman` does not show. Raises `InputError` for a graph that PENMAN can't hold, see
+        `AmrGraph.to_penman`.
+
+        alignments: the tokens of each node
+        wiki: node → value of `:wiki`
+        marks: True to write `~e.N` into `penman`
         """
         layout = Layout(graph, wiki)
         number = {old: new for new, old in enumerate(layout.order)}
@@ -129,11 +137,15 @@ class AmrEntry:
         )
 
     def error(self, problem: str) -> InputError:
-        """An `InputError` that names the file, the line and the id of the entry."""
+        """Return an `InputError` that names the file, the line and the id of the entry."""
         return input_error(problem, self.path, self.line, self.id)
 
     def rewritten(self, keys: Iterable[str] = ("id", "snt", "tok"), alignments: bool = True) -> str:
-        """The entry written anew, with the metadata of `keys` that it has, and a blank line after it."""
+        """Return the entry written anew, with a blank line after it.
+
+        keys: the metadata to write, where the entry has them
+        alignments: True to write `~e.N`
+        """
         lines = [f"# ::{key} {self.metadata[key]}" for key in keys if key in self.metadata]
         if self.graph is not None:
             marks = self.alignments if alignments and any(self.alignments) else None
@@ -141,7 +153,7 @@ class AmrEntry:
         return "\n".join(lines) + "\n\n"
 
     def __str__(self) -> str:
-        """The entry as written, with a blank line after it."""
+        """Return the entry as written, with a blank line after it."""
         return "\n".join(part for part in (*self.comments, self.penman.rstrip("\n")) if part) + "\n\n"
 
 
@@ -150,10 +162,12 @@ def read_bank(
     skip_bad: list[InputError] | None = None,
     graphs: bool = True,
 ) -> Iterator[AmrEntry]:
-    """Yields the entries of a file one by one.
+    """Yield the entries of a file one by one.
 
-    skip_bad: where given, what is wrong with a broken entry is appended to it, and the entry left out; else
-    it is raised as `InputError`. graphs: False reads the comments alone.
+    Raises `InputError` for a broken entry if `skip_bad` is None.
+
+    skip_bad: a list that takes the error of each broken entry; the entry is left out
+    graphs: False to read the comments alone
     """
     with open(path, "rb") as file:
         yield from parse_bank(file, str(path), skip_bad, graphs)
@@ -166,14 +180,16 @@ def parse_bank(
     graphs: bool = True,
     first: int = 1,
 ) -> Iterator[AmrEntry]:
-    """Yields the entries of an iterable of UTF-8 encoded lines; see `read_bank`. first: the number of the first
-    line."""
+    """Yield the entries of an iterable of UTF-8 encoded lines. See `read_bank` for the other parameters.
+
+    first: the number of the first line
+    """
     for start, block in _blocks(lines, path, first):
         try:
             entry = parse_entry(block if graphs else [line for line in block if _is_comment(line)], path, start)
             if entry.graph is None and is_header(entry.metadata):
                 continue
-            _ = graphs and entry.amr  # an error where there is none
+            _ = graphs and entry.amr  # raises an error for an entry without a graph
         except InputError as error:
             if skip_bad is None:
                 raise
@@ -198,7 +214,7 @@ def _blocks(lines: Iterable[bytes], path: str | None, first: int) -> Iterator[tu
 
 
 def parse_entry(block: list[str], path: str | None = None, start: int = 1) -> AmrEntry:
-    """The entry of the lines of one block. Raises `InputError` for a broken one."""
+    """Return the entry of the lines of one block. Raises `InputError` for a broken entry."""
     _check_line_ends(block, path, start)
     comments = tuple(line for line in block if _is_comment(line))
     metadata = metadata_of(comments, path, start)
@@ -219,7 +235,7 @@ def parse_entry(block: list[str], path: str | None = None, start: int = 1) -> Am
 
 
 def _check_line_ends(block: list[str], path: str | None, start: int) -> None:
-    """Raises `InputError` for a carriage return inside a line: other programs take it for the end of one."""
+    """Raise `InputError` for a carriage return inside a line, because other programs end the line there."""
     for number, line in enumerate(block, start):
         if "\r" in line:
             problem = (
@@ -229,7 +245,10 @@ def _check_line_ends(block: list[str], path: str | None, start: int) -> None:
 
 
 def _aligned(entry: AmrEntry) -> AmrEntry:
-    """The entry with the alignments of its comments where the graph has none. Raises `InputError` for wrong ones."""
+    """Return the entry with the alignments of its comments if its graph has none.
+
+    Raises `InputError` for alignments that can't be read, or that name a node or a token that does not exist.
+    """
     words = len(entry.tokens or entry.metadata.get("snt", "").split())
     try:
         if "alignments" in entry.metadata and not any(entry.alignments):
@@ -245,12 +264,12 @@ def _is_comment(line: str) -> bool:
 
 
 def is_header(metadata: Mapping[str, str]) -> bool:
-    """True for the metadata of comments that belong to a file and not to an entry."""
+    """Return True for the metadata of comments that belong to a file and not to an entry."""
     return not any(metadata.get(key) for key in ("id", *TEXT_KEYS))
 
 
 def metadata_of(comments: Iterable[str], path: str | None = None, start: int | None = None) -> dict[str, str]:
-    """The keys and values of comments. Raises `InputError` for two ids or sentences."""
+    """Return the keys and values of comments. Raises `InputError` for two ids or two sentences."""
     metadata: dict[str, str] = {}
     for line in comments:
         fields = _fields(line)
@@ -263,7 +282,7 @@ def metadata_of(comments: Iterable[str], path: str | None = None, start: int | N
 
 
 def _fields(comment: str) -> list[tuple[str, str]]:
-    """The keys and values of `# ::id x ::date y`. After ::snt and ::tok everything is text, `::` too."""
+    """Return the keys and values of `# ::id x ::date y`. After ::snt and ::tok everything is text, `::` included."""
     text = comment.strip().lstrip("#").strip()
     keys = list(_KEY.finditer(text))
     if not keys or keys[0].start() != 0:
@@ -285,12 +304,18 @@ def _located(entry: AmrEntry, error: PenmanError, lines: list[tuple[int, str]]) 
 
 
 def _error_at(entry: AmrEntry, problem: str, number: int, line: str, column: int) -> InputError:
-    """The problem, the line and a caret below the error; of a long line only what is around it."""
+    """Return an error with the problem, the line and a caret below the error.
+
+    Of a long line, the message shows only the characters around the error.
+    """
     start = max(0, column - _AROUND)
     shown = "".join(c if c.isprintable() else " " for c in line[start : column + _AROUND])
     return input_error(f"{problem}\n  {shown}\n  {' ' * (column - start)}^", entry.path, number, entry.id)
 
 
 def jamr_lines(entry: AmrEntry) -> list[str]:
-    """The alignments of an entry in JAMR's style: `# ::alignments 0-1|0.0+0.1 …` and a line `# ::node` a node."""
+    """Return the alignments of an entry in JAMR's style.
+
+    The first line is `# ::alignments 0-1|0.0+0.1 …`. A line `# ::node` follows for each node.
+    """
     return jamr_comments(entry.paths, entry.amr.labels, entry.alignments)

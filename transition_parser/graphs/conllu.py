@@ -1,4 +1,6 @@
-"""CoNLL-U in and out, lossless: comments, multi-word ranges, empty nodes and all ten columns are kept.
+"""A reader and a writer of CoNLL-U that lose nothing.
+
+Comments, multi-word ranges, empty nodes and all ten columns are kept.
 
 Source: https://universaldependencies.org/format.html
 """
@@ -23,7 +25,7 @@ _ALTERNATIVE = re.compile(r"# nbest = (?!1/)\d+/\d+")
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
-@lru_cache(maxsize=1 << 10)  # every word of a treebank is asked, several times
+@lru_cache(maxsize=1 << 10)  # called several times for each word of a treebank
 def _is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
@@ -54,17 +56,18 @@ class Row(NamedTuple):
 
     @property
     def span(self) -> tuple[int, int]:
-        """First and last word number of a range."""
+        """The numbers of the first and the last word of a range."""
         first, last = self.id.split("-")
         return int(first), int(last)
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence of a CoNLL-U file; `path` and `line` say where it began, for messages.
+    """One sentence of a CoNLL-U file.
 
-    spans: where each word was in the text that was parsed (its first character, and the one behind its last); () for
-    words that were not found in a text.
+    path, line: the file and the line where the sentence begins, for messages
+    spans: the position of each word in the text that was parsed, as its first character and the character after its
+        last; () for words that were not found in a text
     """
 
     rows: tuple[Row, ...]
@@ -75,7 +78,7 @@ class Sentence:
 
     @classmethod
     def from_words(cls, words: Iterable[str], comments: tuple[str, ...] = ()) -> Sentence:
-        """A sentence without annotation. Raises `InputError` for words that CoNLL-U can't hold."""
+        """Return a sentence without annotation. Raises `InputError` for words that CoNLL-U can't hold."""
         words = list(words)
         for number, form in enumerate(words, 1):
             if not form or set(form) & set("\t\n\r"):
@@ -94,11 +97,11 @@ class Sentence:
 
     @property
     def id(self) -> str | None:
-        """The value of `# sent_id = ...`, None where there is none."""
+        """The value of `# sent_id = ...`, None if there is none."""
         return self.comment("sent_id")
 
     def comment(self, key: str) -> str | None:
-        """The value of the first comment `# key = ...`, None where there is none."""
+        """Return the value of the first comment `# key = ...`, None if there is none."""
         for comment in self.comments:
             name, _, value = comment[1:].partition("=")
             if name.strip() == key:
@@ -107,17 +110,20 @@ class Sentence:
 
     @property
     def text(self) -> str:
-        """The value of `# text = ...`; where there is none the tokens, with a space after each that has no
-        `SpaceAfter=No`."""
+        """The value of `# text = ...`.
+
+        Without that comment, the text is made from the tokens. A space follows each token that has no
+        `SpaceAfter=No`.
+        """
         return self.comment("text") or "".join(_tokens_with_spaces(self.rows)).strip(" ")
 
     @property
     def is_alternative(self) -> bool:
-        """True for another parse of the sentence before (`# nbest = 2/5`)."""
+        """True for another parse of the previous sentence (`# nbest = 2/5`)."""
         return any(_ALTERNATIVE.fullmatch(comment) for comment in self.comments)
 
     def tree(self) -> DependencyTree:
-        """The tree of HEAD and DEPREL. Raises `InputError` at the line that breaks it."""
+        """Return the tree of HEAD and DEPREL. Raises `InputError` at the line that breaks the tree."""
         words = self.words
         for number, row in enumerate(words, 1):
             if not _is_number(row.head):
@@ -129,8 +135,10 @@ class Sentence:
         return tree
 
     def with_tree(self, tree: DependencyTree, misc: list[str] | None = None) -> Sentence:
-        """The sentence with HEAD and DEPREL of `tree`, every other column and line as it was;
-        `misc` (one `Key=Value` a word) is added to MISC."""
+        """Return the sentence with HEAD and DEPREL of `tree`. Every other column and line stays.
+
+        misc: one `Key=Value` a word, which is added to MISC
+        """
         rows, word = [], 0
         for row in self.rows:
             if row.is_word:
@@ -143,7 +151,7 @@ class Sentence:
         return replace(self, rows=tuple(rows))
 
     def with_tags(self, upos: Sequence[str] = (), lemmas: Sequence[str] = ()) -> Sentence:
-        """The sentence with these UPOS tags and lemmas of its words, where it has none."""
+        """Return the sentence with the given UPOS tags and lemmas for words that have none."""
         words = [number for number, row in enumerate(self.rows) if row.is_word]
         rows = list(self.rows)
         for column, values in (("upos", upos), ("lemma", lemmas)):
@@ -153,7 +161,10 @@ class Sentence:
         return replace(self, rows=tuple(rows))
 
     def without(self, misc_key: str, comment_keys: Iterable[str]) -> Sentence:
-        """The sentence without `misc_key=...` in MISC and without the comments `# key = ...`."""
+        """Return the sentence without `misc_key=...` in MISC and without the comments `# key = ...`.
+
+        comment_keys: the keys of the comments to leave out
+        """
         keys = tuple(comment_keys)
         comments = tuple(c for c in self.comments if c[1:].partition("=")[0].strip() not in keys)
         rows = tuple(
@@ -163,7 +174,10 @@ class Sentence:
         return replace(self, rows=rows, comments=comments)
 
     def without_enhanced(self) -> Sentence:
-        """The sentence without its enhanced graph: DEPS is `_`, and empty nodes, which only DEPS connects, are gone."""
+        """Return the sentence without its enhanced graph.
+
+        DEPS becomes `_`. Empty nodes, which only DEPS connects, are removed.
+        """
         rows = tuple(row._replace(deps="_") for row in self.rows if row.is_word or row.is_range)
         return replace(self, rows=rows)
 
@@ -178,8 +192,8 @@ class Sentence:
 
 
 def _tokens_with_spaces(rows: Iterable[Row]) -> Iterator[str]:
-    """The tokens, each with the space behind it; a multi-word token stands for its words."""
-    last = 0  # the last word of the multi-word token before
+    """Yield the tokens, each with the space after it. A multi-word token stands for its words."""
+    last = 0  # the last word of the latest multi-word token
     for row in rows:
         if row.is_range:
             last = row.span[1]
@@ -189,13 +203,16 @@ def _tokens_with_spaces(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def read_conllu(path: str | os.PathLike) -> Iterator[Sentence]:
-    """Yields the sentences of a file one by one. Raises `InputError` for a malformed one."""
+    """Yield the sentences of a file one by one. Raises `InputError` for a malformed sentence."""
     with open(path, "rb") as file:
         yield from parse_conllu(file, str(path))
 
 
 def parse_conllu(lines: Iterable[bytes], path: str | None = None, first: int = 1) -> Iterator[Sentence]:
-    """Yields the sentences of an iterable of UTF-8 encoded lines. first: the number of the first line."""
+    """Yield the sentences of an iterable of UTF-8 encoded lines. Raises `InputError` for a malformed sentence.
+
+    first: the number of the first line
+    """
     block: list[str] = []
     start = first
     for number, raw in enumerate(lines, first):
@@ -211,7 +228,10 @@ def parse_conllu(lines: Iterable[bytes], path: str | None = None, first: int = 1
 
 
 def decode_line(raw: bytes, path: str | None, number: int) -> str:
-    """A line of a text file without its end, and without a byte-order mark. Raises `InputError` for other bytes."""
+    """Return a line of a text file without its end and without a byte-order mark.
+
+    Raises `InputError` for bytes that are not UTF-8, and for zero bytes.
+    """
     try:
         line = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -256,8 +276,11 @@ def _why_malformed(cells: list[str]) -> str | None:
 
 
 class _IdChecker:
-    """Follows the ID column: words count up from 1, ranges open before their first word,
-    empty nodes follow the word whose number they carry."""
+    """A checker that follows the ID column of a sentence.
+
+    Words count up from 1. A range opens before its first word. An empty node follows the word whose number it
+    carries.
+    """
 
     def __init__(self) -> None:
         self.word = 0

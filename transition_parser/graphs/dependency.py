@@ -11,8 +11,8 @@ from itertools import pairwise
 class DependencyTree:
     """A labelled tree over the words 1..n, as CoNLL-U counts them.
 
-    heads: for each word the number of its head, 0 for the root.
-    relations: for each word the label of the arc that enters it.
+    heads: for each word the number of its head, 0 for the root
+    relations: for each word the label of the arc that enters it
 
     >>> tree = DependencyTree((2, 0, 2), ("nsubj", "root", "obj"))
     >>> tree.root
@@ -27,11 +27,11 @@ class DependencyTree:
 
     @property
     def root(self) -> int:
-        """The number of the word that hangs from the root."""
+        """The number of the word whose head is the root."""
         return self.heads.index(0) + 1
 
     def why_invalid(self) -> tuple[int, str] | None:
-        """None for a well-formed tree; else (word number, what is wrong with it)."""
+        """Return None for a well-formed tree, else (word number, problem)."""
         n = len(self.heads)
         for word, head in enumerate(self.heads, 1):
             if not 0 <= head <= n:
@@ -45,8 +45,8 @@ class DependencyTree:
         return None if roots else (1, "no word has head 0: the tree has no root")
 
     def _word_on_cycle(self) -> int:
-        """A word that is its own ancestor, 0 where there is none."""
-        seen = [0] * (len(self.heads) + 1)  # the walk on which a word was first met
+        """Return a word that is its own ancestor, 0 if there is none."""
+        seen = [0] * (len(self.heads) + 1)  # the start of the walk on which a word was first met
         for start in range(1, len(self.heads) + 1):
             word = start
             while word and not seen[word]:
@@ -57,15 +57,17 @@ class DependencyTree:
         return 0
 
     def children(self) -> list[list[int]]:
-        """For each of 0 (the root) and the words 1..n its dependents in word order."""
+        """Return for the root (0) and each of the words 1..n its dependents in word order."""
         dependents: list[list[int]] = [[] for _ in range(len(self.heads) + 1)]
         for word, head in enumerate(self.heads, 1):
             dependents[head].append(word)
         return dependents
 
     def projective_order(self) -> list[int]:
-        """The words in the order of an in-order walk through the tree, each word's dependents
-        kept left and right of it as they are in the sentence: the order in which the tree is projective.
+        """Return the words in the order in which the tree is projective.
+
+        The order is that of an in-order walk through the tree. The dependents of each word stay on the side of the word
+        on which they are in the sentence.
 
         Source: Nivre 2009, sec. 3 (the projective order <_G).
         """
@@ -83,7 +85,9 @@ class DependencyTree:
         return order
 
     def projective_components(self) -> list[int]:
-        """For each word the head of its maximal projective component: what arc-standard builds around it without SWAP.
+        """Return for each word the head of its maximal projective component.
+
+        Such a component is the part of the tree that arc-standard builds around the word without SWAP.
 
         Source: Nivre, Kuhlmann and Hall 2009, sec. 3.
         """
@@ -114,13 +118,14 @@ class DependencyTree:
         return top[1:]
 
     def is_projective(self) -> bool:
-        """True if no arc crosses another (the root stands before the first word)."""
+        """Return True if no arc crosses another. The root stands before the first word."""
         order = self.projective_order()
         return all(a < b for a, b in pairwise(order))
 
 
 def attachment_scores(gold: Sequence[DependencyTree], system: Sequence[DependencyTree]) -> tuple[int, int, int]:
-    """(words, words with the right head, words with the right head and full label) of trees over the same words."""
+    """Return (words, words with the right head, words with the right head and full label) of trees over the same
+    words."""
     words = heads = labelled = 0
     for a, b in zip(gold, system, strict=True):
         words += len(a)

@@ -24,13 +24,18 @@ CONTENT_RELATIONS = frozenset(
 )
 _NONE = "_"
 _ROOT = "root"
-_DISTANCES = {"1": 1, "2": 2, "3-6": 6, "7-14": 14, "15 or more": math.inf}  # name → the most words
+_DISTANCES = {"1": 1, "2": 2, "3-6": 6, "7-14": 14, "15 or more": math.inf}  # name → largest distance in words
 PTB_PUNCTUATION = frozenset(["``", "''", ":", ",", "."])  # XPOS tags
 
 
 @dataclass(frozen=True)
 class Score:
-    """Counts of words: in the gold file, in the system's, and right."""
+    """Numbers of words.
+
+    gold: how many the gold file has
+    system: how many the system's file has
+    right: how many are right
+    """
 
     gold: int
     system: int
@@ -38,13 +43,13 @@ class Score:
 
     @property
     def f1(self) -> float:
-        """Percent; with equal tokenisation the share of right words."""
+        """F1 in percent. With equal tokenisation, F1 is the share of right words."""
         return 200.0 * self.right / (self.gold + self.system) if self.right else 0.0
 
 
 @dataclass(eq=False)
 class _Word:
-    """A word with the characters it covers; the words of a range cover those of the range together."""
+    """A word with the characters that it covers. The words of a range share the characters of the range."""
 
     form: str
     start: int
@@ -55,15 +60,18 @@ class _Word:
     lemma: str
     in_range: bool
     parent: _Word | None = None
-    length: int = 0  # words in its sentence
+    length: int = 0  # how many words the sentence of the word has
 
 
 Pair = tuple[_Word, _Word]
 
 
 class _File:
-    """The characters of all tokens without spaces; where each token and each sentence begins and ends in them; the
-    words; for each token its sentence and its row there.
+    """The words, tokens and sentences of a file, with their positions in its text.
+
+    text: the characters of all tokens, without spaces
+    tokens, sentences: the first character of each in `text`, and the character after its last
+    _rows: for each token its sentence and its row there
     """
 
     def __init__(self, sentences: Iterable[Sentence], full_labels: bool) -> None:
@@ -100,7 +108,7 @@ class _File:
             word.length = len(tree)
 
     def place(self, character: int) -> tuple[str | None, int | None, str | None]:
-        """File, line and sentence id of a character, or of the last token for the end of the text."""
+        """Return the file, the line and the sentence id of a character; of the last token for the end of the text."""
         token = min(bisect_right(self.tokens, character, key=itemgetter(0)), len(self.tokens)) - 1
         sentence, row = self._rows[token]
         line = None if sentence.line is None else sentence.line + len(sentence.comments) + row
@@ -108,12 +116,14 @@ class _File:
 
 
 class Comparison:
-    """Two files of the same text, aligned word by word. sentences: of the gold file.
+    """Two files of the same text, aligned word by word.
 
-    full_labels: compare whole relations, not only what stands before the colon.
-    skip_punctuation: leave out punctuation in both files. The gold file alone decides: its words with one of the five
-    punctuation tags of the Penn Treebank as XPOS, and the words of the system that are aligned with them. A word of the
-    system that is not aligned is punctuation if all gold words that share characters with it are.
+    sentences: the sentences of the gold file
+    full_labels: True to compare whole relations, not only the part before the colon
+    skip_punctuation: True to leave out punctuation in both files. The gold file alone decides: punctuation are its
+        words with one of the five punctuation tags of the Penn Treebank as XPOS, and the system's words that are
+        aligned with them. A system's word that is not aligned is punctuation if all gold words that share characters
+        with it are.
     """
 
     def __init__(
@@ -137,29 +147,32 @@ class Comparison:
             self._left_out |= {id(word) for word in self.system if not any(map(self.counts, self._gold_words(word)))}
 
     def counts(self, word: _Word) -> bool:
-        """True for a word of either file that is not left out as punctuation."""
+        """Return True for a word of either file that is not left out as punctuation."""
         return id(word) not in self._left_out
 
     def _gold_words(self, word: _Word) -> Sequence[_Word]:
-        """The gold word that a word is aligned with, or else all that share characters with it."""
+        """Return the gold word that a word is aligned with, or else all gold words that share characters with it."""
         aligned = self._gold_of.get(id(word))
         if aligned is not None:
             return [aligned]
         return self.gold[bisect_right(self._gold_ends, word.start) : bisect_left(self._gold_starts, word.end)]
 
     def head_right(self, pair: Pair) -> bool:
-        """True if the heads of the two words are aligned with each other, or both are the root."""
+        """Return True if the heads of the two words are aligned with each other, or both heads are the root."""
         gold, system = pair
         if system.parent is None:
             return gold.parent is None
         return gold.parent is not None and self._gold_of.get(id(system.parent)) is gold.parent
 
     def arc_right(self, pair: Pair) -> bool:
-        """True if the heads are right, and the relations are the same."""
+        """Return True if the heads are right and the relations are the same."""
         return pair[0].relation == pair[1].relation and self.head_right(pair)
 
     def scores(self) -> dict[str, Score]:
-        """UAS, LAS, CLAS (content words only) and label accuracy; where both files have them, UPOS and lemmas, too."""
+        """Return UAS, LAS, CLAS (content words only) and label accuracy.
+
+        Scores of UPOS and lemmas follow if both files have them.
+        """
 
         def content(word: _Word) -> bool:
             return word.relation.split(":")[0] in CONTENT_RELATIONS
@@ -175,7 +188,7 @@ class Comparison:
         }
         if self._both_have("upos"):
             scores["upos"] = self._score(lambda pair: pair[0].upos == pair[1].upos)
-        if self._both_have("lemma"):  # a gold lemma that is not given fits any
+        if self._both_have("lemma"):  # any lemma is right for a gold word without a lemma
             scores["lemmas"] = self._score(lambda pair: pair[0].lemma in (_NONE, pair[1].lemma))
         return scores
 
@@ -190,7 +203,10 @@ class Comparison:
         return same and len(self.pairs) == len(self.gold) == len(self.system)
 
     def segmentation(self) -> dict[str, Score]:
-        """Tokens and sentences that cover the same characters, and words that are aligned."""
+        """Return the scores of tokens, sentences and words.
+
+        Tokens and sentences are right if they cover the same characters. Words are right if they are aligned.
+        """
 
         def same(gold: Sequence[tuple[int, int]], system: Sequence[tuple[int, int]]) -> Score:
             return Score(len(gold), len(system), len({*gold} & {*system}))
@@ -203,7 +219,7 @@ class Comparison:
         }
 
     def by_relation(self) -> dict[str, Score]:
-        """LAS of the words with each relation, most frequent gold relation first."""
+        """Return LAS of the words with each relation, most frequent gold relation first."""
         frequent = Counter(word.relation for word in self.gold if self.counts(word))
 
         def las(relation: str) -> Score:
@@ -212,7 +228,7 @@ class Comparison:
         return {relation: las(relation) for relation, _ in frequent.most_common()}
 
     def by_length(self, step: int = 10) -> dict[str, Score]:
-        """LAS of the words of sentences that have 1 to 10, 11 to 20, … words in gold."""
+        """Return LAS of the words of gold sentences with 1 to 10, 11 to 20, … words."""
         number = {id(word): (self._gold_words(word)[0].length - 1) // step for word in (*self.gold, *self.system)}
 
         def las(one: int) -> Score:
@@ -221,8 +237,12 @@ class Comparison:
         return {f"{one * step + 1}-{(one + 1) * step}": las(one) for one in sorted({*number.values()})}
 
     def by_distance(self) -> dict[str, Score]:
-        """LAS of the words whose head is so many words away; `root` where it is none. Arcs of the system between words
-        that are aligned are as long as between their gold words, others as in their own file."""
+        """Return LAS by the distance of a word from its head in words. The key is `root` for words whose head is the
+        root.
+
+        An arc of the system between two aligned words is as long as between their gold words. Other arcs have their
+        length in their own file.
+        """
         place = {id(word): i for words in (self.gold, self.system) for i, word in enumerate(words)}
 
         def distance(word: _Word) -> str:
@@ -241,11 +261,11 @@ class Comparison:
 
     @property
     def counted_pairs(self) -> list[Pair]:
-        """The aligned words, gold and system, that count."""
+        """The aligned words, as (gold, system), except punctuation that is left out."""
         return [pair for pair in self.pairs if self.counts(pair[0])]
 
     def gold_of(self, word: _Word) -> _Word | None:
-        """The gold word that a system's word is aligned with."""
+        """Return the gold word that a system's word is aligned with, None if there is none."""
         return self._gold_of.get(id(word))
 
     def _score(self, right: Callable[[Pair], bool], counted: Callable[[_Word], bool] = lambda word: True) -> Score:
@@ -262,8 +282,11 @@ class Comparison:
 def compare_files(
     gold: str | os.PathLike, system: str | os.PathLike, full_labels: bool, skip_punctuation: bool
 ) -> Comparison:
-    """The comparison of two CoNLL-U files. Raises `InputError` where one is malformed, their texts differ, or the gold
-    file does not say which words are the punctuation that is to be skipped."""
+    """Return the comparison of two CoNLL-U files.
+
+    Raises `InputError` for a malformed file, and for files whose texts differ. If punctuation is to be skipped,
+    raises `InputError` for a gold file that does not say which words are punctuation.
+    """
     of_gold = _read(gold)
     if skip_punctuation:
         _check_tags(of_gold, gold)
@@ -271,7 +294,7 @@ def compare_files(
 
 
 def _check_tags(sentences: Iterable[Sentence], path: str | os.PathLike) -> None:
-    """Raises `InputError` where no word has an XPOS, or punctuation has none of the Penn Treebank."""
+    """Raise `InputError` if no word has an XPOS, or if punctuation has no tag of the Penn Treebank."""
     words = [row for sentence in sentences for row in sentence.words]
     if any(row.xpos in PTB_PUNCTUATION for row in words):
         return
@@ -313,7 +336,10 @@ def _check_same_text(gold: _File, system: _File) -> None:
 
 
 def _align(gold: Sequence[_Word], system: Sequence[_Word]) -> list[Pair]:
-    """Words that cover the same characters; inside ranges, the longest common subsequence of forms."""
+    """Return the pairs of words that cover the same characters.
+
+    Inside ranges, the pairs are the longest common subsequence of forms.
+    """
     pairs: list[Pair] = []
     g = s = 0
     while g < len(gold) and s < len(system):
@@ -336,7 +362,7 @@ def _align(gold: Sequence[_Word], system: Sequence[_Word]) -> list[Pair]:
 
 
 def _range_ends(gold: Sequence[_Word], system: Sequence[_Word], g: int, s: int) -> tuple[int, int]:
-    """Where the smallest stretch of both files that cuts no range, from (g, s) on, ends in each."""
+    """Return the ends in both files of the smallest stretch from (g, s) on that cuts no range."""
     end = max(w[i].end for w, i in ((gold, g), (system, s)) if i < len(w) and w[i].in_range)
 
     def inside(words: Sequence[_Word], i: int) -> bool:

@@ -1,7 +1,8 @@
-"""PENMAN text to a graph, and to what stands beside it: variables, alignments, paths and `:wiki`.
+"""A reader of PENMAN text.
 
-The notation is that of the library `penman` (Goodman 2020), with which the tests compare. Nothing here recurses, so
-that what can be read depends on the text alone.
+The text becomes a graph with variables, alignments, paths and `:wiki` beside it. The notation is that of the library
+`penman` (Goodman 2020), with which the tests compare the reader. The reader does not recurse, so that it reads the
+same texts whatever the depth of the stack.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import NamedTuple, NoReturn
 from transition_parser.base.errors import shortened
 from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, Edge, edge_of, looks_like_a_variable
 
-_DIGITS = 9  # of the number of a token
+_DIGITS = 9  # the most digits that the number of a token may have
 
 _TOKEN = re.compile(
     "|".join(
@@ -36,7 +37,11 @@ _INVERSE_OF_NOTHING = re.compile(r"(-of)*")
 
 
 class Token(NamedTuple):
-    """A token of PENMAN. kind: a name of `_TOKEN`. row, column: where it begins, from 0."""
+    """A token of PENMAN.
+
+    kind: a name in `_TOKEN`
+    row, column: the position where the token begins, from 0
+    """
 
     kind: str
     text: str
@@ -45,12 +50,15 @@ class Token(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The column after its last character."""
+        """The column after the last character."""
         return self.column + len(self.text)
 
 
 class PenmanError(ValueError):
-    """Text that is not PENMAN, or not AMR. row, column: where, from 0; None where it is the graph as a whole."""
+    """An error in text that is not PENMAN, or not AMR.
+
+    row, column: the position of the error, from 0; the row is None for an error of the graph as a whole
+    """
 
     def __init__(self, problem: str, row: int | None = None, column: int = 0) -> None:
         super().__init__(problem)
@@ -58,7 +66,7 @@ class PenmanError(ValueError):
 
 
 class PenmanText(NamedTuple):
-    """What a text says; the fields are those of `AmrEntry`."""
+    """The content of a PENMAN text. For the fields see `AmrEntry`."""
 
     graph: AmrGraph
     variables: tuple[str | None, ...]
@@ -68,7 +76,7 @@ class PenmanText(NamedTuple):
 
 
 def read_penman(lines: Sequence[str]) -> PenmanText:
-    """Reads one graph, which must be all that the lines hold. Raises `PenmanError`.
+    """Return the content of one graph. Raises `PenmanError` for lines that hold anything else.
 
     >>> read_penman(["(s / sleep-01~e.1 :ARG0 (c / cat))"]).graph.labels
     ('sleep-01', 'cat')
@@ -79,7 +87,7 @@ def read_penman(lines: Sequence[str]) -> PenmanText:
 
 
 def tokens_of(lines: Sequence[str]) -> Iterator[Token]:
-    """The tokens of lines, white space aside."""
+    """Yield the tokens of lines, without white space."""
     for row, line in enumerate(lines):
         for match in _TOKEN.finditer(line):
             if match.lastgroup != "BLANK":
@@ -90,7 +98,7 @@ class _Mention(NamedTuple):
     """A node that is written whole, or a symbol that is a constant or a variable."""
 
     label: str
-    variable: str | None  # None for a symbol
+    variable: str | None  # None for a mention that is a symbol alone
     tokens: tuple[int, ...]
     path: str
 
@@ -104,7 +112,7 @@ class _Branch(NamedTuple):
 
 
 class _Reader:
-    """Goes through the tokens once and collects mentions and branches, both in written order."""
+    """A reader that goes through the tokens once and collects mentions and branches, both in written order."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.tokens = tokens_of(lines)
@@ -114,10 +122,10 @@ class _Reader:
         self.branches: list[_Branch] = []
         self.defined: dict[str, int] = {}  # variable → mention
         self.wiki: dict[int, str] = {}
-        self.open: list[tuple[int, int]] = []  # nodes whose parenthesis is open, and their branches so far
+        self.open: list[tuple[int, int]] = []  # each node whose parenthesis is open, and its number of branches so far
 
     def read(self) -> None:
-        """Reads all tokens."""
+        """Read all tokens."""
         self._node("1")
         while self.open:
             if self._accept("RPAREN"):
@@ -128,7 +136,7 @@ class _Reader:
             self._fail("text after the end of the graph: a parenthesis too many, or no blank line before an entry")
 
     def _node(self, path: str) -> None:
-        """`(variable / concept`"""
+        """Read `(variable / concept`."""
         if len(self.open) == MAX_DEPTH:
             self._fail(f"the graph is nested more than {MAX_DEPTH} levels deep")
         self._expect("LPAREN", what="an opening parenthesis")
@@ -147,7 +155,7 @@ class _Reader:
         self.mentions.append(_Mention(concept.text, variable, self._alignment(), path))
 
     def _branch(self) -> None:
-        """`:role target`"""
+        """Read `:role target`."""
         role = self._expect("ROLE", what="a role or a closing parenthesis").text[1:]
         self._accept("ALIGNMENT")
         node, count = self.open[-1]
@@ -172,7 +180,7 @@ class _Reader:
             self.wiki[node] = target
 
     def _alignment(self) -> tuple[int, ...]:
-        """The tokens of the mark that may follow."""
+        """Read the alignment mark that may follow, and return its tokens."""
         mark = self._accept("ALIGNMENT")
         if mark is None:
             return ()
@@ -182,7 +190,10 @@ class _Reader:
         return tuple(sorted(set(map(int, numbers))))
 
     def result(self) -> PenmanText:
-        """The graph of what was read: nodes are mentions that are not the variable of another one."""
+        """Return the graph of all mentions and branches.
+
+        Each mention is a node, unless it is the variable of another mention.
+        """
         nodes = [i for i, mention in enumerate(self.mentions) if self._is_node(mention)]
         number = {mention: node for node, mention in enumerate(nodes)}
         edges: dict[Edge, None] = {}
@@ -212,7 +223,7 @@ class _Reader:
         return self.token is not None and self.token.kind in kinds
 
     def _accept(self, *kinds: str) -> Token | None:
-        """The next token, if it is of one of these kinds: it is read then."""
+        """Read and return the next token if it is of one of these kinds, else return None."""
         token = self.token
         if token is None or token.kind not in kinds:
             return None

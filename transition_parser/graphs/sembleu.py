@@ -1,19 +1,21 @@
 """SemBLEU of AMRs: corpus BLEU whose n-grams are paths of the graphs.
 
-Source: Song and Gildea 2019, "SemBleu: A Robust Metric for AMR Parsing Evaluation". An n-gram is n labels of nodes with
-the roles between them, along edges in their own direction (inverse roles turned), n = 1, 2, 3. The length of a graph,
-for the brevity penalty, is its number of nodes and edges; an n-gram order without matches is smoothed geometrically
-(NIST; method 3 of Chen and Cherry 2014). sacrebleu computes all that follows from the counts.
+Source: Song and Gildea 2019, "SemBleu: A Robust Metric for AMR Parsing Evaluation".
+
+An n-gram is n labels of nodes with the roles between them, along edges in their own direction (inverse roles turned),
+for n = 1, 2, 3. The length of a graph, for the brevity penalty, is its number of nodes and edges. An n-gram order
+without matches is smoothed geometrically (NIST; method 3 of Chen and Cherry 2014). sacrebleu computes the score from
+the counts.
 
 Where the paper is silent:
-- Constants are nodes, so is the value of `:wiki`; letter case and quotation marks make no difference.
-- `:domain` is the inverse of `:mod`, as Smatch has it. An inverse role is the role itself; the authors' program turns
-  the edge but keeps `-of` in its label, so that there it matters from which end an edge was written.
-- Nodes to which only circles lead begin n-grams too (the program starts from nodes without incoming edges and misses
-  them); no edge comes twice in one.
-- The three orders weigh the same (the program: 0.34, 0.33, 0.34). An order of which the system has no n-gram in the
-  whole file is left out, as in the program.
-- The top has no mark: what is in focus makes no difference.
+- Constants are nodes, and so is the value of `:wiki`. Letter case and quotation marks make no difference.
+- `:domain` is the inverse of `:mod`, as in Smatch. An inverse role is turned into the role itself. The authors' program
+  turns the edge but keeps `-of` in its label, so that in the program it matters from which end an edge was written.
+- Nodes to which only circles lead begin n-grams too. The program starts from nodes without incoming edges and misses
+  them. No edge comes twice in one n-gram.
+- The three orders have the same weight (in the program: 0.34, 0.33, 0.34). An order is left out if the system has no
+  n-gram of it in the whole file, as in the program.
+- The top has no mark, so the focus of a graph makes no difference.
 """
 
 from __future__ import annotations
@@ -31,8 +33,12 @@ MAX_ORDER = 3
 
 @dataclass(frozen=True)
 class NgramCounts:
-    """N-grams of a system graph that match (each at most as often as gold has it) and all it has, for n = 1, 2, 3;
-    nodes and edges of both graphs. Counts can be added."""
+    """Numbers of n-grams for n = 1, 2, 3, and sizes of graphs. Counts can be added.
+
+    match: the n-grams of the system that match, each at most as often as gold has it
+    system: all n-grams of the system
+    system_size, gold_size: how many nodes and edges the two graphs have
+    """
 
     match: tuple[int, ...] = (0,) * MAX_ORDER
     system: tuple[int, ...] = (0,) * MAX_ORDER
@@ -41,7 +47,7 @@ class NgramCounts:
 
     @property
     def sembleu(self) -> float:
-        """From 0 to 1."""
+        """SemBLEU, from 0 to 1."""
         found = BLEU.compute_bleu(
             list(self.match),
             list(self.system),
@@ -63,14 +69,14 @@ class NgramCounts:
 
 
 def ngram_counts(gold: AmrEntry, system: AmrEntry) -> NgramCounts:
-    """What SemBLEU counts of two graphs."""
+    """Return the counts of two graphs that SemBLEU is computed from."""
     (theirs, gold_size), (ours, system_size) = _ngrams(gold), _ngrams(system)
     match = tuple((ours[n] & theirs[n]).total() for n in range(MAX_ORDER))
     return NgramCounts(match, tuple(counts.total() for counts in ours), system_size, gold_size)
 
 
 def _ngrams(entry: AmrEntry) -> tuple[list[Counter[tuple[str, ...]]], int]:
-    """The n-grams of each order, and the number of nodes and edges."""
+    """Return the n-grams of each order, and the number of nodes and edges."""
     labels, edges = list(entry.amr.labels), list(entry.amr.edges)
     outgoing: list[list[tuple[int, str, int]]] = [[] for _ in range(len(labels) + len(entry.wiki))]
     for number, (source, role, target) in enumerate(edges):
@@ -88,7 +94,10 @@ def _ngrams(entry: AmrEntry) -> tuple[list[Counter[tuple[str, ...]]], int]:
 def _paths(
     start: int, names: list[str], outgoing: list[list[tuple[int, str, int]]]
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """The paths of at most MAX_ORDER nodes that begin at a node, breadth first: number of edges, labels and roles."""
+    """Yield the paths of at most MAX_ORDER nodes that begin at a node, breadth first.
+
+    A path is its number of edges, and its labels and roles.
+    """
     layer: list[tuple[int, tuple[str, ...], frozenset[int]]] = [(start, (names[start],), frozenset())]
     for order in range(MAX_ORDER):
         for _node, ngram, _edges in layer:

@@ -1,4 +1,4 @@
-"""Dependency trees as text: a line a word, and its arcs drawn beside it."""
+"""Dependency trees as text: one line for each word, with the arcs drawn beside it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from transition_parser.graphs.dependency import DependencyTree
 
 _LEFT, _RIGHT, _UP, _DOWN = 1, 2, 4, 8
-# which sides of a cell a line leaves by → the character that shows it
+# the sides of a cell that a line touches → the character that shows the line
 _LINES = {
     0: " ",
     _LEFT | _RIGHT: "─",
@@ -20,11 +20,13 @@ _LINES = {
     _LEFT | _RIGHT | _UP | _DOWN: "┼",
 }
 _ARROW = "◄"
-MOST_DRAWN = 500  # words: of longer sentences the arcs are not drawn, the numbers of heads say them
+MOST_DRAWN = 500  # words; longer sentences get no drawn arcs, only the numbers of heads
 
 
 def tree_text(words: Sequence[str], tree: DependencyTree, *columns: Sequence[str]) -> str:
-    """A line a word: its number, form, `columns`, arcs, relation and head. An arrow points to the dependent.
+    """Return one line for each word: its number, form, `columns`, arcs, relation and head.
+
+    An arrow points to the dependent.
 
     >>> print(tree_text(["She", "sells", "shells"], DependencyTree((2, 0, 2), ("nsubj", "root", "obj"))))
     1  She     ◄┐    nsubj  2
@@ -49,8 +51,11 @@ def _aligned(columns: Iterable[Sequence[str]]) -> str:
 
 
 def _drawn_arcs(tree: DependencyTree) -> list[str]:
-    """For each word what its row shows of the arcs: each runs away from the words, along them, and back."""
-    places = {word: 2 * level - 1 for word, level in arc_levels(tree).items()}  # an arrow fits between two of them
+    """Return the drawing of the arcs in the row of each word.
+
+    Each arc runs away from the words, then along them, and back.
+    """
+    places = {word: 2 * level - 1 for word, level in arc_levels(tree).items()}  # odd, so that an arrow fits between two
     cells = [[0] * (max(places.values(), default=0) + 1) for _ in tree.heads]
     for word, place in places.items():
         first, last = sorted((word, tree.heads[word - 1]))
@@ -67,8 +72,11 @@ def _drawn_arcs(tree: DependencyTree) -> list[str]:
 
 
 def arc_levels(tree: DependencyTree) -> dict[int, int]:
-    """For each word but the root how far from the words the arc into it runs, from 1: farther than the arcs between the
-    words that it spans, and not where another one touches it."""
+    """Return for each word but the root the distance from the words at which the arc into it runs, from 1.
+
+    An arc runs farther out than the arcs between the words that it spans. Arcs that touch or cross run at different
+    distances.
+    """
     levels: dict[int, int] = {}
     spans: dict[int, tuple[int, int]] = {}
     arcs = [(*sorted((word, head)), word) for word, head in enumerate(tree.heads, 1) if head]
