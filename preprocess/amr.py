@@ -1,5 +1,7 @@
-"""AMR banks to the files between the steps: `{train,valid,test}.{src,act,amr}`, `spm.model`, `parser.json`,
-`lexicon.json`."""
+"""The preparation of AMR banks for training.
+
+The files are `{train,valid,test}.{src,act,amr}`, `spm.model`, `parser.json` and `lexicon.json`.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +29,14 @@ from transition_parser.transitions.lexicon import Lexicon, wiki_keys
 
 @dataclass(frozen=True)
 class AmrOptions:
-    """What `preprocess amr` can be told.
+    """The options of `preprocess amr`.
 
-    pieces: size of the subword vocabulary. labeled_shift: how many of the most frequent words decorate
-    their SHIFT. skip_bad: leave out entries that can't be used and count them, instead of stopping. processes:
-    how many share the work; the result is the same. domains: also write `{train,valid,test}.domain`, the corpus of
-    each sentence, for models that read it. vectors: as in `DependencyOptions`.
+    pieces: size of the subword vocabulary
+    labeled_shift: how many of the most frequent words have a labelled SHIFT
+    skip_bad: True to leave out and count entries that can't be used, instead of stopping
+    processes: how many processes share the work, which does not change the result
+    domains: True to write also `{train,valid,test}.domain`, the corpus of each sentence, for models that read it
+    vectors: as in `DependencyOptions`
     """
 
     pieces: int = 4000
@@ -46,11 +50,11 @@ class AmrOptions:
 def preprocess_amr(
     splits: dict[str, Sequence[str | os.PathLike]], dest: str | os.PathLike, options: AmrOptions
 ) -> tuple[dict[str, dict[str, int]], list[InputError]]:
-    """Writes the files of each split (`train` is needed, `valid` and `test` may be there) into `dest`.
+    """Write the files of each split into `dest`. `train` is needed; `valid` and `test` are optional.
 
-    Nodes that the banks leave unaligned are aligned here. Returns for each split how many sentences were written
-    and how many skipped, and what was wrong with those. Raises `InputError` and leaves `dest` as it was
-    where an input is malformed, unless `skip_bad` is set.
+    Nodes that the banks leave unaligned are aligned here. Return for each split how many sentences were written and
+    how many were skipped, and the errors of the skipped ones. For a malformed input, raises `InputError` and leaves
+    `dest` as it was, unless `skip_bad` is set.
     """
     problems: dict[str, list[InputError]] = {split: [] for split in splits}
     left_out = problems if options.skip_bad else dict.fromkeys(splits)
@@ -81,7 +85,10 @@ def preprocess_amr(
 
 
 def _domain(item: Derived) -> str:
-    """The name of the file that a sentence is from; where that only says which split it is, that of its folder."""
+    """Return the name of the file that a sentence is from.
+
+    If the name says only which split the file is, return the name of its folder.
+    """
     path = Path(item.entry.path or "").absolute()
     name = path.parent.name if path.stem in (*SPLITS, "dev") else path.stem
     return "-".join(name.split()) or DOMAIN
@@ -105,7 +112,7 @@ def _spans(train: list[Derived]) -> dict[str, tuple[Action, ...]]:
 
 
 def _wiki(train: list[Derived]) -> dict[str, str]:
-    """The most frequent `:wiki` of each name."""
+    """Return the most frequent `:wiki` of each name."""
     values_of: dict[str, list[str]] = {}
     for item in train:
         graph = item.entry.graph

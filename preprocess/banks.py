@@ -1,7 +1,7 @@
-"""Which entries of AMR banks are used: one rule for `merge`, `align`, `oracle` and `preprocess`.
+"""The rule for which entries of AMR banks are used; `merge`, `align`, `oracle` and `preprocess` share it.
 
-`problems` means the same everywhere: a list that takes what is wrong with each entry that is left out; where it is
-None, the first such entry is raised as `InputError`.
+Wherever a function has the parameter `problems`, it is a list that takes the error of each entry that is left out.
+If `problems` is None, the first such error is raised as `InputError`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ entries. A file that is not UTF-8 text is refused in any case."""
 
 
 def read_entries(paths: Sequence[str | os.PathLike], problems: Problems = None) -> list[AmrEntry]:
-    """The entries of some banks, each with its words as `# ::tok`. Raises `InputError` where none is left."""
+    """Return the entries of some banks, each with its words as `# ::tok`. Raises `InputError` if no entry is left."""
     before = len(problems or ())
     entries = [entry for path in paths for entry in with_sentences(read_bank(path, problems), problems)]
     if not entries:
@@ -42,8 +42,8 @@ def read_entries(paths: Sequence[str | os.PathLike], problems: Problems = None) 
 
 
 def check_entry(entry: AmrEntry) -> None:
-    """Raises `InputError` for an entry that can't be used, as far as that is known before it is aligned."""
-    _ = entry.text  # an error where there is no sentence
+    """Raise `InputError` for an entry that can't be used, as far as that is known before the entry is aligned."""
+    _ = entry.text  # raises an error for an entry without a sentence
     entry_triples(entry)
     try:
         check_graph(entry.graph)
@@ -52,7 +52,7 @@ def check_entry(entry: AmrEntry) -> None:
 
 
 def derived_alone(items: Iterable[Derived], problems: Problems = None) -> Iterator[Derived]:
-    """Those that have a derivation."""
+    """Yield the items that have a derivation."""
     for item in items:
         if item.error is None:
             yield item
@@ -63,7 +63,7 @@ def derived_alone(items: Iterable[Derived], problems: Problems = None) -> Iterat
 
 
 def nothing_left(paths: Iterable[str | os.PathLike], problems: Sequence[InputError] = ()) -> InputError:
-    """The error for banks of which no entry can be used."""
+    """Return the error for banks of which no entry can be used."""
     problem = "the file holds no AMR that can be used"
     if problems:
         first = str(problems[0]).partition("\n")[0]

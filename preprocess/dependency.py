@@ -1,4 +1,7 @@
-"""Treebanks to the files between the steps: `{train,valid,test}.{src,act}`, `spm.model`, `parser.json`."""
+"""The preparation of treebanks for training.
+
+The files are `{train,valid,test}.{src,act}`, `spm.model` and `parser.json`.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +22,20 @@ from transition_parser.text.pieces import Pieces, normalise, train_pieces
 from transition_parser.transitions import Roots, make_system
 from transition_parser.transitions.config import ParserConfig
 
-_LEAST = {UPOS: 1, LEMMA: 2}  # occurrences of a value in training; a rule of one word is an exception, or a mistake
+# least occurrences of a value in training; a lemma rule that occurs once is an exception, or a mistake
+_LEAST = {UPOS: 1, LEMMA: 2}
 
 
 @dataclass(frozen=True)
 class DependencyOptions:
-    """What `preprocess dependency` can be told.
+    """The options of `preprocess dependency`.
 
-    pieces: size of the subword vocabulary. labeled_shift: how many of the most frequent words decorate
-    their SHIFT. nonprojective: what to do with a tree that a projective system can't build, `skip` or
-    `error`. upos, lemmas: also write `{train,valid,test}.upos`, `.lemma`, one tag and one rule of
-    `text.lemma_rules` a word, for models that predict or read them. vectors: a text file of vectors of words, of which
-    those of the corpus are kept, for models that read them.
+    pieces: size of the subword vocabulary
+    labeled_shift: how many of the most frequent words have a labelled SHIFT
+    nonprojective: `skip` or `error`; the treatment of a tree that a projective system can't build
+    upos, lemmas: True to write also `{train,valid,test}.upos` or `.lemma`, with one tag or one rule of
+        `text.lemma_rules` a word, for models that predict or read them
+    vectors: a text file of word vectors, for models that read them; the vectors of the words of the corpus are kept
     """
 
     system: str
@@ -45,10 +50,10 @@ class DependencyOptions:
 def preprocess_dependency(
     splits: dict[str, str | os.PathLike], dest: str | os.PathLike, options: DependencyOptions
 ) -> dict[str, dict[str, int]]:
-    """Writes the files of each split (`train` is needed, `valid` and `test` may be there) into `dest`.
+    """Write the files of each split into `dest`. `train` is needed; `valid` and `test` are optional.
 
-    Returns for each split how many sentences were written and how many skipped as non-projective.
-    Raises `InputError` and leaves `dest` as it was where an input is malformed.
+    Return for each split how many sentences were written and how many were skipped as non-projective. For a
+    malformed input, raises `InputError` and leaves `dest` as it was.
     """
     make_system(options.system)
     treebanks = {split: _read(path) for split, path in splits.items()}
@@ -100,7 +105,7 @@ def _columns(train: list[Sentence], options: DependencyOptions, path: str | os.P
 
 
 def _rules(train: list[Sentence], options: DependencyOptions) -> dict[tuple[str, str], str]:
-    """The rules of forms, with their tags, that have one lemma throughout."""
+    """Return the lemma rules of the forms, with their tags, that have one lemma throughout."""
     found: dict[tuple[str, str], set[str]] = {}
     for sentence in train:
         for row in sentence.words:
@@ -140,7 +145,7 @@ def _write_split(
 def _derivations(
     sentences: list[Sentence], config: ParserConfig, options: DependencyOptions, split: str
 ) -> Iterator[tuple[Sentence, list[str] | None]]:
-    """Each sentence with its action tokens, None for a tree that the system can't build."""
+    """Yield each sentence with its action tokens, None for a tree that the system can't build."""
     system = config.transition_system()
     for sentence in progress(sentences, f"{split} oracle"):
         tree = sentence.tree()

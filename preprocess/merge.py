@@ -1,4 +1,7 @@
-"""Several AMR banks as one: the LDC's releases give each split as a folder with a file for each source."""
+"""The merger of several AMR banks into one.
+
+The releases of the LDC give each split as a folder with a file for each source.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,9 @@ SUFFIXES = (".txt", ".amr")
 
 
 def bank_files(folder: str | os.PathLike) -> list[Path]:
-    """The banks of a folder, `.txt` and `.amr`, in the order of their names; hidden files and folders aside.
+    """Return the banks of a folder, `.txt` and `.amr`, in the order of their names, without hidden files and folders.
 
-    Raises `InputError` where there are none.
+    Raises `InputError` for a folder without banks.
     """
     if not Path(folder).is_dir():
         raise input_error("is not a folder: name the folder that holds the files of one split", folder)
@@ -34,9 +37,11 @@ def bank_files(folder: str | os.PathLike) -> list[Path]:
 
 
 def merge_banks(paths: Iterable[str | os.PathLike], problems: Problems = None) -> Iterator[AmrEntry]:
-    """Yields the entries of all files in order, headers left out.
+    """Yield the entries of all files in order, without headers.
 
-    problems: see `banks`. Raises `InputError` for an id that came before, and for a file without entries.
+    Raises `InputError` for an id that came before, and for a file without entries.
+
+    problems: see `banks`
     """
     seen_at: dict[str, str] = {}
     for path in paths:

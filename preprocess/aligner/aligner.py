@@ -1,4 +1,4 @@
-"""Rules, EM and neighbours together: a token for every node of a corpus."""
+"""The aligner: rules, EM and neighbours together find a token for every node of a corpus."""
 
 from __future__ import annotations
 
@@ -18,27 +18,29 @@ from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.text.tokens import tokenise
 
-_SURE = 0.7  # a node with a candidate as good as this teaches EM nothing
+_SURE = 0.7  # EM neither learns from nor changes a node with a candidate of at least this score
 _TAKEN_WEIGHT, _FUNCTION_WEIGHT = 0.15, 0.3
 _EM_SCORE, _FUNCTION_SCORE = 0.75, 0.5
 _CHUNK = 64
-MOST = 1_000  # words, nodes or edges of an entry: four times as many as the longest of the open corpora has
+MOST = 1_000  # words, nodes or edges of an entry; four times as many as the longest entry of the open corpora has
 
 
 def entry_tokens(entry: AmrEntry) -> list[str]:
-    """The tokens that alignments count: `# ::tok`, or else the sentence by spaCy's rules for English; by white
-    space if the entry has alignments, which then count that.
+    """Return the tokens that alignments count: `# ::tok`, or else the tokens of the sentence.
 
-    Raises `InputError` where the entry has neither `# ::snt` nor `# ::tok`.
+    The sentence is split at white space if the entry has alignments, because they count such tokens. Otherwise it is
+    split by spaCy's rules for English. Raises `InputError` for an entry that has neither `# ::snt` nor `# ::tok`.
     """
     return entry.tokens or (entry.text.split() if any(entry.alignments) else tokenise(entry.text))
 
 
 def with_sentences(bank: Iterable[AmrEntry], problems: list[InputError] | None) -> list[AmrEntry]:
-    """The entries of a bank that have a sentence and can be aligned (see `check_size`), each with its words
-    (`entry_tokens`) as `metadata["tok"]`.
+    """Return the entries of a bank that have a sentence and can be aligned (see `check_size`).
 
-    problems: where given, what is wrong with the others is appended to it; else it is raised as `InputError`.
+    Each entry has its words (`entry_tokens`) as `metadata["tok"]`. Raises `InputError` for another entry if `problems`
+    is None.
+
+    problems: a list that takes the errors of the other entries
     """
     entries = []
     for entry in bank:
@@ -60,8 +62,11 @@ def _tokenised(entry: AmrEntry) -> AmrEntry:
 
 
 def check_size(entry: AmrEntry) -> None:
-    """Raises `InputError` for an entry that is too large: the work grows with the product of words, nodes and edges.
-    The parts of `New York` and `back-up` count as words and nodes of their own."""
+    """Raise `InputError` for an entry that is too large.
+
+    The work grows with the product of words, nodes and edges. Each part of `New York` and of `back-up` counts as a
+    word or a node.
+    """
     if entry.graph is None:
         return
     sizes = {
@@ -84,11 +89,13 @@ def align_corpus(
     table: WordConceptTable | None = None,
     processes: int = 1,
 ) -> list[AmrEntry]:
-    """The entries with at least one token for every node, and those tokens as `metadata["tok"]`; entries without
-    a graph stay as they are.
+    """Return the entries with at least one token for every node, and with their words as `metadata["tok"]`.
 
-    keep: alignments that an entry has stay, and only the other nodes get tokens. table: word–concept strengths,
-    by default those that EM learns from these entries. processes: how many share the work; the result is the same.
+    Entries without a graph stay as they are.
+
+    keep: True to keep the alignments of an entry, so that only the other nodes get tokens
+    table: word–concept strengths; by default, EM learns them from these entries
+    processes: how many processes share the work, which does not change the result
     """
     return list(aligned(entries, train_table(entries) if table is None else table, keep, processes))
 
@@ -96,14 +103,16 @@ def align_corpus(
 def aligned(
     entries: Sequence[AmrEntry], table: WordConceptTable, keep: bool = True, processes: int = 1
 ) -> Iterator[AmrEntry]:
-    """What `align_corpus` returns, one by one."""
+    """Yield one by one the entries that `align_corpus` returns."""
     align = partial(align_entry, table=table, keep=keep)
     return in_parallel(align, entries, processes, _CHUNK)
 
 
 def align_entry(entry: AmrEntry, table: WordConceptTable | None = None, keep: bool = True) -> AmrEntry:
-    """One entry with at least one token for every node; see `align_corpus`. Without a table: no EM. Raises `InputError`
-    for an entry that is too large, see `check_size`."""
+    """Return one entry with at least one token for every node; see `align_corpus`. Without a table, EM is not used.
+
+    Raises `InputError` for an entry that is too large, see `check_size`.
+    """
     if entry.graph is None:
         return entry
     entry = _tokenised(entry)
@@ -114,7 +123,7 @@ def align_entry(entry: AmrEntry, table: WordConceptTable | None = None, keep: bo
 
 
 def train_table(entries: Sequence[AmrEntry]) -> WordConceptTable:
-    """Word–concept strengths that EM learns from the nodes of entries that rules leave open."""
+    """Return the word–concept strengths that EM learns from the nodes of entries that rules leave open."""
     seen = (observation for entry in entries if entry.graph is not None for observation in _observations(entry))
     return WordConceptTable.train(seen)
 
@@ -150,7 +159,7 @@ def _align(graph: AmrGraph, words: Words, table: WordConceptTable | None, given:
 
 
 def _with_table(graph, node: int, options: list[Candidate], words: Words, table: WordConceptTable) -> list[Candidate]:
-    """The candidates of a node with those that EM adds or makes likelier."""
+    """Return the candidates of a node, with candidates that EM adds or makes likelier."""
     if node in graph.constants or (options and options[0].score >= _SURE):
         return options
     posterior = table.posterior(without_sense(graph.labels[node]), words.lemmas)
@@ -163,7 +172,7 @@ def _with_table(graph, node: int, options: list[Candidate], words: Words, table:
 
 
 def _span_strings(names: Names, spans: dict[int, Span]) -> None:
-    """Gives each string of a name its part of the span of the name."""
+    """Give each string of a name its part of the span of the name."""
     for name, strings in names.strings.items():
         whole = spans.get(name)
         if whole is None:

@@ -1,7 +1,7 @@
 """Word–concept probabilities by expectation maximisation.
 
-Source: IBM Model 1 (Brown et al. 1993), used for AMR by Pourdamghani et al. 2014; both directions are kept and
-multiplied, so that a rare word does not draw every concept to it.
+Source: IBM Model 1 (Brown et al. 1993), used for AMR by Pourdamghani et al. 2014. The probabilities of both
+directions are multiplied, so that a rare word does not draw every concept to itself.
 """
 
 from __future__ import annotations
@@ -19,7 +19,12 @@ _LEAST = 0.02
 
 @dataclass(frozen=True)
 class Observation:
-    """One node that rules leave open: its concept, the words that may express it, and a weight for each."""
+    """A node that rules leave open.
+
+    concept: the concept of the node
+    words: the words that may express the concept
+    weights: the weight of each word
+    """
 
     concept: str
     words: Sequence[str]
@@ -28,20 +33,28 @@ class Observation:
 
 @dataclass(frozen=True)
 class WordConceptTable:
-    """strengths: concept → word → 0 … 1."""
+    """The strengths of the links between words and concepts.
+
+    strengths: concept → word → 0 … 1
+    """
 
     strengths: dict[str, dict[str, float]]
 
     @classmethod
     def train(cls, observations: Iterable[Observation]) -> WordConceptTable:
-        """Learns from nodes and the words of their sentences; the order of observations does not matter much, and
-        the same observations give the same table."""
+        """Return the table that is learned from nodes and the words of their sentences.
+
+        The same observations give the same table. The order of observations does not matter much.
+        """
         pairs = _Pairs(observations)
         return cls(pairs.strengths() if len(pairs.group) else {})
 
     def posterior(self, concept: str, words: Sequence[str]) -> list[float]:
-        """How likely each word is to express a concept, given that it stands in a sentence of these words; what
-        is missing to 1 is left to no word."""
+        """Return the probability of each word to express a concept, given that the concept is in a sentence of these
+        words.
+
+        The rest to 1 is the probability that no word expresses the concept.
+        """
         strengths = self.strengths.get(concept)
         if not strengths:
             return [0.0] * len(words)
@@ -51,7 +64,12 @@ class WordConceptTable:
 
 
 class _Pairs:
-    """All (concept, word) pairs of a corpus as flat arrays: group is the observation, pair the distinct pair."""
+    """All (concept, word) pairs of a corpus as flat arrays.
+
+    group: the observation of each pair
+    weight: the weight of each pair
+    pair: the number of the distinct pair
+    """
 
     def __init__(self, observations: Iterable[Observation]) -> None:
         self.concepts: dict[str, int] = {}
@@ -70,7 +88,7 @@ class _Pairs:
         self.concept_of, self.word_of = np.divmod(self.codes, max(1, len(self.words)))
 
     def counts(self) -> np.ndarray:
-        """The expected count of each distinct pair after the last iteration."""
+        """Return the expected count of each distinct pair after the last iteration."""
         probability = np.ones(len(self.codes))
         for _ in range(_ITERATIONS):
             share = probability[self.pair] * self.weight

@@ -1,6 +1,6 @@
-"""Scores of alignments against gold ones.
+"""Scores of alignments against gold alignments.
 
-Source: Blodgett and Schneider 2021 (LEAMR), whose gold files these are.
+Source: Blodgett and Schneider 2021 (LEAMR), who published the gold files.
 """
 
 from __future__ import annotations
@@ -17,15 +17,19 @@ Gold = dict[str, dict[str, frozenset[int]]]  # entry id → node path → tokens
 
 
 class AlignmentScore(NamedTuple):
-    """Counts of nodes. gold: those that the gold layer aligns. exact: of these, with the same tokens. overlap: with
-    a token in common. Since each of them has tokens in both, precision, recall and F1 are one number."""
+    """Numbers of nodes. Each node of `gold` has tokens in both alignments, so that precision, recall and F1 are equal.
+
+    gold: the nodes that the gold layer aligns
+    exact: the nodes of `gold` with the same tokens
+    overlap: the nodes of `gold` with a token in common
+    """
 
     gold: int
     exact: int
     overlap: int
 
     def figures(self) -> dict[str, float]:
-        """F1 in per cent."""
+        """Return F1 in percent."""
         return {"exact_f1": _percent(self.exact, self.gold), "overlap_f1": _percent(self.overlap, self.gold)}
 
 
@@ -34,9 +38,11 @@ def _percent(part: int, whole: int) -> float:
 
 
 def read_gold(path: str | os.PathLike, kinds: Iterable[str] = ("subgraph", "dupl-subgraph")) -> Gold:
-    """The subgraph layer of LEAMR's JSON file. Tokens count from 0 over the words of `# ::snt`.
+    """Return the subgraph layer of LEAMR's JSON file. Tokens count from 0 over the words of `# ::snt`.
 
-    kinds: the types of alignment to read. Raises `InputError` for another file.
+    Raises `InputError` for a file in another format.
+
+    kinds: the types of alignment to read
     """
     gold: Gold = {}
     try:
@@ -53,7 +59,10 @@ def read_gold(path: str | os.PathLike, kinds: Iterable[str] = ("subgraph", "dupl
 
 
 def score(entries: Iterable[AmrEntry], gold: Gold) -> AlignmentScore:
-    """How the alignments of entries agree with gold ones. Raises `InputError` for a gold node that isn't there."""
+    """Return the agreement of the alignments of entries with gold alignments.
+
+    Raises `InputError` for a gold node that the graph does not have.
+    """
     total = exact = overlap = 0
     for entry in entries:
         if entry.id not in gold:

@@ -1,4 +1,5 @@
-"""Tokens for the nodes that no word expresses: those of the neighbour in the graph that fits best."""
+"""Tokens for the nodes that no word expresses. Such a node gets the tokens of the neighbour in the graph that fits
+best."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from transition_parser.graphs.amr import AmrGraph
 
 
 def complete(graph: AmrGraph, words: Words, given: dict[int, Span]) -> list[Span]:
-    """The span of every node, given those of some. The graph need not be connected."""
+    """Return the span of every node, given the spans of some nodes. The graph need not be connected."""
     around = Around(graph)
     spans = dict(given)
     for node in range(len(graph)):
@@ -25,8 +26,11 @@ def complete(graph: AmrGraph, words: Words, given: dict[int, Span]) -> list[Span
 
 
 def _spread(around: Around, words: Words, spans: dict[int, Span]) -> None:
-    """Gives all nodes without tokens those of neighbours, in rounds: by the table while that gives some, then by any
-    edge. After the first round of each kind only the neighbours of nodes that got tokens in the last one can."""
+    """Give every node without tokens the tokens of a neighbour.
+
+    The search goes in rounds: by the table as long as the table gives some tokens, then by any edge. After the first
+        round of each kind, only neighbours of nodes that got tokens in the previous round can get some.
+    """
     everything = range(len(around.graph))
     looked_at, strict = set(everything) - spans.keys(), True
     while len(spans) < len(everything):
@@ -42,14 +46,17 @@ def _spread(around: Around, words: Words, spans: dict[int, Span]) -> None:
 
 
 def is_lexical(graph: AmrGraph, node: int) -> bool:
-    """True for a concept that some word of its own is likely to express."""
+    """Return True for a concept that a word of its own is likely to express."""
     label = graph.labels[node]
     keys = (label, without_sense(label), label.rpartition("-")[2])
     return node not in graph.constants and not any(key in NEIGHBOURS or key in CONCEPT_WORDS for key in keys)
 
 
 def _from_neighbours(around: Around, node: int, spans: dict[int, Span], strict: bool) -> Span | None:
-    """The tokens of the best neighbour. strict: only of those that the table names, in the order of the table."""
+    """Return the tokens of the best neighbour, None if no neighbour fits.
+
+    strict: True to consider only neighbours that the table names, in the order of the table
+    """
     for pattern in _patterns(around, node):
         for other in _matching(around, node, pattern):
             if other in spans:
@@ -71,19 +78,19 @@ def _patterns(around: Around, node: int) -> list[str]:
 def _matching(around: Around, node: int, pattern: str) -> Iterator[int]:
     role = pattern[1:]
     edges = around.out[node]
-    if pattern[0] == "<":  # written below the node first: a role ending in -of makes a noun of a verb
+    if pattern[0] == "<":  # first sources written below the node: a role ending in -of makes a noun of a verb
         edges = sorted(around.into[node], key=lambda edge: edge[1] < node)
     yield from (other for name, other in edges if role in ("*", name))
 
 
 def _sentence_end(around: Around, node: int, words: Words, spans: dict[int, Span]) -> Span | None:
-    """The mark that ends the first of several sentences."""
+    """Return the mark that ends the first of several sentences."""
     ends = [token for token in range(len(words)) if words.forms[token] in SENTENCE_END]
     return (ends[0],) if ends else None
 
 
 def _between(around: Around, node: int, words: Words, spans: dict[int, Span]) -> Span | None:
-    """A mark between the last two parts that are joined."""
+    """Return a mark between the last two parts of a conjunction."""
     parts = [spans[other] for role, other in around.out[node] if role.startswith("op") and other in spans]
     taken = {token for tokens in spans.values() for token in tokens}
     for left, right in zip(parts[-2::-1], parts[:0:-1], strict=True):
@@ -97,8 +104,10 @@ _PUNCTUATED = {"multi-sentence": _sentence_end, "and": _between, "or": _between}
 
 
 def _last_resort(words: Words, spans: dict[int, Span]) -> Span:
-    """The first token that is neither a function word nor taken; where there is none, the first content word, or else
-    the first token."""
+    """Return the first token that is neither a function word nor taken.
+
+    If there is none, return the first content word, or else the first token.
+    """
     taken = {token for tokens in spans.values() for token in tokens}
     free = [token for token in range(len(words)) if not words.function[token] and token not in taken]
     content = [token for token in range(len(words)) if not words.function[token]]

@@ -1,4 +1,4 @@
-"""Words of English that no rule of spelling relates: derivations, demonyms, numbers, affixes; as data."""
+"""English words that no spelling rule relates (derivations, demonyms), and number words and affixes, as data."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ IRREGULAR_DERIVATIONS: Mapping[str, str] = {
     "wound": "injury", "write": "writing", "year": "annual", "yes": "yeah", "young": "youth",
 }  # fmt: skip
 
-# names of countries, regions and religions, and what is said of them where no common beginning shows it
+# names of countries, regions and religions, with derived words that do not share their beginning
 DEMONYMS: Mapping[str, str] = {
     "afghanistan": "afghan", "britain": "british brit brits briton uk", "buddhism": "buddhist",
     "catholicism": "catholic", "china": "chinese", "christianity": "christian", "cyprus": "cypriot",
@@ -115,7 +115,7 @@ AGENT_SUFFIXES = tuple(
     "ysts".split()
 )
 
-# suffixes of derivation, longest first; a stem is what is left, without its final e, y or i
+# suffixes of derivation, longest first; a stem is a word without a suffix and without a final e, y or i
 SUFFIXES = tuple(
     sorted(
         (

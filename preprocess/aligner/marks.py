@@ -1,4 +1,4 @@
-"""Alignments written into the text of a bank, which otherwise stays as it was."""
+"""Alignments written into the text of a bank. The rest of the text stays."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ _TOK = re.compile(r"\s*#\s*::tok\s*$")
 _SNT = re.compile(r"\s*#.*\s::snt(\s|$)")
 _LISTED = re.compile(r"\s*#+\s*::(alignments|node)(\s|$)")
 _FIELD = re.compile(r"\s::alignments\s.*?(?=\s::|$)")
-_Edit = tuple[int, int, int, str]  # line, first character, end, new text
+_Edit = tuple[int, int, int, str]  # line, first character, the character after the last, new text
 
 
 def marked(block: Sequence[str], entry: AmrEntry, style: str = "isi", relist: bool = False) -> list[str]:
-    """The lines of an entry with its alignments.
+    """Return the lines of an entry with its alignments.
 
-    block: the lines as they were. entry: with the new alignments and the tokens they count (`::tok`). style: `isi`
-    (`~e.5`), `plain` (`~5`) or `jamr` (`# ::alignments`, `# ::node`). relist: what else told of alignments
-    (`# ::alignments`, marks of roles) goes; JAMR's style always does that.
+    block: the lines as they were
+    entry: the entry with the new alignments, and with the tokens that they count (`::tok`)
+    style: `isi` (`~e.5`), `plain` (`~5`) or `jamr` (`# ::alignments`, `# ::node`)
+    relist: True to delete other notes of alignments (`# ::alignments`, marks of roles); JAMR's style always deletes
+        them
     """
     relist = relist or style == "jamr"
     graph = iter(_graph_lines(entry, style, relist))
@@ -53,7 +55,8 @@ def _graph_lines(entry: AmrEntry, style: str, relist: bool) -> list[str]:
 
 
 def _edits(lines: list[str], entry: AmrEntry, style: str, relist: bool) -> Iterator[_Edit]:
-    """What to change in the lines of a graph: a mark after each node, and the old marks."""
+    """Yield the changes in the lines of a graph: a mark after each node, and the removal or rewriting of the old
+    marks."""
     tokens_of_node = dict(zip(entry.paths, entry.alignments, strict=True))
     for (token, path), (after, _) in pairwise([*_with_paths(tokens_of(lines)), (None, None)]):
         has_mark = after is not None and after.kind == "ALIGNMENT"
@@ -78,8 +81,12 @@ def _mark(tokens: Span, style: str) -> str:
 
 
 def _with_paths(tokens: Iterator[Token]) -> Iterator[tuple[Token, str | None]]:
-    """Each token with the path of the node that it may be the concept or the constant of, else None."""
-    opened: list[tuple[str, int]] = []  # path of a node and its branches so far
+    """Yield each token with a path.
+
+    A concept or a constant has the path of its node. A variable after a role has the path of its branch. Other
+    tokens have None.
+    """
+    opened: list[tuple[str, int]] = []  # the path of each open node, and its number of branches so far
     before = ""
     for token in tokens:
         path = None

@@ -1,4 +1,4 @@
-"""How alike a concept and a word are: lemmas, spelling, derivation, compounds, misspellings."""
+"""Similarity of a concept and a word by lemmas, spelling, derivation, compounds and misspellings."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _SHORTEST_STEM = 3
 
 @lru_cache(maxsize=1 << 18)
 def similarity(concept: str, form: str, lemma: str) -> float:
-    """0 … 1 for a concept without its sense (`describe`) and a lower-cased word with its lemma.
+    """Return the similarity, 0 … 1, of a concept without its sense (`describe`) and a lower-cased word with its lemma.
 
-    1 is the same lemma, 0.8 the same stem, below 0.7 a guess from the letters.
+    1 is the same lemma, 0.8 the same stem, and a value below 0.7 a guess from the letters.
     """
     if concept in (lemma, form):
         return SAME
@@ -37,7 +37,7 @@ def similarity(concept: str, form: str, lemma: str) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def stems(word: str) -> frozenset[str]:
-    """What is left of a word without up to two suffixes of derivation.
+    """Return the stems of a word: the parts that remain without up to two suffixes of derivation.
 
     >>> sorted(stems("gestation") & stems("gestate"))
     ['gest', 'gestat']
@@ -56,14 +56,14 @@ def stems(word: str) -> frozenset[str]:
 
 
 def negated(concept: str, form: str) -> bool:
-    """True if a word is the negation of a concept: unhappy, impossible, useless."""
+    """Return True if a word is the negation of a concept: unhappy, impossible, useless."""
     if form.endswith("less") and similarity(concept, form[:-4], form[:-4]) >= DERIVED:
         return True
     return _without_prefix(concept, form, form) > 0
 
 
 def related(concept: str, form: str) -> bool:
-    """True for a pair of the table of irregular derivations."""
+    """Return True for a pair of the table of irregular derivations."""
     return form in _irregular().get(concept, ())
 
 
@@ -74,7 +74,7 @@ def _irregular() -> dict[str, frozenset[str]]:
 
 @lru_cache(maxsize=1 << 16)
 def _spelling(word: str) -> str:
-    """One spelling for British and American."""
+    """Return one spelling for British and American English."""
     if len(word) < 4:
         return word
     for british, american in _VARIANTS:
@@ -101,7 +101,7 @@ def _without_prefix(concept: str, form: str, lemma: str) -> float:
 
 
 def _letters(concept: str, word: str) -> float:
-    """A guess from the letters alone."""
+    """Return a guess of the similarity from the letters alone."""
     shorter, longer = sorted((len(concept), len(word)))
     common = 0
     while common < shorter and concept[common] == word[common]:
@@ -122,7 +122,7 @@ def _letters(concept: str, word: str) -> float:
 
 
 def _one_edit(one: str, other: str) -> bool:
-    """True if one letter is replaced, added or left out, or two neighbours are swapped."""
+    """Return True if one letter is replaced, added or left out, or two neighbouring letters are swapped."""
     start = 0
     while start < min(len(one), len(other)) and one[start] == other[start]:
         start += 1
@@ -136,7 +136,7 @@ _SENSE = re.compile(r"-\d+$")
 
 
 def without_sense(label: str) -> str:
-    """The concept without the number of its sense, in lower case.
+    """Return the concept without the number of its sense, in lower case.
 
     >>> without_sense("back-up-06")
     'back-up'

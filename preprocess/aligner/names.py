@@ -1,4 +1,4 @@
-"""Where the strings of a name stand in a sentence."""
+"""The search for the strings of a name in a sentence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from preprocess.aligner.words import Span, Words, span
 
 
 def unquoted(label: str) -> str:
-    """The text of a string constant.
+    """Return the text of a string constant.
 
     >>> unquoted('"New"')
     'New'
@@ -20,10 +20,10 @@ def unquoted(label: str) -> str:
 
 
 def name_spans(strings: Sequence[str], words: Words) -> list[tuple[float, list[Span]]]:
-    """(score, the span of each string) of each way in which a name may be expressed, best rule first.
+    """Return the ways in which a name may be expressed, each as (score, the span of each string).
 
-    Rules: the same words; the same letters when joined (`B @-@ Raf`); the initials; a demonym; a common beginning;
-    some of the strings; a token that holds the name.
+    The ways come from the first of these rules that finds any: the same words; the same letters when joined (`B @-@
+        Raf`); the initials; a demonym; a common beginning; some of the strings; a token that holds the name.
     """
     for rule in (_in_order, _joined, _initials, _demonym, _beginnings, _some_strings, _inside):
         matches = rule([string.lower() for string in strings], words)
@@ -68,8 +68,8 @@ def _letters_outside_tags(form: str) -> str:
 
 
 def _share(strings: list[str], letters: list[str], first: int, last: int) -> list[Span]:
-    """The tokens of a stretch whose letters overlap those of each string."""
-    ends = [0]  # of the letters of the tokens before, and of each token
+    """Return for each string the tokens of a stretch whose letters overlap the letters of the string."""
+    ends = [0]  # how many letters of the stretch come before each token, and how many the stretch has
     for token in range(first, last + 1):
         ends.append(ends[-1] + len(letters[token]))
     shares, start = [], 0
@@ -100,7 +100,8 @@ def _demonym(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]
 
 
 def _beginnings(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
-    """Germany – German, Olympics – Olympic: each string shares most of its letters with one of a run of tokens."""
+    """Return runs of tokens in which each token shares most of its letters with a string: Germany – German, Olympics –
+    Olympic."""
     size, matches = len(strings), []
     for first in range(len(words) - size + 1):
         forms = words.forms[first : first + size]
@@ -119,8 +120,10 @@ def _alike(string: str, form: str) -> bool:
 
 
 def _some_strings(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
-    """Spans of the longest run of the strings, by `_in_order` or else `_beginnings`; the others share its tokens. A
-    run has a string of three letters or more. Each span comes once, with the first run found there and the best score.
+    """Return the spans of the longest run of the strings, by `_in_order` or else by `_beginnings`.
+
+    The strings outside the run share its tokens. A run has a string of three letters or more. Each span comes once,
+    with the first run that is found there and with the best score.
     """
     alike = _runs(strings, words.forms, _alike)
     least = _least_sizes(strings)
@@ -141,8 +144,10 @@ def _some_strings(strings: list[str], words: Words) -> list[tuple[float, list[Sp
 
 
 def _runs(strings: list[str], forms: Sequence[str], same: Callable[[str, str], bool]) -> list[list[int]]:
-    """For each string and token, how many strings, this one the last, are the same as the tokens that end there; one
-    less than there are strings at the most."""
+    """Return for each string and token the length of the run of strings that ends with them.
+
+    In a run, each string is the same as its token. A length is at most one less than the number of strings.
+    """
     rows: list[list[int]] = []
     before = [0] * len(forms)
     for string in strings:
@@ -153,7 +158,7 @@ def _runs(strings: list[str], forms: Sequence[str], same: Callable[[str, str], b
 
 
 def _least_sizes(strings: list[str]) -> list[int]:
-    """For each string how many strings a run that ends there must have, to hold one of three letters or more."""
+    """Return for each string the least size of a run that ends there and has a string of three letters or more."""
     sizes, size = [], len(strings)
     for string in strings:
         size = 1 if len(string) > 2 else size + 1
@@ -162,13 +167,19 @@ def _least_sizes(strings: list[str]) -> list[int]:
 
 
 def _spread(first: int, start: int, size: int, count: int) -> list[Span]:
-    """The spans of `count` strings, where `size` of them, from string `start` on, stand from token `first` on."""
+    """Return the spans of all strings of a name.
+
+    first: the token at which the run begins
+    start: the string at which the run begins
+    size: how many strings the run has
+    count: how many strings the name has
+    """
     whole = span(first, first + size - 1)
     return [whole] * start + [(first + i,) for i in range(size)] + [whole] * (count - start - size)
 
 
 def _inside(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
-    """tyrosine in phosphotyrosine."""
+    """Return the tokens that hold the name, such as `tyrosine` in `phosphotyrosine`."""
     wanted = _letters("".join(strings))
     return [
         (0.6, [(token,)] * len(strings))

@@ -16,7 +16,7 @@ _HALVES = {"a.m.": 0, "am": 0, "a.m": 0, "p.m.": 12, "pm": 12, "p.m": 12, "o'clo
 
 
 def numbers(words: Words) -> list[tuple[float, Span]]:
-    """(value, span) of each number, longer spans first at each token: `six`, `1 million`, `twenty @-@ five`."""
+    """Return (value, span) of each number, longer spans first at each token: `six`, `1 million`, `twenty @-@ five`."""
     values: list[tuple[float, Span]] = []
     for first in range(len(words)):
         runs = list(_runs(words, first))
@@ -25,7 +25,7 @@ def numbers(words: Words) -> list[tuple[float, Span]]:
 
 
 def _runs(words: Words, first: int) -> Iterator[tuple[float, Span]]:
-    """Each number that begins at a token, shorter ones first."""
+    """Yield each number that begins at a token, shorter ones first."""
     total, group, opened = 0.0, None, False
     for token in range(first, min(first + 8, len(words))):
         form = words.forms[token]
@@ -47,7 +47,7 @@ def _runs(words: Words, first: int) -> Iterator[tuple[float, Span]]:
 
 
 def _simple(form: str) -> tuple[float | None, float | None]:
-    """(the value, the scale) of one word, None where it has none."""
+    """Return (value, scale) of one word, None for each that the word does not have."""
     match = _DIGITS.match(form)
     if match and match.end() == len(form):
         return float(form.replace(",", "")), None
@@ -63,7 +63,7 @@ def _simple(form: str) -> tuple[float | None, float | None]:
 
 
 def ordinal(form: str) -> int | None:
-    """The value of `first`, `21st`, `last` (-1)."""
+    """Return the value of `first`, `21st` or `last` (-1), None for a word that is not an ordinal."""
     match = _ORDINAL_DIGITS.fullmatch(form)
     if match:
         return int(match[1])
@@ -76,7 +76,7 @@ def ordinal(form: str) -> int | None:
 
 
 def month(form: str) -> int | None:
-    """The number of a month's name."""
+    """Return the number of a month, given its name; None for another word."""
     form = form.rstrip(".")
     for names in MONTHS:
         if form in names:
@@ -85,7 +85,7 @@ def month(form: str) -> int | None:
 
 
 def date_parts(form: str) -> frozenset[int]:
-    """The numbers in a token that is a date: 2012-06-07, 7/6/2012, 20120607, '12, 1990s."""
+    """Return the numbers in a token that is a date: 2012-06-07, 7/6/2012, 20120607, '12, 1990s."""
     if form.isdecimal() and len(form) in (6, 8):
         year = int(form[:-4])
         return frozenset({year, year + 2000, year + 1900, int(form[-4:-2]), int(form[-2:])})
@@ -95,7 +95,7 @@ def date_parts(form: str) -> frozenset[int]:
 
 
 def times_of_day(words: Words) -> Iterator[tuple[tuple[int, int], Span]]:
-    """((hour, minute), span) of each time of day: `four o'clock in the afternoon`, `4:30 pm`, `noon`."""
+    """Yield ((hour, minute), span) of each time of day: `four o'clock in the afternoon`, `4:30 pm`, `noon`."""
     for token, form in enumerate(words.forms):
         if form in ("noon", "midday"):
             yield (12, 0), (token,)
@@ -114,7 +114,7 @@ def times_of_day(words: Words) -> Iterator[tuple[tuple[int, int], Span]]:
 
 
 def _half(words: Words, token: int, written: str | None) -> tuple[int, int | None]:
-    """(the last token of a time, 0 for a.m., 12 for p.m., None if open)."""
+    """Return the last token of a time, and the half of the day: 0 for a.m., 12 for p.m., None if it is open."""
     last, half = token, _HALVES.get(written or "")
     if token + 1 < len(words) and words.forms[token + 1] in _HALVES:
         last, half = token + 1, _HALVES[words.forms[token + 1]]

@@ -1,4 +1,4 @@
-"""Which tokens may express a node, and how likely, by what is known of English and of AMR."""
+"""Rules that find the tokens that may express a node, with a score, from knowledge of English and of AMR."""
 
 from __future__ import annotations
 
@@ -14,21 +14,28 @@ from preprocess.aligner.tables import CONCEPT_WORDS, CONSTANT_WORDS, NOMINALS, Q
 from preprocess.aligner.words import Span, Words, span
 from transition_parser.graphs.amr import AmrGraph, is_number, named
 
-NOMINAL = 0.55  # a verb's noun for what the verb acts on: result – thing :ARG2-of result-01
-STRONG, WEAK = 0.9, 0.45  # words of the tables, before and after the bar
-_LEAST = 0.3  # what is less alike is not a candidate
+NOMINAL = 0.55  # the noun of a verb for the thing that the verb acts on: result – thing :ARG2-of result-01
+STRONG, WEAK = 0.9, 0.45  # words of the tables before and after the bar
+_LEAST = 0.3  # a word that is less similar to the concept is not a candidate
 _DATE_ROLES = frozenset({"year", "year2", "month", "day", "decade", "century", "quarter"})
 
 
 class Candidate(NamedTuple):
-    """tokens: where a node may stand. score: 0 … 1."""
+    """A candidate for a node.
+
+    tokens: the tokens that may express the node
+    score: 0 … 1
+    """
 
     tokens: Span
     score: float
 
 
 class Around:
-    """The edges of a graph by node. out, into: (role, other end) of the edges that leave and reach a node."""
+    """The edges of a graph by node.
+
+    out, into: for each node (role, other end) of the edges that leave it, and of the edges that reach it
+    """
 
     def __init__(self, graph: AmrGraph) -> None:
         self.graph = graph
@@ -39,13 +46,17 @@ class Around:
             self.into[target].append((role, source))
 
     def lemma(self, node: int) -> str:
-        """The concept of a node without its sense."""
+        """Return the concept of a node without its sense."""
         return without_sense(self.graph.labels[node])
 
 
 class Names(NamedTuple):
-    """The names of a graph. parts: (name node, its span) → the span of each of its strings. strings: name node →
-    its constants. entity: named node → name node."""
+    """The names of a graph.
+
+    parts: (name node, its span) → the span of each of its strings
+    strings: name node → its constants
+    entity: named node → name node
+    """
 
     parts: dict[tuple[int, Span], list[Span]]
     strings: dict[int, tuple[int, ...]]
@@ -53,7 +64,7 @@ class Names(NamedTuple):
 
 
 def candidates(graph: AmrGraph, words: Words) -> tuple[list[list[Candidate]], Names]:
-    """The candidates of each node, best first, and the names. The strings of names have none of their own."""
+    """Return the candidates of each node, best first, and the names. The strings of names have no candidates."""
     around = Around(graph)
     names = Names({}, {}, {})
     options: list[list[Candidate]] = [[] for _ in graph.labels]
@@ -66,14 +77,14 @@ def candidates(graph: AmrGraph, words: Words) -> tuple[list[list[Candidate]], Na
         if node in graph.constants:
             options[node] += _constant(around, node, words, counts)
         else:
-            # in New York City the word City does not express the node `city`
+            # a word inside the name does not express the node: in New York City, City does not express `city`
             inside = {token for tokens, _ in options[node] for token in tokens}
             options[node] += (c for c in _concept(around, node, words) if inside.isdisjoint(c.tokens))
     return [_best(each) for each in options], names
 
 
 def _best(options: list[Candidate]) -> list[Candidate]:
-    """One candidate for each span, best first."""
+    """Return one candidate for each span, best first."""
     best: dict[Span, Candidate] = {}
     for option in options:
         before = best.setdefault(option.tokens, option)
@@ -182,7 +193,10 @@ def _alike(lemma: str, words: Words) -> list[float]:
 
 
 def _several_words(lemma: str, words: Words) -> Iterator[Candidate]:
-    """`at-last`, `back-up-06`, `break-down-12` (breakdown), `growth-factor`; or a part of it."""
+    """Yield words for a concept of several parts, or for a part of it.
+
+    Examples are `at-last`, `back-up-06`, `break-down-12` (breakdown) and `growth-factor`.
+    """
     parts = [part for part in lemma.split("-") if part]
     joined = "".join(parts)
     size = len(parts)
@@ -213,7 +227,10 @@ def _question_words(around: Around, node: int, words: Words) -> Iterator[Candida
 
 
 def _nominalised(around: Around, node: int, words: Words) -> Iterator[Candidate]:
-    """teacher – person :ARG0-of teach-01, and lamplighter, employee, president – have-org-role-91."""
+    """Yield nouns for a person or a thing that takes part in an action or has a role.
+
+    Examples are teacher (person :ARG0-of teach-01), lamplighter, employee, and president (have-org-role-91).
+    """
     for role, source in around.into[node]:
         if not role.startswith("ARG"):
             continue
@@ -221,7 +238,7 @@ def _nominalised(around: Around, node: int, words: Words) -> Iterator[Candidate]
             alike = similarity(around.lemma(source), form, words.lemmas[token])
             if alike >= 0.4 and words.lemmas[token] != around.lemma(source) and form.endswith(AGENT_SUFFIXES):
                 yield Candidate((token,), 0.92)
-            elif alike >= DERIVED and source > node:  # written as :ARG1-of
+            elif alike >= DERIVED and source > node:  # the edge is written as an inverse role, such as :ARG1-of
                 yield Candidate((token,), NOMINAL)
         if around.graph.labels[source] in ("have-org-role-91", "have-rel-role-91"):
             yield from _role_nouns(around, source, words)
@@ -236,7 +253,8 @@ def _role_nouns(around: Around, relation: int, words: Words) -> Iterator[Candida
 
 
 def _inflected(lemma: str, around: Around, node: int, words: Words) -> Iterator[Candidate]:
-    """bigger, biggest: `more`, `most` of the adjective that the same node compares."""
+    """Yield forms such as bigger for `more` and biggest for `most`, made from the adjective that the same node
+    compares."""
     ending = "er" if lemma == "more" else "est"
     compared = [target for _role, source in around.into[node] for role, target in around.out[source] if role == "ARG2"]
     for other in compared:
@@ -258,7 +276,7 @@ def _word_scores(table, label: str) -> dict[str, float]:
 
 @cache
 def _scores_of(entry: str) -> dict[str, float]:
-    """The score of each word of an entry: earlier words are a little better."""
+    """Return the score of each word of an entry. Earlier words have slightly higher scores."""
     strong, _, weak = entry.partition("|")
     scores = {word: WEAK - 0.004 * rank for rank, word in reversed(list(enumerate(weak.split())))}
     return scores | {word: STRONG - 0.004 * rank for rank, word in reversed(list(enumerate(strong.split())))}

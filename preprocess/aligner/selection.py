@@ -1,4 +1,4 @@
-"""Selects a candidate for each node: what fits the node, near its neighbours in the graph, on tokens of its own."""
+"""The selection of a candidate for each node: one that fits the node, near its neighbours, on tokens of its own."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from preprocess.aligner.tables import FIRST_MENTIONED, SHARING
 from preprocess.aligner.words import Span, gap
 from transition_parser.graphs.amr import AmrGraph
 
-_DISTANCE, _PRONOUN_DISTANCE = 0.3, 0.1  # what a candidate loses that is far from all neighbours
-_FAR = 12  # tokens
-_NEAR = 0.34  # of that, for a token that nothing else speaks for
-_LATE, _LATE_PRONOUN = 0.05, 0.35  # what the last token loses: the first mention stands for a node
-_TAKEN, _TAKEN_BY_NEIGHBOUR, _TAKEN_BY_TWIN = 0.3, 0.15, 0.5  # what a candidate loses whose token another node has
-_LEAST = 0.22  # what scores less is left to the neighbours
+_DISTANCE, _PRONOUN_DISTANCE = 0.3, 0.1  # the loss of a candidate that is far from all neighbours
+_FAR = 12  # tokens; larger gaps count as this one
+_NEAR = 0.34  # the largest distance, as a fraction of _FAR, at which a node gets a token without any other reason
+_LATE, _LATE_PRONOUN = 0.05, 0.35  # the loss of the last token, because the first mention stands for a node
+_TAKEN, _TAKEN_BY_NEIGHBOUR, _TAKEN_BY_TWIN = 0.3, 0.15, 0.5  # the loss of a candidate whose token another node has
+_LEAST = 0.22  # score; a node whose best candidate scores less is left to its neighbours
 _SWEEPS = 6
 
 
 class Selection:
-    """Finds a span for each node that has candidates: greedily, then node by node until nothing changes."""
+    """A search for a span of each node that has candidates: greedily, then node by node until nothing changes."""
 
     def __init__(
         self, graph: AmrGraph, candidates: Sequence[Sequence[Candidate]], fixed: dict[int, Span], size: int
@@ -36,7 +36,7 @@ class Selection:
             self._hold(node, tokens)
 
     def run(self) -> dict[int, Span]:
-        """The span of each node that got one."""
+        """Return the span of each node that got one."""
         for node in sorted(self.free, key=self._doubt):
             self._select(node)
         for _ in range(_SWEEPS):
@@ -47,7 +47,8 @@ class Selection:
         return self.spans
 
     def spend(self, nodes: Sequence[int], tokens: Sequence[int]) -> dict[int, Span]:
-        """Gives tokens that nothing explains to nodes that nothing expresses, where they are near each other."""
+        """Give tokens that nothing explains to nodes that nothing expresses, where they are near each other. Return all
+        spans."""
         pairs = sorted((self._distance(node, (token,)), token, node) for node in nodes for token in tokens)
         given: dict[int, Span] = {}
         for distance, token, node in pairs:
@@ -58,7 +59,7 @@ class Selection:
         return self.spans
 
     def _twins(self) -> list[tuple[int, int]]:
-        """The pairs of nodes with the same label and the same spans to choose from."""
+        """Return the pairs of nodes with the same label and the same spans to choose from."""
         alike: dict[tuple[str, frozenset[Span]], list[int]] = {}
         groups = []
         for node in self.free:
@@ -68,7 +69,8 @@ class Selection:
         return [(one, other) for one, group in zip(self.free, groups, strict=True) for other in group if one < other]
 
     def _swap(self, one: int, other: int) -> bool:
-        """Swaps the spans of two nodes of one label where that is better."""
+        """Swap the spans of two nodes of one label if both together come nearer to their neighbours. Return True for a
+        swap."""
         if one not in self.spans or other not in self.spans or self.spans[one] == self.spans[other]:
             return False
         first, second = self.spans[one], self.spans[other]
@@ -80,20 +82,22 @@ class Selection:
         return False
 
     def _doubt(self, node: int) -> tuple[bool, float, int]:
-        """Less for nodes whose best candidate is good and well before the next; conjunctions after what they join,
-        the innermost first."""
+        """Return a sort key that is smaller for nodes whose best candidate is good and well before the next.
+
+        Conjunctions come after the nodes that they join, the innermost first.
+        """
         scores = [candidate.score for candidate in self.candidates[node][:2]]
         margin = scores[0] - scores[1] if len(scores) > 1 else scores[0]
         is_conjunction = bool(self.joined[node])
         return is_conjunction, -node if is_conjunction else -(scores[0] + margin), node
 
     def _select(self, node: int) -> bool:
-        """Selects again for one node; True if that changed its span."""
+        """Select again for one node. Return True if its span changed."""
         before = self.spans.pop(node, None)
         if before is not None:
             self._release(node, before)
         worth, _, tokens = max((self._worth(node, c), -c.tokens[0], c.tokens) for c in self.candidates[node])
-        # better to share a near token than to have none
+        # the loss by competition is partly given back: a shared token near the neighbours is better than none
         shared = self._competition(node, tokens) * (1 - self._distance(node, tokens))
         if worth + shared < _LEAST:
             return before is not None
@@ -109,7 +113,7 @@ class Selection:
         return score - far - late * tokens[0] / self.size - self._competition(node, tokens)
 
     def _distance(self, node: int, tokens: Span) -> float:
-        """0 … 1: the mean gap between a span and those of the neighbours in the graph."""
+        """Return the mean gap, 0 … 1, between a span and the spans of the neighbours in the graph."""
         if self.joined[node]:
             parts = [self.spans[part] for part in self.joined[node] if part in self.spans]
             if len(parts) > 1 and parts[-2][0] <= tokens[0] <= parts[-1][-1]:
@@ -138,7 +142,7 @@ class Selection:
 
 
 def _conjuncts(graph: AmrGraph) -> list[list[int]]:
-    """What each conjunction joins, in order."""
+    """Return for each node the nodes that it joins as a conjunction, in order."""
     joined: list[list[int]] = [[] for _ in graph.labels]
     for source, role, target in graph.edges:
         if graph.labels[source] in ("and", "or") and role.startswith("op"):

@@ -1,6 +1,6 @@
 """Closed-class knowledge of English and of the AMR guidelines, as data.
 
-Words are lower case. In `CONCEPT_WORDS` those before `|` nearly always express the concept, those after it often
+Words are lower case. In `CONCEPT_WORDS`, words before `|` nearly always express the concept. Words after `|` often
 express something else.
 Source: Banarescu et al., Abstract Meaning Representation (AMR) Specification 1.2.6.
 """
@@ -231,7 +231,7 @@ CONCEPT_WORDS: Mapping[str, str] = {
     "human": "human | patient",
 }  # fmt: skip
 
-# the value of attributes that words of the closed classes express
+# the words of closed classes that express a constant, by the constant
 CONSTANT_WORDS: Mapping[str, str] = {
     "-": "not n't no never none nothing nobody neither nor without cannot non n’t nowhere nope unless fail lack hardly "
     "unlikely unable impossible dont doesnt didnt cant wont isnt no-one don't can't won't | un dis free absence few "
@@ -262,25 +262,25 @@ PUNCTUATION = frozenset(
 )
 SENTENCE_END = frozenset(". ? ! ... … ; :".split())
 
-# concepts that share a token with another node as a rule: two of them at one token do not compete
+# concepts that usually share a token with another node, so that they do not compete for the token
 SHARING = frozenset(
     "name date-entity ordinal-entity percentage-entity have-degree-91 have-quant-91 have-org-role-91 have-rel-role-91 "
     "rate-entity-91 imperative expressive interrogative person thing amr-unknown ever more most be-located-at-91 "
     "relative-position multi-sentence product-of url-entity string-entity date-interval value-interval - +".split()
 )
 
-# types that one word names together with what is done by them or to them: teacher, inhibitor, employee, result
+# types that one word names together with the action that they do or undergo: teacher, inhibitor, employee, result
 NOMINALS = frozenset(
     "person thing human animal company organization government-organization criminal-organization small-molecule "
     "molecular-physical-entity enzyme protein protein-family protein-segment macro-molecular-complex product event "
     "facility country cell medical-condition".split()
 )
 
-# pronouns: of several mentions of one node the first stands for it
+# pronouns; a node with several mentions is aligned to the first mention
 FIRST_MENTIONED = frozenset("i you he she we they one".split())
 
-# where a concept that no word expresses gets its token from: neighbours by the role of the edge, `>` for what it
-# governs, `<` for what governs it, best first, `*` for any; see `forced.py`
+# the neighbours from which a concept that no word expresses gets its token, best first, by the role of the edge: `>`
+# for targets of the concept's edges, `<` for sources of edges to it, `*` for any role; see `forced.py`
 NEIGHBOURS: Mapping[str, str] = {
     "have-degree-91": ">ARG3 >ARG2 >ARG4 >ARG1",
     "have-quant-91": ">ARG3 >ARG2 >ARG4 >ARG1",

@@ -8,12 +8,18 @@ from dataclasses import dataclass
 from preprocess.aligner.tables import FUNCTION_WORDS, PUNCTUATION
 from transition_parser.text.lemmas import lemmatise
 
-Span = tuple[int, ...]  # positions of tokens, ascending and without a gap
+Span = tuple[int, ...]  # the positions of tokens, ascending and without a gap
 
 
 @dataclass(frozen=True)
 class Words:
-    """forms: lower-cased. lemmas: of the forms. function: whether a token is a function word or punctuation."""
+    """The tokens of a sentence with their forms and lemmas.
+
+    tokens: the tokens as written
+    forms: the tokens in lower case
+    lemmas: the lemma of each token
+    function: True for a function word or a punctuation mark
+    """
 
     tokens: tuple[str, ...]
     forms: tuple[str, ...]
@@ -22,7 +28,7 @@ class Words:
 
     @classmethod
     def of(cls, tokens: Sequence[str]) -> Words:
-        """The view of a list of tokens."""
+        """Return the `Words` of a list of tokens."""
         forms = tuple(token.lower() for token in tokens)
         return cls(tuple(tokens), forms, tuple(lemmatise(tokens)), tuple(form in FUNCTION_WORDS for form in forms))
 
@@ -30,15 +36,15 @@ class Words:
         return len(self.tokens)
 
     def is_punctuation(self, token: int) -> bool:
-        """True for a punctuation mark."""
+        """Return True for a punctuation mark."""
         return self.forms[token] in PUNCTUATION
 
 
 def span(first: int, last: int) -> Span:
-    """The positions first … last."""
+    """Return the positions first … last."""
     return tuple(range(first, last + 1))
 
 
 def gap(one: Span, other: Span) -> int:
-    """How many positions lie between two spans at their nearest ends; 0 if they overlap."""
+    """Return the distance in positions between the nearest ends of two spans; 0 if the spans overlap."""
     return max(one[0] - other[-1], other[0] - one[-1], 0)

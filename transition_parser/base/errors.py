@@ -37,7 +37,7 @@ def input_error(
 
 @contextmanager
 def needs_extra(extra: str, what: str) -> Iterator[None]:
-    """Raise `InputError` where an import of the block fails, because an extra of the package is not installed.
+    """Raise `InputError` if an import in the block fails because an extra of the package is not installed.
 
     extra: the name of the extra
     what: the things that need the extra, as the subject of the message

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from transition_parser.base.errors import shortened
 
-MOST_TOKENS = 10_000  # the most tokens that alignments may count where the entry gives no sentence
+MOST_TOKENS = 10_000  # the most tokens that alignments may count if the entry gives no sentence
 MOST_PAIRS = 1_000_000  # the most pairs of a node and a token in the alignments of one entry
 
 _JAMR_ITEM = re.compile(r"([0-9]{1,9})-([0-9]{1,9})\|([0-9.+]+)")

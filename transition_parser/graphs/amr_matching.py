@@ -65,7 +65,7 @@ def best_mapping(system: Triples, gold: Triples, restarts: int = 4, seed: int = 
 
 
 class _Task:
-    """Tables of two graphs of n and m nodes that a climb looks up. Roles are those of the triples, normalised.
+    """Tables of two graphs of n and m nodes that a climb looks up. Roles are normalised.
 
     alone: (n, m + 1) array; the instances and attributes that match if one node is mapped to the other; the last column
         stands for "to none"

@@ -224,7 +224,7 @@ def compare_banks(
     processes: int = 1,
     fine_grained: bool = False,
 ) -> BankScore:
-    """Return the scores of two files whose entries correspond in order, and in `# ::id` where both entries have one.
+    """Return the scores of two files whose entries correspond in order, and in `# ::id` if both have one.
 
     Raises `InputError` for a broken entry, and for files that don't hold the same sentences.
 

@@ -143,7 +143,7 @@ class AmrEntry:
     def rewritten(self, keys: Iterable[str] = ("id", "snt", "tok"), alignments: bool = True) -> str:
         """Return the entry written anew, with a blank line after it.
 
-        keys: the metadata to write, where the entry has them
+        keys: the keys of the metadata to write; keys that the entry lacks are left out
         alignments: True to write `~e.N`
         """
         lines = [f"# ::{key} {self.metadata[key]}" for key in keys if key in self.metadata]
