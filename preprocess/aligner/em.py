@@ -50,10 +50,10 @@ class WordConceptTable:
         return cls(pairs.strengths() if len(pairs.group) else {})
 
     def posterior(self, concept: str, words: Sequence[str]) -> list[float]:
-        """Return the probability of each word to express a concept, given that the concept is in a sentence of these
-        words.
+        """Return for each word of a sentence the probability that it expresses a concept.
 
-        The rest to 1 is the probability that no word expresses the concept.
+        The concept is known to be in the graph of the sentence. The rest to 1 is the probability that no word
+        expresses it.
         """
         strengths = self.strengths.get(concept)
         if not strengths:

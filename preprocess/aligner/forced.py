@@ -1,5 +1,7 @@
-"""Tokens for the nodes that no word expresses. Such a node gets the tokens of the neighbour in the graph that fits
-best."""
+"""Tokens for the nodes that no word expresses.
+
+Such a node gets the tokens of the neighbour in the graph that fits best.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ def _spread(around: Around, words: Words, spans: dict[int, Span]) -> None:
     """Give every node without tokens the tokens of a neighbour.
 
     The search goes in rounds: by the table as long as the table gives some tokens, then by any edge. After the first
-        round of each kind, only neighbours of nodes that got tokens in the previous round can get some.
+    round of each kind, only neighbours of nodes that got tokens in the previous round can get some.
     """
     everything = range(len(around.graph))
     looked_at, strict = set(everything) - spans.keys(), True

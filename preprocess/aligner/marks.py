@@ -55,8 +55,10 @@ def _graph_lines(entry: AmrEntry, style: str, relist: bool) -> list[str]:
 
 
 def _edits(lines: list[str], entry: AmrEntry, style: str, relist: bool) -> Iterator[_Edit]:
-    """Yield the changes in the lines of a graph: a mark after each node, and the removal or rewriting of the old
-    marks."""
+    """Yield the changes in the lines of a graph.
+
+    A mark is written after each node. The old marks are removed or rewritten.
+    """
     tokens_of_node = dict(zip(entry.paths, entry.alignments, strict=True))
     for (token, path), (after, _) in pairwise([*_with_paths(tokens_of(lines)), (None, None)]):
         has_mark = after is not None and after.kind == "ALIGNMENT"

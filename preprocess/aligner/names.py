@@ -23,7 +23,7 @@ def name_spans(strings: Sequence[str], words: Words) -> list[tuple[float, list[S
     """Return the ways in which a name may be expressed, each as (score, the span of each string).
 
     The ways come from the first of these rules that finds any: the same words; the same letters when joined (`B @-@
-        Raf`); the initials; a demonym; a common beginning; some of the strings; a token that holds the name.
+    Raf`); the initials; a demonym; a common beginning; some of the strings; a token that holds the name.
     """
     for rule in (_in_order, _joined, _initials, _demonym, _beginnings, _some_strings, _inside):
         matches = rule([string.lower() for string in strings], words)
@@ -100,8 +100,10 @@ def _demonym(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]
 
 
 def _beginnings(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
-    """Return runs of tokens in which each token shares most of its letters with a string: Germany – German, Olympics –
-    Olympic."""
+    """Return runs of tokens in which each token shares most of its letters with a string.
+
+    Examples are Germany – German and Olympics – Olympic.
+    """
     size, matches = len(strings), []
     for first in range(len(words) - size + 1):
         forms = words.forms[first : first + size]

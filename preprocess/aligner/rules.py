@@ -253,8 +253,7 @@ def _role_nouns(around: Around, relation: int, words: Words) -> Iterator[Candida
 
 
 def _inflected(lemma: str, around: Around, node: int, words: Words) -> Iterator[Candidate]:
-    """Yield forms such as bigger for `more` and biggest for `most`, made from the adjective that the same node
-    compares."""
+    """Yield forms of the adjective that the same node compares: bigger for `more`, biggest for `most`."""
     ending = "er" if lemma == "more" else "est"
     compared = [target for _role, source in around.into[node] for role, target in around.out[source] if role == "ARG2"]
     for other in compared:

@@ -47,8 +47,7 @@ class Selection:
         return self.spans
 
     def spend(self, nodes: Sequence[int], tokens: Sequence[int]) -> dict[int, Span]:
-        """Give tokens that nothing explains to nodes that nothing expresses, where they are near each other. Return all
-        spans."""
+        """Give tokens that nothing explains to near nodes that nothing expresses, and return all spans."""
         pairs = sorted((self._distance(node, (token,)), token, node) for node in nodes for token in tokens)
         given: dict[int, Span] = {}
         for distance, token, node in pairs:
@@ -69,8 +68,10 @@ class Selection:
         return [(one, other) for one, group in zip(self.free, groups, strict=True) for other in group if one < other]
 
     def _swap(self, one: int, other: int) -> bool:
-        """Swap the spans of two nodes of one label if both together come nearer to their neighbours. Return True for a
-        swap."""
+        """Swap the spans of two nodes of one label if both together come nearer to their neighbours.
+
+        Return True for a swap.
+        """
         if one not in self.spans or other not in self.spans or self.spans[one] == self.spans[other]:
             return False
         first, second = self.spans[one], self.spans[other]

@@ -23,10 +23,11 @@ def let_idle_threads_sleep_soon() -> None:
     """Let the idle threads of OpenMP sleep after torch has been imported, as in `fairseq-train`.
 
     Before torch is imported, `transition_parser.base.process.let_idle_threads_sleep` does the same. torch for Linux
-    contains GNU's OpenMP. Its threads spin 300,000 times before they sleep, but only 1,000 times while there are
-    more threads than cores to run on. This function therefore starts enough extra threads, which sleep for ever. The
-    function does nothing if the user has set how threads wait, if torch uses one thread, or if the function has been
-    called before. It has no effect on another OpenMP.
+    contains GNU's OpenMP. Its threads spin 300,000 times before they sleep, but only 1,000 times while there are more
+    threads than cores to run on. This function therefore starts enough extra threads, which sleep for ever.
+
+    The function does nothing if the user has set how threads wait, if torch uses one thread, if the system is not
+    Linux, or if the function has been called before. It has no effect on another OpenMP.
     """
     threads, name = torch.get_num_threads(), "idle OpenMP threads"
     chosen = threads == 1 or not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}.isdisjoint(os.environ)

@@ -63,8 +63,7 @@ def growing(path: str | os.PathLike) -> Iterator[Path]:
     """Give the block the file `path`.partial, which may hold the output of an earlier run.
 
     The file takes the name `path` when the block ends without an error. After an error the file stays, unless it is
-    empty. Raises `InputError` if `path` is there and is not a regular file, or if the folder of `path` does not
-    exist.
+    empty. Raises `InputError` if `path` exists and is not a regular file, or if the folder of `path` does not exist.
     """
     target = _target(path)
     if target.is_dir() or (target.exists() and not target.is_file()):
@@ -85,7 +84,7 @@ def growing(path: str | os.PathLike) -> Iterator[Path]:
 def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Path]:
     """Give the block a temporary folder, whose files move into `dest` when the block ends without an error.
 
-    After an error, `dest` is as it was. Raises `InputError` if `dest` is not a folder.
+    After an error, `dest` is as it was. Raises `InputError` if `dest` exists and is not a folder.
 
     stale: patterns of the old files of `dest` that are deleted before the new files come
     """
@@ -125,7 +124,8 @@ def alone_in(path: str | os.PathLike) -> Iterator[None]:
 def folder(path: str | os.PathLike) -> Iterator[Path]:
     """Give the block a folder, which is created if it is missing.
 
-    After an error, new folders that are still empty are removed. Raises `InputError` if `path` is not a folder.
+    After an error, new folders that are still empty are removed. Raises `InputError` if `path` exists and is not a
+    folder.
     """
     path = Path(path)
     if path.exists() and not path.is_dir():

@@ -69,7 +69,7 @@ def read_json(path: str | os.PathLike, missing: str) -> dict[str, Any]:
     """Return the JSON object in a file.
 
     Raises `InputError` for any other content. It also raises `InputError` for content that JSON readers disagree on:
-        a key that is there twice, NaN, infinite and gigantic numbers, single surrogates.
+    a key that is there twice, NaN, infinite and gigantic numbers, single surrogates.
     """
     text = read_text(path, missing)
     try:

@@ -80,9 +80,9 @@ def in_parallel(work: Callable[[Item], Result], items: Iterable[Item], processes
     """Yield `work(item)` for each item, in the order of the items, from several processes.
 
     With one process, or with no more than `chunk` items, this process does the work. The processes are not forked:
-        forked processes would have the locks of our threads, and signal handlers that keep them from being ended. A
-        script that calls this function therefore needs `if __name__ == "__main__":`. Raises `InputError` if one of the
-        processes dies.
+    forked processes would have the locks of our threads, and signal handlers that keep them from being ended. A
+    script that calls this function therefore needs `if __name__ == "__main__":`. Raises `InputError` if one of the
+    processes dies.
 
     processes: how many processes share the work
     chunk: how many items a process gets at once

@@ -1,7 +1,7 @@
 """Alignments of nodes to tokens in the comments of an entry.
 
 Two styles are read: JAMR's `# ::alignments 0-1|0.0` (Flanigan et al. 2014) and ISI's `# ::alignments 5-1.2`
-    (Pourdamghani et al. 2014).
+(Pourdamghani et al. 2014).
 """
 
 from __future__ import annotations

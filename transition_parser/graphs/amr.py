@@ -139,8 +139,10 @@ class AmrGraph:
 
 
 class _Line(NamedTuple):
-    """A line of PENMAN: a role and the node, the constant, the variable or the value of `:wiki` that the role leads
-    to."""
+    """A line of PENMAN.
+
+    The line holds a role and its target: a node, a constant, a variable or the value of `:wiki`.
+    """
 
     depth: int
     role: str

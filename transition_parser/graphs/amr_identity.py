@@ -15,10 +15,10 @@ from transition_parser.graphs.amr import AmrGraph
 def canonical(graph: AmrGraph) -> AmrGraph:
     """Return the same graph with a numbering of nodes that depends only on their labels and on the edges around them.
 
-    Equal graphs have equal canonical graphs. Different graphs never have equal ones. If several nodes look alike as far
-        as edges lead, any of them may come first, because such nodes are interchangeable. The exception are graphs of a
-        regularity that AMRs do not have (two rings of equal nodes and roles): the canonical graphs of equal ones may
-        differ.
+    Different graphs never have equal canonical graphs. Equal graphs have equal ones, with one exception. If several
+    nodes look alike as far as edges lead, any of them may come first, because such nodes are interchangeable. They are
+    not interchangeable in graphs of a regularity that AMRs do not have (two rings of equal nodes and roles). The
+    canonical graphs of two equal graphs of this kind may differ.
 
     >>> from transition_parser.graphs.amr import Edge
     >>> one = AmrGraph(("want-01", "boy", "girl"), frozenset(), (Edge(0, "ARG0", 1), Edge(0, "ARG1", 2)))

@@ -148,8 +148,10 @@ class _Climb:
         self.match = int(task.alone[self.all, self.to].sum()) + relations
 
     def ascend(self) -> None:
-        """Take the best step of all as long as a step gains. Of equal steps, the first is taken, and moves go before
-        swaps."""
+        """Take the best step of all as long as a step gains.
+
+        Of equal steps, the first is taken. Moves go before swaps.
+        """
         while len(self.to) and self._take(*self._best_move(), *self._best_swap()):
             pass
 
@@ -284,8 +286,10 @@ def _candidates(task: _Task) -> list[set[int]]:
 
 
 class _Seeded(random.Random):
-    """A source of random numbers that the package `smatch` can't seed anew from the clock, as it does before each
-    start."""
+    """A source of random numbers that ignores a call of `seed` without a number.
+
+    The package `smatch` makes such a call before each start, to seed the source from the clock.
+    """
 
     def seed(self, a: Any = None, version: int = 2) -> None:
         if a is not None:

@@ -156,8 +156,10 @@ def srl_triples(graph: AmrGraph) -> Triples:
 
 
 def reentrancy_triples(graph: AmrGraph) -> Triples:
-    """Return the edges into nodes with several incoming edges, inverse roles turned, and the concepts that they
-    join."""
+    """Return the edges into nodes with several incoming edges, and the concepts that they join.
+
+    Inverse roles are turned before edges are counted.
+    """
     incoming = Counter(edge.target for edge in graph.edges)
     return _part(graph, [edge for edge in graph.edges if incoming[edge.target] > 1])
 

@@ -124,8 +124,10 @@ class DependencyTree:
 
 
 def attachment_scores(gold: Sequence[DependencyTree], system: Sequence[DependencyTree]) -> tuple[int, int, int]:
-    """Return (words, words with the right head, words with the right head and full label) of trees over the same
-    words."""
+    """Return three counts of words for trees over the same words.
+
+    The counts are: all words; words with the right head; words with the right head and full label.
+    """
     words = heads = labelled = 0
     for a, b in zip(gold, system, strict=True):
         words += len(a)

@@ -237,11 +237,10 @@ class Comparison:
         return {f"{one * step + 1}-{(one + 1) * step}": las(one) for one in sorted({*number.values()})}
 
     def by_distance(self) -> dict[str, Score]:
-        """Return LAS by the distance of a word from its head in words. The key is `root` for words whose head is the
-        root.
+        """Return LAS by the distance of a word from its head in words.
 
-        An arc of the system between two aligned words is as long as between their gold words. Other arcs have their
-        length in their own file.
+        The key is `root` for words whose head is the root. An arc of the system between two aligned words is as long
+        as between their gold words. Other arcs have their length in their own file.
         """
         place = {id(word): i for words in (self.gold, self.system) for i, word in enumerate(words)}
 
