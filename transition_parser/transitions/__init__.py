@@ -1,4 +1,4 @@
-"""Floor 2: transition systems. `make_system` is the only door that a name goes through."""
+"""Floor 2: the transition systems. `make_system` is the only way from a name to a system of any formalism."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from transition_parser.transitions.roots import Roots
 from transition_parser.transitions.system import TransitionSystem
 from transition_parser.transitions.tree_system import State, TreeSystem
 
-# the systems that build dependency trees, each with all that is said of it but the batched form of its costs
+# The systems that build dependency trees. Each class defines its system completely, except for the batched costs.
 TREE_SYSTEMS: dict[str, type[TreeSystem]] = {
     system.name: system for system in (ArcStandard, ArcHybrid, ArcEager, ArcStandardSwap, ArcHybridSwap)
 }
@@ -43,7 +43,7 @@ def make_system(
     roots: Roots | None = None,
     limits: SearchLimits | None = None,
 ) -> TransitionSystem:
-    """The transition system called `name`; see `TreeSystem` and `AmrSystem` for the other arguments.
+    """Return the transition system called `name`; `TreeSystem` and `AmrSystem` describe the other arguments.
 
     Raises `InputError` for a name that is not in `SYSTEMS`.
     """
@@ -55,7 +55,7 @@ def make_system(
 
 
 def make_tree_system(name: str, shift_words: Sequence[str] = (), roots: Roots | None = None) -> TreeSystem:
-    """Return the system of dependency trees called `name`; see `TreeSystem` for the other arguments.
+    """Return the system of dependency trees called `name`; `TreeSystem` describes the other arguments.
 
     Raises `InputError` for a name that is not in `TREE_SYSTEMS`.
     """

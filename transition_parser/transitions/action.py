@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 
 
 class Kind(Enum):
-    """What an action does; its label says with which relation or word."""
+    """The kinds of actions. The label of an action adds the relation, word or concept."""
 
     SHIFT = "SHIFT"
     REDUCE = "REDUCE"
@@ -38,10 +38,10 @@ _TOKEN = re.compile(r"([A-Z0-9_-]+)(?:\((.*)\))?")
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One action. `str(action)` is one vocabulary token, `Action.parse` its exact inverse.
+    """One action. `str(action)` is its vocabulary token, and `Action.parse` the exact inverse.
 
-    Labels may hold anything: white space, `%`, parentheses and control characters are
-    percent-encoded, so that a token never breaks a line of the files that fairseq reads.
+    Labels may hold any text. White space, `%`, parentheses and control characters are percent-encoded, so that a token
+    never breaks a line of the files that fairseq reads.
 
     >>> str(Action(Kind.LEFT_ARC, "nsubj:pass"))
     'LEFT-ARC(nsubj:pass)'
@@ -62,7 +62,7 @@ class Action:
     @staticmethod
     @lru_cache(maxsize=65536)
     def parse(token: str) -> Action:
-        """The action that `token` names. Raises `ValueError` for anything else."""
+        """Return the action that `token` names. Raises `ValueError` for any other text."""
         match = _TOKEN.fullmatch(token)
         if not match:
             raise ValueError(f"{token!r} is no action")
@@ -76,7 +76,7 @@ class Action:
 
 
 def joined(*parts: str) -> str:
-    """One label of several parts, each of any content.
+    """Return one label made of several parts, which may hold any text.
 
     >>> Action(Kind.DEPENDENT, joined("op1", '"1,000"')).parts
     ('op1', '"1,000"')

@@ -1,7 +1,7 @@
 """The AMR machine: words arrive one by one, become nodes, and each new node meets the nodes before it.
 
-Source: the actions are those of Fernandez Astudillo et al. 2020, sec. 4 (after Ballesteros and Al-Onaizan 2017);
-the order in which nodes meet is that of Covington 2001, which makes every graph reachable.
+Source: the actions come from Fernandez Astudillo et al. 2020, sec. 4 (after Ballesteros and Al-Onaizan 2017);
+the order in which nodes meet comes from Covington 2001 and makes every graph reachable.
 """
 
 from __future__ import annotations
@@ -30,68 +30,75 @@ ARCS_IN_A_ROW = 4
 
 
 class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
-    """Builds AMR graphs.
+    """The transition system that builds AMR graphs.
 
-    The newest node is the top of the stack; *the second* is the node below it that was not set aside. The
-    current span is the word that came last with SHIFT, and those that MERGE added to it.
+    The newest node is the top of the stack. *The second* is the node below the top; nodes that were set aside are not
+    on the stack. The current span is the word that came last with SHIFT, together with the words that MERGE added to
+    it.
 
     SHIFT, SHIFT(w)
       - Legal when: a word is left in the buffer.
       - Effect: nodes that were set aside return to the stack; the front of the buffer becomes the current span.
-      - Builds: nothing. A span that no node was made from leaves no trace.
+      - Builds: nothing. A span without nodes leaves no trace.
     MERGE
       - Legal when: the current span has no node yet, and a word is left in the buffer.
-      - Effect: nodes that were set aside return; the front of the buffer joins the current span.
+      - Effect: nodes that were set aside return to the stack; the front of the buffer joins the current span.
       - Builds: nothing.
     PRED(n), COPY_LEMMA, COPY_SENSE01
       - Legal when: there is a current span and the sentence has nodes left; for COPY_* its lemmas are symbols.
-      - Effect: nodes that were set aside return; the new node becomes the top of the stack. Several nodes may come
+      - Effect: nodes that were set aside return to the stack; the new node becomes its top. Several nodes may come
         from one span.
-      - Builds: a concept: n, or the lemmas of the span joined by hyphens, with -01 behind for COPY_SENSE01.
+      - Builds: a concept: n, or the lemmas of the span joined by hyphens, followed by -01 for COPY_SENSE01.
     VALUE(v), COPY_WORD
-      - Legal when: as for PRED, and a concept exists or can still be made.
-      - Effect: as for PRED.
-      - Builds: a constant: v, or the span itself, as a number if it is one, else as a string.
+      - Legal when: there is a current span and the sentence has nodes left. If no concept exists yet, two nodes and a
+        word of the buffer must be left, so that a concept can follow. For COPY_WORD the words of the span hold no
+        quotation marks or backslashes.
+      - Effect: the same as for PRED.
+      - Builds: a constant: v, or the span itself, as a number if it is one, otherwise as a string.
     ENTITY(t), ENTITY(t,+), ENTITY(t,s…)
-      - Legal when: the current span has no node yet.
-      - Effect: as for PRED; only the node t goes on the stack.
-      - Builds: a concept t, its `name`, and for each word of the span a string (+: one string of all of them; s…:
+      - Legal when: the current span has no node yet and the sentence has nodes left; without s… the words of the span
+        hold no quotation marks or backslashes.
+      - Effect: the same as for PRED; only the node t goes on the stack.
+      - Builds: a concept t, its `name`, and for each word of the span a string (+: one string of all words; s…:
         these strings).
     DEPENDENT(r,n)
       - Legal when: the top of the stack is a concept and the sentence has nodes left.
       - Effect: none on the stack.
       - Builds: a node n, and an edge r from the top of the stack to it.
     LA(r), RA(r)
-      - Legal when: there is a second, and of the two nodes the head is a concept; at most four in a row.
-      - Effect: a constant leaves the stack when it gets its head.
-      - Builds: an edge r from the top to the second (LA), from the second to the top (RA).
+      - Legal when: there is a second, and the head is a concept; at most four arcs in a row. An arc between two nodes
+        of the same connected component also needs edges left.
+      - Effect: a constant leaves the stack when it gets its head. If it was the top, nodes that were set aside return.
+      - Builds: an edge r from the top to the second (LA), or from the second to the top (RA).
     REDUCE
-      - Legal when: there is a second. A concept must leave another one of its connected component on the stack; with
-        no words left, one below it, or the top itself.
+      - Legal when: there is a second. If the second is a concept, another node of its connected component must be on
+        the stack or set aside. With no words left, this other node must be the top or a node below the second.
       - Effect: the second leaves the stack.
       - Builds: nothing. A constant without a head leaves no trace.
     SWAP
       - Legal when: there is a second, and the sentence has SWAPs left. With no words left and a concept as the
-        second, its component must hold the top or a node below; if the top is a constant, there must be another
-        concept below.
-      - Effect: the second is set aside (it goes back to the buffer, as with UNSHIFT in the program of the paper), to
-        return with the next word or node.
+        second, its connected component must hold the top or a node below; if the top is a constant, there must instead
+        be another concept below.
+      - Effect: the second is set aside until the next word or node arrives (in the program of the paper, UNSHIFT puts
+        it back into the buffer).
       - Builds: nothing.
     ROOT
-      - Legal when: no top was chosen, and the top of the stack is a concept.
+      - Legal when: no top of the graph was chosen, and the top of the stack is a concept.
       - Effect: none on the stack.
       - Builds: the node becomes the top of the graph.
     CLOSE
-      - Legal when: no words are left, a top was chosen, and all concepts on the stack are connected.
+      - Legal when: no words are left, a top of the graph was chosen, and all concepts on the stack or set aside are
+        connected.
       - Effect: empties the stack; the state is final.
       - Builds: nothing.
 
-    A sentence of n words has 3n + 6 nodes at the most (those inside ENTITY not counted), 4n + 16 edges that it does
-    not need to be connected, and 8n + 32 SWAPs, so that derivations are linear.
+    A sentence of n words has at most 3n + 6 nodes (without the nodes inside ENTITY), 8n + 32 SWAPs, and 4n + 16 edges
+    besides the edges that connect two components. So the length of derivations is linear.
 
-    lexicon: where given, PRED, VALUE, ENTITY with strings and DEPENDENT are limited to those that training has seen
-    with the span (paper, sec. 4: "Node label predictions were limited to those seen during training"); its
-    keys are those of `key`. limits: what search keeps to; here all that is legal is legal.
+    lexicon: span (`amr_naming.key`) → the actions that training has seen with the span; where given, only these PRED,
+        VALUE, ENTITY with strings and DEPENDENT are legal (paper, sec. 4: "Node label predictions were limited to those
+        seen during training")
+    limits: the limits of search; they do not affect legality here
     """
 
     name = "amr"
@@ -126,11 +133,14 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         self.lexicon, self.limits = lexicon, limits
 
     def read(self, forms: Sequence[str]) -> list[Word]:
-        """The words with their lemmas."""
+        """Return the words with their lemmas."""
         return [Word(form, lemma) for form, lemma in zip(forms, lemmatise(forms), strict=True)]
 
     def initial(self, sentence: Sequence[Word]) -> AmrState:
-        """The configuration before the first action. `sentence`: at least one word."""
+        """Return the configuration before the first action.
+
+        sentence: at least one word
+        """
         if not sentence:
             raise ValueError("a sentence needs at least one word")
         return AmrState.initial(sentence)
@@ -149,7 +159,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         return state.closed
 
     def result(self, state: AmrState) -> AmrGraph:
-        """The graph of a final state, its nodes in the order of their creation."""
+        """Return the graph of a final state, its nodes in the order of their creation."""
         nodes = kept(state)
         place = {old: new for new, old in enumerate(nodes)}
         return AmrGraph(
@@ -161,20 +171,20 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
 
     @staticmethod
     def alignments(state: AmrState) -> list[tuple[int, ...]]:
-        """The words that each node of `result` came from."""
+        """Return the words that each node of `result` came from."""
         return [tuple(range(state.nodes[i].first, state.nodes[i].last + 1)) for i in kept(state)]
 
     def max_actions(self, n: int) -> int:
         return _most_actions(n, *limits_of(n))
 
     def max_search_actions(self, n: int) -> int:
-        """The most actions that a derivation within `limits` can take."""
+        """Return the most actions that a derivation within `limits` can take."""
         arcs, *most = limits_of(n)
         swaps, nodes = map(min, most, self.limits.of_sentence(n))
         return _most_actions(n, arcs, swaps, nodes)
 
     def actions(self, relations: Sequence[str]) -> Iterator[Action]:
-        """All actions but those that name nodes: these are what the training data has."""
+        """Yield all actions except the actions that name nodes, which only training data can list."""
         for kind in self.kinds:
             if kind is Kind.SHIFT:
                 yield Action(kind)
@@ -318,4 +328,4 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
 
 
 def _most_actions(words: int, arcs: int, swaps: int, nodes: int) -> int:
-    return words + nodes + nodes + (arcs + nodes) + swaps + 2  # nodes are made, reduced and connected once each
+    return words + nodes + nodes + (arcs + nodes) + swaps + 2  # each node is made, reduced and connected at most once

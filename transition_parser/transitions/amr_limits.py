@@ -1,7 +1,7 @@
-"""How far search goes where the AMR machine would let it go further.
+"""The limits of search over AMR derivations, which are tighter than the rules of the AMR machine.
 
 A model that has not learned when to stop names one word again and again, or gives a verb two :ARG0. The machine itself
-and the oracle have no such limits: every graph has its derivation.
+and the oracle have no such limits, so every graph has its derivation.
 """
 
 from __future__ import annotations
@@ -21,20 +21,26 @@ _SWAPS_PER_WORD = 2
 _LABELLED = (Kind.PRED, Kind.VALUE, Kind.DEPENDENT)
 _COPIES = (Kind.COPY_LEMMA, Kind.COPY_SENSE01, Kind.COPY_WORD)
 MAKE_NODES = frozenset({*CONCEPTS, *CONSTANTS, Kind.ENTITY, Kind.DEPENDENT})
-# A label may come twice from a span even if it never does in training: of 500 development graphs of Bio AMR, 30 have
-# such a label twice, and one three times.
+# One action may make two nodes of the same span even if it never does so in training: of 500 development graphs of
+# Bio AMR, 30 have such a label twice in a span, and one has it three times.
 _REPEATS = 2
 _ANY_WORD = Word("", "")  # roles do not depend on the words
 
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """nodes: how many more nodes than words a sentence may have. swaps: how many more SWAPs than two a word.
-    span: how many nodes may come from one span. repeats: how often one action may make a node of the same span; an
-    action without label stands for all of its kind that are not listed, what is not there at all may come once.
-    once: the roles that a node may not get twice.
+    """Limits of search in one sentence.
 
-    Nodes inside ENTITY do not count. Where no word is left and there is no concept yet, there are no limits.
+    Nodes inside ENTITY do not count. `span` and `repeats` do not bind when no word is left and there is no concept yet.
+
+    nodes: how many more nodes than words a sentence may have
+    swaps: how many more SWAPs a sentence may have than two for each word
+    span: how many nodes may come from one span
+    repeats: action → how often it may make a node of the same span; an action without a label stands for all actions of
+        its kind that are not listed; actions without any entry may come once
+    once: the roles that a node may not get twice
+
+    Raises `ValueError` for more than `MOST_ROLES` roles in `once` and for an inverse role in it.
     """
 
     nodes: int
@@ -51,15 +57,15 @@ class SearchLimits:
                 raise ValueError(f"{role} comes once, but it is the inverse of a role")
 
     def of_sentence(self, words: int) -> tuple[int, int]:
-        """SWAPs and nodes that a sentence may have."""
+        """Return how many SWAPs and how many nodes a sentence of so many words may have."""
         return _SWAPS_PER_WORD * words + self.swaps, words + self.nodes
 
     def most(self, action: Action) -> int:
-        """How often the action may make a node of the same span."""
+        """Return how often the action may make a node of the same span."""
         return self.repeats.get(action, self.repeats.get(Action(action.kind), 1))
 
     def why_beyond(self, actions: Sequence[Action]) -> str | None:
-        """None where search can find a derivation; else the first limit that it goes beyond, in words."""
+        """Return the first limit that the derivation exceeds, in words; None where search can find the derivation."""
         use = _Use.of(actions)
         swaps, nodes = self.of_sentence(use.words)
         what = f"in a sentence of {use.words} words"
@@ -75,7 +81,7 @@ class SearchLimits:
         return self._why_doubled(use.words, actions)
 
     def doubles(self, state: AmrState, action: Action) -> bool:
-        """True where the action, which is legal, gives a node a role that comes once, and that it has."""
+        """Return True where the legal action gives a node a role of `once` that the node already has."""
         given = role_given(action)
         return given is not None and given[1] in self.once and is_borne(state, *given)
 
@@ -88,14 +94,18 @@ class SearchLimits:
         return None
 
     def to_json(self) -> dict[str, Any]:
-        """The fields as JSON has them."""
+        """Return the fields as values that JSON can hold."""
         repeats = {str(action): count for action, count in self.repeats.items()}
         numbers = {"nodes": self.nodes, "swaps": self.swaps, "span": self.span}
         return {**numbers, "repeats": repeats, "once": sorted(self.once)}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> SearchLimits:
-        """What `to_json` gave; older files do without `once`. Raises `ValueError` for what is no limit."""
+        """Return the limits that `to_json` made these values from.
+
+        Files of older versions have no `once`; they get `ONCE`. Raises `ValueError` for values that are not valid
+        limits.
+        """
         numbers = [values["nodes"], values["swaps"], values["span"] - 1, *values["repeats"].values()]
         if min(numbers) < 0:
             raise ValueError("a limit is below 0, or no node may come from a span")
@@ -107,9 +117,9 @@ class SearchLimits:
         return cls(values["nodes"], values["swaps"], values["span"], repeats, once)
 
 
-# The most over the derivations of 7,628 graphs of nine open corpora, each bank aligned by `transition-parser align`'s
-# aligner (`transition-parser oracle BANK --system amr --out-actions FILE`): for models that were exported before limits
-# were learned.
+# Limits for models that were exported before limits were learned. They are the maxima over the derivations of 7,628
+# graphs of nine open corpora. The aligner of `transition-parser align` aligned each bank, and the derivations come from
+# `transition-parser oracle BANK --system amr --out-actions FILE`.
 DEFAULT_LIMITS = SearchLimits(
     nodes=30,
     swaps=33,
@@ -127,8 +137,11 @@ DEFAULT_LIMITS = SearchLimits(
 
 
 def learned(derivations: Iterable[Sequence[Action]], graphs: Iterable[AmrGraph] = ()) -> SearchLimits:
-    """The limits that let search find all derivations, and each label twice from one span; but for the roles that
-    (almost) no node of the graphs bears twice."""
+    """Return the limits that let search find all given derivations.
+
+    Each labelled action may also make two nodes of one span. `once` holds the roles that (almost) no node of the graphs
+    bears twice (`borne_once`).
+    """
     nodes = swaps = 0
     span = 1
     repeats: Counter[Action] = Counter()
@@ -145,7 +158,11 @@ def learned(derivations: Iterable[Sequence[Action]], graphs: Iterable[AmrGraph] 
 
 @dataclass(frozen=True)
 class _Use:
-    """What a derivation has: words, nodes, SWAPs, and the actions that made the nodes of each span."""
+    """The counts of a derivation that the limits apply to.
+
+    words, nodes, swaps: how many the derivation has
+    spans: for each span, how often each action made a node of it
+    """
 
     words: int
     nodes: int

@@ -1,6 +1,7 @@
-"""Roles that a node bears once: which they are, and which node gets a role from an action.
+"""The roles that a node bears only once, and the node that gets a role from an action.
 
-An inverse role (`ARG0-of`) is borne by the node at the other end. `mod`, `time` and others may be there several times.
+An inverse role (`ARG0-of`) is borne by the node at the other end. A node may bear `mod`, `time` and others several
+times.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ from transition_parser.graphs.amr import AmrGraph, edge_of
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.amr_state import AmrState
 
-MOST_ROLES = 63  # search keeps those of a node as the bits of one number
-TOP, SECOND = -1, -2  # places on the stack
-_NEW = 0
-# A role is borne once if it was seen at so many nodes, and fewer than one in so many of them bear it twice. Corpora
+MOST_ROLES = 63  # search keeps the roles of a node as the bits of one number
+TOP, SECOND = -1, -2  # indices into the stack
+_NEW = 0  # stands for the node that DEPENDENT makes
+# A role is borne once if at least `_SEEN` nodes bear it and fewer than one in `_ONE_IN` of them bears it twice. Corpora
 # have slips: of 7,628 graphs of nine open corpora 217 have a node with the same :ARGn twice, most of them of Bio AMR.
 _SEEN, _ONE_IN = 10, 100
 
-# For models that were exported before roles were learned: those that AMR has once by definition, and the most frequent
-# of the others that no node of these corpora bears twice, or one in hundreds.
+# Roles for models that were exported before roles were learned. They are the roles that AMR defines as borne once, and
+# the most frequent of the other roles that at most one node in hundreds of these corpora bears twice.
 ONCE = frozenset(
     {
         *(f"ARG{i}" for i in range(10)),
@@ -34,12 +35,12 @@ ONCE = frozenset(
 
 
 def is_plain(role: str) -> bool:
-    """True for a role that its node bears itself: no inverse."""
+    """Return True for a role that its node bears itself, False for an inverse role."""
     return edge_of(0, role, 1) == (0, role, 1)
 
 
 def borne_once(graphs: Iterable[AmrGraph]) -> frozenset[str]:
-    """The roles that (but for slips) no node bears twice; of more than `MOST_ROLES` the most frequent."""
+    """Return the roles that (but for slips) no node bears twice; of too many, the `MOST_ROLES` most frequent."""
     nodes: Counter[str] = Counter()
     twice: Counter[str] = Counter()
     for graph in graphs:
@@ -52,8 +53,9 @@ def borne_once(graphs: Iterable[AmrGraph]) -> frozenset[str]:
 
 
 def role_given(action: Action) -> tuple[int, str] | None:
-    """The role that a node on the stack gets by LA, RA or DEPENDENT, and which node: `TOP` or `SECOND`. None where none
-    does.
+    """Return the role that LA, RA or DEPENDENT gives to a node of the stack, and the node: `TOP` or `SECOND`.
+
+    Return None where no node of the stack gets a role.
 
     >>> role_given(Action(Kind.LA, "ARG0")), role_given(Action(Kind.LA, "ARG0-of"))
     ((-1, 'ARG0'), (-2, 'ARG0'))
@@ -71,5 +73,5 @@ def role_given(action: Action) -> tuple[int, str] | None:
 
 
 def is_borne(state: AmrState, place: int, role: str) -> bool:
-    """True where the node at that place of the stack has the role."""
+    """Return True where the node at that index of the stack has the role."""
     return (state.stack[place], role) in {edge_of(*edge)[:2] for edge in state.edges}

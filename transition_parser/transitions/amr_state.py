@@ -1,4 +1,4 @@
-"""The configuration of the AMR machine, and how nodes and edges change it."""
+"""The configuration of the AMR machine, and the functions that apply actions to it."""
 
 from __future__ import annotations
 
@@ -29,10 +29,16 @@ class Node(NamedTuple):
 class AmrState(NamedTuple):
     """A configuration. Words and nodes count from 0.
 
-    position: the next word of the buffer. first: where the current span begins; it ends before `position`.
-    named: the current span has a node. nodes, edges, top: the partial graph. groups: the connected component of
-    each node. stack: node numbers, the newest last. aside: those that the newest has passed, in their order.
-    arcs: LA and RA since the last other action. arcs_left, swaps_left, nodes_left: see `AmrSystem`.
+    position: the next word of the buffer
+    first: the first word of the current span, which ends before `position`
+    named: True where the current span has a node, and before the first SHIFT
+    nodes, edges, top: the partial graph
+    groups: the connected component of each node
+    stack: node numbers, the newest last
+    aside: the nodes that were set aside with SWAP, in the order that they had on the stack
+    closed: True after CLOSE
+    arcs: the number of LA and RA since the last other action, or since a constant left the stack
+    arcs_left, swaps_left, nodes_left: how many more edges, SWAPs and nodes the sentence may have; see `limits_of`
     """
 
     words: tuple[Word, ...]
@@ -53,7 +59,7 @@ class AmrState(NamedTuple):
 
     @classmethod
     def initial(cls, words: Sequence[Word]) -> AmrState:
-        """Before the first action."""
+        """Return the configuration before the first action."""
         return cls(tuple(words), 0, 0, True, (), (), (), (), (), None, False, 0, *limits_of(len(words)))
 
     @property
@@ -63,13 +69,16 @@ class AmrState(NamedTuple):
 
 
 def limits_of(n: int) -> tuple[int, int, int]:
-    """Edges, SWAPs and nodes that a sentence of n words may have; what connectedness needs comes on top. The
-    open corpora that this was developed on need 2.4 nodes a word and two."""
+    """Return how many edges, SWAPs and nodes a sentence of n words may have.
+
+    Edges that connect two components do not count. No sentence of the open corpora that served in development needs
+    more than 2.4 nodes for each word plus two.
+    """
     return 4 * n + 16, 8 * n + 32, 3 * n + 6
 
 
 def is_free(state: AmrState) -> bool:
-    """True where the lexicon does not bind: no word is left, and there is no concept yet."""
+    """Return True where the lexicon does not bind: no word is left, and there is no concept yet."""
     return state.position == len(state.words) and not has_concept(state)
 
 
@@ -78,7 +87,7 @@ def has_concept(state: AmrState) -> bool:
 
 
 def kept(state: AmrState) -> list[int]:
-    """The nodes of the graph: constants without a head are none."""
+    """Return the numbers of the nodes that belong to the graph: all nodes except constants without a head."""
     headed = {edge.target for edge in state.edges}
     return [i for i, node in enumerate(state.nodes) if not node.constant or i in headed]
 
@@ -89,20 +98,20 @@ def is_connected(state: AmrState) -> bool:
 
 
 def stays_connected(state: AmrState) -> bool:
-    """True where the component of the second can still be reached without it: by the top, or further below."""
+    """Return True where the top or a node further below belongs to the same connected component as the second."""
     group = state.groups[state.stack[-2]]
     return any(state.groups[i] == group for i in (state.stack[-1], *state.stack[:-2]))
 
 
 def returned(state: AmrState) -> AmrState:
-    """What was set aside is back, below the newest node."""
+    """Return the state with the nodes that were set aside back on the stack, below the newest node."""
     if not state.aside:
         return state
     return state._replace(stack=(*state.stack[:-1], *state.aside, state.stack[-1]), aside=())
 
 
 def with_nodes(state: AmrState, labels: Sequence[str], constant: bool | None = None) -> AmrState:
-    """More nodes from the current span; one of them counts."""
+    """Return the state with more nodes from the current span, which together count as one in `nodes_left`."""
     new = tuple(
         Node(label, is_constant(label) if constant is None else constant, state.first, state.position - 1)
         for label in labels
@@ -123,7 +132,7 @@ def with_edges(state: AmrState, edges: Sequence[Edge]) -> AmrState:
 
 
 def with_action(state: AmrState, action: Action) -> AmrState:
-    """After an action that is legal, see `AmrSystem`."""
+    """Return the state after a legal action, as `AmrSystem` describes it."""
     kind = action.kind
     if kind is Kind.LA or kind is Kind.RA:
         return with_arc(state, action)

@@ -1,4 +1,4 @@
-"""Arc-eager, with a single root by legality.
+"""The arc-eager system, in which the legality rules guarantee a single root.
 
 Source: Nivre 2003; Nivre 2008 (sec. 4.2); the root at the end: Ballesteros and Nivre 2013.
 """
@@ -35,13 +35,14 @@ def _legal(s: Situation, arcs: Arcs) -> Columns:
 
 
 class ArcEager(TreeSystem):
-    """Arcs join the top of the stack and the front of the buffer; a right dependent stays on
-    the stack until REDUCE.
+    """The arc-eager system for projective trees.
 
-    Only the root can head the words that are on the stack without a head when the buffer runs
-    out. So that this is one word, the last word is shifted only onto a stack without such
-    words and right-attached only where there is one. (Nivre and Fernandez-Gonzalez 2014 mend the
-    same with an action UNSHIFT; here no derivation of a single-rooted tree is lost, and none is longer.)
+    Arcs join the top of the stack and the front of the buffer. A right dependent stays on the stack until REDUCE.
+
+    When the buffer runs out, only the root can become the head of the headless words of the stack. So that at most one
+    such word is left, the last word is shifted only if the stack has no headless word, and gets a right arc only if the
+    stack has exactly one. (Nivre and Fernandez-Gonzalez 2014 solve the same problem with an action UNSHIFT. Here no
+    derivation of a single-rooted tree is lost, and none is longer.)
 
     SHIFT
       - Legal when: a word, not the root, is at the front of the buffer; if it is the last one,
@@ -49,17 +50,17 @@ class ArcEager(TreeSystem):
       - Effect: the front of the buffer becomes the top of the stack.
       - Builds: nothing.
     LEFT-ARC(r)
-      - Legal when: the top of the stack has no head; r is a relation of the root if the
-        front of the buffer is the root, of other arcs if not (`Roots`).
+      - Legal when: the stack is not empty and its top has no head; r is a relation of the root if the
+        front of the buffer is the root, otherwise a relation of other arcs (`Roots`).
       - Effect: pops the stack.
       - Builds: an arc from the front of the buffer to the top of the stack.
     RIGHT-ARC(r)
       - Legal when: the stack is not empty, the front of the buffer is not the root, and r is a
-        relation of other arcs; if the front is the last word, one word of the stack has no head.
+        relation of other arcs; if the front is the last word, exactly one word of the stack has no head.
       - Effect: the front of the buffer becomes the top of the stack.
       - Builds: an arc from the top of the stack to the front of the buffer.
     REDUCE
-      - Legal when: the top of the stack has a head.
+      - Legal when: the stack is not empty and its top has a head.
       - Effect: pops the stack.
       - Builds: nothing.
 
@@ -136,17 +137,18 @@ class ArcEager(TreeSystem):
                 stack.append(front)
 
     def lost_arcs(self, c: Items) -> int:
-        """Count arc by arc, and one arc more where the buffer can't serve all headless words of the stack.
+        """Count the lost arcs one by one, and one more where the buffer can't serve all headless words of the stack.
 
-        A word of the stack can still become a dependent of words in the buffer; the lowest headless one also of the
-        root. Words in the buffer can become dependents of all words that were not popped.
+        A headless word of the stack can still become a dependent of a word in the buffer. The lowest headless word can
+        also become a dependent of the root. A word in the buffer can become a dependent of any word that was not
+        popped.
 
-        At most one word may be headless once the buffer is empty. So all headless words of the stack but the lowest
-        have to become dependents of words of the buffer, if need be of wrong ones. The first word of the buffer that
-        has an arc with a lower word of the stack takes them without loss; otherwise the first word behind the
-        dependents of higher words does. No such word exists where those dependents reach to the last word: then one
-        more arc is lost. This is so where the last word is in the buffer, and depends, directly or through words of
-        the buffer, on a word of the stack that is not below the second headless word.
+        At most one word may be headless once the buffer is empty. So every headless word of the stack except the lowest
+        must become a dependent of a word of the buffer, if need be of a wrong one. The first word of the buffer that
+        has an arc with a lower word of the stack takes them without loss. If there is no such word, the first word
+        behind the dependents of higher words takes them. If those dependents reach to the last word, no word is left
+        for this, and one more arc is lost. This happens where the last word is in the buffer and depends, directly or
+        through words of the buffer, on a word of the stack that is not below the second headless word.
         """
         lost = sum(c.heads[w] not in c.buffer and (c.heads[w] != c.root or w != c.headless[0]) for w in c.headless)
         last = c.root - 1

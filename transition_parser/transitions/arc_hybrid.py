@@ -1,4 +1,4 @@
-"""Arc-hybrid, and arc-hybrid with SWAP.
+"""The arc-hybrid systems, without and with SWAP.
 
 Source: Kuhlmann, Gomez-Rodriguez and Satta 2011; de Lhoneux, Stymne and Nivre 2017 (SWAP).
 """
@@ -39,7 +39,9 @@ def _legal_with_swap(s: Situation) -> Columns:
 
 
 class ArcHybrid(TreeSystem):
-    """Left arcs come from the front of the buffer, right arcs from the word below the top of the stack.
+    """The arc-hybrid system for projective trees.
+
+    The head of a left arc is the front of the buffer. The head of a right arc is the word below the top of the stack.
 
     SHIFT
       - Legal when: a word, not the root, is at the front of the buffer.
@@ -47,11 +49,11 @@ class ArcHybrid(TreeSystem):
       - Builds: nothing.
     LEFT-ARC(r)
       - Legal when: the stack is not empty; if the front of the buffer is the root, the stack
-        holds one word and r is a relation of the root, otherwise r is one of other arcs (`Roots`).
+        holds one word and r is a relation of the root; otherwise r is a relation of other arcs (`Roots`).
       - Effect: pops the stack.
       - Builds: an arc from the front of the buffer to the top of the stack.
     RIGHT-ARC(r)
-      - Legal when: the stack holds two words and r is a relation of other arcs.
+      - Legal when: the stack holds at least two words and r is a relation of other arcs.
       - Effect: pops the stack.
       - Builds: an arc from the second word of the stack to its top.
 
@@ -114,9 +116,9 @@ class ArcHybrid(TreeSystem):
                 yield gold.shift[front]
 
     def lost_arcs(self, c: Items) -> int:
-        """Count arc by arc, as if the root were below the stack.
+        """Count the lost arcs one by one, as if the root were below the stack.
 
-        A word of the stack can still become a dependent of words in the buffer and of the word directly below it.
+        A word of the stack can still become a dependent of a word in the buffer or of the word directly below it.
         """
         below = dict(zip(c.stack, (c.root, *c.stack)))
         lost = sum(c.heads[word] != below[word] and c.heads[word] not in c.buffer for word in c.stack)
@@ -124,7 +126,7 @@ class ArcHybrid(TreeSystem):
 
 
 class ArcHybridSwap(ArcHybrid):
-    """Arc-hybrid for all trees: SWAP re-orders the words.
+    """The arc-hybrid system for all trees, in which SWAP re-orders the words.
 
     SWAP
       - Legal when: the top of the stack stands before the front of the buffer in the sentence,
@@ -161,8 +163,11 @@ class ArcHybridSwap(ArcHybrid):
         return 2 * n + n * (n - 1)
 
     def oracle(self, gold: GoldTree) -> Iterator[Action]:
-        """Lazy: a swap waits while the front of the buffer is still to become the left dependent
-        of a word of its own projective component, because that takes it out of the way."""
+        """Yield the actions of a lazy oracle.
+
+        A swap waits while the front of the buffer still has to become the left dependent of a word of its own
+        projective component, because this takes the front out of the way.
+        """
         heads, missing = gold.heads, gold.children.copy()
         rank, component = gold.projective_rank(), gold.projective_components()
         stack: list[int] = []

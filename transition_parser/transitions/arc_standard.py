@@ -1,4 +1,4 @@
-"""Arc-standard, and arc-standard with SWAP.
+"""The arc-standard systems, without and with SWAP.
 
 Source: Nivre 2004; Nivre 2009 (SWAP).
 """
@@ -41,19 +41,21 @@ def _legal_with_swap(s: Situation) -> Columns:
 
 
 class ArcStandard(TreeSystem):
-    """Arcs join the two words on top of the stack; a word is popped with its head.
+    """The arc-standard system for projective trees.
+
+    Arcs join the two words on top of the stack. A word leaves the stack when it gets its head.
 
     SHIFT
       - Legal when: the buffer is not empty; the root only when the stack holds one word.
       - Effect: the front of the buffer becomes the top of the stack.
       - Builds: nothing.
     LEFT-ARC(r)
-      - Legal when: the stack holds two words; r is a relation of the root if the top is the root, of other arcs
-        if not (`Roots`).
+      - Legal when: the stack holds at least two words; r is a relation of the root if the top is the root, otherwise a
+        relation of other arcs (`Roots`).
       - Effect: removes the second word of the stack.
       - Builds: an arc from the top of the stack to the second.
     RIGHT-ARC(r)
-      - Legal when: the stack holds two words, the top is not the root, and r is a relation of other arcs.
+      - Legal when: the stack holds at least two words, the top is not the root, and r is a relation of other arcs.
       - Effect: pops the stack.
       - Builds: an arc from the second word of the stack to its top.
 
@@ -152,10 +154,10 @@ class ArcStandard(TreeSystem):
 
 
 class ArcStandardSwap(ArcStandard):
-    """Arc-standard for all trees: SWAP re-orders the words.
+    """The arc-standard system for all trees, in which SWAP re-orders the words.
 
     SWAP
-      - Legal when: the stack holds two words, and the second stands before the top in the
+      - Legal when: the stack holds at least two words, and the second stands before the top in the
         sentence; the top is not the root.
       - Effect: the second word of the stack moves back to the front of the buffer.
       - Builds: nothing.
@@ -189,8 +191,13 @@ class ArcStandardSwap(ArcStandard):
         return 2 * n + 1 + n * (n - 1)
 
     def oracle(self, gold: GoldTree) -> Iterator[Action]:
-        """Lazy: a swap waits while the top of the stack is still to be joined with the front of the
-        buffer in one projective component. Source: Nivre, Kuhlmann and Hall 2009, sec. 3."""
+        """Yield the actions of a lazy oracle.
+
+        A swap waits while the top of the stack and the front of the buffer belong to one projective component, in which
+        they still have to be joined.
+
+        Source: Nivre, Kuhlmann and Hall 2009, sec. 3.
+        """
         heads, missing = gold.heads, gold.children.copy()
         rank, component = gold.projective_rank(), gold.projective_components()
         stack: list[int] = []
@@ -220,7 +227,7 @@ class ArcStandardSwap(ArcStandard):
 
 def _most_arcs(stack: Sequence[int], buffer: Sequence[int], heads: Mapping[int, int], root: int) -> int:
     """Return the most arcs of `heads` that one tree over the stack (top first) and the buffer can have."""
-    column = [{stack[0]: 0}]  # for trees of more and more words of the buffer: root of the tree → most arcs
+    column = [{stack[0]: 0}]  # item i: trees with i words of the buffer, as root of the tree → most arcs
     for word in buffer:
         column.append(_join(column[-1], word, heads))
     for word in stack[1:]:
@@ -232,7 +239,7 @@ def _most_arcs(stack: Sequence[int], buffer: Sequence[int], heads: Mapping[int, 
 
 
 def _join(trees: Mapping[int, int], word: int, heads: Mapping[int, int]) -> dict[int, int]:
-    """Return `trees`, as in `_most_arcs`, with one word more: a dependent of their root, or its head."""
+    """Return `trees` (root of the tree → most arcs) with one more word: a dependent of their root, or its new head."""
     longer = {top: arcs + (heads[word] == top) for top, arcs in trees.items()}
     longer[word] = max(arcs + (heads[top] == word) for top, arcs in trees.items())
     return longer

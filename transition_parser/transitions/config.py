@@ -1,4 +1,7 @@
-"""`parser.json`: what turns actions back into graphs, stored beside the data and every model."""
+"""The file `parser.json`, which names the transition system and its labels.
+
+It lies beside the data and beside every model, because turning actions back into graphs needs it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from transition_parser.transitions.lexicon import Lexicon
 
 FILE_NAME = "parser.json"
 FORMAT_VERSION = 2
-_ONE_ROOT = 1  # the version that had one root relation, `root`, which no other arc could carry
+_ONE_ROOT = 1  # the version with a single root relation, in the field `root`, which no other arc could carry
 _KEYS = {"system": TEXT, "relations": TEXTS, "shift_words": TEXTS, "format_version": WHOLE_NUMBER}
 _KEYS_OF_VERSION = {
     _ONE_ROOT: _KEYS | {"root": TEXT},
@@ -26,9 +29,13 @@ _KEYS_OF_VERSION = {
 class ParserConfig:
     """A transition system with its labels.
 
-    relations: the labels of the training trees, or the roles of the training graphs, most frequent first. roots: the
-    labels at the root of training trees; shared_roots: those of them that other arcs have, too; of AMR none.
-    shift_words: the words that decorate their SHIFT. lexicon: of AMR, in a file of its own beside `parser.json`.
+    system: a name in `SYSTEMS`
+    relations: the labels of the training trees, or the roles of the training graphs, most frequent first
+    shift_words: the words that decorate their SHIFT
+    roots: the labels at the root of training trees; empty for AMR
+    shared_roots: the labels in `roots` that other arcs have, too; empty for AMR
+    format_version: the version of the file format
+    lexicon: for AMR only; stored in a file of its own beside `parser.json`
     """
 
     system: str
@@ -40,17 +47,17 @@ class ParserConfig:
     lexicon: Lexicon | None = None
 
     def transition_system(self) -> TransitionSystem:
-        """The state machine itself."""
+        """Return the transition system with these labels."""
         spans, limits = (None, None) if self.lexicon is None else (self.lexicon.spans, self.lexicon.limits)
         roots = Roots(frozenset(self.roots), frozenset(self.shared_roots))
         return make_system(self.system, self.shift_words, spans, roots, limits)
 
     def actions(self) -> list[Action]:
-        """All actions over the relations; of AMR all but those that name nodes."""
+        """Return all actions over the relations; for AMR, the actions that name nodes are left out."""
         return list(self.transition_system().actions(self.relations))
 
     def save(self, folder: str | os.PathLike) -> None:
-        """Writes `parser.json`, and for AMR `lexicon.json`, into `folder`."""
+        """Write `parser.json` into `folder`, and for AMR `lexicon.json`."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "lexicon"}
         text = json.dumps(values, ensure_ascii=False, indent=1)
         if self.lexicon is not None:
@@ -59,7 +66,10 @@ class ParserConfig:
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> ParserConfig:
-        """Reads `parser.json`. Raises `InputError` where it is missing, not of this version, or holds what it can't."""
+        """Read `parser.json`, and for AMR `lexicon.json`, from `folder`.
+
+        Raises `InputError` for a missing file, an unknown version or an invalid value.
+        """
         path = Path(folder, FILE_NAME)
         values = read_json(path, "`transition-parser preprocess` and `transition-parser export` write it")
         check_version(values, _KEYS_OF_VERSION, path)

@@ -1,8 +1,8 @@
-"""Gold trees as oracles ask of them, and configurations without their arcs.
+"""Gold trees in the form that oracles need, and configurations without their arcs.
 
-`GoldTree` serves the static oracles. There words are numbered 1..n and the root is n + 1, so that comparing numbers
-compares positions in the sentence with the root at its end. `GoldOrder` and `Items` serve the dynamic oracle. There
-words are numbered as in `State`: from 0, with the root behind the last word.
+`GoldTree` serves the static oracles. It numbers words 1..n and the root n + 1, so that comparing numbers compares
+positions in the sentence with the root at its end. `GoldOrder` and `Items` serve the dynamic oracle. They number
+words as `State` does: from 0, with the root behind the last word.
 """
 
 from __future__ import annotations
@@ -15,13 +15,17 @@ from typing import NamedTuple
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.transitions.action import Action, Kind
 
-_NEVER = Action(Kind.SHIFT)  # of word 0, which does not exist
+_NEVER = Action(Kind.SHIFT)  # fills the lists at index 0, because words count from 1
 
 
 class GoldTree:
     """A gold tree, as lists indexed by word number.
 
-    shift: the SHIFT action of a word, decorated where the system decorates it.
+    heads: the head of each word
+    left, right: the LEFT-ARC and the RIGHT-ARC to each word
+    shift: the SHIFT of each word, decorated where the system decorates it
+    last_child: the last dependent of each word and of the root, 0 for none
+    children: the number of dependents of each word and of the root
     """
 
     def __init__(self, tree: DependencyTree, words: Sequence[str], shift: Callable[[str], Action]) -> None:
@@ -40,7 +44,7 @@ class GoldTree:
         self.tree = tree
 
     def projective_rank(self) -> list[int]:
-        """Return the place of each word, and of the root, in the projective order."""
+        """Return the rank of each word, and of the root, in the projective order."""
         rank = [0] * (self.n + 2)
         for place, word in enumerate(self.tree.projective_order(), 1):
             rank[word] = place
@@ -48,7 +52,7 @@ class GoldTree:
         return rank
 
     def projective_components(self) -> list[int]:
-        """Return for each word the head of its maximal projective component, see `DependencyTree`."""
+        """Return for each word the head of its maximal projective component, as in `DependencyTree`."""
         return [0, *self.tree.projective_components(), self.root]
 
 
@@ -63,12 +67,12 @@ def _right_arc(relation: str) -> Action:
 
 
 class GoldOrder(NamedTuple):
-    """A gold tree as costs depend on it.
+    """A gold tree in the form that costs need.
 
-    heads: the head of each word, numbered as in `State`.
-    rank: the place of each word, and of the root, in the order in which the tree is projective.
-    component: the component of each word, and of the root; see `DependencyTree.projective_components`.
-    projective: True where `rank` is the order of the sentence.
+    heads: the head of each word, numbered as in `State`
+    rank: the rank of each word, and of the root, in the order in which the tree is projective
+    component: the component of each word, and of the root (`DependencyTree.projective_components`)
+    projective: True where `rank` is the order of the sentence
     """
 
     heads: Sequence[int]
@@ -79,7 +83,10 @@ class GoldOrder(NamedTuple):
     @classmethod
     @lru_cache(maxsize=1024)
     def of(cls, tree: DependencyTree) -> GoldOrder:
-        """Return the order of a tree; the last ones are cached, because each step of a derivation asks again."""
+        """Return the order of a tree.
+
+        The latest results are cached, because each step of a derivation asks for the same tree again.
+        """
         n = len(tree)
         rank = [n] * (n + 1)
         for place, word in enumerate(tree.projective_order()):
@@ -92,10 +99,10 @@ class GoldOrder(NamedTuple):
 class Items(NamedTuple):
     """A configuration without its arcs.
 
-    stack: words, bottom first.
-    headless: the words of the stack that have no head, bottom first.
-    buffer: words, without the root.
-    gold: the tree to be built.
+    stack: words, bottom first
+    headless: the words of the stack that have no head, bottom first
+    buffer: words, without the root
+    gold: the tree to be built
     """
 
     stack: Sequence[int]

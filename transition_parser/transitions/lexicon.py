@@ -1,4 +1,4 @@
-"""`lexicon.json`: what the AMR training data has seen, span by span."""
+"""The file `lexicon.json`: the naming actions, the wikis and the search limits that the AMR training data gives."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _KEYS = {
     "format_version": WHOLE_NUMBER,
     "spans": OBJECT,
     "wiki": OBJECT,
-    "limits": OBJECT._replace(required=False),  # older files have none
+    "limits": OBJECT._replace(required=False),  # files of older versions have no limits
 }
 _COUNTS = Key(
     "an object of whole numbers", lambda value: isinstance(value, dict) and all(map(is_whole, value.values()))
@@ -44,14 +44,16 @@ _LIMITS = {
     "repeats": _COUNTS,
     "once": TEXTS._replace(required=False),
 }
-_WIKI = re.compile(r'"(?:[^"\\\n]|\\.)*"|[^\s()"\\]+')  # as it stands in an AMR
+_WIKI = re.compile(r'"(?:[^"\\\n]|\\.)*"|[^\s()"\\]+')  # a value in PENMAN notation: a string or a symbol
 
 
 @dataclass(frozen=True)
 class Lexicon:
-    """spans: the lemmas of a span (`transitions.amr.key`) → the actions that named nodes of it.
-    wiki: the name of an entity, with and without its concept (`wiki_keys`) → its `:wiki` in training.
-    limits: what search keeps to.
+    """The naming actions, the wikis and the search limits that the AMR training data gives.
+
+    spans: the lemmas of a span (`amr_naming.key`) → the actions that named nodes of it
+    wiki: the name of an entity, with and without its concept (`wiki_keys`) → its `:wiki` in training
+    limits: the limits that search keeps
     """
 
     spans: Mapping[str, tuple[Action, ...]] = field(default_factory=dict)
@@ -59,7 +61,7 @@ class Lexicon:
     limits: SearchLimits = DEFAULT_LIMITS
 
     def save(self, folder: str | os.PathLike) -> None:
-        """Writes `lexicon.json` into `folder`."""
+        """Write `lexicon.json` into `folder`."""
         values = {
             "format_version": FORMAT_VERSION,
             "spans": {span: [str(action) for action in actions] for span, actions in self.spans.items()},
@@ -71,7 +73,7 @@ class Lexicon:
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Lexicon:
-        """Reads `lexicon.json`. Raises `InputError` for a missing or unfit file."""
+        """Read `lexicon.json` from `folder`. Raises `InputError` for a missing or unfit file."""
         path = Path(folder, FILE_NAME)
         values = read_json(path, "`transition-parser preprocess amr` writes it")
         check_version(values, (FORMAT_VERSION,), path)
@@ -108,7 +110,7 @@ def _naming_action(span: str, token: str, path: Path) -> Action:
 
 
 def wiki_keys(concept: str, strings: tuple[str, ...]) -> tuple[str, str]:
-    """Where the wiki of a name is looked up: first with its concept, then without.
+    """Return the keys under which the wiki of a name is looked up: first with its concept, then without.
 
     >>> wiki_keys("city", ('"New"', '"York"'))
     ('city "New" "York"', '"New" "York"')

@@ -1,4 +1,4 @@
-"""The relations at the root of trees: learned, because treebanks differ in them."""
+"""The relations at the root of trees. They are learned, because treebanks differ in them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from transition_parser.graphs.dependency import DependencyTree
 
 @dataclass(frozen=True)
 class Roots:
-    """Which relations the arc from the artificial root may carry, and which of them other arcs may carry.
+    """The relations that arcs from the artificial root may carry.
 
-    labels: those of the arc from the root; Universal Dependencies have `root` alone, the Prague treebank `Pred`,
-    `ExD` and others. shared: those of `labels` that other arcs carry, too.
+    labels: the relations of arcs from the root; Universal Dependencies have `root` alone, the Prague treebank `Pred`,
+        `ExD` and others
+    shared: the relations in `labels` that other arcs may carry, too
     """
 
     labels: frozenset[str] = frozenset({"root"})
@@ -21,7 +22,7 @@ class Roots:
 
     @classmethod
     def of(cls, trees: Iterable[DependencyTree]) -> Roots:
-        """What some trees have.
+        """Return the relations at the roots of these trees.
 
         >>> roots = Roots.of([DependencyTree((2, 0), ("ExD", "Pred")), DependencyTree((0,), ("ExD",))])
         >>> sorted(roots.labels), sorted(roots.shared)
@@ -35,7 +36,11 @@ class Roots:
         return cls(frozenset(labels), frozenset(labels & others))
 
     def allow(self, relation: str, from_root: bool) -> bool:
-        """Whether an arc may carry `relation`. Relations that `labels` does not have are free to all other arcs."""
+        """Return True where an arc may carry `relation`.
+
+        An arc from the root needs a relation in `labels`. Any other arc may carry any relation that is not in `labels`,
+        or that is in `shared`.
+        """
         if from_root:
             return relation in self.labels
         return relation not in self.labels or relation in self.shared

@@ -1,7 +1,7 @@
-"""The data by which the batched machine knows a system of dependency trees: one `Spec` for each system.
+"""The descriptions of systems of dependency trees for the batched machine: one `Spec` for each system.
 
-Words are named by their place before the action: S0 and S1 are the top of the stack and the word below it, B0 is the
-front of the buffer. The arrays are tensors of the batched machine; nothing here needs torch.
+Words are named by their position before the action: S0 and S1 are the top of the stack and the word below it, B0 is
+the front of the buffer. The arrays are tensors of the batched machine, but nothing here needs torch.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ Counts = Any  # (R,) int64 tensor
 
 
 class Column(IntEnum):
-    """Legality is decided for these groups of tokens; all tokens of a column are legal or illegal
-    together (but for labelled SHIFTs, of which only that of the word in front is, and for what a lexicon limits)."""
+    """The groups of tokens that are legal or illegal together.
+
+    There are two exceptions. Of the labelled SHIFTs only the SHIFT of the front word is legal, and a lexicon may forbid
+    single tokens of a column.
+    """
 
     NEVER = 0
     END = 1
@@ -39,14 +42,14 @@ class Column(IntEnum):
     RA = 17
     ROOT = 18
     CLOSE = 19
-    LEFT_ARC_ANY = 20  # its relation is for the root and for other heads
+    LEFT_ARC_ANY = 20  # left arcs whose relation both the root and other heads may give
 
 
 NONE, S0, S1, B0 = range(4)
 
 
 class Effect(NamedTuple):
-    """What the tokens of a column do, in words named as above; `NONE` for nothing."""
+    """The effect of a column's tokens; NONE, S0, S1 and B0 name words, and `NONE` means no word."""
 
     dependent: int = NONE
     head: int = NONE
@@ -58,20 +61,20 @@ class Effect(NamedTuple):
 
 
 class Situation(NamedTuple):
-    """What the legal columns of a state depend on: (R,) bool each."""
+    """The facts about each state that legality depends on: (R,) bool each."""
 
     front_is_root: Bools
-    some: Bools  # words on the stack
-    two: Bools  # words on the stack, or more
-    left: Bools  # words in the buffer
+    some: Bools  # the stack is not empty
+    two: Bools  # the stack holds two words or more
+    left: Bools  # the buffer is not empty
     top_is_root: Bools
-    top_before_front: Bools  # in the sentence
+    top_before_front: Bools  # by their positions in the sentence; so is `second_before_top`
     second_before_top: Bools
     may_swap: Bools
 
 
 class Arcs(NamedTuple):
-    """What the legal columns of arc-eager depend on besides: (R,) each."""
+    """The further facts that the legality rules of arc-eager depend on: (R,) each."""
 
     front_is_last: Bools  # bool: the last word of the sentence is at the front of the buffer
     top_has_head: Bools  # bool
@@ -83,11 +86,13 @@ Columns = dict[Column, Bools]  # (R,) bool for each column that may be legal
 
 @dataclass(frozen=True)
 class Spec:
-    """A system that builds dependency trees.
+    """The rules of a system that builds dependency trees.
 
-    effects: what the tokens of each column do. legal: which columns are legal in a `Situation`; where `reads_arcs`, it
-    is given the `Arcs` too. closes_on_stack: True where the derivation ends with an arc between S1 and the root at S0,
-    False where between S0 and the root at B0.
+    effects: column → the effect of its tokens
+    legal: function from a `Situation` to the legal columns; where `reads_arcs`, it also takes the `Arcs`
+    closes_on_stack: True where the derivation ends with an arc between S1 and the root at S0, False where it ends with
+        an arc between S0 and the root at B0
+    reads_arcs: True where legality depends on the arcs built so far
     """
 
     effects: Mapping[Column, Effect]

@@ -8,21 +8,21 @@ from typing import ClassVar, Generic, TypeVar
 
 from transition_parser.transitions.action import Action, Kind
 
-W = TypeVar("W")  # a word, as the system reads it
+W = TypeVar("W")  # a word in the form that `TransitionSystem.read` returns
 S = TypeVar("S")  # a configuration
 G = TypeVar("G")  # the graph that is built
 
 
 class TransitionSystem(ABC, Generic[W, S, G]):
-    """What the actions are, when each is legal, and what it builds.
+    """A transition system: its actions, when each is legal, and the graph that they build.
 
-    Any walk of legal actions ends, after at most `max_actions(n)` steps, in a tree with one root or a connected graph,
-    and there is no state without a legal action: by legality, not by repair.
+    Any walk of legal actions ends, after at most `max_actions(n)` steps, in a tree with one root or a connected graph.
+    Every state that is not final has a legal action. Both follow from the legality rules; no repair is needed.
 
-    shift_words: the words that decorate their SHIFT (labelled SHIFT, Fernandez Astudillo et al.
-        2020, sec. 3.2): SHIFT(w) for w in this set, plain SHIFT for all others.
-    confidences: the fields of parses that hold confidences, such as one for each arc.
-    has_lexicon: True where the training data limits what actions a span of words may take (`Lexicon`).
+    shift_words: the words that decorate their SHIFT (labelled SHIFT, Fernandez Astudillo et al. 2020, sec. 3.2):
+        SHIFT(w) for w in this set, plain SHIFT for all others
+    confidences: the fields of parses that hold confidences, such as one confidence for each arc
+    has_lexicon: True where the training data limits which actions a span of words may take (`Lexicon`)
     """
 
     name: ClassVar[str]
@@ -36,42 +36,51 @@ class TransitionSystem(ABC, Generic[W, S, G]):
 
     @abstractmethod
     def read(self, forms: Sequence[str]) -> Sequence[W]:
-        """The words as `initial` takes them."""
+        """Return the words in the form that `initial` takes."""
 
     @abstractmethod
     def initial(self, sentence: Sequence[W]) -> S:
-        """The configuration before the first action. `sentence`: at least one word."""
+        """Return the configuration before the first action.
+
+        sentence: at least one word
+        """
 
     @abstractmethod
     def why_illegal(self, state: S, action: Action) -> str | None:
-        """None where `action` is legal; else the reason, in words."""
+        """Return None where `action` is legal, else the reason in words."""
 
     @abstractmethod
     def apply(self, state: S, action: Action) -> S:
-        """The configuration after a legal action; `state` stays as it is."""
+        """Return the configuration after a legal action; `state` is not changed."""
 
     @abstractmethod
     def is_final(self, state: S) -> bool:
-        """True where the derivation is complete. No action is legal then."""
+        """Return True where the derivation is complete; no action is legal in a final state."""
 
     @abstractmethod
     def result(self, state: S) -> G:
-        """The graph of a final state."""
+        """Return the graph of a final state."""
 
     @abstractmethod
     def max_actions(self, n: int) -> int:
-        """The most actions that a derivation over n words can take."""
+        """Return the most actions that a derivation over n words can take."""
 
     @abstractmethod
     def actions(self, relations: Sequence[str]) -> Iterator[Action]:
-        """All actions of the system over the given relations, but for those that the training data alone gives."""
+        """Yield all actions of the system over the given relations.
+
+        Actions that only the training data can list are left out.
+        """
 
     def shift(self, word: str) -> Action:
-        """The SHIFT of `word`, decorated where the word is one of `shift_words`."""
+        """Return the SHIFT of `word`, decorated where the word is one of `shift_words`."""
         return Action(Kind.SHIFT, word if word in self.shift_words else None)
 
     def replay(self, words: Sequence[W], actions: Sequence[Action]) -> G:
-        """The graph that a whole derivation builds. Raises `ValueError` at the first illegal action."""
+        """Return the graph that a whole derivation builds.
+
+        Raises `ValueError` at the first illegal action and for a derivation that stops before its end.
+        """
         state = self.initial(words)
         for step, action in enumerate(actions):
             problem = self.why_illegal(state, action)

@@ -1,4 +1,4 @@
-"""What the systems that build dependency trees share: their configuration, and the tree that it becomes."""
+"""The base class of the systems that build dependency trees, and their configuration."""
 
 from __future__ import annotations
 
@@ -17,11 +17,16 @@ NO_HEAD = -1
 
 
 class State(NamedTuple):
-    """A configuration. Words count from 0; the number of words itself stands for the artificial
-    root, which follows the last word (Ballesteros and Nivre 2013, "Going to the Roots").
+    """A configuration.
 
-    words: the forms. stack: bottom first. buffer: front first.
-    heads, relations: for each word the arc that enters it, `NO_HEAD` and None where there is none yet.
+    Words count from 0. The number of words stands for the artificial root, which follows the last word (Ballesteros
+    and Nivre 2013, "Going to the Roots").
+
+    words: the forms
+    stack: words, bottom first
+    buffer: words, front first
+    heads: the head of each word, `NO_HEAD` where it has none yet
+    relations: the relation of each word to its head, None where it has none yet
     """
 
     words: tuple[str, ...]
@@ -39,11 +44,11 @@ class State(NamedTuple):
 class TreeSystem(TransitionSystem[str, State, DependencyTree]):
     """A system that builds dependency trees with one root.
 
-    A subclass is all that is said of a system, but for the batched form of `lost_arcs` (`states/costs.py`).
+    A subclass defines a system completely, except for the batched form of `lost_arcs` (`states/costs.py`).
 
-    roots: the relations that arcs from the root may carry, and which of them other arcs may; by default `root`
-        at the root alone.
-    spec: the effects and the legal columns of its actions, for the batched machine.
+    roots: the relations that arcs from the root may carry, and which of them other arcs may carry; by default the root
+        alone has `root`
+    spec: the effects and the legal columns of the system's actions, for the batched machine
     """
 
     confidences = ("arc_scores",)
@@ -55,23 +60,29 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
 
     @abstractmethod
     def may_attach(self, state: State) -> Sequence[int]:
-        """The words that some arc would attach in this state: the next action decides whether they get their head
-        now. The probability of all actions that decided about a word is the confidence in its arc."""
+        """Return the words that some arc would attach in this state.
+
+        The next action decides whether these words get their heads now. The confidence in the arc of a word is the
+        probability of all actions that decided about the word.
+        """
 
     @abstractmethod
     def oracle(self, gold: GoldTree) -> Iterator[Action]:
-        """Yield the actions of the static oracle, which build `gold`. `oracles.oracle` checks that this is possible."""
+        """Yield the actions of the static oracle, which build `gold`.
+
+        The system must be able to build `gold`; `oracles.oracle` checks this.
+        """
 
     @abstractmethod
     def lost_arcs(self, c: Items) -> int:
-        """Count the gold arcs that no tree has that can still be built, but for wrong arcs that stand already.
+        """Return how many gold arcs the best tree that can still be built lacks.
 
-        With SWAP the words of `c` stand in projective order. Proof: `tests/oracles/test_dynamic.py` compares with a
-        search through all continuations.
+        Gold arcs whose dependents already have wrong heads do not count. With SWAP the words of `c` stand in projective
+        order. Proof: `tests/oracles/test_dynamic.py` compares with a search through all continuations.
         """
 
     def read(self, forms: Sequence[str]) -> Sequence[str]:
-        """The forms themselves."""
+        """Return the forms themselves."""
         return forms
 
     def initial(self, sentence: Sequence[str]) -> State:
@@ -85,12 +96,12 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
         return DependencyTree(heads, tuple(str(r) for r in state.relations))
 
     def actions(self, relations: Sequence[str]) -> Iterator[Action]:
-        """All actions of the system over the given relations."""
+        """Yield all actions of the system over the given relations."""
         for kind in self.kinds:
             if kind is Kind.SHIFT:
                 yield Action(kind)
                 yield from (Action(kind, word) for word in sorted(self.shift_words))
-            elif kind is Kind.LEFT_ARC:  # the root is behind all words: its arc is a left one
+            elif kind is Kind.LEFT_ARC:  # the root is behind all words, so its arc is a left arc
                 yield from (Action(kind, r) for r in relations)
             elif kind is Kind.RIGHT_ARC:
                 yield from (Action(kind, r) for r in relations if self.roots.allow(r, from_root=False))
@@ -115,14 +126,14 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
 
     @staticmethod
     def _move(state: State, stack: tuple[int, ...], buffer: tuple[int, ...]) -> State:
-        """`state` with another stack and buffer; `_replace` takes four times as long."""
+        """Return `state` with another stack and buffer; `_replace` takes four times as long."""
         return State(state.words, stack, buffer, state.heads, state.relations)
 
     @staticmethod
     def _arc(
         state: State, dependent: int, head: int, label: str | None, stack: tuple[int, ...], buffer: tuple[int, ...]
     ) -> State:
-        """`state` with one arc more, and another stack and buffer."""
+        """Return `state` with one more arc, and another stack and buffer."""
         heads = (*state.heads[:dependent], head, *state.heads[dependent + 1 :])
         relations = (*state.relations[:dependent], label, *state.relations[dependent + 1 :])
         return State(state.words, stack, buffer, heads, relations)
