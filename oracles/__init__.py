@@ -1,4 +1,4 @@
-"""Floor 3: gold graph to action sequence, the check that replaying it gives the graph back, and what actions cost."""
+"""Floor 3: the oracles (gold graphs to action sequences), the check by replay, and the costs of actions."""
 
 from oracles.dynamic import costs
 from oracles.static import oracle

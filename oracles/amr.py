@@ -1,4 +1,4 @@
-"""The oracle of the AMR machine: an aligned graph to the actions that build it.
+"""The oracle of the AMR machine, which turns an aligned graph into the actions that build it.
 
 Source: Fernandez Astudillo et al. 2020, sec. 4. Nothing is lost: every node of a connected graph is made
 from a word that it is aligned to, and meets all its neighbours.
@@ -35,9 +35,13 @@ Span = tuple[int, int]  # first and last word
 
 @dataclass(frozen=True)
 class Derivation:
-    """actions: from the first word to CLOSE. order: the nodes of the gold graph in the order in which the machine
-    numbers them, so that `gold.renumbered(order)` equals `result(…).renumbered(range(…))`. spans: for each
-    action its current span."""
+    """A derivation that builds a gold graph.
+
+    actions: from the first SHIFT to CLOSE
+    order: the nodes of the gold graph in the order in which the machine numbers them, so that `gold.renumbered(order)`
+        equals `result(…).renumbered(range(…))`
+    spans: the current span of each action
+    """
 
     actions: list[Action]
     order: list[int]
@@ -47,11 +51,13 @@ class Derivation:
 def amr_oracle(
     system: AmrSystem, words: Sequence[Word], graph: AmrGraph, alignments: Sequence[Sequence[int]]
 ) -> Derivation:
-    """The actions that build `graph`.
+    """Return the derivation that builds `graph`.
 
-    alignments: for each node at least one word. Raises `ValueError` for a node that has none, for a graph that
-    is not connected, and for what the machine can't build: an edge from a node to itself, more than four edges
-    between two nodes, and more nodes, edges or SWAPs than a sentence of its length may have (`AmrSystem`).
+    alignments: at least one word for each node
+
+    Raises `ValueError` for a node without a word, for a graph that is not connected, and for a graph that the machine
+    can't build. The machine can't build an edge from a node to itself, more than four edges between two nodes, and more
+    nodes, edges or SWAPs than a sentence of its length may have (`AmrSystem`).
 
     >>> from transition_parser.transitions import make_system
     >>> graph = AmrGraph(("sleep-01", "she"), frozenset(), (Edge(0, "ARG0", 1),))
@@ -75,11 +81,15 @@ def amr_oracle(
 
 
 class _LastSpanError(Exception):
-    """The nodes of the last span meet in no order that the machine allows."""
+    """The error when the machine allows no order in which the nodes of the last span could meet the others."""
 
 
 def check_graph(graph: AmrGraph) -> None:
-    """Raises `ValueError` for a graph that the machine can't build, whatever its sentence is."""
+    """Check that the machine can build the graph in some sentence.
+
+    Raises `ValueError` for an edge from a node to itself, a graph that is not connected, and too many edges between two
+    nodes.
+    """
     for source, role, target in graph.edges:
         if source == target:
             raise ValueError(f"the edge :{role} goes from {graph.labels[source]} to itself")
@@ -95,7 +105,7 @@ def check_graph(graph: AmrGraph) -> None:
 def _check_limits(words: int, actions: Sequence[Action]) -> None:
     kinds = Counter(action.kind for action in actions)
     on_stack = sum(kinds[kind] for kind in (*CONCEPTS, *CONSTANTS, Kind.ENTITY))
-    more_edges = kinds[Kind.LA] + kinds[Kind.RA] - (on_stack - 1)  # than connectedness needs
+    more_edges = kinds[Kind.LA] + kinds[Kind.RA] - (on_stack - 1)  # beyond the edges that connectedness needs
     needed = (("further edges", more_edges), ("SWAPs", kinds[Kind.SWAP]), ("nodes", on_stack + kinds[Kind.DEPENDENT]))
     for (what, count), limit in zip(needed, limits_of(words), strict=True):
         if count > limit:
@@ -104,15 +114,15 @@ def _check_limits(words: int, actions: Sequence[Action]) -> None:
 
 @dataclass(frozen=True)
 class _Entity:
-    """A named node, what it stands for, and the ENTITY action that makes it."""
+    """A named node, the nodes of its name, and the ENTITY action that makes them all."""
 
     node: int
-    hidden: tuple[int, ...]  # the name and its strings
+    hidden: tuple[int, ...]  # the node `name` and its strings, which never come on the stack
     action: Action
 
 
 class _Plan:
-    """Which words are merged, and which nodes each span makes, in order."""
+    """The spans that words are merged into, and the nodes that each span makes, in order."""
 
     def __init__(self, words: Sequence[Word], graph: AmrGraph, alignments: Sequence[Sequence[int]]) -> None:
         self.words, self.graph = words, graph
@@ -133,8 +143,11 @@ class _Plan:
         self.nodes_of = self._order()
 
     def move_last(self) -> None:
-        """Gives the nodes of the last span to the one before it: with words left, nodes meet in any order. An
-        entity, whose words are not those of the other span, becomes nodes like others."""
+        """Give the nodes of the last span to the span before it, because nodes meet in any order while words are left.
+
+        An entity becomes ordinary nodes, because its words are not the words of the new span. Raises `ValueError` if
+        there is no span before the last.
+        """
         end = len(self.words) - 1
         last = self.taken.get(end, (end, end))
         if last[0] == 0:
@@ -145,7 +158,10 @@ class _Plan:
         self.nodes_of.setdefault(before, []).extend([*moved, *hidden])
 
     def _find_entities(self) -> None:
-        """Names that stand in the sentence word by word, or as one word; others by their strings."""
+        """Find the named nodes that ENTITY can make, and the spans of their names.
+
+        A name may stand in the sentence word by word or as one word. For any other name the action lists the strings.
+        """
         owners: set[int] = set()
         for node, name, ops in named(self.graph):
             if node in owners or node in self.graph.constants:
@@ -169,7 +185,10 @@ class _Plan:
         return {self.span_of[node] for node in self.entities}  # type: ignore[misc]
 
     def _name_span(self, strings: list[str], near: list[int]) -> tuple[Span, tuple[str, ...]]:
-        """The span of a name and the parts of the label after the type. near: words that its nodes are aligned to."""
+        """Return the span of a name and the parts of the label after the type.
+
+        near: the words that the nodes of the name are aligned to
+        """
         for length, parts in ((len(strings), ()), (3, (JOINED,)), (2, (JOINED,)), (1, ())):
             for first in self._starts(near, length):
                 forms = [word.form for word in self.words[first : first + length]]
@@ -187,7 +206,11 @@ class _Plan:
             self.taken[word] = span
 
     def _find_merged(self) -> None:
-        """Concepts of several neighbouring words, where nothing else comes from a part of them."""
+        """Merge the words of nodes that come from several neighbouring words.
+
+        Words are merged only if they belong to no other merged span, and if every other node that comes from one of
+        them comes from exactly the same words.
+        """
         for node, tokens in enumerate(self.alignments):
             span = (tokens[0], tokens[-1])
             if self.span_of[node] or len(tokens) < 2 or len(tokens) != span[1] - span[0] + 1:
@@ -213,7 +236,10 @@ class _Plan:
                 self.span_of[node] = self.taken.get(word, (word, word))
 
     def _find_dependents(self) -> dict[int, list[tuple[Edge, Action]]]:
-        """Constants such as polarity and mode that come from the span of their only head."""
+        """Return, for each head, the constants (such as polarity and mode) that DEPENDENT makes with it.
+
+        These constants come from the span of their only head.
+        """
         dependents: dict[int, list[tuple[Edge, Action]]] = {}
         hidden = {part for entity in self.entities.values() for part in entity.hidden}
         for node in range(len(self.graph)):
@@ -233,8 +259,10 @@ class _Plan:
         return [word.form for word in self.words[first : last + 1]]
 
     def _order(self) -> dict[Span, list[int]]:
-        """The nodes that each span makes: an entity first, then in the order of the graph, each constant after
-        its head."""
+        """Return the nodes that each span makes.
+
+        An entity comes first. The other nodes keep the order of the graph, but each constant follows its head.
+        """
         hidden = {part for entity in self.entities.values() for part in entity.hidden}
         hidden |= {edge.target for edges in self.dependents.values() for edge, _ in edges}
         by_span: dict[Span, list[int]] = {}
@@ -255,7 +283,7 @@ def _is_copied(label: str, forms: Sequence[str]) -> bool:
 
 
 class _Writer:
-    """Follows the machine and writes its actions."""
+    """A simulation of the machine that writes its actions."""
 
     def __init__(self, system: AmrSystem, words: Sequence[Word], graph: AmrGraph, plan: _Plan) -> None:
         self.system, self.words, self.graph, self.plan = system, words, graph, plan
@@ -264,8 +292,8 @@ class _Writer:
         self.order: list[int] = []
         self.stack: list[int] = []
         self.joined_to = list(range(len(graph)))  # connected components, as a forest; see `_group`
-        self.ended = False
-        self.open: list[dict[int, list[Edge]]] = [{} for _ in graph.labels]  # the edges to each neighbour not yet made
+        self.ended = False  # True when no words are left
+        self.open: list[dict[int, list[Edge]]] = [{} for _ in graph.labels]  # neighbour → edges that are not yet made
         for edge in graph.edges:
             self.open[edge.source].setdefault(edge.target, []).append(edge)
             self.open[edge.target].setdefault(edge.source, []).append(edge)
@@ -295,8 +323,13 @@ class _Writer:
             self._make(node, span)
 
     def _next(self, left: list[int]) -> int:
-        """With no words left, a node may not pass what would be lost: take them in an order in which none does, those
-        first that join what there is. An entity can only be the first."""
+        """Return the node to make next when no words are left.
+
+        At the end, a node that REDUCE or SWAP passes may be lost. The order of nodes avoids this. Nodes with an edge to
+        the stack come first. An entity can only be the first node of its span.
+
+        Raises `_LastSpanError` where no node can be next.
+        """
         options = left[:1] if left[0] in self.plan.entities else left
         options = [node for node in options if self._can_meet(node)]
         if not options:
@@ -304,7 +337,7 @@ class _Writer:
         return next((node for node in options if any(other in self.open[node] for other in self.stack)), options[0])
 
     def _can_meet(self, node: int) -> bool:
-        """Whether the new node reaches all its neighbours on the stack, by actions that are legal at the end."""
+        """Return True where the new node can reach all its neighbours on the stack although no words are left."""
         wanted = [index for index, other in enumerate(self.stack) if other in self.open[node]]
         if not wanted or node in self.graph.constants:
             return True
@@ -344,7 +377,7 @@ class _Writer:
         self.joined_to[self._group(one)] = self._group(other)
 
     def _group(self, node: int) -> int:
-        """The node that stands for the connected component of `node`."""
+        """Return the node that represents the connected component of `node`."""
         joined_to = self.joined_to
         while joined_to[node] != node:
             joined_to[node] = node = joined_to[joined_to[node]]
@@ -364,7 +397,10 @@ class _Writer:
         return _action(Kind.PRED, label)
 
     def _meet(self, node: int, span: Span) -> None:
-        """The new node goes down the stack as far as its neighbours on it are; what is complete on the way goes."""
+        """Take the new node down the stack to its neighbours there, and build the edges to them.
+
+        Nodes on the way that are complete leave the stack.
+        """
         constants, stack = self.graph.constants, self.stack
         index = len(stack) - 1
         wanted = sum(other in self.open[node] for other in stack)

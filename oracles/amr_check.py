@@ -1,4 +1,4 @@
-"""The AMR oracle over a whole bank: derivations, replay, Smatch, and what a training vocabulary covers."""
+"""The AMR oracle over a whole bank: derivations, replay, Smatch, and the coverage of a training vocabulary."""
 
 from __future__ import annotations
 
@@ -27,7 +27,11 @@ _WORST = 10
 
 @dataclass(frozen=True)
 class Derived:
-    """An aligned entry, its words and its derivation. error: why it has none. seconds: what the oracle took."""
+    """An aligned entry, its words and its derivation.
+
+    error: the reason why there is no derivation
+    seconds: the time that the oracle took
+    """
 
     entry: AmrEntry
     words: Sequence[Word] = ()
@@ -38,8 +42,14 @@ class Derived:
 
 @dataclass(frozen=True)
 class Checked:
-    """What replaying a derivation gave. smatch: None without check. illegal: a step was. seen: Smatch of the best
-    graph of actions that the vocabulary has; None without one."""
+    """The result of replaying a derivation.
+
+    exact: True where the graph equals the gold graph
+    illegal: True where replay met an illegal action or stopped early
+    smatch: Smatch of the graph; None without a check
+    seen: Smatch of the best graph from actions in the vocabulary; None without a vocabulary
+    diff: the differences between the graph and the gold graph
+    """
 
     derived: Derived
     exact: bool = False
@@ -50,13 +60,16 @@ class Checked:
 
 
 def derive(entries: Iterable[AmrEntry], system: AmrSystem, processes: int = 1) -> Iterator[Derived]:
-    """The derivations of aligned entries, in their order."""
+    """Yield the derivations of aligned entries, in the order of the entries."""
     yield from in_parallel(partial(derive_entry, system=system), entries, processes, _CHUNK)
 
 
 def derive_entry(entry: AmrEntry, system: AmrSystem) -> Derived:
-    """The derivation of one entry (`# ::tok` given, all nodes aligned), or why there is none: a graph that the machine
-    can't build, or that Smatch can't read."""
+    """Return the derivation of one entry, or the reason why there is none.
+
+    There is none for a graph that the machine can't build or that Smatch can't read. The entry needs `# ::tok` and an
+    alignment of all nodes.
+    """
     words = system.read([normalise(form) for form in entry.forms])
     try:
         entry_triples(entry)
@@ -76,13 +89,17 @@ def check(
     restarts: int = 4,
     processes: int = 1,
 ) -> Iterator[Checked]:
-    """Derives and replays each entry. vocabulary: how often training has each action. restarts: of Smatch."""
+    """Yield the result of deriving and replaying each entry.
+
+    vocabulary: how often the training data has each action
+    restarts: the restarts of Smatch
+    """
     work = partial(check_entry, system=system, vocabulary=vocabulary, restarts=restarts)
     yield from in_parallel(work, entries, processes, _CHUNK)
 
 
 def check_entry(entry: AmrEntry, system: AmrSystem, vocabulary: Counter[Action] | None, restarts: int) -> Checked:
-    """What `check` yields, for one entry."""
+    """Return the result for one entry, as `check` yields it."""
     derived = derive_entry(entry, system)
     if derived.derivation is None:
         return Checked(derived)
@@ -105,7 +122,7 @@ def _checked(
     if graph is None:
         return Checked(derived, illegal=True, smatch=Counts(gold=size))
     exact = graph.renumbered(range(len(graph))) == gold.renumbered(derivation.order)
-    # Smatch climbs long over hundreds of nodes, and may miss that graphs are equal
+    # Smatch's hill-climbing takes long for hundreds of nodes, and may miss that graphs are equal
     smatch, diff = (Counts(size, size, size), []) if exact else compare_graphs(gold, graph, restarts)
     checked = Checked(derived, exact, smatch=smatch, diff=tuple(diff))
     if vocabulary is None:
@@ -128,9 +145,11 @@ def _built(system: AmrSystem, words: Sequence[Word], actions: Sequence[Action]) 
 def seen_only(
     system: AmrSystem, words: Sequence[Word], actions: Sequence[Action], vocabulary: Counter[Action]
 ) -> list[Action]:
-    """The derivation with each action that training does not have replaced by the most similar one that it has: a
-    copy of the word for an unseen label, the most frequent role or entity type for an unseen one; an unseen
-    DEPENDENT, and what has become illegal, are left out."""
+    """Return the derivation with actions that the vocabulary lacks replaced by the most similar actions that it has.
+
+    An unseen label is replaced by a copy of the word, an unseen role or entity type by the most frequent one. An unseen
+    DEPENDENT, and any action that has become illegal, is left out.
+    """
     state, kept = system.initial(words), []
     for action in actions:
         options = [action] if action in vocabulary else _substitutes(action, vocabulary)
@@ -159,8 +178,13 @@ def _substitutes(action: Action, vocabulary: Counter[Action]) -> Iterator[Action
 
 @dataclass
 class AmrCoverage:
-    """What the oracle did with a bank. seconds: spent in the oracle alone, without reading, aligning and replay.
-    unreadable: what was wrong with entries that never came to the oracle; skipped: with those it could not build."""
+    """The counts of the AMR oracle over a bank.
+
+    seconds: the time spent in the oracle alone, without reading, aligning and replay
+    worst: the checked entries with the lowest Smatch
+    skipped: the errors of entries that the oracle could not build
+    unreadable: the errors of entries that never reached the oracle
+    """
 
     vocabulary: Collection[Action] | None = None
     sentences: int = 0
@@ -176,7 +200,7 @@ class AmrCoverage:
     unreadable: list[InputError] = field(default_factory=list)
 
     def add(self, item: Checked) -> None:
-        """Counts one entry."""
+        """Count one entry."""
         derived = item.derived
         if derived.derivation is None:
             assert derived.error is not None
@@ -195,11 +219,11 @@ class AmrCoverage:
 
     @property
     def lossless(self) -> bool:
-        """True if every graph that was not left out came back exactly, by legal steps."""
+        """True if replay gave back every graph that was not left out, with legal actions only."""
         return self.exact == self.sentences and not self.illegal
 
     def report(self, checked: bool) -> dict:
-        """The figures under the names of `oracle --json`; shares and Smatch from 0 to 1."""
+        """Return the figures under the names of `oracle --json`; shares and Smatch are from 0 to 1."""
         total, skipped = self.actions.total(), len(self.unreadable) + len(self.skipped)
         figures: dict = {
             "sentences": self.sentences + skipped,
@@ -223,7 +247,7 @@ class AmrCoverage:
 
 
 def as_figures(counts: Counts) -> dict[str, float]:
-    """Precision, recall and F1 to four decimals."""
+    """Return precision, recall and F1, rounded to four decimals."""
     return {name: round(getattr(counts, name), 4) for name in ("precision", "recall", "f1")}
 
 

@@ -1,4 +1,4 @@
-"""The oracle over a whole file: action sequences, replay, and what it covers."""
+"""The oracle over a whole file: action sequences, replay and coverage."""
 
 from __future__ import annotations
 
@@ -15,10 +15,15 @@ from transition_parser.transitions import Action, Kind, TreeSystem
 
 @dataclass
 class Coverage:
-    """What an oracle did with a file. Words and scores are of the sentences that were not skipped.
+    """The counts of an oracle over a file.
 
-    illegal_steps: sentences whose replay met an illegal action or stopped early (they count as wrong).
-    seconds: time spent in the oracle alone, without reading and replay.
+    All fields from `words` on are about the sentences that were not skipped.
+
+    seconds: the time spent in the oracle alone, without reading and replay
+    types: the tokens of all actions
+    exact: the sentences whose replay gives the gold tree
+    illegal_steps: the sentences whose replay met an illegal action or stopped early; they count as wrong
+    heads, labelled: the words with the right head, and with the right head and relation
     """
 
     sentences: int = 0
@@ -35,7 +40,7 @@ class Coverage:
     labelled: int = 0
 
     def report(self, checked: bool) -> dict[str, float]:
-        """The figures under the names of `oracle --json`; scores in percent."""
+        """Return the figures under the names of `oracle --json`; scores are in percent."""
         done = self.sentences - self.skipped
         figures = {
             "sentences": self.sentences,
@@ -55,7 +60,7 @@ class Coverage:
 
     @property
     def lossless(self) -> bool:
-        """True if every sentence that was not skipped came back exactly, by legal steps."""
+        """True if replay gave back every sentence that was not skipped, with legal actions only."""
         return self.exact == self.sentences - self.skipped and not self.illegal_steps
 
 
@@ -66,9 +71,12 @@ def run_oracle(
     check: bool = False,
     nonprojective: str = "skip",
 ) -> Iterator[tuple[Sentence, list[Action] | None]]:
-    """Yields each sentence with its actions (None: skipped), and counts into `coverage`.
+    """Yield each sentence with its actions (None for a skipped sentence), and count in `coverage`.
 
-    nonprojective: `skip` or `error`, for trees that `system` can't build.
+    check: True to replay the actions and compare the trees
+    nonprojective: `skip` or `error`, for trees that `system` can't build
+
+    Raises `InputError` for the first such tree if `nonprojective` is `error`.
     """
     for sentence in sentences:
         tree, words = sentence.tree(), sentence.forms

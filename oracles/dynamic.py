@@ -1,11 +1,11 @@
-"""Dynamic oracles of the dependency systems: what each legal action costs, in any configuration.
+"""The dynamic oracles of the dependency systems: the cost of each legal action, in any configuration.
 
-The cost of an action is the number of gold arcs that could be built before it and no longer can be after it. That trees
-have one root is seen to by what is legal (see `TreeSystem`), so the formulas of the papers, for machines without such a
-rule, are wrong in some configurations. Those here are exact in every configuration that legal actions reach, for every
-projective tree; with SWAP they are not (see `_costs_with_swap`).
+The cost of an action is the number of gold arcs that could be built before it and no longer can be after it. The
+legality rules guarantee that trees have one root (`TreeSystem`). The formulas of the papers are for machines without
+such rules, so they are wrong in some configurations. The costs here are exact for every projective tree, in every
+configuration that legal actions reach. With SWAP they are not exact (`_costs_with_swap`).
 
-Words are numbered as in `State`: from 0, and the root is behind the last one.
+Words are numbered as in `State`: from 0, with the root behind the last word.
 
 Source: Goldberg and Nivre 2013 (arc-eager, arc-hybrid); Goldberg, Sartorio and Satta 2014 (arc-standard); de Lhoneux,
 Stymne and Nivre 2017 (SWAP).
@@ -26,14 +26,15 @@ _ARCS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
 
 
 def costs(system: TransitionSystem, state: State, gold: DependencyTree) -> dict[Kind, int]:
-    """For each legal kind of action, whatever its relation, how many gold arcs can no longer be built after it.
+    """Return the cost of each legal kind of action, in gold arcs. The relation of an arc does not matter.
 
-    One kind costs 0, and the gold tree is built by any derivation of such actions. With SWAP this holds for
-    configurations of such derivations alone; in others the best kind may cost more. A cost above the number of words
-    is that of an action that must not be explored: one legal kind costs less.
+    The cost is the number of gold arcs that can no longer be built after the action. At least one kind costs 0, and any
+    derivation of actions that cost 0 builds the gold tree. With SWAP this holds only for configurations of such
+    derivations; in other configurations even the best kind may cost more. A cost above the number of words marks an
+    action that must not be explored; there is always a legal kind that costs less.
 
-    Raises `NonProjectiveError` where `system` can't build the tree, `ValueError` for a system that has no costs, and
-    for a tree of other words.
+    Raises `NonProjectiveError` where `system` can't build the tree. Raises `ValueError` for a system without costs and
+    for a tree with another number of words.
 
     >>> from transition_parser.transitions import make_system
     >>> system, gold = make_system("arc-hybrid"), DependencyTree((2, 0), ("nsubj", "root"))
@@ -54,10 +55,10 @@ def costs(system: TransitionSystem, state: State, gold: DependencyTree) -> dict[
 
 
 def _successors(system: TreeSystem, state: State) -> dict[Kind, State]:
-    """The configurations after the legal actions, one of each kind."""
+    """Return the configurations after the legal actions, one for each kind."""
     if system.is_final(state):
         return {}
-    plain = "".join(system.roots.labels) + "x"  # no arc from the root carries it
+    plain = "".join(system.roots.labels) + "x"  # a relation that no arc from the root carries
     shift = system.shift(state.words[state.buffer[0]]).label if state.buffer and state.buffer[0] < state.root else None
     after = {}
     for kind in system.kinds:
@@ -69,11 +70,11 @@ def _successors(system: TreeSystem, state: State) -> dict[Kind, State]:
     return after
 
 
-# --- how many gold arcs are lost ------------------------------------------------------------
+# --- lost gold arcs -------------------------------------------------------------------------
 
 
 def _loss(system: TreeSystem, state: State, gold: GoldOrder) -> int:
-    """How many gold arcs are in no tree that can still be built."""
+    """Return how many gold arcs the best tree that can still be built lacks."""
     wrong = sum(head not in (NO_HEAD, right) for head, right in zip(state.heads, gold.heads, strict=True))
     stack: Sequence[int] = state.stack
     buffer = {word for word in state.buffer if word != state.root}
@@ -87,11 +88,13 @@ def _loss(system: TreeSystem, state: State, gold: GoldOrder) -> int:
 
 
 def _swapped(state: State, gold: GoldOrder, on_stack: bool) -> tuple[list[int], set[int]]:
-    """The stack, and the buffer without the root, as they would be had all swaps been made that are to come.
+    """Return the stack, and the buffer without the root, after all pending swaps.
 
-    A word of the stack that follows another one in projective order, which is above it or in the buffer, goes back to
-    the buffer. on_stack: arcs join words of the stack, so that to move the top one the first word of the buffer, in
-    projective order, has to come first.
+    A word of the stack goes back to the buffer if it follows, in projective order, a word above it or a word of the
+    buffer.
+
+    on_stack: True where arcs join words of the stack. The top then moves only after another word was shifted onto it,
+        and this is the first word of the buffer in projective order
     """
     buffer = set(state.buffer) - {state.root}
     ahead = first = min(state.buffer, key=gold.rank.__getitem__, default=state.root)
@@ -109,13 +112,15 @@ def _swapped(state: State, gold: GoldOrder, on_stack: bool) -> tuple[list[int], 
 
 
 def _costs_with_swap(system: TreeSystem, state: State, gold: GoldOrder, found: Mapping[Kind, int]) -> dict[Kind, int]:
-    """Costs of all kinds from those, `found`, that count the arcs lost as if the words stood in projective order.
+    """Return the costs of all kinds in a system with SWAP.
 
-    SWAP is free where it is due, as for the static oracle, and must not be explored elsewhere. SHIFT is free where a
-    later word goes before the front of the buffer (`found` says so); it must not be explored where it would bury a
-    word that is out of order, but for words that will be gone before that word is to move.
+    SWAP costs nothing where the static oracle would take it, and must not be explored elsewhere. SHIFT costs nothing
+    where a later word still goes before the front of the buffer; `found` contains this already. SHIFT must not be
+    explored where it would bury a word that is out of order, unless the shifted word will leave before that word moves.
 
-    Source: de Lhoneux, Stymne and Nivre 2017, sec. 4; where SWAP is due: Nivre, Kuhlmann and Hall 2009, sec. 3.
+    found: the costs as if the words stood in projective order
+
+    Source: de Lhoneux, Stymne and Nivre 2017, sec. 4; when to take SWAP: Nivre, Kuhlmann and Hall 2009, sec. 3.
     """
     forbidden = len(state.words) + 1
     order = (_order_in_standard if system.spec.closes_on_stack else _order_in_hybrid)(state, gold)
@@ -128,8 +133,12 @@ def _costs_with_swap(system: TreeSystem, state: State, gold: GoldOrder, found: M
 
 
 class _Order(NamedTuple):
-    """inverted: the two words that SWAP exchanges are not in projective order. waits: but it may be due only later.
-    kept: no word would be buried by a SHIFT that is out of order."""
+    """The facts about the order of words that the costs of SWAP and SHIFT depend on.
+
+    inverted: True where the two words that SWAP exchanges are not in projective order
+    waits: True where a lazy oracle delays the swap
+    kept: True where SHIFT would not bury a word that is out of order
+    """
 
     inverted: bool
     waits: bool
@@ -137,7 +146,10 @@ class _Order(NamedTuple):
 
 
 def _order_in_hybrid(state: State, gold: GoldOrder) -> _Order:
-    """SWAP waits until the front of the buffer has become a left dependent within its projective component."""
+    """Return the order for arc-hybrid.
+
+    SWAP waits until the front of the buffer has become a left dependent within its projective component.
+    """
     front = state.buffer[0]
     inverted = bool(state.stack) and gold.rank[state.stack[-1]] > gold.rank[front]
     head = state.root if front == state.root else gold.heads[front]
@@ -145,7 +157,11 @@ def _order_in_hybrid(state: State, gold: GoldOrder) -> _Order:
 
 
 def _order_in_standard(state: State, gold: GoldOrder) -> _Order:
-    """SWAP waits until the top of the stack and the front of the buffer have joined one projective component."""
+    """Return the order for arc-standard.
+
+    SWAP waits while the top of the stack and the front of the buffer belong to one projective component, in which they
+    still have to be joined.
+    """
     ranks = [gold.rank[word] for word in state.stack]
     tops = [gold.component[word] for word in (*state.stack[-1:], *state.buffer[:1])]
     return _Order(ranks[-2:] != sorted(ranks[-2:]), len(tops) == 2 and tops[0] == tops[1], ranks == sorted(ranks))

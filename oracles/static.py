@@ -1,6 +1,6 @@
-"""Static oracles of the dependency systems: one gold tree, one action sequence.
+"""The static oracles of the dependency systems: one action sequence for each gold tree.
 
-Each system says its own (`TreeSystem.oracle`).
+Each system defines its own (`TreeSystem.oracle`).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from transition_parser.transitions.gold import GoldTree
 
 
 class NonProjectiveError(ValueError):
-    """The tree crosses arcs, and the system builds projective trees only."""
+    """The error for a tree with crossing arcs in a system that builds projective trees only."""
 
 
 def oracle(system: TreeSystem, words: Sequence[str], tree: DependencyTree) -> Iterator[Action]:
-    """Yields the actions that build `tree` in `system`.
+    """Yield the actions that build `tree` in `system`.
 
-    Raises `NonProjectiveError` where `system` can't reach the tree. Its relations may be others than those that
-    `system` knows, as development data have them: then actions that set them are not legal.
+    Raises `NonProjectiveError` where `system` can't build the tree. The tree may have relations that `system` does not
+    know, as in development data; the actions that set these relations may be illegal.
 
     >>> from transition_parser.transitions import make_system
     >>> tree = DependencyTree((2, 0), ("nsubj", "root"))
