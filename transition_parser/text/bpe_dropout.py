@@ -1,7 +1,7 @@
 """BPE-dropout with random numbers that the caller gives.
 
-sentencepiece can draw such segmentations too, but mixes the entropy of the operating system into its seed, so that no
-two processes draw the same.
+sentencepiece can draw such segmentations too, but it mixes the entropy of the operating system into its seed, so that
+no two processes draw the same segmentation.
 
 Source: Provilkov et al. 2020
 """
@@ -19,7 +19,7 @@ _Merge = tuple[float, int, int, str]  # rank, position of the left symbol, posit
 class BpeDropout:
     """The merges of a byte-pair model.
 
-    model: a sentencepiece model of the type `bpe`.
+    model: a sentencepiece model of the type `bpe`
     """
 
     def __init__(self, model: SentencePieceProcessor) -> None:
@@ -30,18 +30,20 @@ class BpeDropout:
         self._has_bytes = any(map(model.is_byte, ids))
 
     def split(self, text: str, p: float, draws: Iterator[float]) -> list[str]:
-        """Return the pieces of a text after byte-pair merges of which each is left out with a probability.
+        """Return the pieces of a text after byte-pair merges, each of which is left out at random.
 
-        text: one word with the mark of its beginning, without white space.
-        p: the probability that a merge is left out.
-        draws: uniform random numbers in [0, 1); one is taken for each possible merge.
+        text: one word with the mark of its beginning, without white space
+        p: the probability that a merge is left out
+        draws: uniform random numbers in [0, 1); one is taken for each possible merge
         """
         merged = self._merged(list(text), p, draws)
         return [piece for symbol in merged if symbol for piece in self._known(symbol)]
 
     def _merged(self, symbols: list[str], p: float, draws: Iterator[float]) -> list[str]:
-        """Merge neighbours in place, in the order of the ranks. A symbol that was merged into the one before is empty
-        afterwards."""
+        """Merge neighbours in place, in the order of the ranks.
+
+        A symbol that was merged into the symbol before it becomes empty.
+        """
         count = len(symbols)
         following, preceding = [*range(1, count + 1)], [*range(-1, count - 1)]
         agenda = [merge for i in range(count - 1) for merge in self._merges(symbols, i, i + 1)]
@@ -63,8 +65,10 @@ class BpeDropout:
         return symbols
 
     def _merges(self, symbols: list[str], left: int, right: int) -> list[_Merge]:
-        """Return the merge of two neighbours as the only item, or nothing where there are no two or the model has no
-        such piece."""
+        """Return the merge of two neighbours as the only item.
+
+        Return nothing at the edges of the text and where the model has no such piece.
+        """
         if left < 0 or right == len(symbols):
             return []
         piece = symbols[left] + symbols[right]

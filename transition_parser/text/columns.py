@@ -1,8 +1,8 @@
-"""What sentences are marked with beside words and graphs: columns of values, and `columns.json`, which lists them.
+"""The annotations of sentences besides words and graphs: columns of values, and `columns.json`, which lists them.
 
-A column has one value a word (`upos`, `lemma`: a rule of `text.lemma_rules`), or one a sentence (`domain`). Those of a
-split are in `{split}.{column}`, one line a sentence, values separated by spaces. `columns.json` has the rules of known
-forms, too.
+A column has one value for each word (`upos`; `lemma`, a rule of `text.lemma_rules`) or one for each sentence
+(`domain`). The values of a split are in `{split}.{column}`: one line for each sentence, values separated by spaces.
+`columns.json` also has the lemma rules of known forms.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from transition_parser.base.model_files import (
 )
 
 FILE_NAME = "columns.json"
-FORMAT_VERSION, FORMER_VERSION = 2, 1  # the former one has no rules of known forms
+FORMAT_VERSION, FORMER_VERSION = 2, 1  # files of the former version have no rules of known forms
 UPOS, LEMMA, DOMAIN = "upos", "lemma", "domain"
 OF_WORDS = (UPOS, LEMMA)
 UNKNOWN = "_"
@@ -36,10 +36,11 @@ _KEYS = {"format_version": WHOLE_NUMBER, "columns": OBJECT, "rules": OBJECT._rep
 
 
 class Columns:
-    """The values of each column that the training data has; id 0 stands for all others.
+    """The values of each column that the training data has. Id 0 stands for all other values.
 
-    values: column → its values, the most frequent first. rules: of forms with tags that have one lemma throughout the
-    training data; the tag is `_` where the data has none.
+    values: column → its values, the most frequent first
+    rules: (form, tag) → lemma rule, for forms that have one lemma with this tag throughout the training data; the tag
+        is `_` where the data has no tags
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class Columns:
         return column in self.values
 
     def count(self, column: str) -> int:
-        """How many ids the column has, 0 included. Raises `InputError` where the data has no such column."""
+        """Return how many ids the column has, 0 included. Raises `InputError` where the data has no such column."""
         if column not in self.values:
             raise InputError(
                 f"the data has no column {column}: `transition-parser preprocess … {_MARKED_BY[column]}` writes it"
@@ -61,24 +62,24 @@ class Columns:
         return len(self.values[column]) + 1
 
     def ids(self, column: str, values: Sequence[str]) -> list[int]:
-        """The ids of values, 0 for those that training has not seen."""
+        """Return the ids of values, 0 for values that training has not seen."""
         ids = self._ids[column]
         return [ids.get(value, 0) for value in values]
 
     def of_ids(self, column: str, ids: Sequence[int]) -> list[str]:
-        """The values of ids, `_` for 0."""
+        """Return the values of ids, `_` for 0."""
         values = (UNKNOWN, *self.values[column])
         return [values[i] for i in ids]
 
     def check_domain(self, domain: str) -> None:
-        """Raises `InputError` for a domain that training has not seen."""
+        """Raise `InputError` for a domain that training has not seen."""
         known = self.values.get(DOMAIN, ())
         if domain not in known:
             raise InputError(f"unknown domain {domain!r:.60}: the model knows {', '.join(known)}")
 
     def save(self, folder: str | os.PathLike) -> None:
-        """Writes `columns.json` into `folder`."""
-        forms: dict[str, dict[str, list[str]]] = {}  # by tag and rule, each of which is there once then
+        """Write `columns.json` into `folder`."""
+        forms: dict[str, dict[str, list[str]]] = {}  # tag → rule → forms, which writes each tag and rule only once
         for (form, tag), rule in self.rules.items():
             forms.setdefault(tag, {}).setdefault(rule, []).append(form)
         values = {"format_version": FORMAT_VERSION, "columns": {name: list(v) for name, v in self.values.items()}}
@@ -87,7 +88,7 @@ class Columns:
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Columns:
-        """Reads `columns.json`; no file means no columns. Raises `InputError` for an unfit one."""
+        """Read `columns.json`; no file means no columns. Raises `InputError` for an unfit file."""
         path = Path(folder, FILE_NAME)
         if not os.path.lexists(path):
             return cls()
@@ -115,7 +116,9 @@ def _rules(forms: Mapping[str, Mapping[str, Sequence[str]]], path: Path) -> Rule
 
 
 def read_marks(folder: str | os.PathLike, split: str, columns: Collection[str], lengths: Sequence[int]) -> Marks:
-    """Columns of a split of sentences of so many words.
+    """Return the given columns of a split.
+
+    lengths: the number of words of each sentence
 
     Raises `InputError` where a file is missing or does not fit the sentences.
     """

@@ -1,4 +1,4 @@
-"""Lemmas as a small set of classes: how a lemma is made from its form, by cutting and adding letters.
+"""Lemmas as a small set of classes, which say how to make a lemma from its form by cutting and adding letters.
 
 Source: the edit scripts of UDPipe 2 (Straka 2018, sec. 3.3), simplified.
 """
@@ -15,11 +15,13 @@ _CASES: Mapping[str, Callable[[str], str]] = {"l": str.lower, "k": str, "t": str
 _RULE = re.compile(r"([lkt])(\d{1,4})\+([^|]*)\|(\d{1,4})\+(.*)")
 
 
-@lru_cache(maxsize=1 << 17)  # of each corpus twice, and most words come often
+@lru_cache(maxsize=1 << 17)  # because each corpus is read twice and most words come often
 def rule_of(form: str, lemma: str) -> str:
-    """The rule that makes the lemma from the form: the case of what is kept, how many letters are cut in front and what
-    is put there, the same behind; or `=` and the lemma, where they share nothing. `_` for a lemma with white space in
-    it.
+    """Return the rule that makes the lemma from the form.
+
+    The rule gives the case of the kept letters, then how many letters are cut in front and which are put there, then
+    the same behind. If form and lemma share nothing, the rule is `=` and the lemma. It is `_` for a lemma that is
+    unknown (`_`), empty or with white space in it.
 
     >>> rule_of("Dogs", "dog"), rule_of("is", "be"), rule_of("Paris", "Paris")
     ('l0+|1+', '=be', 'k0+|0+')
@@ -37,7 +39,10 @@ def rule_of(form: str, lemma: str) -> str:
 
 
 def lemma_of(form: str, rule: str) -> str:
-    """What the rule makes of a form; the form itself where it is too short, and for what is no rule."""
+    """Return the lemma that the rule makes of a form.
+
+    Return the form itself where the form is too short, or the rule is not valid.
+    """
     if rule.startswith("=") and len(rule) > 1:
         return rule[1:]
     match = _RULE.fullmatch(rule)

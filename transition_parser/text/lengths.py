@@ -1,4 +1,4 @@
-"""The lengths of sentences, and the longest that is parsed: memory and time grow with them, time with the square."""
+"""The lengths of sentences, and the longest that is parsed. Memory grows with the length, time with its square."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from transition_parser.text.tokens import Token
 
 LONGEST = 4000
-LONG_WORD = 100  # characters of a word that count as a word
+LONG_WORD = 100  # so many characters of a word count as one word
 
 
 def length(words: Iterable[str]) -> int:
-    """How long a sentence is: the number of its words, where a word of more than 100 characters counts as one for each
-    100 of them.
+    """Return the length of a sentence in words, where a long word counts once for each 100 characters or part of them.
 
     >>> length(["It", "is", "a" * 250])
     5
@@ -21,12 +20,12 @@ def length(words: Iterable[str]) -> int:
 
 
 def is_longer(words: Sequence[str], longest: int) -> bool:
-    """True where the sentence is longer than `longest`; this is cheap for ordinary sentences."""
+    """Return True where the sentence is longer than `longest`. The test is cheap for ordinary sentences."""
     return len(words) + sum(map(len, words)) // LONG_WORD > longest and length(words) > longest
 
 
 def with_short_tokens(tokens: Iterable[Token], longest: int) -> Iterator[Token]:
-    """The tokens, in parts where one of them is longer than a whole sentence may be."""
+    """Yield the tokens. A token that is longer than a whole sentence may be is divided into parts."""
     most = longest * LONG_WORD
     for token in tokens:
         form = token.form
@@ -37,9 +36,12 @@ def with_short_tokens(tokens: Iterable[Token], longest: int) -> Iterator[Token]:
 
 
 def places_to_divide(tokens: Sequence[Token], first: int, end: int, longest: int) -> Iterator[int]:
-    """Yields before which of the tokens `first` < i < `end` their sentence is divided, so that no part of it is longer
-    than `longest`; nowhere if it is not. A token of several words stays whole."""
-    if tokens[end - 1].end - tokens[first].start <= longest:  # characters: there are no more words
+    """Yield the tokens `first` < i < `end` before which their sentence is divided.
+
+    No part of the sentence is then longer than `longest`; a sentence that is not longer stays whole. So does a token of
+    several words.
+    """
+    if tokens[end - 1].end - tokens[first].start <= longest:  # there are at most as many words as characters
         return
     so_far = 0
     for i in range(first, end):

@@ -21,7 +21,7 @@ _SPACE = re.compile(r"\s")
 
 
 def normalise(word: str) -> str:
-    """The word as the network sees it: white space inside it and `▁` would look like borders of words.
+    """Return the word as the network sees it: without white space and `▁`, which would look like borders of words.
 
     >>> normalise("1 000")
     '1␣000'
@@ -30,11 +30,11 @@ def normalise(word: str) -> str:
 
 
 class Pieces:
-    """A sentencepiece model that splits each word by itself. Raises `InputError` for a file that holds none."""
+    """A sentencepiece model that splits each word by itself. Raises `InputError` for a file without a usable model."""
 
     def __init__(self, path: str | os.PathLike) -> None:
         content = read_bytes(path, "`transition-parser preprocess` writes this sentencepiece model")
-        if not content:  # sentencepiece takes it for no argument at all
+        if not content:  # sentencepiece takes empty bytes for a missing argument
             raise input_error("is empty", path)
         try:
             self.model = sentencepiece.SentencePieceProcessor(model_proto=content)
@@ -47,29 +47,29 @@ class Pieces:
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Pieces:
-        """The model `spm.model` of a folder."""
+        """Read the model `spm.model` of a folder."""
         return cls(Path(folder, FILE_NAME))
 
     def inventory(self) -> list[str]:
-        """All pieces that `encode` can return."""
+        """Return all pieces that `encode` can return."""
         model = self.model
         ids = range(model.get_piece_size())
         usable = (i for i in ids if not (model.is_control(i) or model.is_unknown(i)))
         return [model.id_to_piece(i) for i in usable]
 
     def encode(self, words: Iterable[str]) -> list[list[str]]:
-        """The pieces of each word, at least one a word."""
+        """Return the pieces of each word, at least one for each word."""
         return self.split([normalise(word) for word in words])
 
     def split(self, forms: Sequence[str]) -> list[list[str]]:
-        """The pieces of each normalised word, at least one a word."""
+        """Return the pieces of each normalised word, at least one for each word."""
         return [pieces or [OPEN] for pieces in self.model.encode(list(forms), out_type=str)]
 
     def sample(self, forms: Iterable[str], p: float, draws: Iterator[float]) -> list[list[str]]:
-        """Return the pieces of each normalised word, at least one a word, by BPE-dropout.
+        """Return the pieces of each normalised word by BPE-dropout, at least one for each word.
 
-        p: the probability that a merge is left out.
-        draws: uniform random numbers in [0, 1), as many as there are possible merges.
+        p: the probability that a merge is left out
+        draws: uniform random numbers in [0, 1), as many as there are possible merges
         """
         return [self._dropout.split(OPEN + form, p, draws) for form in forms]
 
@@ -78,7 +78,7 @@ class Pieces:
         return BpeDropout(self.model)
 
     def words(self, pieces: Sequence[str]) -> list[str]:
-        """The normalised words that a flat list of pieces spells."""
+        """Return the normalised words that a flat list of pieces spells."""
         groups: list[list[str]] = []
         for piece in pieces:
             if piece.startswith(OPEN) or not groups:
@@ -88,13 +88,17 @@ class Pieces:
 
 
 def train_pieces(sentences: Iterable[Sequence[str]], folder: str | os.PathLike, size: int, seed: int = 1) -> Pieces:
-    """Trains a byte-pair model with byte fallback on the words of sentences and writes `spm.model` into `folder`.
+    """Train a byte-pair model with byte fallback on the words of sentences and write `spm.model` into `folder`.
 
-    size: pieces at the most; a small corpus gets fewer. Source: Sennrich et al. 2016; Kudo and Richardson 2018.
+    size: the largest number of pieces; a small corpus gets fewer
+
+    Raises `InputError` where `size` is too small for the bytes and the frequent characters.
+
+    Source: Sennrich et al. 2016; Kudo and Richardson 2018.
     """
-    # Whole sentences, not a list of words: sentencepiece draws its first candidates from the distinct
-    # lines, so that a frequent word would weigh no more than a rare one.
-    # And a list, not a generator: sentencepiece would turn what interrupts the program there into an error of its own.
+    # The lines are whole sentences, not words, because sentencepiece draws its first candidates from the distinct
+    # lines. With words as lines, a frequent word would weigh no more than a rare one.
+    # It is a list, not a generator, because sentencepiece would turn an interrupt there into an error of its own.
     text = [" ".join(map(normalise, words)) for words in sentences]
     path = Path(folder, FILE_NAME)
     sentencepiece.set_random_generator_seed(seed)

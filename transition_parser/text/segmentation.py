@@ -1,8 +1,9 @@
-"""The sentences of English text, with their places in it.
+"""The sentences of English text, with their positions in the text.
 
-A sentence ends at a blank line, and where its tokens say so; one that is too long for a parser is divided anywhere (see
-`text.lengths`). Text is read some at a time, so that memory does not grow with it. The rules were found on the training
-texts of English-EWT: weblogs, news groups, e-mails, reviews and answers (`run/bench/segmentation.py`).
+A sentence ends at a blank line and where its tokens indicate an end. A sentence that is too long for a parser is
+divided anywhere (`text.lengths`). Text is read a part at a time, so that memory does not grow with it. The rules were
+found on the training texts of English-EWT: weblogs, news groups, e-mails, reviews and answers
+(`run/bench/segmentation.py`).
 """
 
 from __future__ import annotations
@@ -14,14 +15,19 @@ from typing import NamedTuple
 from transition_parser.text.lengths import LONG_WORD, LONGEST, places_to_divide, with_short_tokens
 from transition_parser.text.tokens import EMOTICON, Token, tokens
 
-_STRETCH = 1 << 18  # characters of a paragraph that are divided together, about
-_UNSURE = 8  # tokens at the end of a stretch: what follows may change them, and what they say of sentences
+_STRETCH = 1 << 18  # about how many characters of a paragraph are divided together
+_UNSURE = 8  # tokens at the end of a stretch: the next characters may change these tokens and the ends of sentences
 
 
 class TextSentence(NamedTuple):
-    """text: as written. tokens: with their places in the whole text. opens_paragraph: True for the first sentence of a
-    paragraph. space_after: False where the next sentence follows without white space. goes_on: True where it was too
-    long, and the next one continues it."""
+    """A sentence of a text.
+
+    text: the characters as written
+    tokens: with their positions in the whole text
+    opens_paragraph: True for the first sentence of a paragraph
+    space_after: False where the next sentence follows without white space
+    goes_on: True where the sentence was too long and the next one continues it
+    """
 
     text: str
     tokens: tuple[Token, ...]
@@ -31,14 +37,14 @@ class TextSentence(NamedTuple):
 
     @property
     def start(self) -> int:
-        """Its place in the whole text."""
+        """The position in the whole text."""
         return self.tokens[0].start
 
 
 def segmented(text: str, longest: int = LONGEST) -> Iterator[TextSentence]:
-    """Yields the sentences of a text in order; between them is nothing but white space.
+    """Yield the sentences of a text in order. All characters between sentences are white space.
 
-    longest: where a sentence is longer (`text.lengths`), it is divided into several.
+    longest: a sentence that is longer (`text.lengths`) is divided into several
 
     >>> [sentence.text for sentence in segmented("Mr. Hale slept. (He was ill.) Was he?")]
     ['Mr. Hale slept.', '(He was ill.)', 'Was he?']
@@ -49,9 +55,12 @@ def segmented(text: str, longest: int = LONGEST) -> Iterator[TextSentence]:
 
 
 def segmented_lines(lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
-    """The same, from lines without their ends; a paragraph is divided when the blank line behind it was read, a long
-    one before."""
-    opens, rest = True, ""  # rest: of the paragraph, a sentence whose end is not known
+    """Yield the sentences of a text, like `segmented`, from lines without their ends.
+
+    A paragraph is divided when the blank line behind it has been read. A long paragraph is divided earlier, in
+    stretches.
+    """
+    opens, rest = True, ""  # rest: the end of the stretch, from the start of a sentence whose end is not yet known
     for start, stretch, is_end in _stretches(lines):
         start, text = start - len(rest), rest + stretch
         in_text = tokens(text) if len(text) <= longest * LONG_WORD else with_short_tokens(tokens(text), longest)
@@ -67,8 +76,11 @@ def segmented_lines(lines: Iterable[str], longest: int = LONGEST) -> Iterator[Te
 
 
 def _stretches(lines: Iterable[str]) -> Iterator[tuple[int, str, bool]]:
-    """Each paragraph, lines that are not blank, with its place, in stretches where it is long. True: it ends there.
-    All of a paragraph is in them but blanks at its beginning."""
+    """Yield each paragraph, which is a run of lines that are not blank, in stretches where it is long.
+
+    An item is the position of a stretch, its text, and True where the paragraph ends there. The stretches hold all
+    characters of the paragraph.
+    """
     block: list[str] = []
     size = start = here = 0
     is_open = False
@@ -92,7 +104,7 @@ def _stretches(lines: Iterable[str]) -> Iterator[tuple[int, str, bool]]:
 
 
 def _pieces(line: str) -> Iterator[str]:
-    """The line, in pieces where it is long: they end behind a blank where there is one."""
+    """Yield the line in one piece, or a long line in several. A piece ends behind a blank where there is one."""
     first = 0
     while len(line) - first > _STRETCH:
         end = line.rfind(" ", first + _STRETCH // 2, first + _STRETCH) + 1 or first + _STRETCH
@@ -102,8 +114,10 @@ def _pieces(line: str) -> Iterator[str]:
 
 
 def _borders(tokens: Sequence[Token], text: str, start: int, is_end: bool, longest: int) -> Iterator[tuple[int, bool]]:
-    """How many tokens stand before the end of each sentence, and whether it goes on behind it. is_end: False where the
-    paragraph goes on behind these tokens; what they leave unsure is left out then."""
+    """Yield the end of each sentence: the number of tokens before it, and True where the sentence goes on behind it.
+
+    is_end: False where the paragraph goes on behind these tokens; ends that depend on later tokens are then left out
+    """
     ends = [*_ends(tokens, text, start)] if tokens else []
     if not is_end:
         ends = [end for end in ends if end < len(tokens) - _UNSURE]
@@ -129,7 +143,7 @@ _TIME_ZONE = re.compile(r"[CEMP][DS]T|GMT|UTC|Central|Eastern|Mountain|Pacific")
 _BULLET = re.compile(r"[-*•·–]")
 _ITEM_NUMBER = re.compile(r"\d{1,3}|[A-Za-z]")
 _TITLE = re.compile(r"(Mr|Mrs|Ms|Dr|Prof|Rev|Hon|St|Mt|Ft|Gen|Col|Lt|Capt|Sgt|Gov|Sen|Reps?|Pres|No|vs|[A-Z])\.")
-# words that names seldom begin with
+# Words that names seldom begin with
 _OPENING = frozenset(
     "The A An This That These Those It He She We They I You In On At If But And When While As There What Who How Why "
     "My His Her Our Their Its For So Then However After Please Also No Yes Some One".split()
@@ -137,7 +151,10 @@ _OPENING = frozenset(
 
 
 def _ends(tokens: Sequence[Token], text: str, start: int) -> Iterator[int]:
-    """How many tokens of a paragraph stand before the end of each of its sentences. start: of the paragraph."""
+    """Yield, for each sentence of a paragraph, the number of the paragraph's tokens that stand before its end.
+
+    start: the position of the paragraph
+    """
     first = 0
     for i in range(1, len(tokens)):
         space = text[tokens[i - 1].end - start : tokens[i].start - start]
@@ -148,8 +165,11 @@ def _ends(tokens: Sequence[Token], text: str, start: int) -> Iterator[int]:
 
 
 def _opens(tokens: Sequence[Token], i: int, first: int, space: str) -> bool:
-    """True where a sentence opens with token i. first: the token that the sentence before it opens with. space: before
-    token i."""
+    """Return True where a sentence opens with token i.
+
+    first: the first token of the sentence before
+    space: the white space before token i
+    """
     before, after = tokens[i - 1].form, tokens[i].form
     if "\n" in space and (_BULLET.fullmatch(after) or _is_item_number(tokens, i)):
         return True
@@ -166,7 +186,12 @@ def _opens(tokens: Sequence[Token], i: int, first: int, space: str) -> bool:
 
 
 def _opens_after_mark(tokens: Sequence[Token], i: int, mark: int, first: int, space: str) -> bool:
-    """The same after a final mark, and perhaps quotes, brackets and emoticons."""
+    """Return True where a sentence opens with token i, which follows a final mark.
+
+    Quotes, brackets and emoticons may stand between the mark and token i.
+
+    mark: the final mark, as a token number
+    """
     after = tokens[i].form
     if mark < i - 1 or _ELLIPSIS.fullmatch(tokens[mark].form):
         return not after[0].islower()
@@ -177,8 +202,11 @@ def _opens_after_mark(tokens: Sequence[Token], i: int, mark: int, first: int, sp
 
 
 def _opens_beside(tokens: Sequence[Token], i: int) -> bool:
-    """The same without a final mark: beside lines that are drawn with characters, after addresses on the Internet, and
-    around the date and time in the head of a letter."""
+    """Return True where a sentence opens with token i, although no final mark is before it.
+
+    This happens beside lines that are drawn with characters, after addresses on the Internet, and around the date and
+    time in the head of a letter.
+    """
     before, after = tokens[i - 1].form, tokens[i].form
     if _DRAWN_LINE.fullmatch(before) or _DRAWN_LINE.fullmatch(after):
         return True
@@ -190,7 +218,7 @@ def _opens_beside(tokens: Sequence[Token], i: int) -> bool:
 
 
 def _before_closing(tokens: Sequence[Token], i: int, first: int) -> int:
-    """The token before the quotes, brackets and emoticons that end with token i."""
+    """Return the token before the quotes, brackets and emoticons that end with token i."""
     while i > first and (
         _EMOTICON.fullmatch(tokens[i].form)
         or (_CLOSING.fullmatch(tokens[i].form) and tokens[i - 1].end == tokens[i].start)
@@ -200,7 +228,7 @@ def _before_closing(tokens: Sequence[Token], i: int, first: int) -> int:
 
 
 def _is_item_number(tokens: Sequence[Token], i: int) -> bool:
-    """True for the `1` or `a` of `1.`, `a)`."""
+    """Return True for the `1` or `a` of `1.`, `a)`."""
     return (
         i + 1 < len(tokens)
         and tokens[i + 1].form in (".", ")")

@@ -1,7 +1,7 @@
-"""The tokens of English text, with their places in it.
+"""The tokens of English text, with their positions in the text.
 
 `tokens` divides text as UD English does: `don't` is one token of two syntactic words, `follow-up` is three tokens.
-Models of trees are trained on such words. `tokens_of_spacy` keeps to spaCy's rules, as the AMRs do that have no tokens.
+Models of trees are trained on such words. `tokens_of_spacy` follows spaCy's rules; it serves AMRs without tokens.
 Source: https://universaldependencies.org/u/overview/tokenization.html
 """
 
@@ -15,35 +15,39 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from spacy.tokenizer import Tokenizer
 
-Span = tuple[int, int]  # of characters: the first, and the one behind the last
+Span = tuple[int, int]  # character positions: the first, and the position behind the last
 
 
 class Token(NamedTuple):
-    """start: its place in the text. words: the syntactic words that spell it."""
+    """A token of a text.
+
+    start: the position of its first character in the text
+    words: the syntactic words that spell the token
+    """
 
     start: int
     words: tuple[str, ...]
 
     @property
     def form(self) -> str:
-        """Its characters."""
+        """The characters of the token."""
         return "".join(self.words)
 
     @property
     def end(self) -> int:
-        """The place behind its last character."""
+        """The position behind the last character."""
         return self.start + sum(map(len, self.words))
 
     @property
     def spans(self) -> list[Span]:
-        """The places of its words."""
+        """The positions of the words."""
         ends = [self.start + sum(map(len, self.words[: i + 1])) for i in range(len(self.words))]
         return list(zip([self.start, *ends], ends))
 
 
-# what opens a word that a hyphen does not divide
+# Prefixes that a hyphen does not separate from the word after them
 PREFIXES = "e non pre anti mid re post co over pro multi ex sub semi neo socio counter intra un ultra inter mis micro"
-# what a period belongs to
+# Abbreviations, without the period that is a part of them
 ABBREVIATIONS = (
     "Mr Mrs Ms Dr Prof Rev Hon Sr Jr St Mt Ft Gen Col Lt Capt Cpl Sgt Maj Cmdr Adm Gov Sen Rep Reps Pres Supt "
     "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Thu Thur Thurs Fri Inc Co Corp Ltd Bros "
@@ -52,7 +56,7 @@ ABBREVIATIONS = (
 EMOTICON = r"[<>]?[:;=][-o']?[)(\]\[DPpOo/\\|*]{1,9}+|<3|[xX]D"
 SHORTENED = "w/out w/o w/ b/c b/t l/c i/c"
 SUFFIXES = "com net org edu gov mil info biz uk ca au de nz doc docx xls xlsx ppt pdf txt zip htm html jpg jpeg gif png"
-# the length of the first word of two that are written as one
+# Two words written as one → the length of the first word
 CONTRACTIONS = {
     "cannot": 3, "gonna": 3, "wanna": 3, "gotta": 3, "outta": 3, "lemme": 3, "gimme": 3, "dont": 2, "doesnt": 4,
     "didnt": 3, "cant": 2, "wont": 2, "isnt": 2, "wasnt": 3, "wouldnt": 5, "couldnt": 5, "shouldnt": 6, "havent": 4,
@@ -65,10 +69,10 @@ def _any(words: str) -> str:
 
 
 _LETTER = r"[^\W\d_]"
-# belong to the character before them: accents, joiners, and what changes emoji
+# Characters that belong to the character before them: accents, joiners and modifiers of emoji
 _MARKS = r"[\u0300-\u036f\u200d\u20e3\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
-# What a token is, the first that fits; the last fits always. Repetitions are bounded or keep what they took (`++`), so
-# that the time is linear.
+# The patterns of tokens: the first that fits is taken, and the last fits any character. Repetitions are bounded or
+# possessive (`++`), so that the time is linear.
 _PATTERNS = {
     "URL": r"""(?:https?://|ftp://|www\.)(?:\.\.\.|[^\s<>"(),;!?.:'’\]]++|[(),;!?.:'’](?=[^\s<>"(),;!?.:'’\]]))++""",
     "e-mail address": r"[\w.+-]{1,64}+@\w[\w-]{0,63}+(?:\.\w[\w-]{0,63}+){1,8}",
@@ -95,7 +99,7 @@ _CLITIC = re.compile(r"(?i:n['’]t|['’`](?:s|re|ve|ll|d|m)|(?<=s)['’])$")
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """Yields the tokens of a text in order. What is not in a token is white space.
+    """Yield the tokens of a text in order. All characters outside the tokens are white space.
 
     >>> [token.words for token in tokens("Don't follow-up...")]
     [('Do', "n't"), ('follow',), ('-',), ('up',), ('...',)]
@@ -105,7 +109,7 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 def _words(form: str) -> list[str]:
-    """The syntactic words of a token."""
+    """Return the syntactic words of a token."""
     divided = CONTRACTIONS.get(form.lower())
     if divided:
         return [form[:divided], form[divided:]]
@@ -117,7 +121,7 @@ def _words(form: str) -> list[str]:
 
 
 def tokens_of_spacy(text: str) -> Iterator[Token]:
-    """Yields the tokens of a text by spaCy's rules for English (no model, no download), each of one word.
+    """Yield the tokens of a text by spaCy's rules for English (no model, no download). Each token is one word.
 
     >>> [token.form for token in tokens_of_spacy("She didn't go.")]
     ['She', 'did', "n't", 'go', '.']
@@ -129,15 +133,15 @@ def tokens_of_spacy(text: str) -> Iterator[Token]:
 
 
 def tokenise(text: str) -> list[str]:
-    """The words of a text by spaCy's rules for English."""
+    """Return the words of a text by spaCy's rules for English."""
     return [token.form for token in tokens_of_spacy(text)]
 
 
-_PART = re.compile(r"\S{1,500}")  # spaCy's time grows with the square of what has no white space in it
+_PART = re.compile(r"\S{1,500}")  # bounded, because spaCy's time grows with the square of a part without white space
 
 
 @lru_cache(maxsize=1)
 def _spacy_tokenizer() -> Tokenizer:
-    import spacy  # slow to import, and needed for AMRs of text only
+    import spacy  # here, because the import is slow and only AMRs of text need spaCy
 
     return spacy.blank("en").tokenizer

@@ -1,4 +1,4 @@
-"""Long sentences in overlapping windows, for encoders that read no more than so many pieces at once."""
+"""Overlapping windows over long sentences, for encoders that read only a limited number of pieces at once."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import NamedTuple
 
 
 class Window(NamedTuple):
-    """The words `first` ≤ i < `stop`, of which those from `kept_from` on and before `kept_stop` are read from it: the
-    others are read from a neighbour, where they stand further from the edge."""
+    """A window over the words `first` ≤ i < `stop`.
+
+    The words `kept_from` ≤ i < `kept_stop` are read from this window. The others are read from a neighbouring window,
+    where they stand further from the edge.
+    """
 
     first: int
     stop: int
@@ -17,15 +20,15 @@ class Window(NamedTuple):
     kept_stop: int
 
     def keeps(self, word: int) -> bool:
-        """True where the word is read from this window."""
+        """Return True where the word is read from this window."""
         return self.kept_from <= word < self.kept_stop
 
 
 def windows(sizes: Sequence[int], longest: int) -> list[Window]:
-    """Windows over words of these sizes, each of at most `longest` pieces; every word is kept by exactly one.
+    """Return windows over words of these sizes, each of at most `longest` pieces. Exactly one window keeps each word.
 
     Neighbours share about half of their words, so that kept words have the other half as context. Raises `ValueError`
-    for a word that is longer than that.
+    for a word of more than `longest` pieces.
 
     >>> windows([1] * 5, 8)
     [Window(first=0, stop=5, kept_from=0, kept_stop=5)]
@@ -44,7 +47,7 @@ def windows(sizes: Sequence[int], longest: int) -> list[Window]:
         spans.append((first, stop))
         if stop == len(sizes):
             break
-        half, after = 0, first + 1  # the next begins where half of this one's pieces are behind it, at least a word
+        half, after = 0, first + 1  # the next window begins about half of the pieces later, and at least one word later
         while after < stop and half + sizes[after - 1] < longest // 2:
             half += sizes[after - 1]
             after += 1

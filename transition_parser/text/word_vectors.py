@@ -1,4 +1,4 @@
-"""Pretrained vectors of words: text files of word2vec, fastText or GloVe, and what a data folder keeps of them."""
+"""Pretrained word vectors: text files of word2vec, fastText or GloVe, and the part of them that a data folder keeps."""
 
 from __future__ import annotations
 
@@ -17,23 +17,27 @@ from transition_parser.base.model_files import read_text
 
 WORDS_FILE, VECTORS_FILE = "vectors.txt", "vectors.safetensors"
 _TENSOR = "vectors"
-_MOST = 4096  # numbers of a vector
+_MOST = 4096  # the largest width of a vector
 
 
 class WordVectors(NamedTuple):
-    """words: each once. vectors: (words, width), in half precision."""
+    """Words and their vectors.
+
+    words: each word once
+    vectors: (words, width), in half precision
+    """
 
     words: tuple[str, ...]
     vectors: np.ndarray
 
     def save(self, folder: str | os.PathLike) -> None:
-        """Writes `vectors.txt`, one word a line, and `vectors.safetensors` into `folder`."""
+        """Write `vectors.txt`, one word a line, and `vectors.safetensors` into `folder`."""
         Path(folder, WORDS_FILE).write_text("".join(f"{word}\n" for word in self.words), encoding="utf-8")
         save_file({_TENSOR: self.vectors}, Path(folder, VECTORS_FILE))
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> WordVectors | None:
-        """Those of a folder, None where it has none. Raises `InputError` for unfit files."""
+        """Read the vectors of a folder, or return None where it has none. Raises `InputError` for unfit files."""
         words_file, vectors_file = Path(folder, WORDS_FILE), Path(folder, VECTORS_FILE)
         if not os.path.lexists(words_file) and not os.path.lexists(vectors_file):
             return None
@@ -53,10 +57,10 @@ class WordVectors(NamedTuple):
 
 
 def read_vectors(path: str | os.PathLike, wanted: Collection[str]) -> WordVectors:
-    """The vectors of a text file (`.gz`, too) for the words of `wanted`, and for these in lower case where it lacks
-    them. A first line of two numbers, as word2vec and fastText write, is not a vector.
+    """Read the vectors of the words of `wanted`, and of their forms in lower case, from a text file (`.gz`, too).
 
-    Raises `InputError` for a malformed file and where none of the words has a vector.
+    A first line of two numbers, as word2vec and fastText write it, is not a vector. Raises `InputError` for a malformed
+    file and where none of the words has a vector.
     """
     wanted = {*wanted, *(word.lower() for word in wanted)}
     found: dict[str, np.ndarray] = {}
@@ -100,7 +104,7 @@ def _lines(path: str | os.PathLike) -> Iterator[str]:
 
 
 def check_has_vectors(vectors: WordVectors | None) -> WordVectors:
-    """Raises `InputError` where the data has none."""
+    """Return the vectors. Raises `InputError` where the data has none."""
     if vectors is None:
         raise InputError("the data has no vectors of words: `transition-parser preprocess … --vectors FILE` keeps them")
     return vectors
