@@ -1,1 +1,1 @@
-"""Floor 5: network parts. What a part does is here; how parts make a model is in `models/`."""
+"""Floor 5: network parts, from which `models/` builds models."""

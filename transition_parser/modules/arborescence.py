@@ -1,4 +1,4 @@
-"""The best tree with one root over scores of heads."""
+"""The best tree with a single root, given a score for every head of every word."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import numpy as np
 
 
 def best_tree(scores: np.ndarray) -> list[int]:
-    """The heads of the best tree with one root, as `DependencyTree` numbers them: 0 is the root, words count from 1.
+    """Return the heads of the highest-scoring tree with a single root.
 
-    Source: Chu and Liu 1965, Edmonds 1967, as ufal.chu_liu_edmonds has it. A penalty on the arcs from the root, larger
-    than what any other tree could gain, leaves one of them.
+    Heads are numbered as in `DependencyTree`: 0 is the root, words count from 1. The score of a tree is the sum of the scores of its arcs.
 
-    scores: (n, n + 1), finite: how good each word, and the root as the last one, is as the head of each word; those of
-    a word for itself do not count. The score of a tree is their sum.
+    Source: Chu and Liu 1965, Edmonds 1967, as ufal.chu_liu_edmonds has it. A penalty on the arcs from the root is
+    larger than the gain of any other tree, so that the best tree has only one such arc.
+
+    scores: (n, n + 1), finite; a row for each dependent and a column for each head, the root last. The score of a word
+        as its own head is ignored.
 
     >>> best_tree(np.array([[0.0, 0.0, 5.0], [1.0, 0.0, 3.0]]))  # both would hang from the root
     [0, 1]
     """
-    from ufal.chu_liu_edmonds import chu_liu_edmonds  # not before a tree is looked for
+    from ufal.chu_liu_edmonds import chu_liu_edmonds  # imported late: only this function needs it
 
     n = len(scores)
     matrix = np.empty((n + 1, n + 1))

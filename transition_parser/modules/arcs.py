@@ -1,4 +1,5 @@
-"""The arcs that actions of dependency trees make: between which words, and which tokens have their relations."""
+"""The arcs that actions make in systems of dependency trees: their words, and the tokens of their relations.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +13,15 @@ from transition_parser.transitions import Kind
 from transition_parser.transitions.spec import NONE, Column
 
 ARC_KINDS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
-S0, S1, B0 = range(3)  # the places that arcs are between: on top of the stack, below it, at the front of the buffer
+S0, S1, B0 = range(3)  # places that an arc connects: top of the stack, the word below it, front of the buffer
 
 
 class Arcs(nn.Module):
-    """Those of a system: `ARC_KINDS`, LEFT-ARC and RIGHT-ARC, each with all relations.
+    """The LEFT-ARC and RIGHT-ARC actions (`ARC_KINDS`) of a transition system, each with every relation.
 
-    heads, dependents: the place of the head and of the dependent of each of `ARC_KINDS`.
-    slot: (V,), where the score of each token is among those of `ARC_KINDS` × relations; behind them is a 0.
+    heads, dependents: the place (S0, S1 or B0) of the head and of the dependent, for each of `ARC_KINDS`.
+    slot: (V,); the index of each token's score in the flat scores of `ARC_KINDS` × relations. A token that makes no arc
+        has the index behind these scores, where `of_tokens` puts a 0.
     """
 
     slot: Tensor
@@ -40,18 +42,26 @@ class Arcs(nn.Module):
         self.register_buffer("slot", torch.tensor(slots), persistent=False)
 
     def of_tokens(self, scores: Tensor) -> Tensor:
-        """(…, V), of the tokens; 0 for those that make no arc. scores: (…, 2, relations)."""
+        """Return the scores (…, V) of all tokens from the scores of arcs; a token that makes no arc gets 0.
+
+        scores: (…, 2, relations); the score of each of `ARC_KINDS` with each relation.
+        """
         return F.pad(scores.flatten(-2), (0, 1)).index_select(-1, self.slot)
 
     def positions(self, states: States) -> tuple[Tensor, Tensor]:
-        """(N, 2) each: the position of the head and of the dependent that either arc would have; that of any word where
-        it is not legal."""
+        """Return two (N, 2) tensors: the position of the head and of the dependent, for each of `ARC_KINDS`.
+
+        An illegal arc may have any positions.
+        """
         words, _ = places(states)
         return words[:, self.heads], words[:, self.dependents]
 
 
 def places(states: States) -> tuple[Tensor, Tensor]:
-    """(N, 3) each, for S0, S1 and B0: the position of the word there, and whether there is one (else any position)."""
+    """Return two (N, 3) tensors for the places S0, S1 and B0: positions of their words, and True at places with a word.
+
+    An empty place may have any position.
+    """
     assert states.stack is not None and states.buffer is not None
     there = torch.stack([states.stack == 1, states.stack == 2, states.buffer == 1], 1)
     some, position = there.byte().max(2)

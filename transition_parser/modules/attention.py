@@ -12,15 +12,18 @@ from torch import Tensor, nn
 from transition_parser.modules.dropout import dropout as dropout_
 from transition_parser.modules.linear import linear
 
-_AT_ONCE = 1 << 24  # scores in search: of long sentences some words attend at a time
+_AT_ONCE = (
+    1 << 24
+)  # the most scores that search computes at once; the words of long sentences attend in turn
 
 
 class HeadMask(NamedTuple):
-    """An additive attention mask without rows that are all −inf.
+    """An additive attention mask in which no row is −inf throughout.
 
-    bias: 0 where a key may be seen, −inf elsewhere; (B, H or 1, T or 1, S). A row with nothing to see is all 0.
-    alive: (B, H, T, 1), 0 for the heads and queries that had nothing to see: their output is zero. None where
-        it is known that every row had something.
+    bias: (B, H or 1, T or 1, S); 0 where a query may see a key, −inf elsewhere. A row in which nothing may be seen is
+        all 0.
+    alive: (B, H or 1, T or 1, 1); 0 for heads and queries that may see nothing, so that their output becomes zero, else
+        1. None if every row is known to have a visible key.
     """
 
     bias: Tensor
@@ -28,7 +31,7 @@ class HeadMask(NamedTuple):
 
     @classmethod
     def of(cls, visible: Tensor) -> HeadMask:
-        """From a bool tensor, True where a key may be seen."""
+        """Make a mask from a bool tensor that is True where a key may be seen."""
         alive = visible.any(-1, keepdim=True)
         bias = torch.zeros_like(visible, dtype=torch.float)
         return cls(bias.masked_fill_(alive & ~visible, float("-inf")), alive.float())
@@ -37,7 +40,7 @@ class HeadMask(NamedTuple):
 class Attention(nn.Module):
     """Multi-head attention over `dim` features with `heads` heads.
 
-    The key and value projections are apart from `attend`, so that search projects them once a sentence.
+    The projection to keys and values is separate from `attend`, so that search projects the words of a sentence once.
     """
 
     def __init__(self, dim: int, heads: int, dropout: float = 0.0) -> None:
@@ -50,19 +53,22 @@ class Attention(nn.Module):
         self.out = linear(dim, dim)
 
     def split(self, x: Tensor) -> Tensor:
-        """(B, T, dim) to (B, heads, T, dim / heads)."""
+        """Split (B, T, dim) into heads: (B, heads, T, dim / heads)."""
         return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
 
     def keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """Keys and values of (B, S, dim), each (B, heads, S, dim / heads)."""
+        """Return the keys and the values, each (B, heads, S, dim / heads), of `memory` (B, S, dim)."""
         keys, values = self.key_value(memory).chunk(2, -1)
         return self.split(keys), self.split(values)
 
     def weighted_values(
         self, query: Tensor, keys: Tensor, values: Tensor, mask: HeadMask | None, causal: bool = False
     ) -> Tensor:
-        """What the heads read, (B, T, dim), before the output projection: from queries (B, heads, T, dim / heads), and
-        keys and values (B, heads, S, dim / heads)."""
+        """Return the weighted mean of the values, (B, T, dim), before the output projection.
+
+        query: (B, heads, T, dim / heads).
+        keys, values: (B, heads, S, dim / heads).
+        """
         bias = None if mask is None else mask.bias
         dropout = self.dropout if self.training else 0.0
         heads_read = scaled_dot_product_attention(query, keys, values, bias, dropout, causal)
@@ -73,16 +79,16 @@ class Attention(nn.Module):
     def attend(
         self, query: Tensor, keys: Tensor, values: Tensor, mask: HeadMask | None, causal: bool = False
     ) -> Tensor:
-        """`weighted_values`, and the output projection."""
+        """Return the output projection of `weighted_values`."""
         return self.out(self.weighted_values(query, keys, values, mask, causal))
 
     def forward(self, x: Tensor, memory: Tensor, mask: HeadMask | None, causal: bool = False) -> Tensor:
-        """(B, T, dim) from x (B, T, dim) that attends memory (B, S, dim)."""
+        """Let x (B, T, dim) attend to memory (B, S, dim) and return (B, T, dim)."""
         return self.attend(self.split(self.query(x)), *self.keys_values(memory), mask, causal)
 
 
 def rounds_sums(x: Tensor) -> bool:
-    """True for numbers of which torch's sums differ by the shape of the batch, visibly once they are rounded."""
+    """Return True for numbers in which torch's sums depend visibly, after rounding, on the shape of the batch."""
     return x.dtype is torch.bfloat16 and x.device.type == "cpu"
 
 
@@ -104,16 +110,18 @@ def scaled_dot_product_attention(
     dropout: float = 0.0,
     causal: bool = False,
 ) -> Tensor:
-    """torch's function of this name, on CPUs written out: on sentences the fused kernel takes up to seven times as long
-    there in the backward pass in bf16 (`run/bench/training.py` sees the difference), and up to five times in search.
+    """Compute `torch.nn.functional.scaled_dot_product_attention`, on CPUs by single operations.
 
-    bias: added to the scores, broadcast to (B, heads, T, S); no row may be all −inf.
+    For sentences on CPUs, torch's fused kernel takes up to seven times as long in the backward pass in bf16
+    (`run/bench/training.py` measures the difference), and up to five times as long in search.
+
+    bias: added to the scores, broadcast to (B, heads, T, S); no row may be −inf throughout.
     """
     dtype = query.dtype
     if query.device.type != "cpu":
         bias = None if bias is None else bias.to(dtype)
         return F.scaled_dot_product_attention(query, keys, values, bias, dropout, causal)
-    if not torch.is_grad_enabled():  # in search sums are rounded once, as by `search_kernels`
+    if not torch.is_grad_enabled():  # search rounds each sum once, as `search_kernels` does
         at_once = max(_AT_ONCE // (keys.size(-2) * query[..., 0, 0].numel()), 1)
         if query.size(-2) > at_once and not causal:
             biases = [bias] if bias is None or bias.size(-2) == 1 else bias.split(at_once, -2)
@@ -127,6 +135,6 @@ def scaled_dot_product_attention(
         steps = scores.size(-1)
         later = torch.full((steps, steps), float("-inf"), dtype=scores.dtype).triu_(1)
         scores = scores + later
-    # in bf16 the sum over the keys is slower, and less exact
+    # in fp32 because the sum over the keys is slower and less exact in bf16
     weights = dropout_(scores.softmax(-1, dtype=torch.promote_types(scores.dtype, torch.float)), dropout, True)
     return (weights.to(values.dtype) @ values).to(dtype)

@@ -1,4 +1,4 @@
-"""How well a head, or a relation, fits a word: biaffine forms of head and dependent.
+"""Biaffine scores of a head and its dependent, and of the relation between them.
 
 Source: Dozat and Manning 2017; Ji et al. 2021, eq. 5
 """
@@ -17,20 +17,27 @@ from transition_parser.modules.places import at
 
 
 class Ends(NamedTuple):
-    """Of words, once a sentence: heads (B, P, w + 1), the last number 1; dependents (B, P, R (w + 1)), what each of R
-    relations multiplies heads by."""
+    """The words of a batch of sentences as heads and as dependents, computed once a sentence.
+
+    heads: (B, P, w + 1); the last number is 1.
+    dependents: (B, P, R (w + 1)); for each of R relations the vector that the head is multiplied by.
+    """
 
     heads: Tensor
     dependents: Tensor
 
 
 class BiaffineRelations(nn.Module):
-    """x_i W_1 x_j + (x_i + x_j) W_2 + b, + for being put side by side; the part of W_2 that reads the configuration is
-    not here. All of it is one biaffine form of (x_i, 1) and (x_j, 1).
+    """The scores of R relations: x_i W_1 x_j + (x_i + x_j) W_2 + b, where the + in brackets stands for concatenation.
 
-    x_i and x_j are reduced by linear maps, as Ji et al. do where words come from BERT (their footnote 4).
+    The sum is computed as one biaffine form of (x_i, 1) and (x_j, 1). The part of W_2 that reads the configuration is
+    not in this class.
 
-    dim: width of words. width: w. count: R, of relations.
+    Linear maps reduce x_i and x_j first, as Ji et al. do where words come from BERT (their footnote 4).
+
+    dim: width of the words.
+    width: w, the width after reduction.
+    count: R, the number of relations.
     """
 
     def __init__(self, dim: int, width: int, count: int) -> None:
@@ -40,18 +47,22 @@ class BiaffineRelations(nn.Module):
         nn.init.normal_(self.form.weight, std=1 / (width + 1))
 
     def ends(self, words: Tensor) -> Ends:
-        """Of words (B, P, dim)."""
+        """Return the reduced words (B, P, dim) as heads and as dependents."""
         heads, dependents = (F.pad(reduce(words), (0, 1), value=1.0) for reduce in (self.of_head, self.of_dependent))
         return Ends(heads, self.form(dependents))
 
     def of_all_pairs(self, ends: Ends) -> Tensor:
-        """(B, P, P, R): the rows are dependents, the columns heads."""
+        """Return the scores (B, P, P, R) of all pairs of words: rows are dependents, columns are heads."""
         formed = ends.dependents.unflatten(-1, (-1, ends.heads.size(-1)))
         found = formed.flatten(1, 2) @ ends.heads.transpose(1, 2)
         return found.unflatten(1, (ends.heads.size(1), -1)).transpose(2, 3)
 
     def forward(self, heads: Tensor, dependents: Tensor) -> Tensor:
-        """(N, R) of N pairs: of heads (N, w + 1) and dependents (N, R (w + 1)), see `Ends`."""
+        """Return the scores (N, R) of N pairs of words.
+
+        heads: (N, w + 1), from `Ends.heads`.
+        dependents: (N, R (w + 1)), from `Ends.dependents`.
+        """
         formed = dependents.unflatten(-1, (-1, heads.size(-1)))
         precise = torch.promote_types(formed.dtype, torch.float)
         with torch.autocast(formed.device.type, enabled=False):
@@ -59,11 +70,14 @@ class BiaffineRelations(nn.Module):
 
 
 class BiaffineHeads(nn.Module):
-    """x_i U x_j + x_j u of the hidden layers x_i of a word as a dependent, x_j of one as a head.
+    """The scores of heads: x_i U x_j + x_j u.
+
+    x_i is the hidden layer of a word as dependent, x_j of a word as head.
 
     Source: Dozat and Manning 2017, eqs 4 to 6
 
-    dim: width of words. width: of the hidden layers.
+    dim: width of the words.
+    width: width of the hidden layers.
     """
 
     def __init__(self, dim: int, width: int, dropout: float) -> None:
@@ -74,25 +88,29 @@ class BiaffineHeads(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, words: Tensor) -> Tensor:
-        """(B, P, P) of words (B, P, dim): the rows are dependents, the columns heads."""
+        """Return the scores (B, P, P) of words (B, P, dim): rows are dependents, columns are heads."""
         heads, dependents = (
             self.dropout(F.relu(reduce(words))) for reduce in (self.of_head, self.of_dependent)
         )  # fmt: skip
         formed = self.form(F.pad(dependents, (0, 1), value=1.0))
         precise = torch.promote_types(formed.dtype, torch.float)
-        with torch.autocast(formed.device.type, enabled=False):  # rounded, close scores would be equal
+        with torch.autocast(formed.device.type, enabled=False):  # in bf16 close scores would become equal
             return formed.to(precise) @ heads.to(precise).transpose(1, 2)
 
 
 class RelationsOfHeads(nn.Module):
-    """`BiaffineRelations` of words with one head each."""
+    """`BiaffineRelations` for words that have one head each."""
 
     def __init__(self, dim: int, width: int, count: int) -> None:
         super().__init__()
         self.pairs = BiaffineRelations(dim, width, count)
 
     def forward(self, words: Tensor, heads: Tensor) -> Tensor:
-        """(B, N, count) of words (B, P, dim), N of which have the heads (B, N): positions."""
+        """Return the scores (B, N, count) of the relations between the first N words of each sentence and their heads.
+
+        words: (B, P, dim).
+        heads: (B, N); the position of the head of each of the N words.
+        """
         ends = self.pairs.ends(words)
         of_heads = at(ends.heads, heads)
         dependents = ends.dependents[:, : heads.size(1)]

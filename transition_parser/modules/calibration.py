@@ -1,4 +1,4 @@
-"""What makes the confidences of a model mean what they say: two numbers for each kind of them, fitted on held-out data.
+"""The calibration of confidences: a temperature and an offset for each kind of confidence, fitted on held-out data.
 
 Source: Guo et al. 2017 (temperature scaling); Platt 1999 (with an offset)
 """
@@ -12,31 +12,33 @@ from typing import Any, NamedTuple
 from transition_parser.base.errors import InputError
 from transition_parser.base.model_files import shown
 
-MOST = 1.0 - 1e-7  # of a confidence, whose log-odds are finite then; the least is 1 − MOST
-LARGEST = 1000.0  # temperature, its inverse, or offset
-_TINY = -700.0  # log-odds below which a probability is exp(log-odds); exp(700) is still a number
+MOST = 1.0 - 1e-7  # the largest confidence, so that log-odds are finite; the smallest is 1 − MOST
+LARGEST = 1000.0  # bound of the temperature, of its inverse and of the absolute offset
+_TINY = -700.0  # for smaller log-odds the probability is exp(log-odds), as exp(−log-odds) may overflow
 
 
 class Scaling(NamedTuple):
-    """log-odds of what is right = log-odds of the confidence / temperature + offset.
+    """A map of confidences: calibrated log-odds = log-odds of the confidence / temperature + offset.
 
-    A larger confidence stays larger.
+    The map keeps the order of confidences.
     """
 
     temperature: float = 1.0
     offset: float = 0.0
 
     def __call__(self, confidence: float) -> float:
-        """The calibrated confidence, from 0 to 1."""
+        """Return the calibrated confidence, from 0 to 1."""
         odds = log_odds(confidence) / self.temperature + self.offset
         return math.exp(odds) if odds < _TINY else 1.0 / (1.0 + math.exp(-odds))
 
 
 class Calibration(NamedTuple):
-    """The scaling of each kind of confidence, by the name of its field in a parse (`arc_scores`).
+    """The scaling of each kind of confidence.
 
-    derivation: of those that come from one derivation. beam: of those from all derivations that a beam found, where
-    alternatives are asked for.
+    The key of a scaling is the field of a parse that holds such confidences, for example `arc_scores`.
+
+    derivation: scalings of confidences that come from one derivation.
+    beam: scalings of confidences that come from all derivations found by a beam, for parses with alternatives.
     """
 
     derivation: Mapping[str, Scaling]
@@ -44,20 +46,20 @@ class Calibration(NamedTuple):
 
     @classmethod
     def of_json(cls, values: Mapping[str, Any]) -> Calibration:
-        """From what `as_json` returns. Raises `InputError` for anything else."""
+        """Make a calibration from the result of `as_json`. Raises `InputError` for any other value."""
         if values.keys() != set(cls._fields):
             raise InputError(f"'calibration' must have the keys {' and '.join(cls._fields)}, not {shown([*values])}")
         return cls(*(_scalings(values[name]) for name in cls._fields))
 
     def as_json(self) -> dict[str, Any]:
-        """As `config.json` has it."""
+        """Return the calibration as `config.json` stores it."""
         return {
             name: {field: scaling._asdict() for field, scaling in getattr(self, name).items()} for name in self._fields
         }
 
 
 def log_odds(confidence: float) -> float:
-    """Finite for 0 and 1 too."""
+    """Return the log-odds of a confidence, as a finite number for 0 and 1 too."""
     confidence = min(max(confidence, 1.0 - MOST), MOST)
     return math.log(confidence / (1.0 - confidence))
 
@@ -75,7 +77,7 @@ def _scaling(name: str, value: object) -> Scaling:
         or not all(map(_is_number, value.values()))
     ):
         raise InputError(f"the calibration of {shown(name)} must be a temperature and an offset, not {shown(value)}")
-    if not (1 / LARGEST <= value["temperature"] <= LARGEST and abs(value["offset"]) <= LARGEST):  # nan is neither
+    if not (1 / LARGEST <= value["temperature"] <= LARGEST and abs(value["offset"]) <= LARGEST):  # rejects nan, too
         raise InputError(f"the calibration of {shown(name)} is out of range: {shown(value)}")
     return Scaling(**{key: float(number) for key, number in value.items()})
 

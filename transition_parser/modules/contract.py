@@ -1,7 +1,9 @@
-"""The contract between a model and everything around it: legality, machine, search, training, export know this alone.
+"""The interface between a model and the rest of the package.
 
-A model is an encoder, called once a sentence, and a `Decoder`: a `StateDecoder`, which scores the next action from the
-parser state, or a `GraphDecoder`, which scores whole graphs and says by which derivations they are built.
+Legality, the batched machine, search, training and export use a model through this interface alone.
+
+A model has an encoder, which is called once a sentence, and a `Decoder`. A `StateDecoder` scores the next action from
+the parser state. A `GraphDecoder` scores whole graphs and returns derivations that build them.
 """
 
 from __future__ import annotations
@@ -25,15 +27,17 @@ from transition_parser.states.states import FIELDS, States
 from transition_parser.states.table import ActionTable
 from transition_parser.text.columns import UPOS
 
-ALSO_PREFIX = "also_"  # of the names of weights in a checkpoint that were trained along with the model, and are not its
+# prefix of the names of weights in a checkpoint that belong to another model, trained along with this one
+ALSO_PREFIX = "also_"
 
 
 @dataclass(frozen=True)
 class Hypothesis:
     """A finished derivation.
 
-    tokens: the action ids, without `</s>`. step_scores: the log-probability of each. score: their sum, divided by the
-    number of actions + 1.
+    tokens: the action ids, without `</s>`.
+    step_scores: the log-probability of each action.
+    score: the sum of `step_scores`, divided by the number of actions + 1.
     """
 
     tokens: list[int]
@@ -42,12 +46,15 @@ class Hypothesis:
 
 
 class Decision(NamedTuple):
-    """Choices of a `GraphDecoder` at N places of each of B sentences, each among K: heads of words, say.
+    """Choices of a `GraphDecoder` at N places of each of B sentences, each among K candidates.
 
-    scores: (B, N, K), before the softmax, finite everywhere. competing: (B, N, K) float, 1 for the choices that there
-    are, 0 for the others. target: (B, N), the right one; one that does not compete where the gold graph has none.
-    counted: (B, N) bool, the places that are decided; the others are padding. share: of the loss, where the same is
-    decided several times.
+    For example, each word chooses its head.
+
+    scores: (B, N, K), finite everywhere; before the softmax.
+    competing: (B, N, K) float; 1 for candidates that exist, 0 for the others.
+    target: (B, N); the right candidate. Where the gold graph has none, the target is a candidate that does not compete.
+    counted: (B, N) bool; True at places that are decided, False at padding.
+    share: weight in the loss; less than 1 if the model makes the same decision several times.
     """
 
     scores: Tensor
@@ -60,10 +67,13 @@ class Decision(NamedTuple):
 class ActionScores(NamedTuple):
     """Scores of the next action of R hypotheses.
 
-    scores: (N, U), before the softmax; those of illegal actions may be any finite numbers. rows: (N,), which of R rows
-    they are of (perhaps some twice); None: all. The others have one legal action, or do not matter. legal: (R, U), 1
-    and 0, and −1 for what may not be taken though its probability counts, see `DeviceTable.legality`. tokens: (U,),
-    those that are legal in any row; None: all.
+    scores: (N, U); before the softmax. The scores of illegal actions may be any finite numbers.
+    rows: (N,); the hypothesis that each row of `scores` belongs to; a hypothesis may be there twice. None if `scores`
+        has one row for each hypothesis, in order. A hypothesis without scores has a single legal action, or does not
+        matter.
+    legal: (R, U); 1 for legal and 0 for illegal actions, −1 for actions that may not be taken although their
+        probability counts, see `DeviceTable.legality`.
+    tokens: (U,); the tokens that are legal for any hypothesis. None for all tokens.
     """
 
     scores: Tensor
@@ -72,19 +82,25 @@ class ActionScores(NamedTuple):
     tokens: Tensor | None = None
 
     def masked(self) -> Tensor:
-        """(R, U) in fp32, −inf for actions that do not count."""
+        """Return the scores (R, U) in fp32, −inf where `legal` is 0."""
         scores = self.scores
         if self.rows is not None:
             scores = scores.new_zeros(self.legal.shape).index_copy_(0, self.rows, scores)
         return only_legal(scores, self.legal)
 
     def log_probabilities(self, count: int) -> Tensor:
-        """(R, count) of all actions, −inf for those that do not count."""
+        """Return the log-probabilities (R, count) of all actions, −inf where `legal` is 0.
+
+        count: size of the action vocabulary.
+        """
         some = self.masked().log_softmax(-1)
         return some if self.tokens is None else _of_all(some, self.tokens, count, float("-inf"))
 
     def may_be_taken(self, count: int) -> Tensor:
-        """(R, count) bool, of all actions."""
+        """Return (R, count) bool: True for the actions that search may take.
+
+        count: size of the action vocabulary.
+        """
         some = self.legal > 0
         return some if self.tokens is None else _of_all(some, self.tokens, count, False)
 
@@ -94,19 +110,25 @@ def _of_all(some: Tensor, tokens: Tensor, count: int, others: float) -> Tensor:
 
 
 def only_legal(scores: Tensor, legal: Tensor) -> Tensor:
-    """The scores in fp32, −inf for actions that are not legal; both (..., V)."""
+    """Return the scores in fp32, −inf for actions that are not legal.
+
+    scores, legal: (..., V).
+    """
     return scores.float().masked_fill(legal == 0, float("-inf"))
 
 
 class SearchState:
-    """What search carries from step to step: the batched machine, and what a decoder remembers of each hypothesis.
+    """The state that search carries from step to step: the batched machine and the decoder's memory.
 
-    Each of B sentences has W hypotheses: R = B · W rows, in the order of the sentences. W is 1 at first.
+    Each of B sentences has W hypotheses. The R = B · W rows are in the order of the sentences. W is 1 at first. A
+    decoder that has tensors of its own, with one row for each hypothesis, subclasses this class and moves the tensors
+    in `move_rows`.
 
-    sentences: (B,), which of those of `encoder_out` they are. width: W. steps: how many actions were scored. greedy:
-    True where each hypothesis takes one best action, and no others matter: a decoder that decides in stages may then
-    settle one after the other.
-    A decoder that has tensors of its own, one row a hypothesis, subclasses this and moves them in `move_rows`.
+    sentences: (B,); the number of each sentence in `encoder_out`.
+    width: W.
+    steps: the number of actions that were scored.
+    greedy: True if each hypothesis takes the one best action and no other action matters. A decoder that decides in
+        stages may then settle one stage after the other.
     """
 
     def __init__(self, machine: Machine, encoder_out: EncoderOut) -> None:
@@ -117,12 +139,16 @@ class SearchState:
         self.greedy = False
 
     def sentence_of_row(self) -> Tensor:
-        """(R,): which sentence of `encoder_out` each hypothesis is of."""
+        """Return (R,): the sentence of `encoder_out` that each hypothesis belongs to."""
         return self.sentences.repeat_interleave(self.width)
 
     def branch(self, origin: Tensor) -> Tensor:
-        """Hypothesis w of sentence b continues what was its hypothesis `origin[b, w]`, (B, W'); the same as rows,
-        (B · W',)."""
+        """Let hypothesis w of sentence b continue the former hypothesis `origin[b, w]` of that sentence.
+
+        Return the former row of each new row, (B · W',).
+
+        origin: (B, W').
+        """
         first = torch.arange(len(origin), device=origin.device)[:, None] * self.width
         rows = (first + origin).flatten()
         self.machine.reorder(rows, same_sentences=origin.size(1) == self.width)
@@ -131,7 +157,12 @@ class SearchState:
         return rows
 
     def keep(self, sentences: Tensor) -> Tensor:
-        """Sentence i becomes what was sentence `sentences[i]`, with all its hypotheses; the same as rows."""
+        """Let sentence i become the former sentence `sentences[i]`, with all its hypotheses.
+
+        Return the former row of each new row, (B' · W,).
+
+        sentences: (B',).
+        """
         every = torch.arange(self.width, device=sentences.device)
         rows = (sentences[:, None] * self.width + every).flatten()
         self.machine.reorder(rows)
@@ -140,19 +171,23 @@ class SearchState:
         return rows
 
     def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
-        """The one hook for a decoder's own tensors: row i continues what was row `rows[i]`.
+        """Move a decoder's own tensors, so that row i continues the former row `rows[i]`.
 
-        Of the other two one is given, which says the same: origin (B, W') where hypotheses branch within their
-        sentences, sentences (B',) where whole sentences leave or are copied. `width` still is the old one.
+        Subclasses override this hook. Either `origin` or `sentences` is given, and says the same as `rows`. `width` still
+        has its former value.
+
+        origin: (B, W'); given if hypotheses branch within their sentences.
+        sentences: (B',); given if whole sentences leave or are copied.
         """
 
 
 class Decoder(nn.Module):
-    """What all decoders share: the action vocabulary, and the parser states of derivations.
+    """The base class of decoders: the action vocabulary, and the parser states of derivations.
 
-    needs: the fields of `States` that it reads; the others are never made. hidden: those that it is shown empty, see
-    `BatchedMachine` and `hide`. reads_in_decoder: the decoder reads words itself, so that two models that
-    share an encoder (`--also`) would not share all that reads words.
+    needs: the fields of `States` that the decoder reads; other fields are never computed.
+    hidden: the fields of `States` that the decoder sees empty, see `BatchedMachine` and `hide`.
+    reads_in_decoder: True if the decoder itself reads words. Two models that share an encoder (`--also`) would then not
+        share all parts that read words.
     """
 
     needs: Collection[str] = ()
@@ -163,28 +198,33 @@ class Decoder(nn.Module):
     def __init__(self, table: ActionTable) -> None:
         super().__init__()
         self.table, self._device_table = table, DeviceTable.of(table)
-        self.register_buffer("_here", torch.empty(0), persistent=False)  # moves with the decoder
+        self.register_buffer("_here", torch.empty(0), persistent=False)  # tells the decoder's device
 
     @property
     def state_parts(self) -> Sequence[str]:
-        """The parts of the parser state that it sees, and that `hide` knows: by default the fields of `States`."""
+        """The parts of the parser state that the decoder sees and `hide` accepts; by default fields of `States`."""
         return [name for name in FIELDS if name in self.needs]
 
     def hide(self, parts: Collection[str]) -> None:
-        """From now on these of `state_parts` are not seen: to find out what they are worth. None of them: all are.
-        Raises `ValueError` for others."""
+        """Hide these parts from the decoder from now on, to measure how much the decoder relies on them.
+
+        An empty collection makes all parts visible again. Raises `ValueError` for a part that is not in `state_parts`.
+        """
         self.hidden = self.known_parts(parts)
 
     def known_parts(self, parts: Collection[str]) -> frozenset[str]:
-        """The same parts. Raises `ValueError` where one of them is not among `state_parts`."""
+        """Return the parts as a set. Raises `ValueError` for a part that is not in `state_parts`."""
         unknown = sorted(set(parts).difference(self.state_parts))
         if unknown:
             raise ValueError(f"the state that it sees has no part {unknown[0]!r}: {', '.join(self.state_parts)}")
         return frozenset(parts)
 
     def sight(self, states: States) -> dict[str, Tensor]:
-        """What it sees of the words in some states (…), for people to look at: what sees it → (…, P), 0 for words that
-        it does not see. By default the fields of `States` that are there."""
+        """Return the words that the decoder sees in some states (…), for people to look at.
+
+        The result maps the name of each view of the words to (…, P), 0 for words that are not seen. By default the
+        views are the fields of `States` that are present.
+        """
         return {name: value for name, value in states.tensors().items() if name in FIELDS}
 
     @property
@@ -198,25 +238,33 @@ class Decoder(nn.Module):
     def machine(
         self, encoder_out: EncoderOut, needs: Collection[str] | None = None, in_search: bool = False
     ) -> Machine:
-        """The batched machine before the first action. needs: by default those of this decoder."""
+        """Return the batched machine before the first action.
+
+        needs: the fields of `States` that will be read; by default the needs of this decoder.
+        in_search: True adds the limits by which search ends after linearly many steps.
+        """
         needs = self.needs if needs is None else needs
         machine = make_machine(self.device_table, encoder_out.lengths, encoder_out.features, needs, in_search)
         machine.hidden = self.hidden
         return machine
 
     def states(self, actions: Tensor, encoder_out: EncoderOut) -> States:
-        """The states (B, T, …) before each step of teacher-forced derivations; actions as in `scores`."""
+        """Return the states (B, T, …) before each step of teacher-forced derivations.
+
+        actions: (B, T); as in `StateDecoder.scores`.
+        """
         # the machine's action at step t is the token that the decoder reads at t + 1
         following = torch.cat([actions[:, 1:], actions[:, :1]], 1)
         return unroll(self.machine(encoder_out), following)
 
 
 class StateDecoder(Decoder, ABC):
-    """Scores actions from the words and the parser state.
+    """A decoder that scores actions from the words and the parser state.
 
-    shifts_compete: with labelled SHIFT, the words of SHIFT compete with each other in training (the multi-task of
-    Fernandez Astudillo et al. 2020, sec. 3.2); in search the SHIFT that is due then has the mass of all of them.
-    shifts_are_alike: SHIFTs with different words have one score, as only one of them is ever legal.
+    shifts_compete: True if, with labelled SHIFT, the words of SHIFT compete with each other in training (the multi-task
+        of Fernandez Astudillo et al. 2020, sec. 3.2). In search the legal SHIFT then has the probability mass of all
+        SHIFTs.
+    shifts_are_alike: True if SHIFTs with different words have the same score; only one of them is ever legal.
     """
 
     shifts_compete: bool = False
@@ -224,35 +272,46 @@ class StateDecoder(Decoder, ABC):
 
     @abstractmethod
     def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
-        """(B, T, V), before the softmax, all T steps of teacher-forced derivations at once.
+        """Return the scores (B, T, V), before the softmax, of all T steps of teacher-forced derivations at once.
 
-        actions: (B, T), the actions taken before each step, `</s>` before the first. states: (B, T, …).
+        actions: (B, T); the action taken before each step, `</s>` before the first.
+        states: (B, T, …).
         """
 
     def drawn(self, actions: Tensor) -> Tensor | None:
-        """(B, T) bool: the steps that an update learns from, where it does not from all of them. `scores` then gets it
-        as one argument more, and the loss of these stands for that of all."""
+        """Return (B, T) bool: True at the steps that an update learns from; None if it learns from all steps.
+
+        `scores` then gets the result as an additional argument. The loss of these steps stands for the loss of all
+        steps.
+        """
         return None
 
     @abstractmethod
     def start(self, encoder_out: EncoderOut) -> SearchState:
-        """The state of search before the first action."""
+        """Return the state of search before the first action."""
 
     @abstractmethod
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
-        """Scores of the next action. tokens: (R,), the action each hypothesis has just taken, which the machine has
-        taken too; `</s>` at first. alive: (R,) bool, the rows whose scores matter; None: all."""
+        """Return the scores of the next action.
+
+        tokens: (R,); the action that each hypothesis, and with it the machine, has just taken; `</s>` before the first
+            action.
+        alive: (R,) bool; the rows whose scores matter. None for all rows.
+        """
 
     # --- which actions compete --------------------------------------------------------------
 
     def legality(self, states: States) -> Tensor:
-        """(…, V) float, 1 for actions that compete in training, 0 for the others."""
+        """Return (…, V) float: 1 for actions that compete in training, 0 for the others."""
         return self.device_table.legality(states.columns, states.context, self.shifts_compete)
 
     def pooled_shifts(self, scores: Tensor, tokens: Tensor | None = None) -> Tensor:
-        """Where SHIFTs compete: each SHIFT has the score of all of them together (log-sum-exp).
+        """Return the scores, with the log-sum-exp of all SHIFTs as the score of each SHIFT.
 
-        scores: (N, V), or (N, U) of `tokens` (U,).
+        Unless `shifts_compete`, the scores are returned unchanged.
+
+        scores: (N, V), or (N, U) with `tokens`.
+        tokens: (U,); the tokens that the columns of `scores` stand for. None for all tokens.
         """
         if not self.shifts_compete:
             return scores
@@ -263,17 +322,21 @@ class StateDecoder(Decoder, ABC):
 
 
 class MemorylessDecoder(StateDecoder):
-    """A decoder for which the state before an action says everything: nothing is carried from step to step."""
+    """A decoder that carries nothing from step to step, because it needs only the state before an action."""
 
     def prepared(self, encoder_out: EncoderOut) -> EncoderOut:
-        """What `score_states` reads, made once a sentence: by default what the encoder returned."""
+        """Return the encoder output as `score_states` reads it, made once a sentence; by default the output itself."""
         return encoder_out
 
     @abstractmethod
     def score_states(self, encoder_out: EncoderOut, sentence: Tensor, states: States) -> Tensor:
-        """(N, V), before the softmax, of N states: all of a batch's in training, those of one step in search.
+        """Return the scores (N, V), before the softmax, of N states.
 
-        encoder_out: what `prepared` made of it. sentence: (N,), which sentence of it each state is of. states: (N, …).
+        The states are all states of a batch in training, and the states of one step in search.
+
+        encoder_out: the result of `prepared`.
+        sentence: (N,); the sentence of `encoder_out` that each state belongs to.
+        states: (N, …).
         """
 
     def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
@@ -292,30 +355,35 @@ class MemorylessDecoder(StateDecoder):
 
 
 class GraphDecoder(Decoder, ABC):
-    """Scores whole graphs, not actions: it is trained by decisions about graphs, and finds the best graph at once.
+    """A decoder that scores whole graphs instead of actions.
 
-    Its training data are derivations all the same: `states` before `</s>`, the last ones, have the gold graphs.
+    It is trained by decisions about graphs, and finds the best graph without search. Its training data are derivations
+    all the same: the last of the `states`, before `</s>`, contain the gold graphs.
     """
 
     @abstractmethod
     def decisions(self, encoder_out: EncoderOut, states: States) -> list[Decision]:
-        """All that is decided about the graphs of a batch. states: (B, T, …) of their gold derivations."""
+        """Return all decisions about the graphs of a batch.
+
+        states: (B, T, …); the states of the gold derivations.
+        """
 
     @abstractmethod
     def derivations(self, encoder_out: EncoderOut, nbest: int) -> list[list[Hypothesis]]:
-        """For each sentence the derivations of its best graphs, best first, one at least and `nbest` at the most.
+        """Return the derivations of the best graphs of each sentence, best first: at least one and at most `nbest`.
 
-        The log-probability of an action is that of what it decides of the graph. Raises `NotFiniteError` where scores
-        are not numbers.
+        The log-probability of an action is the log-probability of the part of the graph that the action decides. Raises
+        `NotFiniteError` where scores are not finite.
         """
 
 
 class ParserModel(nn.Module):
     """An encoder and a decoder, as plain modules; `state_dict` names their parameters `encoder.…` and `decoder.…`.
 
-    encoder: called as `encoder(src_tokens, features=…, words=…)`, returns `EncoderOut`; it may have an attribute
-    `inputs`, the `WordInputs` by which it reads words. tags: what predicts tags and lemmas, where anything does.
-    calibration: of the confidences in what it finds, where it was fitted.
+    encoder: called as `encoder(src_tokens, features=…, words=…)`, returns `EncoderOut`. Its optional attribute `inputs`
+        is the `WordInputs` by which it reads words.
+    tags: the heads that predict tags and lemmas; None for a model that predicts none.
+    calibration: the calibration of the confidences; None if none was fitted.
     """
 
     calibration: Calibration | None = None
@@ -328,19 +396,21 @@ class ParserModel(nn.Module):
 
     @property
     def inputs(self) -> WordInputs | None:
-        """What words are read by beside their pieces."""
+        """The inputs beside pieces by which the encoder reads words; None where it has none."""
         return getattr(self.encoder, "inputs", None)
 
     @property
     def tag_heads(self) -> TagHeads | None:
-        """What predicts tags and lemmas."""
+        """The heads that predict tags and lemmas; None for a model that predicts none."""
         return getattr(self, "tags", None)
 
     def encode(self, net_input: Mapping[str, Any]) -> EncoderOut:
-        """The encoder over a batch: `src_tokens` (B, S) piece ids; `features`, see `ActionTable.features`; `words`, see
-        `WordInputs.read`. Other keys do not matter.
+        """Return the encoder output of a batch.
 
-        Tags that the model reads and that are not known are, but in training, those that it predicts itself.
+        Outside training, a model that reads and predicts tags replaces unknown tags by its own predictions.
+
+        net_input: `src_tokens`, (B, S) piece ids; `features`, see `ActionTable.features`; `words`, see
+            `WordInputs.read`. Other keys are ignored.
         """
         given = {name: net_input[name] for name in ("features", "words") if net_input.get(name) is not None}
         encoder_out = self.encoder(net_input["src_tokens"], **given)
@@ -350,7 +420,7 @@ class ParserModel(nn.Module):
         return self.encoder(net_input["src_tokens"], **{**given, "words": words})
 
     def _tags(self, known: Tensor, encoder_out: EncoderOut) -> Tensor:
-        """(B, P) ids, those that are predicted where they are 0."""
+        """Return tag ids (B, P): the known ids, and predicted ids for words whose known id is 0."""
         predicted = cast(TagHeads, self.tag_heads).best(encoder_out.words)[UPOS]
         is_word = torch.arange(known.size(1), device=known.device) < encoder_out.lengths[:, None]
         return torch.where((known == 0) & is_word, predicted, known)
@@ -364,10 +434,16 @@ class ParserModel(nn.Module):
         words: WordTensors | None = None,
         drawn: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, EncoderOut]:
-        """Scores (B, T, V) before the softmax; which actions compete, (B, T, V), 1 and 0; what the encoder returned.
+        """Return the scores, a float mask of the actions that compete, and the encoder output.
 
-        src_tokens: (B, S) piece ids. prev_output_tokens: (B, T) actions, `</s>` first. states: those before each
-        action, by default made here. features, words: as in `encode`. drawn: as of `StateDecoder`, for which this is.
+        Scores and mask are (B, T, V). The scores are before the softmax; the mask is 1 and 0. The decoder must be a
+        `StateDecoder`.
+
+        src_tokens: (B, S); piece ids.
+        prev_output_tokens: (B, T); actions, `</s>` first.
+        states: the states before each action; computed here if None or if a field is missing that the decoder needs.
+        features, words: as in `encode`.
+        drawn: (B, T) bool; the result of `StateDecoder.drawn`.
         """
         decoder = cast(StateDecoder, self.decoder)
         encoder_out, states = self.read(src_tokens, prev_output_tokens, states, features, words)
@@ -382,7 +458,10 @@ class ParserModel(nn.Module):
         features: Tensor | None = None,
         words: WordTensors | None = None,
     ) -> tuple[EncoderOut, States]:
-        """What decoders score in training: what the encoder returns, and the states; arguments as of `forward`."""
+        """Return the encoder output and the states, which decoders score in training.
+
+        The arguments are as in `forward`; `actions` are its `prev_output_tokens`.
+        """
         encoder_out = self.encode({"src_tokens": src_tokens, "features": features, "words": words})
         if states is None or not states.has(self.decoder.needs):
             states = self.decoder.states(actions, encoder_out)
@@ -390,10 +469,12 @@ class ParserModel(nn.Module):
 
     @property
     def searches_directly(self) -> bool:
-        """True where `search_directly` finds derivations."""
+        """True for a model that finds derivations by `search_directly`."""
         return isinstance(self.decoder, GraphDecoder)
 
     def search_directly(self, encoder_out: EncoderOut, nbest: int) -> list[list[Hypothesis]] | None:
-        """For models that do not search action by action: for each sentence its best derivations, best first, as
-        `search` returns them. None: search action by action."""
+        """Return the best derivations of each sentence, best first, as `search` does.
+
+        The result is None for models that search action by action.
+        """
         return self.decoder.derivations(encoder_out, nbest) if isinstance(self.decoder, GraphDecoder) else None

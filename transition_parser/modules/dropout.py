@@ -1,4 +1,4 @@
-"""Dropout with cheap random numbers on the CPU."""
+"""Dropout with cheap random numbers on CPUs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from torch import Tensor, nn
 
 
 def dropout(x: Tensor, p: float, training: bool) -> Tensor:
-    """`x` with each element zeroed with probability `p`, the others scaled by 1 / (1 − p).
+    """Zero each element of `x` with probability `p` and scale the others by 1 / (1 − p).
 
-    On a CPU one 64-bit random number decides for eight elements, so `p` is rounded to a multiple of 1/256, and never
-    to 0;
-    torch draws a number for each, one after the other, which took 15 % of a training step.
+    On CPUs one 64-bit random number decides about eight elements, so `p` is rounded to a multiple of 1/256, but never
+    to 0. torch draws a number for each element, one after the other, which took 15 % of a training step.
     """
     if not training or p == 0.0:
         return x
@@ -26,7 +25,10 @@ def dropout(x: Tensor, p: float, training: bool) -> Tensor:
 
 
 class Dropout(nn.Module):
-    """`dropout` as a layer. whole: zero whole vectors (the last dimension), not single elements."""
+    """The function `dropout` as a layer.
+
+    whole: True zeroes whole vectors (the last dimension), not single elements.
+    """
 
     def __init__(self, p: float, whole: bool = False) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Encoders: subword pieces in, one vector a word out."""
+"""Encoders: they read subword pieces and return one vector a word."""
 
 from __future__ import annotations
 
@@ -19,8 +19,13 @@ from transition_parser.modules.words import WordInputs, WordOptions, WordTensors
 
 
 class EncoderOut(NamedTuple):
-    """words: (B, P, dim), the words of each sentence and its root. mask: (B, P), True at them.
-    lengths: (B,), how many words, the root not counted. features: (B, P, F), see `ActionTable.features`, or None."""
+    """The encoded words of a batch.
+
+    words: (B, P, dim); the words of each sentence and its root.
+    mask: (B, P); True at words and at the root.
+    lengths: (B,); the number of words, without the root.
+    features: (B, P, F), see `ActionTable.features`; or None.
+    """
 
     words: Tensor
     mask: Tensor
@@ -29,10 +34,12 @@ class EncoderOut(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """By what words are read.
+    """The settings by which an encoder reads words.
 
-    opens: (V,) bool, True for the pieces that open a word, and for `</s>`. padding: the id of `<pad>`. inputs: what
-    words are read by beside their pieces. pieces: False leaves the pieces out.
+    opens: (V,) bool; True for the pieces that open a word, and for `</s>`.
+    padding: the id of `<pad>`.
+    inputs: the inputs that words are read by beside their pieces.
+    pieces: False leaves the pieces out.
     """
 
     opens: Tensor
@@ -42,7 +49,10 @@ class Reading(NamedTuple):
 
     @classmethod
     def of(cls, resources: Resources, options: WordOptions | None = None, dim: int = 0) -> Reading:
-        """As the options ask, words `dim` wide; by pieces alone without options."""
+        """Make the settings that the options ask for; without options, words are read by their pieces alone.
+
+        dim: width of the words.
+        """
         dictionary, opens = resources.source_dictionary, resources.opens_word()
         opens[dictionary.eos()] = True
         if options is None:
@@ -51,11 +61,11 @@ class Reading(NamedTuple):
 
 
 class WordReader(nn.Module):
-    """Embeds pieces, pools them to words (mean), and adds what else words are read by.
+    """A module that embeds pieces, takes the mean over the pieces of each word, and adds the other inputs of words.
 
     The `</s>` that fairseq appends is the last position: the artificial root.
 
-    dim: width.
+    dim: width of the words.
     """
 
     def __init__(self, reading: Reading, *, dim: int) -> None:
@@ -68,21 +78,22 @@ class WordReader(nn.Module):
             self.embed = nn.Embedding(len(opens), dim, self.padding)
             nn.init.normal_(self.embed.weight, std=dim**-0.5)
             nn.init.zeros_(self.embed.weight[self.padding])
-        else:  # the root is all that no other input reads
+        else:  # only the root needs a vector: no other input reads it
             self.root = nn.Parameter(torch.randn(dim))
 
     def read(self, src_tokens: Tensor, words: WordTensors | None) -> tuple[Tensor, Tensor]:
-        """(B, P, dim), the words and the root of each sentence, and (B, P), True at them.
+        """Return the words and the root of each sentence, (B, P, dim), and a mask that is True at them, (B, P).
 
-        src_tokens: (B, S) piece ids, padded on either side. words: what the further inputs read of the words.
+        src_tokens: (B, S); piece ids, padded on either side.
+        words: the tensors that the other inputs read of the words.
         """
         x, mask = self._pool(src_tokens)
         return x if self.inputs is None else self.inputs(x, words), mask
 
     def _pool(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """(B, P, dim) means of the pieces of each word, and which positions are words."""
+        """Return the means of the pieces of each word, (B, P, dim), and a mask, (B, P), True at words and roots."""
         real = tokens != self.padding
-        word = (self.opens[tokens] & real).long().cumsum(1)  # from 1; 0 before the first word
+        word = (self.opens[tokens] & real).long().cumsum(1)  # number of the word, from 1; 0 before the first one
         count = word.max(1).values
         width = int(count.max())
         real = real & (word > 0)
@@ -98,10 +109,14 @@ class WordReader(nn.Module):
 
 
 class WordEncoder(WordReader):
-    """Lets the words attend to each other.
+    """An encoder whose words attend to each other.
 
-    dim: width. inner: width inside feed-forward. layers: attention layers. local_layers: convolutions over three words
-    before them. Others as of `WordReader`.
+    The other parameters are those of `WordReader`.
+
+    dim: width of the words.
+    inner: width inside feed-forward layers.
+    layers: number of attention layers.
+    local_layers: number of convolutions over three words, before the attention layers.
     """
 
     def __init__(
@@ -131,7 +146,11 @@ class WordEncoder(WordReader):
     def forward(
         self, src_tokens: Tensor, features: Tensor | None = None, words: WordTensors | None = None
     ) -> EncoderOut:
-        """src_tokens: (B, S) piece ids, padded on either side. words: what the further inputs read of the words."""
+        """Return the encoded words.
+
+        src_tokens: (B, S); piece ids, padded on either side.
+        words: the tensors that the other inputs read of the words.
+        """
         x, mask = self.read(src_tokens, words)
         x = self.dropout(self.word_dropout(x) + sinusoids(1, x.size(1), x.size(2), x.device).to(x.dtype))
         lengths = mask.sum(1)
@@ -146,7 +165,12 @@ class WordEncoder(WordReader):
         return EncoderOut(self.norm(x), mask, lengths - 1, features)
 
     def _infer(self, x: Tensor, mask: Tensor, lengths: Tensor) -> Tensor:
-        """What the layers and the last norm make of x (B, P, dim), by `search_kernels`. mask: (B, P). lengths: (B,)."""
+        """Return the output of all layers and of the last norm, (B, P, dim), computed by `search_kernels`.
+
+        x: (B, P, dim); may be changed in place.
+        mask: (B, P).
+        lengths: (B,).
+        """
         batch, width, _ = x.shape
         for layer in self.local:
             x = layer.infer(x, mask)

@@ -1,4 +1,4 @@
-"""Several models that parse together: the mean of their log-probabilities, action by action.
+"""Several models that parse together by the mean of their log-probabilities of each action.
 
 Zhang et al. 2017, sec. 4.2, take the mean of the probabilities, as `fairseq-generate` does.
 """
@@ -20,7 +20,7 @@ from transition_parser.text.columns import Marks
 
 
 class EnsembleOut(NamedTuple):
-    """What the encoders of all members return; the first four fields are those of the first."""
+    """The encoder outputs of all members; the first four fields are the fields of the first member."""
 
     words: Tensor
     mask: Tensor
@@ -30,7 +30,7 @@ class EnsembleOut(NamedTuple):
 
 
 class EnsembleInputs:
-    """What the members read of words beside their pieces, each by itself."""
+    """The inputs of all members that read words beside their pieces; each member reads for itself."""
 
     def __init__(self, members: Sequence[WordInputs | None]) -> None:
         self.members = members
@@ -39,12 +39,17 @@ class EnsembleInputs:
         return any(inputs is not None and name in inputs for inputs in self.members)
 
     def read(self, sentences: Sequence[Sequence[str]], marks: Marks = NO_MARKS) -> dict[str, Any]:
-        """See `WordInputs.read`; by the number of the member."""
+        """Return the result of `WordInputs.read` for each member, by the number of the member."""
         return {str(i): inputs.read(sentences, marks) for i, inputs in enumerate(self.members) if inputs is not None}
 
 
 class EnsembleSearch(SearchState):
-    """members: the state of search of each. The first one's machine is that of all; the others follow it."""
+    """The state of search of an ensemble, whose machine is the first member's.
+
+    The machines of the other members, where they have one of their own, follow it.
+
+    members: the state of search of each member.
+    """
 
     def __init__(self, members: Sequence[SearchState], encoder_out: EncoderOut) -> None:
         super().__init__(members[0].machine, encoder_out)
@@ -62,7 +67,7 @@ class EnsembleSearch(SearchState):
 
 
 class EnsembleDecoder(StateDecoder):
-    """Scores are the means of the members' log-probabilities."""
+    """A decoder whose scores are the means of the members' log-probabilities."""
 
     def __init__(self, members: Sequence[StateDecoder]) -> None:
         super().__init__(members[0].table)
@@ -90,7 +95,7 @@ class EnsembleDecoder(StateDecoder):
 
 
 class Ensemble(ParserModel):
-    """Models over the same actions as one. Tags are those of the first."""
+    """Models over the same actions that act as one model; tags are predicted by the first."""
 
     def __init__(self, members: Sequence[ParserModel]) -> None:
         super().__init__(nn.ModuleList(member.encoder for member in members), EnsembleDecoder([*_decoders(members)]))

@@ -1,8 +1,8 @@
-"""Attention to items that a structure, or a graph, adds something to: indicators, of which there are few.
+"""Attention to items to which a structure, or a graph, adds one of few vectors: indicators.
 
-No tensor is made that has a vector for each pair of a time step and an item: with s_v the vector of indicator v,
-q · (k_i + s_v) = q · k_i + q · s_v, and the sum of a_i (x_i + s_v) is that of a_i x_i and, for each v, of s_v times all
-the weight of the items that have it.
+No tensor has a vector for each pair of a time step and an item. With s_v the vector of indicator v, q · (k_i + s_v) = q
+· k_i + q · s_v. The sum of a_i (x_i + s_v) is the sum of a_i x_i and, for each v, of s_v times the total weight of the
+items that have indicator v.
 
 Source: Shaw et al. 2018, sec. 3.3; Mohammadshahi and Henderson 2020, eqs 3 and 4; Ji et al. 2021, eqs 1 and 2
 """
@@ -20,10 +20,11 @@ from transition_parser.modules.attention import summed_exactly
 
 
 class Content(NamedTuple):
-    """What H heads attend to, of B sentences.
+    """The keys and values of the items and indicators that H heads attend to in B sentences.
 
-    keys, values: (H, B, P, d), of the items. key_indicators, value_indicators: (H, V, d), of indicators. item: None, or
-    (B, P), which of keys and values (H, 1, S, d) the items are.
+    keys, values: (H, B, P, d) of the items, or (H, 1, S, d) where `item` is given.
+    key_indicators, value_indicators: (H, V, d) of the indicators.
+    item: (B, P); the index into the S keys and values of each item. None if items have keys and values of their own.
     """
 
     keys: Tensor
@@ -34,29 +35,29 @@ class Content(NamedTuple):
 
     @property
     def sentences(self) -> int:
-        """B."""
+        """The number of sentences, B."""
         return self.keys.size(1) if self.item is None else self.item.size(0)
 
     def of(self, sentences: Tensor) -> Content:
-        """That of some sentences."""
+        """Return the content of the given sentences; `item` must be None."""
         return self._replace(keys=self.keys.index_select(1, sentences), values=self.values.index_select(1, sentences))
 
     def of_indicators(self, rows: slice) -> Content:
-        """With some indicators alone."""
+        """Return the content with these rows of the indicators alone."""
         return self._replace(
             key_indicators=self.key_indicators[:, rows], value_indicators=self.value_indicators[:, rows]
         )
 
     def kept(self) -> Content:
-        """For many steps: contiguous, and in fp32 at least."""
+        """Return the content ready for many steps: contiguous, and in fp32 at least."""
         return Content(*(tensor.contiguous() for tensor in self.precise()[:4]), item=self.item)
 
     def precise(self) -> Content:
-        """In fp32 at least."""
+        """Return the content in fp32 at least."""
         return Content(*map(_precise, self[:4]), item=self.item)
 
     def laid_out(self) -> Content:
-        """With keys and values of each item in its place."""
+        """Return the content without `item`: each item has its keys and values in its own place."""
         if self.item is None:
             return self
         heads, _, stored, _ = self.keys.shape
@@ -66,14 +67,15 @@ class Content(NamedTuple):
 
 
 def attend(query: Tensor, content: Content, index: Tensor, unseen: Tensor | None) -> Tensor:
-    """(H, B, T, d), what the heads read.
+    """Return the weighted mean of the values that each head reads, (H, B, T, d).
 
-    query: (H, B, T, d). index: (H or 1, B or 1, T, P), which indicator each item has. unseen: True at the items that
-    are not there, broadcast to (B, T, P); each query sees some item.
+    query: (H, B, T, d).
+    index: (H or 1, B or 1, T, P); the indicator of each item.
+    unseen: True at absent items, broadcast to (B, T, P); each query must see an item. None if all items are present.
     """
     heads, batch, steps, _ = query.shape
     dtype = query.dtype
-    if not torch.is_grad_enabled():  # in search sums are rounded once
+    if not torch.is_grad_enabled():  # search rounds each sum once
         query, content = _precise(query), content.precise()
         if steps == 1 and query.dtype is torch.float and search_kernels.supports(query, query.size(3)):
             index, unseen = index.expand(heads, batch, 1, -1), None if unseen is None else unseen.expand(batch, 1, -1)
@@ -93,7 +95,7 @@ def attend(query: Tensor, content: Content, index: Tensor, unseen: Tensor | None
 
 
 def _precise(x: Tensor) -> Tensor:
-    """In the type of sums in search: in fp32 where there are kernels, which are given fp32."""
+    """Convert x to the type of sums in search: fp32 where kernels compute, because the kernels take fp32."""
     if search_kernels.supports(x, x.size(-1)):
         return x.to(torch.promote_types(x.dtype, torch.float))
     return summed_exactly(x)

@@ -1,4 +1,4 @@
-"""What a frozen pretrained encoder makes of the sentences of a corpus, computed once and kept on disk."""
+"""The vectors of the sentences of a corpus by a frozen pretrained encoder, computed once and kept on disk."""
 
 from __future__ import annotations
 
@@ -15,13 +15,18 @@ from transition_parser.data.vector_store import VectorStore
 from transition_parser.modules.packing import has_fast_bf16
 from transition_parser.modules.pretrained import PieceIds, PretrainedWords
 
-_WORDS = 2000  # computed at once
+_WORDS = 2000  # the most words, padding included, that the encoder reads at once
 
 
 def keep_vectors(encoder: PretrainedWords, sentences: Sequence[Sequence[str]], folder: Path, name: str) -> VectorStore:
-    """The vectors of sentences of normalised words in a file of `folder`, whose name says of which encoder, layers and
-    words they are; what is missing is computed, with progress on a terminal. Raises `InputError` where they can't be
-    written."""
+    """Return the vectors of sentences from a file of `folder`, where missing ones are computed first.
+
+    A terminal shows the progress. The name of the file identifies the encoder, its layers and the words. Raises `InputError` where the vectors can't
+    be written.
+
+    sentences: normalised words.
+    name: a part of the name of the file, such as the name of the split.
+    """
     what = [encoder.sha256, list(encoder.layers), *sentences]
     key = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
     store = VectorStore(folder / f"pretrained.{name}.{key}.f16", [len(words) for words in sentences], encoder.width)
@@ -33,7 +38,7 @@ def keep_vectors(encoder: PretrainedWords, sentences: Sequence[Sequence[str]], f
 
 @torch.inference_mode()
 def _vectors(encoder: PretrainedWords, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
-    """(words, width) of each sentence."""
+    """Return the vectors of each sentence, (words, width)."""
     device = next(encoder.parameters()).device
     results: list[np.ndarray] = [np.zeros((0, encoder.width), np.float16)] * len(sentences)
     order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))

@@ -17,18 +17,24 @@ END, NEVER = "</s>", "never"
 
 
 class TwoStages(NamedTuple):
-    """Scores before any softmax. kinds: (…, K), in the order of `Kinds.names`. labels: (…, V), of each token's label
-    among those of its kind; any numbers where the kind has one token."""
+    """Scores of kinds and of labels before any softmax.
+
+    kinds: (…, K); in the order of `Kinds.names`.
+    labels: (…, V); the score of each token's label among the labels of its kind. If the kind has a single token, the
+        score may be any number.
+    """
 
     kinds: Tensor
     labels: Tensor
 
 
 class Kinds(nn.Module):
-    """Which kind each token of the vocabulary is of.
+    """The kind of each token of the vocabulary.
 
-    names: of the K kinds: those of actions, `</s>`, and what is never legal. kind: (V,), the number of each token's.
-    order: (V,), the tokens kind by kind.
+    names: the names of the K kinds: the kinds of actions, `</s>`, and a kind for tokens that are never legal.
+    kind: (V,); the number of each token's kind.
+    order: (V,); the tokens sorted by kind.
+    sizes: the number of tokens of each kind.
     """
 
     kind: Tensor
@@ -47,11 +53,11 @@ class Kinds(nn.Module):
         self.register_buffer("order", kind.argsort(stable=True), persistent=False)
 
     def log_probabilities(self, stages: TwoStages, legal: Tensor) -> Tensor:
-        """(…, V): log p(kind) + log p(label | kind) in fp32 at least.
+        """Return log p(kind) + log p(label | kind), (…, V), in fp32 at least.
 
-        The kinds that compete have a token that is not 0 in `legal` (…, V); so have the labels within a kind. Tokens
-        that are not legal have what their scores would give them beside these, finite numbers: where all actions are
-        made to compete in training they do.
+        A label competes with the others of its kind where `legal` (…, V) is not 0. A kind competes if one of its labels
+        does. Illegal tokens get finite values too, relative to the tokens that compete, because training may let all
+        actions compete.
         """
         labels = _precise(stages.labels)
         legal = legal != 0
@@ -63,18 +69,29 @@ class Kinds(nn.Module):
         return labels + (kinds - within).index_select(-1, self.kind)
 
     def first(self, kinds: Tensor, legal: Tensor) -> Tensor:
-        """(N,), the number of the best kind that has an action that may be taken: more than 0 in `legal` (N, V)."""
+        """Return the number of the best kind, (N,), among the kinds with an action that may be taken.
+
+        kinds: (N, K); scores.
+        legal: (N, V); above 0 for actions that may be taken.
+        """
         there = (legal > 0).index_select(-1, self.order).split(self.sizes, -1)
         open_kinds = torch.cat([_any(some) for some in there], -1)
         return _precise(kinds).masked_fill(~open_kinds, float("-inf")).argmax(-1)
 
     def only_of(self, first: Tensor, legal: Tensor) -> Tensor:
-        """`legal` (N, V) where no kind but `first` (N,) may be taken: the others count, and have −1."""
+        """Return `legal` (N, V) with −1 for legal actions of kinds other than `first` (N,).
+
+        The probability of these actions counts, but they may not be taken.
+        """
         return torch.where(self.kind == first[:, None], legal, legal - 2 * legal.clamp_min(0))
 
 
 def _normaliser(scores: Tensor, there: Tensor) -> Tensor:
-    """(…, 1): the log of the sum of exp of those that are there, both (…, N); of all where none is."""
+    """Return the log of the sum of exp, (…, 1), of the scores that are present; of all scores where none is present.
+
+    scores: (…, N).
+    there: (…, N) bool; True at scores that are present.
+    """
     if scores.size(-1) == 1:
         return scores
     return scores.masked_fill(_any(there) & ~there, float("-inf")).logsumexp(-1, keepdim=True)

@@ -1,4 +1,4 @@
-"""Transformer layers (pre-norm) and what they are made of.
+"""Transformer layers (pre-norm) and their parts.
 
 Source: Vaswani et al. 2017; pre-norm: Nguyen and Salazar 2019.
 """
@@ -19,7 +19,7 @@ from transition_parser.modules.linear import linear, padded
 
 
 def sinusoids(first: int, count: int, dim: int, device: torch.device) -> Tensor:
-    """(count, dim): the sinusoidal position embeddings of the positions first, first + 1, …"""
+    """Return the sinusoidal embeddings, (count, dim), of the positions first, first + 1, …"""
     size = max(1 << (first + count).bit_length(), 256)
     return _sinusoids(size, dim, device)[first : first + count]
 
@@ -27,14 +27,17 @@ def sinusoids(first: int, count: int, dim: int, device: torch.device) -> Tensor:
 @lru_cache(maxsize=16)
 def _sinusoids(count: int, dim: int, device: torch.device) -> Tensor:
     half = dim // 2
-    with torch.inference_mode(False), torch.no_grad():  # the table outlives search, and training reads it too
+    with torch.inference_mode(False), torch.no_grad():  # so that training can read a table that search has made
         frequency = torch.exp(torch.arange(half, device=device) * (-math.log(10000.0) / max(half - 1, 1)))
         angle = torch.arange(count, device=device)[:, None] * frequency
         return F.pad(torch.cat([angle.sin(), angle.cos()], 1), (0, dim % 2))
 
 
 class FeedForward(nn.Module):
-    """Two linear layers with a ReLU between them. activation, activation_in_product: see `packing.pack`."""
+    """Two linear layers with a ReLU between them.
+
+    activation, activation_in_product: see `packing.pack`.
+    """
 
     activation, activation_in_product = "relu", False
 
@@ -51,14 +54,14 @@ class FeedForward(nn.Module):
 
 
 class HiddenLayer(nn.Module):
-    """Two linear layers with a ReLU between them."""
+    """Two linear layers with a ReLU between them, and with widths of their own."""
 
     def __init__(self, inputs: int, width: int, outputs: int, dropout: float) -> None:
         super().__init__()
         self.inner, self.output, self.dropout = linear(inputs, width), linear(width, outputs), Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(…, outputs) of x (…, inputs)."""
+        """Return (…, outputs) for x (…, inputs)."""
         return self.output(self.dropout(F.relu(self.inner(x))))
 
 
@@ -72,13 +75,16 @@ class LocalLayer(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, words: Tensor) -> Tensor:
-        """words: (B, P) bool, False at padding."""
+        """Return x, (B, P, dim), with the convolution added.
+
+        words: (B, P) bool; False at padding.
+        """
         inner = self.norm(x) * words.unsqueeze(-1)
         mixed = F.relu(self.mix(inner.transpose(1, 2))).transpose(1, 2)
         return x + self.dropout(mixed)
 
     def infer(self, x: Tensor, words: Tensor) -> Tensor:
-        """The same as a product of matrices with few shapes (see `padded`), added to x in place."""
+        """Add the convolution to x in place, computed as a matrix product with few different shapes (see `padded`)."""
         inner = F.pad(self.norm(x) * words.unsqueeze(-1), (0, 0, 1, 1))
         three = padded(torch.cat([inner[:, :-2], inner[:, 1:-1], inner[:, 2:]], 2).flatten(0, 1))
         mixed = F.linear(three, self.mix.weight.permute(0, 2, 1).flatten(1), self.mix.bias).relu_()
@@ -103,11 +109,14 @@ class EncoderLayer(nn.Module):
         return x + self.dropout(self.feed_forward(self.norms[1](x)))
 
     def infer(self, x: Tensor, inner: Tensor, first: Tensor, lengths: Tensor, longest: int) -> Tensor:
-        """Where `search_kernels` compute, all words of a batch as rows: adds to x (N, dim) in place what attention
-        finds, and returns what feed-forward adds to that.
+        """Add the output of attention to x in place and return the output of feed-forward, which is still to be added.
 
-        inner: `norms[0]` of x. first, lengths: (B,) int32, with which row each sentence begins, and how many words and
-        root it has, no more than `longest`.
+        This is for `search_kernels`, which compute all words of a batch as rows.
+
+        x: (N, dim).
+        inner: (N, dim); `norms[0]` of x.
+        first: (B,) int32; the first row of each sentence.
+        lengths: (B,) int32; the number of words and root of each sentence, at most `longest`.
         """
         attention = self.attention
         keys, values = attention.key_value(inner).chunk(2, 1)
@@ -118,7 +127,7 @@ class EncoderLayer(nn.Module):
 
 
 def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
-    """Adds to x (R, dim) in place; the norm of the sum."""
+    """Add to x (R, dim) in place and return the norm of the sum."""
     if search_kernels.supports(x, x.size(1)):
         return search_kernels.add_and_normalise(x, added, norm)
     return norm(x.add_(added))

@@ -1,4 +1,4 @@
-"""Linear layers, and the shapes that they like."""
+"""Linear layers, and sizes that make their products fast."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 
 def linear(inputs: int, outputs: int) -> nn.Linear:
-    """A linear layer with Xavier's weights and zero biases."""
+    """Return a linear layer with Xavier-initialised weights and zero biases."""
     layer = nn.Linear(inputs, outputs)
     nn.init.xavier_uniform_(layer.weight)
     nn.init.zeros_(layer.bias)
@@ -15,20 +15,22 @@ def linear(inputs: int, outputs: int) -> nn.Linear:
 
 
 def keep_weight(layer: nn.Linear) -> nn.Linear:
-    """Marks a layer whose weight is read by others, so that it must stay a plain tensor; returns it."""
+    """Mark a layer whose weight other modules read, so that the weight must stay a plain tensor. Return the layer."""
     layer.weight_is_read = True
     return layer
 
 
-FEW_ROWS = 8  # products of fewer rows are hardly faster, so that selecting or padding them does not pay
+FEW_ROWS = 8  # products of fewer rows are hardly faster, so selecting or padding rows does not pay
 
 
 def padded_size(count: int, step: int | None = None) -> int:
-    """The next multiple of `step`; by default at most a sixteenth more than `count` (or 7), and no more up to
-    `FEW_ROWS`.
+    """Return the next multiple of `step`, at least `count`.
 
-    oneDNN makes a kernel for each shape of a product in bf16, which takes as long as some products, and keeps 0.2 to
-    1 MB of it for ever, also where `keep_few_kernels` drops it: so let products have few numbers of rows.
+    By default the result is larger than `count` by at most a sixteenth of it (or 7), and equal to it up to `FEW_ROWS`.
+
+    oneDNN makes a kernel for each shape of a product in bf16. That takes as long as several products. 0.2 to 1 MB of
+    the kernel stay in memory for ever, even where `keep_few_kernels` drops it. So products should have few different
+    numbers of rows.
     """
     if step is None and count <= FEW_ROWS:
         return count
@@ -36,7 +38,7 @@ def padded_size(count: int, step: int | None = None) -> int:
 
 
 def padded(rows: Tensor, step: int | None = None) -> Tensor:
-    """(N, ...) with zeros behind, `padded_size` of them all."""
+    """Append zeros to `rows` (N, ...), up to `padded_size` rows."""
     missing = padded_size(rows.size(0), step) - rows.size(0)
-    # faster than `F.pad`
+    # `cat` is faster than `F.pad`
     return torch.cat([rows, rows.new_zeros(missing, *rows.shape[1:])]) if missing else rows

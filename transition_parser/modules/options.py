@@ -1,4 +1,4 @@
-"""The options of a model: one dataclass, from which the flags, the defaults and the checks of `config.json` come."""
+"""The options of a model: one dataclass that gives the flags, the defaults and the checks of `config.json`."""
 
 from __future__ import annotations
 
@@ -21,27 +21,33 @@ def option(
     choices: Sequence[str] = (),
     since_later: bool = False,
 ) -> Any:
-    """A field of `ModelOptions`. least ≤ value ≤ most, value < below; choices: the strings that are allowed.
-    since_later: a `config.json` may lack it, and means the default."""
+    """Return a field of `ModelOptions`.
+
+    least, most, below: bounds of a number: least ≤ value ≤ most, value < below.
+    choices: the strings that are allowed; empty for any.
+    since_later: True if a `config.json` may lack the option, which then has its default.
+    """
     limits = {"least": least, "most": most, "below": below, "choices": tuple(choices), "since_later": since_later}
     return field(default=default, metadata={"help": help, **limits})
 
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """Subclasses add fields by `option`, of type bool, int, float or str, and `contradictions`.
+    """The base class of the options of a model.
 
-    not_in_flags: fields that are given in `config.json` alone.
+    Subclasses add fields by `option`, of type bool, int, float or str, and override `contradictions`.
+
+    not_in_flags: the fields that are given in `config.json` alone.
     """
 
     not_in_flags: ClassVar[frozenset[str]] = frozenset()
 
     def contradictions(self) -> str | None:
-        """What contradicts each other in these options; None where nothing does."""
+        """Return a message about options that contradict each other; None where none do."""
         return None
 
     def check(self) -> ModelOptions:
-        """Raises `InputError` for values out of range and options that contradict each other; returns itself."""
+        """Return these options. Raises `InputError` for values out of range and for contradicting options."""
         for name, kind in _kinds(type(self)).items():
             problem = _problem(getattr(self, name), kind, _metadata(type(self), name))
             if problem:
@@ -53,7 +59,10 @@ class ModelOptions:
 
     @classmethod
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """A flag for each option. What is not given is None, for the defaults of the architecture to fill in."""
+        """Add a flag for each option.
+
+        A flag that the user leaves out is None; the defaults of the architecture replace it later.
+        """
         for name, kind in _kinds(cls).items():
             if name in cls.not_in_flags:
                 continue
@@ -67,7 +76,10 @@ class ModelOptions:
 
     @classmethod
     def of_namespace(cls, args: object, defaults: Mapping[str, Any]) -> ModelOptions:
-        """From parsed flags; what is missing or None comes from `defaults`, then from the fields. Checked."""
+        """Make checked options from parsed flags.
+
+        A value that is missing or None comes from `defaults`, or else from the default of the field.
+        """
         values = {}
         for item in fields(cls):
             given = getattr(args, item.name, None)
@@ -76,8 +88,11 @@ class ModelOptions:
 
     @classmethod
     def of_config(cls, values: object) -> ModelOptions:
-        """From the values of `config.json`. Raises `InputError` for missing and unknown keys, wrong types, values out
-        of range."""
+        """Make options from the values of `config.json`.
+
+        Raises `InputError` for missing and unknown keys, wrong types, values out of range and options that contradict
+        each other.
+        """
         if not isinstance(values, dict):
             raise InputError("the model's options are not a JSON object")
         kinds = _kinds(cls)
@@ -95,19 +110,19 @@ class ModelOptions:
         return cls(**{name: kinds[name](value) for name, value in values.items()}).check()
 
     def completed(self) -> ModelOptions:
-        """With what is not given but found out when a model is made for training."""
+        """Return the options with the values that are found out when a model is made for training."""
         return self
 
     def weights_elsewhere(self) -> int:
-        """How many weights, at most, a model of these options has that are not stored with it."""
+        """Return an upper bound of the number of weights of such a model that are not stored with the model."""
         return 0
 
     def unread(self, files: Collection[str]) -> Collection[str]:
-        """Which of these files of a data folder a model of these options does not read."""
+        """Return the files, among these files of a data folder, that a model with these options does not read."""
         return files
 
     def as_config(self) -> dict[str, Any]:
-        """The values for `config.json`, which `of_config` reads."""
+        """Return the values for `config.json`, as `of_config` reads them."""
         return asdict(self)
 
 

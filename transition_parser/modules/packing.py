@@ -1,5 +1,7 @@
-"""Linear layers made ready for parsing: without adapters, and on CPUs packed for bf16, or quantised to int8. Layers are
-known by their type, whatever model they are in."""
+"""Linear layers made ready for parsing: without adapters, and on CPUs packed for bf16 or quantised to int8.
+
+Layers are found by their type, whatever model they are in.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,12 @@ from transition_parser.modules.linear import padded, padded_size
 
 
 def pack(model: nn.Module) -> None:
-    """Brings the weights of the linear layers of a model in bf16 into oneDNN's own order, which it does in each call
-    otherwise.
+    """Bring the weights of the linear layers of a bf16 model into oneDNN's own order.
 
-    Activations that follow a linear layer are computed with the product. A module tells so by `activation`, `relu` or
-    `gelu`, of what `inner` returns: it leaves that to `inner` once `activation_in_product` is True. Those of BERT and
-    its kin in transformers are known by their names.
+    Otherwise each call would bring them into that order. An activation that follows a linear layer is computed together with the product. A module asks for that by the
+    attribute `activation`, `relu` or `gelu`, the activation of the output of its layer `inner`. Once
+    `activation_in_product` is True, the module must leave the activation to `inner`. The modules of BERT and its kin in
+    transformers are recognised by their attributes' names.
     """
     for parent in list(model.modules()):
         inner, activation = getattr(parent, "inner", None), getattr(parent, "activation", None)
@@ -35,8 +37,7 @@ def pack(model: nn.Module) -> None:
 
 
 def merge_adapters(model: nn.Module) -> None:
-    """Adds the products of low-rank adapters, by peft, to the weights that they adapt: parsing then computes without
-    them."""
+    """Merge low-rank adapters, by peft, into the weights that they adapt, so that parsing computes without adapters."""
     for parent in list(model.modules()):
         for name, layer in list(parent.named_children()):
             if hasattr(layer, "get_base_layer"):
@@ -45,11 +46,11 @@ def merge_adapters(model: nn.Module) -> None:
 
 
 def quantised(model: nn.Module, part: str = "decoder") -> nn.Module:
-    """A copy whose `part` has int8 weights, and quantises the inputs of linear layers call by call.
+    """Return a copy of a model whose `part` has int8 weights and quantises the inputs of linear layers at each call.
 
-    The encoder is left as it is: it takes little time and cost accuracy (0.1 LAS); so is what has an attribute
-    `reads_words`, an encoder inside the decoder. torch marks its own quantisation as deprecated in favour of the
-    package torchao; that warning is not for our users.
+    The encoder stays as it is, because quantising it saved little time and cost accuracy (0.1 LAS). An encoder inside
+    the decoder stays as it is, too; its attribute `reads_words` is True. torch marks its own quantisation as deprecated
+    in favour of the package torchao; users don't see that warning.
     """
     decoder = model.get_submodule(part)
     readers = [module for module in decoder.modules() if getattr(module, "reads_words", False)]
@@ -66,7 +67,7 @@ def quantised(model: nn.Module, part: str = "decoder") -> nn.Module:
 
 
 def _is_gelu(activation: Callable[[Tensor], Tensor]) -> bool:
-    """Whether it is the exact one: others have formulas of their own."""
+    """Return True for the exact GELU; its approximations have other formulas."""
     probe = torch.linspace(-4, 4, 99)
     return torch.equal(activation(probe), F.gelu(probe))
 
@@ -76,8 +77,10 @@ def _is_read(layer: nn.Module) -> bool:
 
 
 class _PackedLinear(nn.Module):
-    """What torch's own compiler makes of a linear layer on CPUs (`torch._inductor`): the operators are not public. It
-    computes with few numbers of rows, see `padded`."""
+    """A linear layer as torch's own compiler makes it on CPUs (`torch._inductor`): its operators are not public.
+
+    The layer computes with few different numbers of rows, see `padded`.
+    """
 
     def __init__(self, layer: nn.Linear, activation: str = "none") -> None:
         super().__init__()
@@ -94,8 +97,11 @@ class _PackedLinear(nn.Module):
 
 
 def _with_rows_behind(x: Tensor) -> Tensor:
-    """(N, …) with more rows up to `padded_size`: what lies behind x in the memory of a tensor that it is a part of, as
-    products are, else zeros. What is in them changes no other row."""
+    """Return x (N, …) with more rows, up to `padded_size`; the contents of the additional rows change no other row.
+
+    The additional rows are the memory behind x where x is a part of a larger tensor, as products are; otherwise they
+    are zeros.
+    """
     size = padded_size(x.size(0))
     if size > x.size(0) and x.is_contiguous():
         end = (x.storage_offset() + size * x.stride(0)) * x.element_size()
@@ -105,7 +111,7 @@ def _with_rows_behind(x: Tensor) -> Tensor:
 
 
 def has_fast_bf16(device: torch.device) -> bool:
-    """True where the device multiplies bf16 matrices natively; elsewhere bf16 is emulated, and slow."""
+    """Return True if the device multiplies bf16 matrices natively; elsewhere bf16 is emulated, and slow."""
     if device.type == "cpu":
         return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
     if device.type != "cuda":

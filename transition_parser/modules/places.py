@@ -1,4 +1,4 @@
-"""What is at some places of each sentence."""
+"""Rows of tensors, selected by their places in each sentence."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from torch import Tensor
 
 
 def at(x: Tensor, places: Tensor) -> Tensor:
-    """(B, K, d), of x (B, P, d) what is at places (B, K). Whole rows are copied: on CPUs `gather` takes ten times as
-    long, and its backward pass five times. Raises `IndexError` for places that there are none of; on CPUs, elsewhere
-    looking at them would wait for the device."""
+    """Return the vectors, (B, K, d), of x (B, P, d) at the given places (B, K).
+
+    Whole rows are copied: on CPUs `gather` takes ten times as long, and its backward pass five times. On CPUs, raises
+    `IndexError` for places out of range; on other devices the check would wait for the device.
+    """
     if places.is_cpu and places.numel():
         least, most = places.aminmax()
         if least < 0 or most >= x.size(1):
