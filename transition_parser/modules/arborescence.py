@@ -8,7 +8,8 @@ import numpy as np
 def best_tree(scores: np.ndarray) -> list[int]:
     """Return the heads of the highest-scoring tree with a single root.
 
-    Heads are numbered as in `DependencyTree`: 0 is the root, words count from 1. The score of a tree is the sum of the scores of its arcs.
+    Heads are numbered as in `DependencyTree`: 0 is the root, words count from 1. The score of a tree is the sum of the
+    scores of its arcs.
 
     Source: Chu and Liu 1965, Edmonds 1967, as ufal.chu_liu_edmonds has it. A penalty on the arcs from the root is
     larger than the gain of any other tree, so that the best tree has only one such arc.

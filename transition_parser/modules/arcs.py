@@ -1,5 +1,4 @@
-"""The arcs that actions make in systems of dependency trees: their words, and the tokens of their relations.
-"""
+"""The arcs that actions make in systems of dependency trees: their words, and the tokens of their relations."""
 
 from __future__ import annotations
 

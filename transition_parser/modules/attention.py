@@ -12,9 +12,7 @@ from torch import Tensor, nn
 from transition_parser.modules.dropout import dropout as dropout_
 from transition_parser.modules.linear import linear
 
-_AT_ONCE = (
-    1 << 24
-)  # the most scores that search computes at once; the words of long sentences attend in turn
+_AT_ONCE = 1 << 24  # the most scores that search computes at once; the words of long sentences attend in turn
 
 
 class HeadMask(NamedTuple):
@@ -135,6 +133,6 @@ def scaled_dot_product_attention(
         steps = scores.size(-1)
         later = torch.full((steps, steps), float("-inf"), dtype=scores.dtype).triu_(1)
         scores = scores + later
-    # in fp32 because the sum over the keys is slower and less exact in bf16
+    # not in bf16, where the sum over the keys is slower and less exact
     weights = dropout_(scores.softmax(-1, dtype=torch.promote_types(scores.dtype, torch.float)), dropout, True)
     return (weights.to(values.dtype) @ values).to(dtype)

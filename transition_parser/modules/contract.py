@@ -173,8 +173,8 @@ class SearchState:
     def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
         """Move a decoder's own tensors, so that row i continues the former row `rows[i]`.
 
-        Subclasses override this hook. Either `origin` or `sentences` is given, and says the same as `rows`. `width` still
-        has its former value.
+        Subclasses override this hook. Either `origin` or `sentences` is given, and says the same as `rows`. `width`
+        still has its former value.
 
         origin: (B, W'); given if hypotheses branch within their sentences.
         sentences: (B',); given if whole sentences leave or are copied.

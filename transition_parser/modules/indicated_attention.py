@@ -1,8 +1,8 @@
 """Attention to items to which a structure, or a graph, adds one of few vectors: indicators.
 
-No tensor has a vector for each pair of a time step and an item. With s_v the vector of indicator v, q · (k_i + s_v) = q
-· k_i + q · s_v. The sum of a_i (x_i + s_v) is the sum of a_i x_i and, for each v, of s_v times the total weight of the
-items that have indicator v.
+No tensor has a vector for each pair of a time step and an item. Let s_v be the vector of indicator v. Then
+q · (k_i + s_v) = q · k_i + q · s_v, and the sum of a_i (x_i + s_v) is the sum of a_i x_i and, for each v, of s_v times
+the total weight of the items that have indicator v.
 
 Source: Shaw et al. 2018, sec. 3.3; Mohammadshahi and Henderson 2020, eqs 3 and 4; Ji et al. 2021, eqs 1 and 2
 """

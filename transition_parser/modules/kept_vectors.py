@@ -21,8 +21,8 @@ _WORDS = 2000  # the most words, padding included, that the encoder reads at onc
 def keep_vectors(encoder: PretrainedWords, sentences: Sequence[Sequence[str]], folder: Path, name: str) -> VectorStore:
     """Return the vectors of sentences from a file of `folder`, where missing ones are computed first.
 
-    A terminal shows the progress. The name of the file identifies the encoder, its layers and the words. Raises `InputError` where the vectors can't
-    be written.
+    A terminal shows the progress. The name of the file identifies the encoder, its layers and the words. Raises
+    `InputError` where the vectors can't be written.
 
     sentences: normalised words.
     name: a part of the name of the file, such as the name of the split.

@@ -19,10 +19,10 @@ from transition_parser.modules.linear import padded, padded_size
 def pack(model: nn.Module) -> None:
     """Bring the weights of the linear layers of a bf16 model into oneDNN's own order.
 
-    Otherwise each call would bring them into that order. An activation that follows a linear layer is computed together with the product. A module asks for that by the
-    attribute `activation`, `relu` or `gelu`, the activation of the output of its layer `inner`. Once
-    `activation_in_product` is True, the module must leave the activation to `inner`. The modules of BERT and its kin in
-    transformers are recognised by their attributes' names.
+    Otherwise each call would bring them into that order. An activation that follows a linear layer is computed together
+    with the product. A module asks for that by the attribute `activation`: `relu` or `gelu`, applied to the output of
+    its layer `inner`. Once this function has set `activation_in_product` to True, the module must leave the activation
+    to `inner`. The modules of BERT and its kin in transformers are recognised by the names of their attributes.
     """
     for parent in list(model.modules()):
         inner, activation = getattr(parent, "inner", None), getattr(parent, "activation", None)
@@ -77,7 +77,7 @@ def _is_read(layer: nn.Module) -> bool:
 
 
 class _PackedLinear(nn.Module):
-    """A linear layer as torch's own compiler makes it on CPUs (`torch._inductor`): its operators are not public.
+    """A linear layer as torch's own compiler makes it on CPUs (`torch._inductor`), by operators that are not public.
 
     The layer computes with few different numbers of rows, see `padded`.
     """

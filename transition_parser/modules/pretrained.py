@@ -1,8 +1,8 @@
 """Pretrained encoders of text (BERT and its kin, read by `transformers`) as an input of words.
 
-The vector of a word is the mean of its pieces' hidden states, in some of the layers: Mohammadshahi and Henderson 2020
-and most parsers since read BERT so. The encoder is frozen, trained through low-rank adapters (Hu et al. 2022), or all
-of it is.
+The vector of a word is the normalised mean of its pieces' hidden states, in some of the layers. Mohammadshahi and
+Henderson 2020 and most parsers since read BERT by such means. The encoder is frozen, trained through low-rank adapters
+(Hu et al. 2022), or trained as a whole.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ HOW_TO_GET = (
     "downloaded before (hf download NAME) go by their name"
 )
 EXTRA = ("pretrained", "pretrained encoders")
-LR_SCALE = "lr_scale"  # attribute of parameters that do not learn at the learning rate, but at a multiple of it
+LR_SCALE = "lr_scale"  # attribute of parameters: they learn at this multiple of the learning rate
 _LAYERS = re.compile(r"(\d{1,4})-(\d{1,4})|last(\d{1,4})")
-_ADAPTER = ".lora_"  # what peft calls the weights of adapters
-_KNOWN_WORDS, _KNOWN_LENGTH = 50_000, 50  # the pieces of so many words of so many letters are kept, at the most
+_ADAPTER = ".lora_"  # part of the names that peft gives to the weights of adapters
+_KNOWN_WORDS, _KNOWN_LENGTH = 50_000, 50  # most words whose pieces are kept, and most letters of such a word
 
 
 def layers_of(wanted: str, count: int) -> range:
-    """The layers that `--pretrained-layers` means where there are `count`, the first is 1; 0 are the embeddings.
+    """Return the layers that `--pretrained-layers` means for an encoder of `count` layers.
 
-    Raises `InputError` for others.
+    The first layer is 1; 0 are the embeddings. Raises `InputError` for anything but layers of the encoder.
 
     >>> layers_of("last4", 6), layers_of("0-2", 6)
     (range(3, 7), range(0, 3))
@@ -60,10 +60,11 @@ def layers_of(wanted: str, count: int) -> range:
 
 
 class EncoderFiles:
-    """Where a pretrained encoder is on this machine, and which one it is. Nothing is fetched from anywhere.
+    """The files of a pretrained encoder on this machine, and their fingerprint; nothing is fetched from anywhere.
+
+    Raises `InputError` where there is no such encoder, or where transformers is not installed.
 
     name: a folder, an installed package that carries one, or a name of the hub whose files are in the local cache.
-    Raises `InputError` where there is none.
     """
 
     def __init__(self, name: str) -> None:
@@ -75,21 +76,24 @@ class EncoderFiles:
             raise input_error("no *.safetensors file of a pretrained encoder: other formats are not read", self.folder)
 
     def config(self) -> dict[str, Any]:
-        """What its config.json says."""
+        """Return the contents of the encoder's config.json."""
         return read_json(self.folder / "config.json", "is this a folder of a pretrained encoder?")
 
     def bytes(self) -> int:
-        """The size of the weights."""
+        """Return the size of the weights in bytes."""
         return sum(path.stat().st_size for path in self.weights)
 
     @cached_property
     def sha256(self) -> str:
-        """Of the weights."""
+        """The SHA-256 of the weights."""
         return sha256_of(*self.weights)
 
     def check(self, name: str, sha256: str) -> None:
-        """Raises `InputError` where these are not the weights that a model was trained with; sha256: of those, or
-        nothing where it is trained anew. name: as the user gave it."""
+        """Raise `InputError` where these weights are not the weights that a model was trained with.
+
+        name: the name of the encoder that the user gave.
+        sha256: the SHA-256 of the weights that the model was trained with; empty for a model that is trained anew.
+        """
         if sha256 and self.sha256 != sha256:
             raise InputError(
                 f"the pretrained encoder {name!r} is not the one that the model was trained with: its weights have "
@@ -97,7 +101,10 @@ class EncoderFiles:
             )
 
     def load(self) -> tuple[nn.Module, Any]:
-        """The encoder, in single precision and without what training it needed beside its layers, and its tokenizer."""
+        """Return the encoder, in single precision, and its tokenizer.
+
+        The pooler of the encoder is removed, because only its layers are read.
+        """
         with needs_extra(*EXTRA):
             from transformers import AutoModel, AutoTokenizer
 
@@ -106,17 +113,17 @@ class EncoderFiles:
             try:
                 network = AutoModel.from_pretrained(self.folder, **options, dtype=torch.float32, use_safetensors=True)
                 tokenizer = AutoTokenizer.from_pretrained(self.folder, **options, add_prefix_space=True)
-            except Exception as error:  # of many kinds, for files that are damaged or of other models
+            except Exception as error:  # damaged files and files of other models raise many kinds
                 problem = f"not an encoder that transformers loads: {_first_line(error)}"
                 raise input_error(problem, self.folder) from None
         if getattr(network, "pooler", None) is not None:
-            network.pooler = None  # of the whole sentence: no word is read from it
+            network.pooler = None  # makes a vector of the whole sentence, which is not read
         return network, tokenizer
 
 
 @contextmanager
 def _without_progress():
-    """transformers shows its progress in pipes, too."""
+    """Switch the progress bars of transformers off for a while, because they are shown in pipes, too."""
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()
@@ -158,10 +165,14 @@ def _first_line(error: Exception) -> str:
 
 
 class PieceIds(NamedTuple):
-    """Sentences as the pretrained encoder reads them, each in one window or more.
+    """Sentences as the pretrained encoder reads them, each in one or more windows.
 
-    ids: (W, L), windows of piece ids. mask: (W, L) bool, False at padding. piece: (K,), indices into the flat (W · L)
-    of pieces that stand for words. word: (K,), whose they are, indices into the flat (B · P). Both are ascending.
+    `piece` and `word` are ascending.
+
+    ids: (W, L); piece ids of W windows.
+    mask: (W, L) bool; False at padding.
+    piece: (K,); indices, into the flat (W · L), of the pieces that stand for words.
+    word: (K,); indices, into the flat (B · P), of the words that these pieces belong to.
     """
 
     ids: Tensor
@@ -171,11 +182,16 @@ class PieceIds(NamedTuple):
 
 
 class PretrainedWords(nn.Module):
-    """Adds to the vector of a word what a pretrained encoder makes of it, by one linear layer.
+    """An input of words by a pretrained encoder, through one linear layer.
 
-    dim: width of words. files: of the encoder. layers: as in `layers_of`, concatenated, or with mix their learned mean
-    (Peters et al. 2018). training: `frozen`, `adapters` of this rank, or `whole`. The state dictionary holds what is
-    learned here, never a frozen encoder.
+    The state dictionary holds the weights that are learned here, never a frozen encoder.
+
+    dim: width of the words.
+    files: the files of the encoder.
+    layers: as in `layers_of`; the layers are concatenated.
+    mix: True takes a learned mean of the layers instead (Peters et al. 2018).
+    training: `frozen`, `adapters` or `whole`.
+    rank: rank of the adapters.
     """
 
     def __init__(
@@ -195,22 +211,22 @@ class PretrainedWords(nn.Module):
         config = self.network.config
         self.layers = layers_of(layers, config.num_hidden_layers)
         self.mix = nn.Parameter(torch.zeros(len(self.layers))) if mix else None
-        self.width = config.hidden_size * len(self.layers)  # of what `vectors` gives
+        self.width = config.hidden_size * len(self.layers)  # of the result of `vectors`
         self.project = linear(config.hidden_size if mix else self.width, dim)
         self._first, self._last = _marks(self.tokenizer)
         marks = len(self._first) + len(self._last)
         self._longest = min(config.max_position_embeddings, self.tokenizer.model_max_length) - marks
-        self._known: dict[str, list[int]] = {}  # the pieces of words that have been read
+        self._known: dict[str, list[int]] = {}  # word → its pieces
         self._register_state_dict_hook(_leave_out)
         self.register_load_state_dict_pre_hook(_fill_in)
 
     @property
     def is_frozen(self) -> bool:
-        """True where its vectors are the same in all epochs, so that they can be kept."""
+        """True if the vectors of words are the same in all epochs, so that they can be kept."""
         return self.training_of_encoder == FROZEN
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy knows no words: other threads may be reading some while it is made."""
+        """Return the state without known words: other threads may be reading words while a copy is made."""
         return {**self.__dict__, "_known": {}}
 
     def train(self, mode: bool = True) -> PretrainedWords:
@@ -220,11 +236,11 @@ class PretrainedWords(nn.Module):
         return self
 
     def read(self, sentences: Sequence[Sequence[str]], _marks: object = None) -> dict[str, Tensor]:
-        """`PieceIds` of sentences of words, as a dictionary."""
+        """Return the fields of `PieceIds` of sentences of words, as a dictionary."""
         ids_of = self._ids_of({word for words in sentences for word in words})
         wide = max((len(words) for words in sentences), default=0) + 1  # the root is the last position
         rows: list[list[int]] = []
-        piece: list[tuple[int, int]] = []  # row and column
+        piece: list[tuple[int, int]] = []  # row and column of each piece
         word: list[int] = []
         for number, words in enumerate(sentences):
             of_words = [ids_of[word] for word in words]
@@ -251,7 +267,10 @@ class PretrainedWords(nn.Module):
         )._asdict()
 
     def _ids_of(self, words: Collection[str]) -> dict[str, list[int]]:
-        """The pieces of each word, as many as fit into a window. Those of the first words are kept: most come again."""
+        """Return the pieces of each word, as many as fit into a window.
+
+        The pieces of the first words are kept, because most words come again.
+        """
         known = self._known
         new = [word for word in words if word not in known]
         encoded = self.tokenizer(new, add_special_tokens=False, verbose=False)["input_ids"] if new else []
@@ -264,7 +283,11 @@ class PretrainedWords(nn.Module):
         return {word: found[word] if word in found else known[word] for word in words}
 
     def vectors(self, pieces: PieceIds, words: int) -> Tensor:
-        """(words, width): of each word the layers' means of its pieces, each normalised; 0 for a word without any."""
+        """Return the vectors of words, (words, width).
+
+        The vector of a word has the normalised mean of the word's pieces in each layer, side by side. The vector of a
+        word without pieces is 0.
+        """
         self._choose_attention(pieces.ids.device)
         if self._attention == KERNELS and reads_rows(self.network, next(self.network.parameters())):
             return self._vectors_by_row(pieces, words)
@@ -272,9 +295,12 @@ class PretrainedWords(nn.Module):
         return _pooled(states, piece, pieces.word, words)
 
     def _states(self, pieces: PieceIds) -> tuple[list[Tensor], Tensor]:
-        """(N, hidden size) of each of the layers, and (K,), where in them the pieces that stand for words are."""
+        """Return the hidden states of the layers, and the positions in them of the pieces that stand for words.
+
+        The states of each layer are (N, hidden size). The positions are (K,).
+        """
         longest, lengths = pieces.ids.size(1), pieces.mask.sum(1)
-        start = torch.empty_like(lengths)  # of each window, in what is found
+        start = torch.empty_like(lengths)  # of each window, among the rows of `found`
         found, count = [], 0
         few_shapes = torch.is_autocast_enabled("cpu")
         for rows, width in runs(lengths, longest, few_shapes):
@@ -287,7 +313,7 @@ class PretrainedWords(nn.Module):
         return [torch.cat(parts) for parts in zip(*found, strict=True)], start[window] + pieces.piece % longest
 
     def _vectors_by_row(self, pieces: PieceIds, words: int) -> Tensor:
-        """`vectors`, where some windows are read at a time, one after another."""
+        """Return the result of `vectors`, by an encoder that reads rows of windows without padding (see `Row`)."""
         longest, ids, lengths = pieces.ids.size(1), pieces.ids[pieces.mask], pieces.mask.sum(1).tolist()
         positions = torch.arange(longest).expand_as(pieces.mask)[pieces.mask]
         most, like = self.network.config.max_position_embeddings, next(self.network.parameters())
@@ -295,11 +321,11 @@ class PretrainedWords(nn.Module):
         windows_of_rows = in_rows(lengths, most)
         last = torch.searchsorted(pieces.piece, torch.tensor([row.stop * longest for row in windows_of_rows])).tolist()
         found = []
-        read, piece, word = 0, 0, 0  # the first ones of the row: of all pieces, of those of words, and of words
+        read, piece, word = 0, 0, 0  # where the row begins: among all pieces, among the pieces of words, among words
         for row, stop in zip(windows_of_rows, last, strict=True):
             ends = torch.tensor([0, *itertools.accumulate(lengths[row.start : row.stop])], dtype=torch.int32)
             count = int(ends[-1])
-            # in bf16 a new length takes long (see `linear.padded_size`): all rows have the same, but the last
+            # in bf16 a new length takes long (see `linear.padded_size`): all rows but the last have the same length
             behind = most - count if few_shapes and row.stop < len(lengths) else 0
             some = (F.pad(x[read : read + count], (0, behind))[None] for x in (ids, positions))
             states = Row(*some, ends, max(lengths[row.start : row.stop])).read(self.network)
@@ -312,8 +338,10 @@ class PretrainedWords(nn.Module):
         return torch.cat(found) if found else like.new_zeros(words, self.width)
 
     def _choose_attention(self, device: torch.device) -> None:
-        """On CPUs the fused attention's backward pass is slow, see `modules.attention`. Some encoders have one of their
-        own."""
+        """Choose the attention of the encoder, unless the encoder has one of its own.
+
+        On CPUs the backward pass of fused attention is slow, see `modules.attention`.
+        """
         wanted = FUSED if device.type != "cpu" else "eager" if torch.is_grad_enabled() else KERNELS
         if self._attention != wanted and self._chooses_attention:
             register()
@@ -321,7 +349,10 @@ class PretrainedWords(nn.Module):
             self._attention = wanted
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """What is added to x (B, P, dim): from what `read` gives, or from `vectors` (B, P, width) that were kept."""
+        """Return the vectors, (B, P, dim), that are to be added to x (B, P, dim).
+
+        inputs: the result of `read`, or a kept result of `vectors`, (B, P, width), under the key `vectors`.
+        """
         shape, dtype = x.shape[:2], x.dtype
         if "vectors" in inputs:
             vectors = inputs["vectors"].to(dtype)
@@ -334,16 +365,23 @@ class PretrainedWords(nn.Module):
 
 
 def _pooled(states: Sequence[Tensor], piece: Tensor, word: Tensor, words: int) -> Tensor:
-    """(words, width), see `PretrainedWords.vectors`, of states (N, hidden size) of each layer. piece, word: (K,), see
-    `PieceIds`; piece is an index into N."""
+    """Return the vectors, (words, width), of `PretrainedWords.vectors`.
+
+    states: (N, hidden size) for each layer.
+    piece: (K,); indices into N of the pieces that stand for words.
+    word: (K,); as in `PieceIds`.
+    """
     first = torch.searchsorted(word, torch.arange(words, device=word.device))
-    # the sum of the pieces of each word, from its first one on: `index_add` takes twice as long
+    # `index_add` would take twice as long; normalised, a sum is the same as a mean
     sums = torch.stack([F.embedding_bag(piece, rows, first, mode="sum") for rows in states], 1)
     return F.layer_norm(sums, sums.shape[-1:]).flatten(1)
 
 
 def _draw_cheaply(network: nn.Module) -> None:
-    """Its dropout layers draw their random numbers as ours do; attention only reads the p of its own."""
+    """Replace the encoder's dropout layers by `modules.dropout`, which draws random numbers cheaply.
+
+    In attention, transformers only reads the p of such a layer.
+    """
     for parent in list(network.modules()):
         for name, layer in parent.named_children():
             if type(layer) is nn.Dropout:
@@ -359,7 +397,7 @@ def _add_adapters(network: nn.Module, rank: int) -> None:
 
 
 def _marks(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """What the encoder wants to read before and after a sentence."""
+    """Return the piece ids that the encoder wants to read before and after a sentence."""
     first = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
     last = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
     return [] if first is None else [first], [] if last is None else [last]
@@ -373,14 +411,17 @@ def _is_stored(module: PretrainedWords, name: str, prefix: str) -> bool:
 
 
 def _leave_out(module: PretrainedWords, values: dict, prefix: str, _metadata: Any) -> None:
-    """Keeps from a state dictionary what is not learned here."""
+    """Delete the weights that are not learned here from a state dictionary."""
     for name in [name for name in values if name.startswith(prefix) and not _is_stored(module, name, prefix)]:
         del values[name]
 
 
 def _fill_in(module: PretrainedWords, values: dict, prefix: str, *_: Any) -> None:
-    """Gives a state dictionary that is loaded what `_leave_out` left out: of a model whose encoder was frozen all of
-    it, so that training can go on from it with adapters, or with the whole encoder."""
+    """Add the weights that `_leave_out` deleted to a state dictionary that is loaded.
+
+    A state dictionary of a model whose encoder was frozen gets the whole encoder, so that training can go on from it
+    with adapters or with the whole encoder.
+    """
     was_frozen = not any(name.startswith(f"{prefix}network.") for name in values)
     for name, value in module.network.state_dict(keep_vars=True).items():
         if was_frozen or not _is_stored(module, f"{prefix}network.{name}", prefix):

@@ -1,5 +1,7 @@
-"""Self-attention of pretrained encoders on CPUs by `search_kernels`, through the interface that `transformers` has for
-it. torch's own function takes two to five times as long for sentences, and wants them padded."""
+"""Self-attention of pretrained encoders on CPUs by `search_kernels`, through the attention interface of `transformers`.
+
+For sentences, torch's own function takes two to five times as long, and needs padding.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,14 @@ from torch import Tensor, nn
 from transition_parser.kernels import search_kernels
 from transition_parser.modules.attention import HeadMask, rounds_sums, scaled_dot_product_attention
 
-FUSED = "sdpa"  # what transformers calls scaled_dot_product_attention of torch
-KERNELS = "transition_parser"  # what it calls ours, which is FUSED wherever the kernels are not for what is asked
-_NOT_FOR_US = ("position_bias", "cache", "softcap")  # arguments of FUSED
-_IN_ROWS = ("bert",)  # kinds of encoders that are known to compute the same in rows
+FUSED = "sdpa"  # name in transformers of torch's scaled_dot_product_attention
+KERNELS = "transition_parser"  # name in transformers of `_attend`
+_NOT_FOR_US = ("position_bias", "cache", "softcap")  # arguments of FUSED that the kernels do not take
+_IN_ROWS = ("bert",)  # types of encoders that are known to compute the same in rows as in padded batches
 
 
 def register() -> None:
-    """Makes `KERNELS` known to transformers."""
+    """Register `KERNELS` as an attention of transformers."""
     from transformers import AttentionInterface, AttentionMaskInterface
     from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 
@@ -30,8 +32,10 @@ def register() -> None:
 class Row(NamedTuple):
     """Windows one after another, without padding between them.
 
-    ids, positions: (1, N), the pieces, and where in its window each is. ends: (S + 1,) int32, 0 and where each of the
-    windows ends; what comes after the last is read in vain. longest: no window has more pieces.
+    ids: (1, N); the pieces.
+    positions: (1, N); the position of each piece in its window.
+    ends: (S + 1,) int32; 0 and the end of each window. Pieces behind the last end are padding.
+    longest: the number of pieces of the longest window.
     """
 
     ids: Tensor
@@ -40,14 +44,20 @@ class Row(NamedTuple):
     longest: int
 
     def read(self, network: nn.Module) -> list[Tensor]:
-        """(N, hidden size) of each layer, the embeddings first. The network's attention must be `KERNELS`."""
-        windows = {"cu_seq_lens_q": self.ends, "max_length_q": self.longest}  # as transformers has it for such rows
+        """Return the hidden states, (N, hidden size), of each layer, the embeddings first.
+
+        The attention of the network must be `KERNELS`.
+        """
+        windows = {"cu_seq_lens_q": self.ends, "max_length_q": self.longest}  # the names of transformers
         read = network(input_ids=self.ids, position_ids=self.positions, output_hidden_states=True, **windows)
         return [states[0] for states in read.hidden_states]
 
 
 def reads_rows(network: nn.Module, like: Tensor) -> bool:
-    """Whether a network, with numbers such as `like`, can read a `Row`. In training it has dropout."""
+    """Return True if a network can read a `Row`; a network in training can't, because of its dropout.
+
+    like: a tensor of the network's type and device.
+    """
     config = network.config
     if config.model_type not in _IN_ROWS or config.is_decoder or network.training:
         return False
@@ -68,9 +78,13 @@ def _attend(
     scaling: float | None = None,
     **others,
 ) -> tuple[Tensor, None]:
-    """(B, T, H, d) of query, key and value (B, H, T, d), as transformers asks for it. By the kernel where it computes
-    the same as `FUSED`: without dropout, gradients and biases, where words see all words of their own sentences. With
-    `cu_seq_lens_q` (see `Row`; B is 1) there is no other way."""
+    """Return the output of attention, (B, T, H, d), of query, key and value (B, H, T, d), as transformers asks for it.
+
+    The kernel is used where it computes the same as `FUSED`: without dropout, gradients and biases, where words see all
+    words of their own sentence and no others. With `cu_seq_lens_q` (see `Row`; B is 1) only the kernel can compute the
+    output. Raises `ValueError` if the kernel does not compute with such tensors then. Otherwise attention in bf16 on
+    CPUs is computed by `modules.attention`, whose results do not depend on the batch, and the rest by `FUSED`.
+    """
     sentences, heads, width, d = query.shape
     is_plain = (
         query.shape == key.shape == value.shape
@@ -101,7 +115,7 @@ def _attend(
 
 
 def _is_causal(module: nn.Module, options: Mapping[str, Any]) -> bool:
-    """Whether words see those before them alone, where no mask says what they see."""
+    """Return True if, without a mask, words see only the words before them."""
     asked = options.get("is_causal")
     return bool(getattr(module, "is_causal", True) if asked is None else asked)
 
@@ -111,10 +125,13 @@ def _says_what_is_seen(mask: Tensor | None) -> bool:
 
 
 def _sentences(query: Tensor, mask: Tensor | None, is_causal: bool) -> tuple[Tensor, Tensor] | None:
-    """(B,) int32 each, with which of the B · T words each sentence begins and how many it has; they see each other, and
-    nothing else is seen. None where a mask says something else.
+    """Return the first of the B · T words of each sentence and the number of its words, each (B,) int32.
 
-    query: (B, H, T, d). mask: (B, 1, T, T) bool; None: all words are seen, or those before.
+    The words of a sentence see each other, and nothing else is seen. The result is None where mask or `is_causal`
+    say otherwise.
+
+    query: (B, H, T, d).
+    mask: (B, 1, T, T) bool. Without it words see all words or, if `is_causal`, only the words before them.
     """
     sentences, _, width, _ = query.shape
     if mask is None:

@@ -14,10 +14,13 @@ CELLS = {"gru": nn.GRU, "lstm": nn.LSTM}
 
 
 class RecurrentEncoder(WordReader):
-    """Words, with the artificial root behind the last, through layers of a bidirectional GRU or LSTM.
+    """An encoder of words, and the artificial root behind the last, by layers of a bidirectional GRU or LSTM.
 
-    dim: width of the words that it reads. hidden: of each direction; what it returns is twice as wide. cell: `gru` or
-    `lstm`. dropout: of what each layer reads. word_dropout: of whole words.
+    dim: width of the words that it reads.
+    hidden: width of each direction; the vectors that it returns are twice as wide.
+    cell: `gru` or `lstm`.
+    dropout: dropout of the inputs of each layer and of the result.
+    word_dropout: dropout of whole words.
     """
 
     def __init__(
@@ -41,7 +44,11 @@ class RecurrentEncoder(WordReader):
     def forward(
         self, src_tokens: Tensor, features: Tensor | None = None, words: WordTensors | None = None
     ) -> EncoderOut:
-        """src_tokens: (B, S) piece ids, padded on either side. words: what the further inputs read of the words."""
+        """Return the encoded words.
+
+        src_tokens: (B, S); piece ids, padded on either side.
+        words: the tensors that the other inputs read of the words.
+        """
         x, mask = self.read(src_tokens, words)
         x = self.word_dropout(x)
         lengths = mask.sum(1)

@@ -1,5 +1,7 @@
-"""Sequences of unequal lengths in runs of similar ones: an encoder that pads each to the longest of its run computes
-little in vain."""
+"""Runs: groups of sequences of similar lengths.
+
+An encoder that pads each sequence to the longest of its run wastes little computation.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +12,32 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-WIDTHS = 8  # widths are multiples of it where there are to be few shapes
-_CELLS = 128  # there rows are added up to whole blocks of at least so many cells
-_OVERHEAD = 64  # cells: on one core a run more takes about as long as so many of them
+WIDTHS = 8  # for few shapes, widths are multiples of this number
+_CELLS = 128  # for few shapes, the rows of a run are whole blocks of at most so many cells, or single rows
+_OVERHEAD = 64  # cells that take about as long, on one core, as an additional run
 
 
 class Run(NamedTuple):
-    """rows: (R,), which sequences; to have few shapes the last may be there several times. width: no less than the
-    length of the longest of them."""
+    """A group of sequences of similar lengths.
+
+    rows: (R,); the numbers of the sequences. For few shapes the last sequence may be there several times.
+    width: at least the length of the longest of these sequences.
+    """
 
     rows: Tensor
     width: int
 
 
 def runs(lengths: Tensor, longest: int, few_shapes: bool = False) -> list[Run]:
-    """Runs of sequences of these lengths, (N,), so that each is in one; longest: no length is greater, and no width is.
+    """Return runs of sequences; each sequence is in one run.
 
-    Of all ways to cut them the one with the fewest cells, where a run more counts as some. few_shapes: for products in
-    bf16 that are not packed, as in training (see `linear.padded_size`). One run on any device but a CPU: there many
-    cells at once cost little, and finding the runs would wait for the device.
+    Of all ways to cut the sequences into runs, the result has the fewest cells, where each additional run counts as
+    some cells. On any device but a CPU the result is one run: there many cells at once cost little, and finding runs
+    would wait for the device.
+
+    lengths: (N,); the length of each sequence.
+    longest: an upper bound of the lengths, and of the widths of the runs.
+    few_shapes: True for products in bf16 whose weights are not packed, as in training (see `linear.padded_size`).
 
     >>> [(run.rows.tolist(), run.width) for run in runs(torch.tensor([3, 90, 4, 80]), 90)]
     [([0, 2], 4), ([3, 1], 90)]
@@ -46,8 +55,9 @@ def runs(lengths: Tensor, longest: int, few_shapes: bool = False) -> list[Run]:
 
 
 def in_rows(lengths: Sequence[int], most: int) -> list[range]:
-    """Which sequences of these lengths follow each other in each row of no more than `most` in all: as many as fit. One
-    that is longer has a row of its own.
+    """Return the sequences that follow each other in each row, as many as fit into `most` in all.
+
+    A sequence that is longer than `most` has a row of its own.
 
     >>> in_rows([3, 4, 2, 9, 5], 9)
     [range(0, 3), range(3, 4), range(4, 5)]
@@ -62,7 +72,7 @@ def in_rows(lengths: Sequence[int], most: int) -> list[range]:
 
 
 def rounded_up(count: int, step: int) -> int:
-    """The least multiple of `step` that is no less than `count`."""
+    """Return the least multiple of `step` that is no less than `count`."""
     return count + -count % step
 
 
@@ -71,12 +81,12 @@ def _rows(count: int, width: int, few_shapes: bool) -> int:
 
 
 def _cut(widths: list[int], few_shapes: bool) -> list[tuple[int, int]]:
-    """Where runs of ascending widths begin and end."""
+    """Return the first and the stop of each run of ascending widths."""
     stops, count = [0], 0
     for _, same in groupby(widths):
         count += len(list(same))
         stops.append(count)
-    best: dict[int, tuple[int, int]] = {0: (0, 0)}  # by where it ends: cost, and where the last run begins
+    best: dict[int, tuple[int, int]] = {0: (0, 0)}  # stop → least cost up to it, and first of its last run
     for i, stop in enumerate(stops[1:], 1):
         width = widths[stop - 1]
         best[stop] = min(

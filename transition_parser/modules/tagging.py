@@ -15,8 +15,12 @@ from transition_parser.text.columns import OF_WORDS, Columns, Marks
 
 
 class TagLoss(NamedTuple):
-    """Of a batch. loss: summed, in nats, weighted. right, words: how many words are right in each column, of how
-    many."""
+    """The loss and the accuracy of a batch.
+
+    loss: the sum over words, in nats, weighted.
+    right: the number of right predictions in each column.
+    words: the number of words that count in each column.
+    """
 
     loss: Tensor
     right: dict[str, Tensor]
@@ -26,7 +30,9 @@ class TagLoss(NamedTuple):
 class TagHeads(nn.ModuleDict):
     """One linear layer for each column of words that the data has.
 
-    dim: width of the encoder. columns: of the data. weight: of their loss.
+    dim: width of the encoder.
+    columns: the columns of the data.
+    weight: the weight of the loss.
     """
 
     def __init__(self, dim: int, columns: Columns, weight: float) -> None:
@@ -34,16 +40,22 @@ class TagHeads(nn.ModuleDict):
         self.columns, self.weight = columns, weight
 
     def scores(self, words: Tensor) -> dict[str, Tensor]:
-        """(B, P, values) of each column, before the softmax, −inf for id 0. words: (B, P, dim), see `EncoderOut`."""
+        """Return the scores (B, P, values) of each column, before the softmax, −inf for id 0.
+
+        words: (B, P, dim); see `EncoderOut`.
+        """
         scores = {name: head(words).float() for name, head in self.items()}
         return {name: F.pad(of_column[..., 1:], (1, 0), value=float("-inf")) for name, of_column in scores.items()}
 
     def best(self, words: Tensor) -> dict[str, Tensor]:
-        """(B, P) ids, of the root and of padding, too."""
+        """Return the best ids (B, P) of each column; the root and padding get ids, too."""
         return {name: scores.argmax(-1) for name, scores in self.scores(words).items()}
 
     def predict(self, words: Tensor, lengths: Sequence[int]) -> list[dict[str, list[str]]]:
-        """For each sentence of so many words the values of each column."""
+        """Return the predicted values of each column, for each sentence.
+
+        lengths: the number of words of each sentence.
+        """
         best = {name: ids.cpu().tolist() for name, ids in self.best(words).items()}
         return [
             {name: self.columns.of_ids(name, ids[i][:length]) for name, ids in best.items()}
@@ -51,8 +63,10 @@ class TagHeads(nn.ModuleDict):
         ]
 
     def targets(self, marks: Marks, wide: int) -> dict[str, Tensor]:
-        """(B, wide) ids of sentences, 0 where a value does not count: at the root, at padding, where training has not
-        seen it."""
+        """Return the target ids (B, wide) of each column.
+
+        The id is 0 at the root, at padding, and for values that training has not seen.
+        """
         rows = {name: [self.columns.ids(name, values) for values in marks[name]] for name in self}
         return {
             name: torch.tensor([[*ids, *[0] * (wide - len(ids))] for ids in of_column])
@@ -60,7 +74,7 @@ class TagHeads(nn.ModuleDict):
         }
 
     def loss(self, words: Tensor, targets: Mapping[str, Tensor]) -> TagLoss:
-        """Cross-entropy of the words whose target is not 0."""
+        """Return the cross-entropy of the words whose target is not 0."""
         loss, right, counted = words.new_zeros((), dtype=torch.float), {}, {}
         for name, scores in self.scores(words).items():
             target = targets[name]
@@ -71,12 +85,12 @@ class TagHeads(nn.ModuleDict):
 
 
 def tag_heads(options: WordOptions, dim: int, columns: Columns) -> TagHeads | None:
-    """Those that the options ask for; None where the data has nothing to predict."""
+    """Return the heads that the options ask for; None where the data has nothing to predict."""
     heads = TagHeads(dim, columns, options.tag_loss) if options.tag_loss else {}
     return heads if len(heads) else None
 
 
 def check_tagged(weight: float, *heads: TagHeads | None) -> None:
-    """Raises `InputError` where tags are to be predicted and no model of those that are trained does."""
+    """Raise `InputError` where tags have a weight in the loss and no model that is trained has heads for them."""
     if weight and not any(heads):
         Columns().count(OF_WORDS[0])

@@ -1,4 +1,4 @@
-"""Parsers that are graph-based: each word chooses its head, a tree is made of the choices, its arcs get relations.
+"""Graph-based parsers: each word chooses its head, the choices are made a tree, and its arcs get relations.
 
 Source: McDonald et al. 2005; SPA-DP, sec. Graph Based Dependency Parsing
 """
@@ -24,16 +24,18 @@ from transition_parser.transitions.tree_system import TreeSystem
 
 
 class TreeDecoder(GraphDecoder):
-    """Scores heads, where no word competes as its own, and relations, among those that an arc from the root, or another
-    one, may carry (`Roots`). The loss is the cross-entropy of heads, and that of relations with gold heads.
+    """A decoder of trees, which scores the heads of words and the relations of arcs.
 
-    Chu-Liu-Edmonds makes a tree of the heads, always one with a single root. There is no beam, and one tree for each
-    sentence, whatever `nbest` asks for. Raises `InputError` where the system of `table` does not build every tree.
+    No word competes as its own head. Relations compete only if the arc from the root, or another arc, may carry them
+    (`Roots`). The loss is the cross-entropy of the heads plus that of the relations of the gold heads.
 
-    heads: from words (B, P, dim) to scores (B, P, P), the rows are dependents, the columns heads. relations: from words
-    and the heads of N of them (B, N), positions, to scores (B, N, relations).
-    may_carry: (2, relations) float, row 0 of arcs between words, row 1 of arcs from the root: 1 for the relations that
-        they may carry.
+    Chu-Liu-Edmonds finds the best tree with a single root. There is no beam, and each sentence has one tree, whatever
+    `nbest` asks for. Raises `InputError` where the system of `table` does not build every tree.
+
+    heads: maps words (B, P, dim) to scores (B, P, P); rows are dependents, columns are heads.
+    relations: maps words and the heads (B, N) of N of them, as positions, to scores (B, N, relations).
+    may_carry: (2, relations) float; 1 for the relations that arcs may carry. Row 0 is for arcs between words, row 1 for
+        arcs from the root.
     """
 
     needs = TREE
@@ -52,15 +54,19 @@ class TreeDecoder(GraphDecoder):
         self.register_buffer("may_carry", _may_carry(table), persistent=False)
 
     def readings(self, encoder_out: EncoderOut) -> Iterator[Tensor]:
-        """The words (B, P, dim) as they are read: where that is more than once, training decides about each reading
-        and takes the mean of the losses, and the tree is that of the last."""
+        """Yield the words (B, P, dim) as they are read; a subclass may read them more than once.
+
+        Training then decides about each reading and takes the mean of the losses. The tree is the tree of the last
+        reading.
+        """
         yield encoder_out.words
 
     def decisions(self, encoder_out: EncoderOut, states: States) -> list[Decision]:
-        """The heads (B, P, P) and the relations (B, P, relations) of words.
+        """Return the decisions about the heads (B, P, P) and the relations (B, P, relations) of words.
 
-        A derivation with an action that is illegal never ends, and what follows that action is about other words: then
-        all words have themselves for heads, and relation 0, which never compete.
+        Each reading has two decisions. A derivation with an illegal action never ends, and the actions behind the
+        illegal one are about other words. All words of such a derivation have themselves for heads, and relation 0,
+        which never compete.
         """
         assert states.head is not None and states.relation is not None
         positions = torch.arange(states.head.size(2), device=states.head.device)
@@ -81,7 +87,11 @@ class TreeDecoder(GraphDecoder):
         ]
 
     def carried(self, heads: Tensor, lengths: Tensor) -> Tensor:
-        """(B, N, relations) float: 1 for the relations that the arcs from the heads (B, N), positions, may carry."""
+        """Return (B, N, relations) float: 1 for the relations that arcs may carry.
+
+        heads: (B, N); the positions of the heads of the arcs.
+        lengths: (B,); the number of words, which is the position of the root.
+        """
         return self.may_carry[(heads == lengths[:, None]).long()]
 
     @torch.inference_mode()
@@ -93,7 +103,7 @@ class TreeDecoder(GraphDecoder):
         heads = np.zeros((len(lengths), words.size(1)), np.int64)
         for i, n in enumerate(lengths):
             heads[i, :n] = _heads_of(scores[i, :n, : n + 1])
-        # positions of words, and for the root, which `DependencyTree` calls 0, the position behind the last one
+        # the root is 0 in `DependencyTree`; its position is behind the last word
         positions = torch.from_numpy(heads).to(words.device) - 1
         positions = torch.where(positions < 0, encoder_out.lengths[:, None], positions)
         carried = self.carried(positions, encoder_out.lengths)
@@ -114,7 +124,10 @@ class TreeDecoder(GraphDecoder):
 
 
 def _heads_of(scores: np.ndarray) -> list[int]:
-    """The heads of one sentence. scores: (n, n + 1), −inf for the word itself."""
+    """Return the heads of one sentence.
+
+    scores: (n, n + 1); −inf for a word as its own head.
+    """
     scores = scores.copy()
     np.fill_diagonal(scores, 0.0)
     if not np.isfinite(scores).all():
@@ -123,13 +136,20 @@ def _heads_of(scores: np.ndarray) -> list[int]:
 
 
 def other_words(mask: Tensor) -> Tensor:
-    """(B, P, P) float: 1 where a word, or the root, may be the head of another. mask: (B, P), True at them."""
+    """Return (B, P, P) float: 1 where a word, or the root, may be the head of another.
+
+    mask: (B, P); True at words and at the root.
+    """
     itself = torch.eye(mask.size(1), dtype=torch.bool, device=mask.device)
     return (mask[:, None] & ~itself).float()
 
 
 def _may_carry(table: ActionTable) -> Tensor:
-    """(2, relations): 1 for those of arcs between words, and of arcs from the root, that the vocabulary has too."""
+    """Return (2, relations) float: 1 for the relations that arcs may carry.
+
+    Row 0 is for arcs between words, row 1 for arcs from the root. The vocabulary must have the actions for these arcs:
+    LEFT-ARC and RIGHT-ARC between words, LEFT-ARC from the root.
+    """
     assert isinstance(table.system, TreeSystem)
     there = {kind: {a.label for a in table.actions if a and a.kind is kind} for kind in (Kind.LEFT_ARC, Kind.RIGHT_ARC)}
     between, from_root = there[Kind.LEFT_ARC] & there[Kind.RIGHT_ARC], there[Kind.LEFT_ARC]

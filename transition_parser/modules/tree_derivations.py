@@ -1,4 +1,4 @@
-"""How a tree that was found at once is built action by action, so that all that follows is as for other models."""
+"""Derivations of trees that were found without search, so that parses are made as for other models."""
 
 from __future__ import annotations
 
@@ -15,8 +15,12 @@ _ARCS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
 
 
 class ScoredTree(NamedTuple):
-    """heads: as in `DependencyTree`. relations: ids of `ActionTable.relations`. scores: the log-probability of the head
-    and the relation of each word."""
+    """A tree, and the scores of its arcs.
+
+    heads: the head of each word, as in `DependencyTree`.
+    relations: the relation of each word, as an id of `ActionTable.relations`.
+    scores: the log-probability of the head and the relation of each word.
+    """
 
     heads: Sequence[int]
     relations: Sequence[int]
@@ -24,16 +28,21 @@ class ScoredTree(NamedTuple):
 
 
 class Derivations:
-    """The derivations of trees by the static oracle. table: of a system that builds every tree."""
+    """The derivations of trees by the static oracle.
+
+    table: the action vocabulary of a system that builds every tree.
+    """
 
     def __init__(self, table: ActionTable) -> None:
         self.table = table
         self.tokens = {action: token for token, action in enumerate(table.actions) if action is not None}
 
     def of(self, tree: ScoredTree, shift_ids: Sequence[int] | None = None) -> Hypothesis:
-        """The derivation of a tree: the action that attaches a word has its score, all others 0.
+        """Return the derivation of a tree.
 
-        shift_ids: of each word, see `ActionTable.features`, where SHIFT is labelled.
+        The action that attaches a word has the score of the word. All other actions have score 0.
+
+        shift_ids: the shift id of each word, see `ActionTable.features`, where SHIFT is labelled.
         """
         tokens, scores = [], []
         # each word's number takes the place of its relation, so that an action says which word it attaches
@@ -50,6 +59,6 @@ class Derivations:
         return Hypothesis(tokens, scores, sum(scores) / (len(tokens) + 1))
 
     def _words(self, count: int, shift_ids: Sequence[int] | None) -> list[str]:
-        """Stand-ins for words: those that decorate their SHIFT, and empty ones."""
+        """Return stand-ins for words: the decoration of a labelled SHIFT, or an empty word."""
         decorations = ["", *self.table.shift_words]
         return [""] * count if shift_ids is None else [decorations[shift] for shift in shift_ids[:count]]

@@ -1,7 +1,7 @@
 """Small inputs of words beside pieces and pretrained encoders: tags, corpora, letters, tables of vectors.
 
-Each has `read`, which makes tensors of sentences on the CPU, `forward`, which makes of them what is added to the words,
-and `start_at_zero`, after which it adds nothing until it learns.
+Each input has three methods. `read` makes tensors of sentences, on the CPU. `forward` makes vectors of these tensors,
+which are added to the words. After `start_at_zero` the input adds nothing until it learns.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from transition_parser.modules.linear import linear
 from transition_parser.text.columns import DOMAIN, UNKNOWN, UPOS, Columns, Marks
 from transition_parser.text.word_vectors import WordVectors
 
-_LETTERS = 24  # of a word that are read, half of them from its end
+_LETTERS = 24  # most letters of a word that are read; of a longer word half of them are from its end
 
 
 class TagInput(nn.Module):
-    """An embedding of the tag of each word; 0 for words whose tag is not known.
+    """An embedding of the tag of each word.
 
-    dropout: the share of training sentences whose tags are hidden.
+    Embedding 0 is for words whose tag is not known.
+
+    dropout: fraction of training sentences whose tags are masked.
     """
 
     def __init__(self, dim: int, columns: Columns, dropout: float = 0.0) -> None:
@@ -35,12 +37,15 @@ class TagInput(nn.Module):
         nn.init.zeros_(self.embed.weight)
 
     def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:
-        """ids: (B, P), 0 at the root and at padding."""
+        """Return the tags of words as tensors.
+
+        ids: (B, P); 0 at the root and at padding.
+        """
         given = marks.get(UPOS) or [[UNKNOWN] * len(words) for words in sentences]
         return {"ids": _padded([self.columns.ids(UPOS, values) for values in given], sentences)}
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """(B, P, dim)."""
+        """Return the vectors of tags, (B, P, dim)."""
         return self.embed(inputs["ids"])
 
 
@@ -49,7 +54,7 @@ class DomainInput(nn.Module):
 
     Source: Stymne et al. 2018
 
-    dropout: the share of training sentences whose corpus is hidden.
+    dropout: fraction of training sentences whose corpus is masked.
     """
 
     def __init__(self, dim: int, columns: Columns, dropout: float = 0.0) -> None:
@@ -62,12 +67,15 @@ class DomainInput(nn.Module):
         nn.init.zeros_(self.embed.weight)
 
     def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:
-        """ids: (B,), 0 for a corpus that is not known."""
+        """Return the corpora of sentences as tensors.
+
+        ids: (B,); 0 for a corpus that is not known.
+        """
         given = marks.get(DOMAIN) or [[UNKNOWN] for _ in sentences]
         return {"ids": torch.tensor([self.columns.ids(DOMAIN, values)[0] for values in given], dtype=torch.long)}
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """(B, 1, dim); of an unknown corpus the mean of all."""
+        """Return the vectors of corpora, (B, 1, dim); an unknown corpus has the mean of all vectors."""
         weight = self.embed.weight
         mean = torch.cat([weight[1:].mean(0, keepdim=True), weight[1:]])
         return F.embedding(inputs["ids"], mean)[:, None]
@@ -78,8 +86,8 @@ class CharacterInput(nn.Module):
 
     Source: Ma and Hovy 2016, sec. 2.1. Letters are bytes of UTF-8; of a long word the first and the last are read.
 
-    windows: how many letters the convolutions see, each with `width` filters; none: one that sees three, with twice as
-    many.
+    windows: the number of letters that each convolution sees, each convolution with `width` filters. By default one
+        convolution sees three letters, with twice as many filters.
     """
 
     def __init__(self, dim: int, width: int, windows: Sequence[int] = ()) -> None:
@@ -95,8 +103,11 @@ class CharacterInput(nn.Module):
         nn.init.zeros_(self.project.weight)
 
     def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:
-        """bytes: (W, L) of the W different words, from 1, 0 at padding; word: (B, P), which of them, 0 (an empty one)
-        at the root and at padding."""
+        """Return the letters of words as tensors.
+
+        bytes: (W, L); the bytes of the W different words, counted from 1, and 0 at padding.
+        word: (B, P); the index of each word among the W words. 0, an empty word, at the root and at padding.
+        """
         index: dict[str, int] = {"": 0}
         rows = [[index.setdefault(word, len(index)) for word in words] for words in sentences]
         contents = [word.encode("utf-8", "replace") for word in index]
@@ -106,19 +117,19 @@ class CharacterInput(nn.Module):
         return {"bytes": torch.from_numpy((read + np.int64(1)) * there), "word": _padded(rows, sentences)}
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """(B, P, dim)."""
+        """Return the vectors of words by their letters, (B, P, dim)."""
         letters = inputs["bytes"]
         embedded = self.embed(letters).transpose(1, 2)
-        if isinstance(self.convolve, nn.ModuleList):  # windows of an even size give one value more
+        if isinstance(self.convolve, nn.ModuleList):  # a window of even size gives one value more than letters
             found = torch.cat([some(embedded)[..., :_LETTERS] for some in self.convolve], 1).relu()
         else:
             found = self.convolve(embedded).relu()
-        found = found * (letters > 0)[:, None].to(found.dtype)  # what is beyond the end of a word counts for nothing
+        found = found * (letters > 0)[:, None].to(found.dtype)  # padding behind a word counts for nothing
         return F.embedding(inputs["word"], self.project(found.amax(2)))
 
 
 class VectorInput(nn.Module):
-    """Pretrained vectors of words from a table, which stay as they are, projected.
+    """Pretrained vectors of words from a table: the vectors stay as they are, and a linear layer projects them.
 
     table: the words and their vectors.
     """
@@ -136,17 +147,22 @@ class VectorInput(nn.Module):
         nn.init.zeros_(self.project.weight)
 
     def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:
-        """word: (B, P), rows of the table, 0 for words that it lacks."""
+        """Return the words as tensors.
+
+        A word that the table lacks is looked up in lower case.
+
+        word: (B, P); rows of the table, counted from 1; 0 for words that are not found.
+        """
         rows = [[self._index.get(word) or self._index.get(word.lower(), 0) for word in words] for words in sentences]
         return {"word": _padded(rows, sentences)}
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """(B, P, dim)."""
+        """Return the projected vectors of words, (B, P, dim)."""
         return self.project(F.embedding(inputs["word"], self.vectors).to(x.dtype))
 
 
 def _padded(rows: Sequence[Sequence[int]], sentences: Sequence[Sequence[str]]) -> Tensor:
-    """(B, P) with 0 at the root and at padding."""
+    """Return (B, P), with 0 at the root and at padding."""
     padded = np.zeros((len(rows), max(map(len, sentences), default=0) + 1), np.int64)
     for i, row in enumerate(rows):
         padded[i, : len(row)] = row

@@ -1,4 +1,4 @@
-"""What a word looks like to a network: its pieces, and inputs that are switched on by flags, for every model."""
+"""The inputs by which a network reads words: their pieces, and inputs that flags switch on, for every model."""
 
 from __future__ import annotations
 
@@ -28,15 +28,17 @@ from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, check_has_vectors
 
 CHARACTERS, PRETRAINED, TAGS, VECTORS = "characters", "pretrained", "tags", "vectors"
-_WIDEST_WINDOW = 24  # of letters: no more of a word are read
+_WIDEST_WINDOW = 24  # in letters; no more letters of a word are read
 WordTensors = Mapping[str, Mapping[str, Tensor]]  # input → name → tensor
 NO_MARKS: Marks = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class WordOptions(ModelOptions):
-    """Options of models whose words may have such inputs. Those of a model that was exported before there were any may
-    lack them."""
+    """The options of models whose words may have inputs beside their pieces.
+
+    The options of a model that was exported before these inputs existed may lack these fields.
+    """
 
     not_in_flags: ClassVar[frozenset[str]] = frozenset({"pretrained_sha256"})
 
@@ -126,7 +128,7 @@ class WordOptions(ModelOptions):
         return [int(size) for size in self.character_windows.split(",") if size]
 
     def completed(self) -> WordOptions:
-        """With the fingerprint of the encoder, for a model that is made anew."""
+        """Return the options with the SHA-256 of the pretrained encoder, for a model that is made anew."""
         if not self.pretrained or self.pretrained_sha256:
             return self
         return replace(self, pretrained_sha256=EncoderFiles(self.pretrained).sha256)
@@ -137,13 +139,16 @@ class WordOptions(ModelOptions):
         return [name for name in files if name not in read]
 
     def weights_elsewhere(self) -> int:
-        return EncoderFiles(self.pretrained).bytes() // 2 if self.pretrained else 0  # of two bytes each, at least
+        return EncoderFiles(self.pretrained).bytes() // 2 if self.pretrained else 0  # a weight has two bytes or more
 
 
 class WordInputs(nn.ModuleDict):
-    """The inputs that `options` ask for; what they make of words is added up.
+    """The inputs beside pieces that the options ask for; their vectors are added up.
 
-    dim: width of words. resources: of the data. Raises `InputError` where the data lacks what is asked for.
+    Raises `InputError` where the data lacks something that the options ask for.
+
+    dim: width of the words.
+    resources: the resources of the data.
     """
 
     def __init__(self, options: WordOptions, dim: int, resources: Resources) -> None:
@@ -160,7 +165,10 @@ class WordInputs(nn.ModuleDict):
             self[PRETRAINED] = _pretrained(options, dim)
 
     def hidden(self, training: bool) -> dict[str, float]:
-        """Column that is read → the share of sentences where it is hidden: tags are always, but in training."""
+        """Return, for each column that is read, the fraction of sentences in which the column is masked.
+
+        Tags are always masked outside training.
+        """
         shares = {}
         if TAGS in self:
             shares[UPOS] = self[TAGS].dropout if training else 1.0
@@ -170,22 +178,30 @@ class WordInputs(nn.ModuleDict):
 
     @property
     def pretrained_words(self) -> PretrainedWords | None:
-        """The pretrained encoder, where there is one."""
+        """The pretrained encoder; None where there is none."""
         return dict(self.items()).get(PRETRAINED)
 
     def without(self, name: str) -> WordInputs:
-        """The others."""
+        """Return the inputs without the input of this name."""
         others = copy.copy(self)
         others._modules = {other: module for other, module in self.items() if other != name}
         return others
 
     def read(self, sentences: Sequence[Sequence[str]], marks: Marks = NO_MARKS) -> WordTensors:
-        """What the inputs read of sentences of normalised words and what marks these, on the CPU."""
+        """Return the tensors that each input makes of sentences, on the CPU.
+
+        sentences: normalised words.
+        marks: the columns of these sentences.
+        """
         return {name: module.read(sentences, marks) for name, module in self.items()}
 
     def forward(self, x: Tensor, words: WordTensors | None) -> Tensor:
-        """Adds to x (B, P, dim) what the inputs make of `words`, as `read` gives them. Raises `ValueError` where one is
-        missing."""
+        """Return x (B, P, dim) plus the vectors that each input makes of `words`.
+
+        Raises `ValueError` where the tensors of an input are missing.
+
+        words: the result of `read`.
+        """
         for name, module in self.items():
             if words is None or name not in words:
                 raise ValueError(f"the model reads words by the input {name}, which is missing")
