@@ -1,5 +1,6 @@
-"""SPA-DP: words whose vectors come from rescanning the sentence by sequence-preserved attention, once for each word; a
-transition-based and a graph-based parser over them.
+"""SPA-DP: a transition-based and a graph-based parser over words with sequence-preserved attention.
+
+Sequence-preserved attention rescans the sentence once for each word, and the result is a part of the word's vector.
 
 Source: the paper of SPA-DP, the "Sequence-Preserved Attention Dependency Parser" (github.com/dugu9sword/spa-dp).
 """

@@ -1,4 +1,4 @@
-"""The encoder of SPA-DP: scan, then rescan. Nothing of it depends on the parser state."""
+"""The encoder of SPA-DP: a scan, then a rescan for each word. It does not depend on the parser state."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from transition_parser.modules.words import WordTensors
 
 
 class SpaEncoder(RecurrentEncoder):
-    """A bidirectional LSTM over the words (the scan, eq. 11); beside each word stands what its rescan finds (eq. 27).
+    """A bidirectional LSTM over the words (the scan, eq. 11), with the result of each word's rescan beside it (eq. 27).
 
-    Source: SPA-DP, sec. Sequence-Preserved Attention. The paper puts a vector of the tag, 50 wide, beside that of the
-    word; here a word has as many inputs as `WordOptions` ask for, and what they make of it is added up. Dropout of
-    embeddings is the paper's; that of the layers of the scan and of rescans is ours.
+    Source: SPA-DP, sec. Sequence-Preserved Attention.
+
+    The paper puts a vector of the tag, 50 wide, beside the vector of the word. Here a word has as many inputs as
+    `WordOptions` ask for, and their vectors are added up. Dropout of embeddings is as in the paper. Dropout of the
+    scan's layers and of rescans is our addition.
     """
 
     def __init__(self, resources: Resources, options: SpaDpOptions) -> None:
@@ -38,7 +40,7 @@ class SpaEncoder(RecurrentEncoder):
     def forward(
         self, src_tokens: Tensor, features: Tensor | None = None, words: WordTensors | None = None
     ) -> EncoderOut:
-        """Words of width `output_width`; arguments as of `RecurrentEncoder`."""
+        """Return words of width `output_width`. The arguments are as in `RecurrentEncoder.forward`."""
         scanned = super().forward(src_tokens, features, words)
         if self.rescan is None:
             return scanned

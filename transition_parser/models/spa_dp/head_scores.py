@@ -1,4 +1,4 @@
-"""How good each word is as the head of each other word, and which relation an arc has.
+"""Scores of each word as the head of each other word, and scores of the relation of an arc.
 
 Source: SPA-DP, sec. Graph Based Dependency Parsing (eq. 8)
 """
@@ -15,7 +15,10 @@ from transition_parser.modules.places import at
 
 
 class BilinearHeads(nn.Module):
-    """s(r_j, r_i) = r_j · W r_i. dim: width of words."""
+    """The scores s(r_j, r_i) = r_j · W r_i.
+
+    dim: width of words
+    """
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -23,14 +26,21 @@ class BilinearHeads(nn.Module):
         nn.init.xavier_uniform_(self.project.weight)
 
     def forward(self, words: Tensor) -> Tensor:
-        """(B, P, P) of words (B, P, dim): the rows are dependents, the columns heads."""
+        """Return (B, P, P); the rows are dependents, the columns heads.
+
+        words: (B, P, dim)
+        """
         return self.project(words) @ words.transpose(1, 2)
 
 
 class RelationScores(nn.Module):
-    """A hidden layer over a word and its head. The paper reports labelled scores, but its text has no labels.
+    """Scores of relations, from a hidden layer over a word and its head.
 
-    dim: width of words. width: of the hidden layer. count: of relations.
+    The paper reports labelled scores, but its text has no labels.
+
+    dim: width of words
+    width: width of the hidden layer
+    count: number of relations
     """
 
     def __init__(self, dim: int, width: int, count: int) -> None:
@@ -39,11 +49,20 @@ class RelationScores(nn.Module):
         self.output = linear(width, count)
 
     def forward(self, words: Tensor, heads: Tensor) -> Tensor:
-        """(B, N, count) of words (B, P, dim), N of which have the heads (B, N): positions."""
+        """Return (B, N, count), the scores of relations for the first N words.
+
+        words: (B, P, dim)
+        heads: (B, N); the position of each word's head
+        """
         head = at(self.head(words), heads)
         return self.output(F.relu(self.dependent(words)[:, : heads.size(1)] + head))
 
 
 def head_scores(options: SpaDpGraphOptions, dim: int) -> nn.Module:
-    """What scores heads, as the options ask: (B, P, P), the rows are dependents, the columns heads."""
+    """Return the module that scores heads, as the options ask.
+
+    The module returns (B, P, P); the rows are dependents, the columns heads.
+
+    dim: width of words
+    """
     return BilinearHeads(dim) if options.head_score == BILINEAR else PairScores(dim, options.mlp_width)

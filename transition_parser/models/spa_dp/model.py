@@ -1,4 +1,4 @@
-"""How both parsers of SPA-DP are built from their options."""
+"""The construction of both parsers of SPA-DP from their options."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from transition_parser.modules.tree_decoder import TreeDecoder
 
 
 def build(options: SpaDpOptions, resources: Resources) -> ParserModel:
-    """The transition-based parser over the dictionaries of `resources`."""
+    """Return the transition-based parser over the dictionaries of `resources`."""
     encoder = SpaEncoder(resources, options)
     decoder = SpaDecoder(resources.table, encoder.output_width, options.mlp_width)
     return ParserModel(encoder, decoder, tag_heads(options, encoder.output_width, resources.columns))
 
 
 def build_graph(options: SpaDpGraphOptions, resources: Resources) -> ParserModel:
-    """The graph-based parser: heads by eqs 8 and 9, where in the paper a word competes as its own head, too; the loss
-    is eq. 10 and the same of relations. Raises `InputError` where the system of `resources` does not build every tree.
+    """Return the graph-based parser over the dictionaries of `resources`.
+
+    Heads follow eqs 8 and 9, but here a word does not compete as its own head; in the paper it does. The loss is eq. 10
+    for heads, and the same for relations. Raises `InputError` for a system that does not build every tree.
     """
     encoder = SpaEncoder(resources, options)
     dim, table = encoder.output_width, resources.table

@@ -1,8 +1,9 @@
 """The options of SPA-DP.
 
-Source: SPA-DP, sec. Implementations and Hyper-Parameters Choice. The paper does not give the number of layers of the
-scan (one: eqs 2 and 3 show no more), nor the width of hidden layers (here that of the scan for transitions, that of the
-rescans for graphs).
+Source: SPA-DP, sec. Implementations and Hyper-Parameters Choice.
+
+The paper does not give the number of layers of the scan; eqs 2 and 3 show one. The paper does not give the width of
+hidden layers either: here it is the width of the scan for transitions, and the width of the rescans for graphs.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from transition_parser.modules.options import option
 from transition_parser.modules.words import WordOptions
 
-_MOST_LAYERS, _WIDEST = 100, 1 << 16  # more than any network has: a typing error, not a wish
+_MOST_LAYERS, _WIDEST = 100, 1 << 16  # a larger number is a typing error: no network has as many
 NONE, VANILLA = "none", "vanilla"
 TO_TARGET, TO_BOUNDARY = "bot", "tob"  # from the boundaries to the target, and the other way round
 BILINEAR, CONCAT = "bilinear", "concat"
@@ -20,7 +21,7 @@ BILINEAR, CONCAT = "bilinear", "concat"
 
 @dataclass(frozen=True)
 class SpaDpOptions(WordOptions):
-    """Of both parsers; the defaults are those of the transition-based one."""
+    """The options of both parsers, with the defaults of the transition-based one."""
 
     word_width: int = option(300, "width of the words that the scan reads", least=2, most=_WIDEST)
     scan_width: int = option(700, "width of each direction of the scan", least=1, most=_WIDEST)
@@ -39,7 +40,7 @@ class SpaDpOptions(WordOptions):
 
 @dataclass(frozen=True)
 class SpaDpGraphOptions(SpaDpOptions):
-    """Of the graph-based parser."""
+    """The options of the graph-based parser."""
 
     head_score: str = option(
         BILINEAR, "how a word and a head are scored: by a product, or by a hidden layer", choices=(BILINEAR, CONCAT)

@@ -1,7 +1,9 @@
-"""What each word of a sentence finds when the sentence is read again for its sake.
+"""Rescans: the sentence is read again for the sake of each of its words.
 
-Source: SPA-DP, sec. Sequence-Preserved Attention (eqs 12 to 26). The paper's artificial root stands before the first
-word, ours behind the last one: it is a word among others here, and the right boundary of each sentence.
+Source: SPA-DP, sec. Sequence-Preserved Attention (eqs 12 to 26).
+
+The paper's artificial root stands before the first word, ours behind the last one. Here the root is a word among
+others, and the right boundary of each sentence.
 """
 
 from __future__ import annotations
@@ -15,27 +17,29 @@ from transition_parser.models.spa_dp.pair_scores import PairScores
 from transition_parser.modules.linear import linear
 from transition_parser.modules.places import at
 
-_SHAPES = 8  # of products over a batch, about, where each takes its time
+_SHAPES = 8  # approximate number of shapes of a batch's products, where each new shape takes time
 
 
 class SequencePreservedAttention(nn.Module):
-    """For each word two gated passes over the sentence, of what is left and of what is right of it.
+    """Two gated passes over the sentence for each word: over the words to its left and over the words to its right.
 
     A pass begins with the target itself, u, and then reads the words v_1, v_2, … (eqs 15 to 19, with m_-1 = 0):
 
         a = sigmoid(W_a v + b_a + U_a m)            how much of the word enters: its attention (eqs 16 and 21)
-        r = sigmoid(W_r v + b_r + U_r m)            what is forgotten (eq. 20)
+        r = sigmoid(W_r v + b_r + U_r m)            how much of the memory is forgotten (eq. 20)
         n = tanh(W_n v + b_n + r ⊗ (U_n m))         eqs 18 and 22
         m = (1 − a) ⊗ m + a ⊗ n                     eq. 17
 
-    From the boundary to the target (BoT, eq. 26) the words are those from the boundary on up to the neighbour of the
-    target; from the target to the boundary (ToB, eq. 25) the same words the other way round.
+    From the boundary to the target (BoT, eq. 26), a pass reads the words from the boundary up to the target's
+    neighbour. From the target to the boundary (ToB, eq. 25), a pass reads the same words in reverse order.
 
-    Where the paper leaves a choice: this is its GRU (eq. 23), so that the sigmoid of eqs 16 and 21 is taken once, and
-    what is reset is what was remembered (in eqs 20 to 22 the letters v and m have changed places). The reset gate works
-    on the product U_n m, as in the GRU of PyTorch, which the paper used: so there is one product a step.
+    The paper leaves some choices. We take its GRU (eq. 23), so that the sigmoid of eqs 16 and 21 is taken once. The
+    reset gate acts on the memory m, because in eqs 20 to 22 the letters v and m have changed places. The reset gate
+    multiplies the product U_n m, as in the GRU of PyTorch, which the paper used; one product a step is then enough.
 
-    dim: width of words. width: of each pass. from_target: ToB, not BoT.
+    dim: width of words
+    width: width of each pass
+    from_target: True for ToB, False for BoT
     """
 
     def __init__(self, dim: int, width: int, from_target: bool = False) -> None:
@@ -43,16 +47,19 @@ class SequencePreservedAttention(nn.Module):
         self.from_target = from_target
         self.output_width = 2 * width
         self.project = linear(dim, 6 * width)  # W_a, W_r, W_n and their biases, of the left pass and of the right one
-        self.recurrent = nn.Parameter(torch.empty(2, width, 3 * width))  # U_a, U_r, U_n of both
+        self.recurrent = nn.Parameter(torch.empty(2, width, 3 * width))  # U_a, U_r, U_n of both passes
         for gate in self.recurrent.data.chunk(3, 2):
             nn.init.orthogonal_(gate[0])
             nn.init.orthogonal_(gate[1])
 
     def forward(self, words: Tensor, mask: Tensor) -> Tensor:
-        """(B, P, 2 · width) of words (B, P, dim), the left pass before the right one; anything at padding.
+        """Return (B, P, 2 · width), the left pass before the right one, with any values at padding.
 
-        mask: (B, P), True at words and root. Each word is projected once; all passes of a batch are made at once, and
-        the right ones are left ones over sentences that are turned round.
+        Each word is projected once. All passes of a batch are computed at once. The right passes are computed as left
+        passes over reversed sentences.
+
+        words: (B, P, dim)
+        mask: (B, P); True at words and root
         """
         turned = _turned(mask)
         left, right = self.project(words).chunk(2, -1)
@@ -61,10 +68,12 @@ class SequencePreservedAttention(nn.Module):
         return torch.cat([left, at(right, turned)], -1)
 
     def _passes(self, read: Tensor) -> Tensor:
-        """(2, P, B, width): what the passes over the words 0 … p have found for each target p.
+        """Return (2, P, B, width), the memory of each target p after the pass over the words 0 … p.
 
-        read: (2, P, B, 3 · width). Target p takes p steps after the first one: at step t the targets t, t + 1, … go on,
-        and target t − 1 is done. Those that are done go on for nothing where products have few shapes.
+        Target p takes p steps after the first one. At step t the targets t, t + 1, … go on, and target t − 1 is done.
+        Where products must have few shapes, targets that are done go on too, and their further steps are ignored.
+
+        read: (2, P, B, 3 · width); the projected words
         """
         positions, together = read.size(1), _leaving_together(read)
         attention, _, new = read.chunk(3, -1)
@@ -83,7 +92,11 @@ class SequencePreservedAttention(nn.Module):
         return done.all()
 
     def _step(self, found: Tensor, words: Tensor) -> Tensor:
-        """(2, N, B, width) after one more word. words: (2, N or 1, B, 3 · width)."""
+        """Return (2, N, B, width), the memory after one more word.
+
+        found: (2, N, B, width); the memory before the word
+        words: (2, N or 1, B, 3 · width); the projected word
+        """
         width, rows = found.size(-1), found.flatten(1, 2)
         recurrent = torch.bmm(rows, self.recurrent)
         if not torch.is_grad_enabled() and search_kernels.supports(rows, width):
@@ -96,10 +109,12 @@ class SequencePreservedAttention(nn.Module):
 
 
 class _Done:
-    """What has been found for the targets so far, one after another. Where no gradients are wanted it is copied: a view
-    would keep all of `found` of each step, which are n² vectors of a sentence of n words.
+    """The results of the targets that are done, one after another.
 
-    copies: (2, P, B, width), what they are copied to.
+    Without gradients, each result is copied. A view would keep all of `found` of each step, which are n² vectors for a
+    sentence of n words.
+
+    copies: (2, P, B, width); the tensor that receives the copies
     """
 
     def __init__(self, copies: Tensor) -> None:
@@ -107,7 +122,10 @@ class _Done:
         self._views: list[Tensor] = []
 
     def add(self, target: Tensor) -> None:
-        """target: (2, B, width), of the next target."""
+        """Add the result of the next target.
+
+        target: (2, B, width)
+        """
         if torch.is_grad_enabled():
             self._views.append(target)
         else:
@@ -115,30 +133,39 @@ class _Done:
         self._count += 1
 
     def all(self) -> Tensor:
-        """(2, P, B, width), of all targets."""
+        """Return (2, P, B, width), the results of all targets."""
         return torch.stack(self._views, 1) if self._views else self._copies
 
 
 def _leaving_together(read: Tensor) -> int:
-    """So many targets leave the passes over the words (2, P, …) at once: in bf16 on CPUs a new shape of products takes
-    longer than computing some in vain (see `linear.padded_size`)."""
+    """Return the number of targets that leave the passes at once.
+
+    In bf16 on CPUs, a product of a new shape takes longer than some results computed in vain (see
+    `linear.padded_size`).
+
+    read: (2, P, …); the projected words
+    """
     is_slow_to_change = read.dtype is torch.bfloat16 and read.device.type == "cpu"
     return max(read.size(1) // _SHAPES, 1) if is_slow_to_change else 1
 
 
 def _turned(mask: Tensor) -> Tensor:
-    """(B, P): where each position of a sentence is once its words and root are turned round; padding stays."""
+    """Return (B, P), the position of each word and the root after their order is reversed; padding stays.
+
+    mask: (B, P); True at words and root
+    """
     positions = torch.arange(mask.size(1), device=mask.device)
     last = mask.sum(1, keepdim=True) - 1
     return torch.where(mask, last - positions, positions)
 
 
 class VanillaAttention(nn.Module):
-    """For each word the mean of all words, itself among them, weighted by how relevant they are (eqs 12 to 14).
+    """The mean of all words of the sentence for each word, itself included, weighted by relevance (eqs 12 to 14).
 
-    Relevance is by one hidden layer with max(0, ·): the paper says a multi-layer perceptron, and no more.
+    Relevance comes from one hidden layer with max(0, ·). The paper says only that it is a multi-layer perceptron.
 
-    dim: width of words, and of what is found. width: of the hidden layer.
+    dim: width of words and of results
+    width: width of the hidden layer
     """
 
     def __init__(self, dim: int, width: int) -> None:
@@ -147,7 +174,11 @@ class VanillaAttention(nn.Module):
         self.relevance = PairScores(dim, width)
 
     def forward(self, words: Tensor, mask: Tensor) -> Tensor:
-        """(B, P, dim) of words (B, P, dim). mask: (B, P), True at words and root."""
+        """Return (B, P, dim), the mean for each word.
+
+        words: (B, P, dim)
+        mask: (B, P); True at words and root
+        """
         scores = self.relevance(words).masked_fill(~mask[:, None], float("-inf"))
         # in bf16 a sum of exponentials is not exact
         weights = scores.softmax(-1, dtype=torch.float64 if scores.dtype == torch.float64 else torch.float)

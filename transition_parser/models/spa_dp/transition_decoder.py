@@ -20,13 +20,15 @@ PLACES = (("stack", 3), ("stack", 2), ("stack", 1), ("buffer", 1))  # s3, s2, s1
 
 
 class SpaDecoder(MemorylessDecoder):
-    """y = W_2 max(0, W_1 (r_s3 ⊕ r_s2 ⊕ r_s1 ⊕ r_b1) + b_1) + b_2, with zeros where there is no such word.
+    """The scores y = W_2 max(0, W_1 (r_s3 ⊕ r_s2 ⊕ r_s1 ⊕ r_b1) + b_1) + b_2, with zeros for empty places.
 
-    The paper has this for arc-standard; the places are the same in all systems. Its three actions have no labels, and
-    it does not say how arcs get theirs: here, as in all models, an action names its relation. On AMRs s1 is the current
-    span, s2 and s3 are the nodes on top of the stack; of several words at a place the mean counts.
+    The paper has these scores for arc-standard; here the places are the same in all systems. The paper's three actions
+    have no labels, and the paper does not say how arcs get labels. Here, as in all models, an action names its
+    relation. On AMRs, s1 is the current span, and s2 and s3 are the nodes on top of the stack. A place with several
+    words counts as the mean of their vectors.
 
-    dim: width of words. width: of the hidden layer.
+    dim: width of words
+    width: width of the hidden layer
     """
 
     needs = RANKS
@@ -40,13 +42,15 @@ class SpaDecoder(MemorylessDecoder):
         self.output = linear(width, len(table.tokens))
 
     def prepared(self, encoder_out: EncoderOut) -> EncoderOut:
-        """(B, P, places · width) in place of words: W_1 of each word at each place, computed once a sentence. In fp32
-        at least: sums are rounded once."""
+        """Return `encoder_out` with W_1 of each word at each place in place of words, (B, P, places · width).
+
+        The products are computed once a sentence. They are in fp32 at least, so that sums are rounded once.
+        """
         words = self.places(encoder_out.words)
         return encoder_out._replace(words=words.to(torch.promote_types(words.dtype, torch.float)))
 
     def sight(self, states: States) -> dict[str, Tensor]:
-        """The words at each place, 1."""
+        """Return the words at each place, (…, P) long: 1 for a word that is there, else 0."""
         return {f"{field} {rank}": (getattr(states, field) == rank).long() for field, rank in PLACES}
 
     def score_states(self, encoder_out: EncoderOut, sentence: Tensor, states: States) -> Tensor:
@@ -57,9 +61,11 @@ class SpaDecoder(MemorylessDecoder):
 
 
 def sum_of_words(words: Tensor, sentence: Tensor, there: Tensor) -> Tensor:
-    """(N, width): the vectors of the words at the places, summed up; nothing for empty places.
+    """Return (N, width), the sum of the vectors of the words at the places. Empty places add nothing.
 
-    words: (B, P, places, width). sentence: (N,). there: (N, places, P) bool, True at no more than one word of a place.
+    words: (B, P, places, width)
+    sentence: (N,); the sentence of each state
+    there: (N, places, P) bool; True at no more than one word of a place
     """
     _, positions, places, _ = words.shape
     some, position = there.byte().max(2)
@@ -68,7 +74,10 @@ def sum_of_words(words: Tensor, sentence: Tensor, there: Tensor) -> Tensor:
 
 
 def sum_of_means(words: Tensor, sentence: Tensor, there: Tensor) -> Tensor:
-    """As `sum_of_words`, with the mean of the words at each place, of which there may be several."""
+    """Return (N, width), the sum over places of the mean vector of the words at a place.
+
+    A place may have several words. The arguments are as in `sum_of_words`.
+    """
     _, positions, places, _ = words.shape
     row, place, position = there.nonzero(as_tuple=True)
     index = (sentence[row] * positions + position) * places + place
