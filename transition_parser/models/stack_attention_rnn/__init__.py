@@ -1,5 +1,6 @@
-"""Sequence to sequence with stack-based multi-layer attention: two binary vectors tell the attention which words have
-been pushed, and which are gone.
+"""A sequence-to-sequence parser with stack-based multi-layer attention.
+
+Two binary vectors tell the attention which words have been pushed, and which words are gone.
 
 Source: Zhang et al. 2017
 """

@@ -1,4 +1,4 @@
-"""Additive attention in layers over the words of a sentence, which knows what was pushed and what is gone.
+"""Layers of additive attention over the words of a sentence, with knowledge of pushed and gone words.
 
 Source: Zhang et al. 2017, eqs. 5 to 7
 """
@@ -13,27 +13,36 @@ from torch import Tensor, nn
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.linear import linear
 
-_NONE = -1e9  # far below any score; where no word is left (a parse is done), all are alike and nothing is NaN
+_NONE = -1e9  # far below any score, but finite, so that a row without a word (a parse that is done) does not give NaN
 
 
 class Memory(NamedTuple):
-    """What attention reads of B sentences. words: (B, P, D). keys: (B, P, A), U h of eq. 6. mask: (B, P), True at words
-    and the root."""
+    """The tensors that attention reads of B sentences.
+
+    words: (B, P, D)
+    keys: (B, P, A); U h of eq. 6
+    mask: (B, P) bool; True at words and root
+    """
 
     words: Tensor
     keys: Tensor
     mask: Tensor
 
     def of(self, sentences: Tensor) -> Memory:
-        """That of some sentences."""
+        """Return the tensors of some sentences."""
         return Memory(*(tensor.index_select(0, sentences) for tensor in self))
 
 
 class StackAttention(nn.Module):
-    """Layers of attention: each reads the state of the decoder and what the layer before it found. U, S and v are
-    shared by the layers, as eq. 7 has them; each has a W of its own.
+    """Layers of attention. Each reads the decoder's state and the result of the layer before it.
 
-    state: width of the decoder's state. words: D, width of words. width: A. layers: l. sees_pushed: False leaves S out.
+    The layers share U, S and v, as in eq. 7. Each layer has its own W.
+
+    state: width of the decoder's state
+    words: D, width of words
+    width: A, width of keys
+    layers: l, number of layers
+    sees_pushed: False leaves S out
     """
 
     def __init__(self, state: int, words: int, width: int, layers: int, sees_pushed: bool = True) -> None:
@@ -47,13 +56,14 @@ class StackAttention(nn.Module):
         self.of_state = nn.ModuleList(linear(state + (words if layer else 0), width) for layer in range(layers))
 
     def memory(self, encoder_out: EncoderOut) -> Memory:
-        """What is the same for all states of a sentence."""
+        """Return the tensors that are the same for all states of a sentence."""
         return Memory(encoder_out.words, self.of_words(encoder_out.words), encoder_out.mask)
 
     def forward(self, state: Tensor, memory: Memory, pushed: Tensor | None, gone: Tensor | None) -> Tensor:
-        """(B, W, l · D), what the layers find for W states of each sentence, side by side.
+        """Return (B, W, l · D), the layers' results side by side, for W states of each sentence.
 
-        state: (B, W, state). pushed, gone: (B, W, P) bool, s and r of sec. 3; None: of no word.
+        state: (B, W, state)
+        pushed, gone: (B, W, P) bool or None; s and r of sec. 3; None: no word is marked
         """
         keys = memory.keys[:, None]
         if self.of_pushed is not None and pushed is not None:

@@ -20,7 +20,11 @@ from transition_parser.states.table import ActionTable
 
 
 class StackAttentionSearch(SearchState):
-    """memory: what attention reads of the sentences. hidden: (R, layers, H), the states of the GRU."""
+    """The state of a search with stack-based attention.
+
+    memory: the tensors that attention reads of the sentences
+    hidden: (R, layers, H); the states of the GRU
+    """
 
     def __init__(self, machine: Machine, encoder_out: EncoderOut, memory: Memory, hidden: Tensor) -> None:
         super().__init__(machine, encoder_out)
@@ -33,14 +37,16 @@ class StackAttentionSearch(SearchState):
 
 
 class StackAttentionDecoder(StateDecoder):
-    """A word is pushed (s = 1) once it is or was on the stack, and gone (r = 1) once it has left the stack and is not
-    in the buffer, where SWAP puts words back. The artificial root is a word like others; the paper has none.
+    """A GRU over actions with stack-based attention to words.
 
-    The state of the first step is made from the encoder's backward state at the first word (the paper does not say:
-    Bahdanau et al. 2015, appendix A.2.2); g of eq. 4 is one hidden layer with tanh. Contexts are dropped where they
-    are read, beside the dropout of the words that they are made of.
+    A word is pushed (s = 1) once it is or was on the stack. A word is gone (r = 1) once it has left the stack and is
+    not in the buffer, where SWAP puts words back. The artificial root is a word like others; the paper has none.
 
-    padding: the id of `<pad>` among the actions.
+    The state of the first step is made from the encoder's backward state at the first word, as in Bahdanau et al. 2015,
+    appendix A.2.2, because the paper does not say how. The function g of eq. 4 is one hidden layer with tanh. Contexts
+    have dropout where they are read, beside the dropout of the words that they are made of.
+
+    padding: the id of `<pad>` among the actions
     """
 
     def __init__(self, table: ActionTable, padding: int, options: StackAttentionOptions) -> None:
@@ -73,7 +79,7 @@ class StackAttentionDecoder(StateDecoder):
         embedded = self._embed(actions)
         of_step = states.tensors()
         tops, contexts = [], []
-        for step in range(actions.size(1)):  # the attention of a step needs the state of the one before
+        for step in range(actions.size(1)):  # attention of a step needs the GRU's state after the step before
             state = States(**{name: of_step[name][:, step] for name in ("columns", *self.needs)})
             context = self._attend(hidden, memory, state, 1)
             hidden = self._advance(embedded[:, step], context, hidden)
@@ -95,7 +101,10 @@ class StackAttentionDecoder(StateDecoder):
         return ActionScores(self.pooled_shifts(scores), None, search.machine.legality())
 
     def sight(self, states: States) -> dict[str, Tensor]:
-        """The words that were pushed, which attention is told, and those that are not gone, which it attends to."""
+        """Return the pushed words (`pushed`) and the words that are not gone (`attended`), (…, P) long, 1 and 0.
+
+        Attention is told the pushed words, and attends only to the words that are not gone.
+        """
         pushed, gone = self._marks(states)
         seen = {"pushed": pushed, "attended": None if gone is None else ~gone}
         return {name: words.long() for name, words in seen.items() if words is not None}
@@ -106,17 +115,17 @@ class StackAttentionDecoder(StateDecoder):
         return self.dropout(self.action_dropout(self.embed(actions)))
 
     def _first(self, encoder_out: EncoderOut) -> Tensor:
-        """(B, layers, H)."""
+        """Return (B, layers, H), the states of the GRU before the first step."""
         backward = encoder_out.words[:, 0].chunk(2, -1)[1]
         return torch.tanh(self.first(backward)).unflatten(-1, (len(self.layers), -1))
 
     def _attend(self, hidden: Tensor, memory: Memory, states: States, width: int) -> Tensor:
-        """(R, l · D), from the states of the top layer."""
+        """Return (R, l · D), the contexts that attention finds for the states of the top layer."""
         marks = (None if mark is None else mark.unflatten(0, (-1, width)) for mark in self._marks(states))
         return self.attention(hidden[:, -1].unflatten(0, (-1, width)), memory, *marks).flatten(0, 1)
 
     def _marks(self, states: States) -> tuple[Tensor | None, Tensor | None]:
-        """s and r of sec. 3, (…, P) bool each; None where the model does not have it."""
+        """Return s and r of sec. 3, (…, P) bool each; None for the one that the model does not have."""
         pushed = gone = None
         if self.pushed:
             assert states.stack is not None and states.left_stack is not None
@@ -127,7 +136,7 @@ class StackAttentionDecoder(StateDecoder):
         return pushed, gone
 
     def _advance(self, embedded: Tensor, context: Tensor, hidden: Tensor) -> Tensor:
-        """(R, layers, H), the states after a step (eq. 3)."""
+        """Return (R, layers, H), the states of the GRU after a step (eq. 3)."""
         x, states = torch.cat([embedded, self.dropout(context)], -1), []
         for number, layer in enumerate(self.layers):
             x = layer(x if number == 0 else self.dropout(x), hidden[:, number])
@@ -135,6 +144,6 @@ class StackAttentionDecoder(StateDecoder):
         return torch.stack(states, 1)
 
     def _score(self, embedded: Tensor, top: Tensor, context: Tensor) -> Tensor:
-        """(…, V), g of eq. 4."""
+        """Return (…, V), the scores of actions, g of eq. 4."""
         inner = torch.tanh(self.inner(torch.cat([embedded, self.dropout(top), self.dropout(context)], -1)))
         return self.output(self.dropout(inner))

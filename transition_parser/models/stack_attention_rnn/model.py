@@ -1,4 +1,4 @@
-"""How a model with stack-based multi-layer attention is built from its options."""
+"""The construction of a model with stack-based multi-layer attention from its options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from transition_parser.modules.tagging import tag_heads
 
 
 def build(options: StackAttentionOptions, resources: Resources) -> ParserModel:
-    """The model over the dictionaries of `resources`."""
+    """Return the model over the dictionaries of `resources`."""
     encoder = RecurrentEncoder(
         Reading.of(resources, options, options.encoder_embed_dim),
         dim=options.encoder_embed_dim,
@@ -30,8 +30,10 @@ def build(options: StackAttentionOptions, resources: Resources) -> ParserModel:
 
 
 def _initialise(part: nn.Module) -> None:
-    """Glorot and Bengio's normal distribution (sec. 4.1), for each gate of a GRU by itself; biases are 0. Embeddings,
-    which the paper takes from GloVe, stay as they are."""
+    """Draw weights from Glorot and Bengio's normal distribution (sec. 4.1), each gate of a GRU by itself.
+
+    Biases are 0. Embeddings, which the paper takes from GloVe, stay as they are.
+    """
     embeddings = {id(module.weight) for module in part.modules() if isinstance(module, nn.Embedding)}
     for name, weight in part.named_parameters():
         if weight.dim() == 1:

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from transition_parser.modules.options import option
 from transition_parser.modules.words import WordOptions
 
-_MOST_LAYERS, _WIDEST = 100, 1 << 16  # a typing error, not a wish
+_MOST_LAYERS, _WIDEST = 100, 1 << 16  # a larger number is a typing error: no network has as many
 
 
 @dataclass(frozen=True)
 class StackAttentionOptions(WordOptions):
-    """Widths and sizes as in Zhang et al. 2017, sec. 4.1. The width of attention is not given there. Tags, 32 wide and
-    beside the word in the paper, are as wide as the word and added to it, as all inputs of words are here."""
+    """The options of stack-based multi-layer attention, with widths and sizes as in Zhang et al. 2017, sec. 4.1.
+
+    The paper does not give the width of attention. In the paper, tags are 32 wide and stand beside the word. Here tags,
+    like all inputs of words, are as wide as the word and are added to it.
+    """
 
     encoder_embed_dim: int = option(300, "width of words", least=1, most=_WIDEST)
     encoder_layers: int = option(3, "layers of the bidirectional GRU over words", least=1, most=_MOST_LAYERS)
