@@ -1,6 +1,7 @@
-"""Floor 5: the published systems, one file or folder each. Importing this room registers them.
+"""Floor 5: the published systems, one file or folder each.
 
-A new system calls `register` in its file, which is named here; fairseq then knows it too (`tasks/wrappers.py`).
+Importing this room registers the systems. The file of a new system calls `register`, and this file imports it. Fairseq
+then knows the new system too (`tasks/wrappers.py`).
 """
 
 from transition_parser.models import (  # noqa: F401

@@ -1,4 +1,4 @@
-"""The architectures that `--arch` and `config.json` name."""
+"""The registry of the architectures that `--arch` and `config.json` name."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ Build = Callable[[ModelOptions, Resources], ParserModel]
 class Architecture:
     """One published system at one size.
 
-    model: the system's name. options: its dataclass. build: makes the model from checked options and the resources of
-    a data folder. defaults: where this architecture differs from the defaults of `options`.
+    name: the name of the architecture
+    model: the name of the system
+    options: the dataclass of the system's options
+    build: function that makes the model from checked options and the resources of a data folder
+    defaults: the values by which this architecture differs from the defaults of `options`
     """
 
     name: str
@@ -36,8 +39,13 @@ _listeners: list[Callable[[Architecture], None]] = []
 def register(
     model: str, options: type[ModelOptions], build: Build, architectures: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Makes a system known under the names of its architectures, each with its defaults; the first has the name of
-    the system or stands for it. Raises `ValueError` for a name that is taken."""
+    """Register a system under the names of its architectures.
+
+    The first architecture has the name of the system or stands for the system. Raises `ValueError` for a name that is
+    taken.
+
+    architectures: the defaults of each architecture, by its name
+    """
     for name, defaults in architectures.items():
         if name in ARCHITECTURES:
             raise ValueError(f"the architecture {name} is registered already")
@@ -47,15 +55,15 @@ def register(
 
 
 def on_registration(listener: Callable[[Architecture], None]) -> None:
-    """Calls `listener` for each architecture: those there are, and those that come later."""
+    """Call `listener` for each architecture that is registered already, and for each that is registered later."""
     for architecture in ARCHITECTURES.values():
         listener(architecture)
     _listeners.append(listener)
 
 
 def architecture_of(name: object) -> Architecture:
-    """The architecture called `name`. Raises `InputError` where there is none."""
-    import transition_parser.models  # noqa: F401  (registers those of the package)
+    """Return the architecture called `name`. Raises `InputError` for an unknown name."""
+    import transition_parser.models  # noqa: F401  (registers the architectures of the package)
 
     if not isinstance(name, str) or name not in ARCHITECTURES:
         raise InputError(

@@ -1,24 +1,23 @@
-"""The key/value cache of a beam: keys and values of the actions taken, stored once however many hypotheses share
-them."""
+"""The key/value cache of a beam: each action is stored once, even if several hypotheses share it."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-_ROOM = 16  # slots that are added when none is free, at the least
-_STEPS_BETWEEN_COUNTS = 8  # on an accelerator: counting the free slots makes the host wait
+_ROOM = 16  # least number of slots to add at a time
+_STEPS_BETWEEN_COUNTS = 8  # on an accelerator, where counting the free slots makes the host wait
 
 
 class KeyValueCache:
-    """What self-attention sees in search where there are no kernels.
+    """The keys and values that self-attention reads in search when there are no kernels.
 
-    The hypotheses of a sentence grow as a tree: those that live share most of their actions. Each action is
-    stored once a sentence, in a slot, and a mask says which ones each hypothesis descends from, so that branching
-    moves the mask and no keys. Slots that no living hypothesis descends from are used again.
+    The hypotheses of a sentence grow as a tree, because the living ones share most of their actions. Each action is
+    stored once a sentence, in a slot. A mask says which slots each hypothesis descends from, so that branching moves
+    the mask and no keys. Slots that no living hypothesis descends from are used again.
 
-    keys, values: for each layer (B, heads, slots, d). ancestors: (B, W, slots) bool for the W hypotheses of each of
-    B sentences.
+    keys, values: for each layer (B, heads, slots, d)
+    ancestors: (B, W, slots) bool; True at the slots that each of the W hypotheses of each of B sentences descends from
     """
 
     def __init__(self, layers: int, sentences: int, heads: int, dim: int, like: Tensor) -> None:
@@ -26,21 +25,21 @@ class KeyValueCache:
         self.keys = [like.new_zeros(shape) for _ in range(layers)]
         self.values = [like.new_zeros(shape) for _ in range(layers)]
         self.ancestors = torch.zeros(sentences, 1, 0, dtype=torch.bool, device=like.device)
-        self._newest = torch.zeros(0, dtype=torch.long, device=like.device)  # as rows of all slots of all heads
-        self._free = 0  # slots that are free in each sentence, at the least
+        self._newest = torch.zeros(0, dtype=torch.long, device=like.device)  # index into the flat (B · heads · slots)
+        self._free = 0  # lower bound of the free slots of each sentence
         self._steps_between_counts = 1 if like.device.type == "cpu" else _STEPS_BETWEEN_COUNTS
 
     @property
     def width(self) -> int:
-        """W, how many hypotheses a sentence has."""
+        """W, the number of hypotheses of each sentence."""
         return self.ancestors.size(1)
 
     def open(self) -> None:
-        """A slot for the next action of each hypothesis."""
+        """Reserve a slot for the next action of each hypothesis."""
         if self._free < self.width:
             self._make_room()
         self._free -= self.width
-        # the smallest of 0 and 1 are the free ones
+        # free slots have 0 and taken ones 1, so the smallest values are free slots
         newest = self._taken().topk(self.width, 1, largest=False, sorted=False).indices
         self.ancestors.scatter_(2, newest[..., None], True)
         sentences, heads, slots, _ = self.keys[0].shape
@@ -48,29 +47,35 @@ class KeyValueCache:
         self._newest = (first + newest[:, None]).flatten()
 
     def bias(self) -> Tensor:
-        """(B, 1, W, slots): 0 for the actions that a hypothesis descends from, −inf for the others."""
+        """Return (B, 1, W, slots): 0 for the actions that a hypothesis descends from, −inf for the others."""
         seen = self.ancestors[:, None]
         return torch.zeros(seen.shape, dtype=self.keys[0].dtype, device=seen.device).masked_fill_(~seen, float("-inf"))
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Stores keys and values of the newest actions, (B, heads, W, d) each; returns all, (B, heads, slots, d)."""
+        """Store keys and values of the newest actions, and return all keys and values, (B, heads, slots, d) each.
+
+        keys, values: (B, heads, W, d)
+        """
         for stored, new in ((self.keys[layer], keys), (self.values[layer], values)):
             stored.flatten(0, 2).index_copy_(0, self._newest, new.reshape(-1, new.size(-1)))
         return self.keys[layer], self.values[layer]
 
     def branch(self, origin: Tensor) -> None:
-        """Hypothesis w of sentence b continues what was hypothesis `origin[b, w]`, (B, W')."""
+        """Let hypothesis w of sentence b continue the earlier hypothesis `origin[b, w]`.
+
+        origin: (B, W'); the earlier hypothesis that each of the W' new hypotheses continues
+        """
         sentence = torch.arange(len(origin), device=origin.device)[:, None]
         self.ancestors = self.ancestors[sentence, origin]
 
     def keep(self, sentences: Tensor) -> None:
-        """Sentence i becomes what was sentence `sentences[i]`."""
+        """Let sentence i be the earlier sentence `sentences[i]`."""
         self.ancestors = self.ancestors.index_select(0, sentences)
         self.keys = [keys.index_select(0, sentences) for keys in self.keys]
         self.values = [values.index_select(0, sentences) for values in self.values]
 
     def _taken(self) -> Tensor:
-        """(B, slots): 1 where some hypothesis descends from the action, else 0."""
+        """Return (B, slots): 1 where some hypothesis descends from the action, else 0."""
         return self.ancestors.view(torch.uint8).amax(1)  # many times faster than `any`
 
     def _make_room(self) -> None:
@@ -88,7 +93,7 @@ class KeyValueCache:
 
 
 def _longer(array: Tensor, count: int) -> Tensor:
-    """With `count` more slots (the third dimension) of zeros."""
+    """Return `array` with `count` more slots (the third dimension) of zeros."""
     old = array.size(2)
     longer = array.new_empty(*array.shape[:2], old + count, *array.shape[3:])
     longer[:, :, :old] = array

@@ -1,4 +1,4 @@
-"""The decoder: the actions so far and the parser state in, scores of actions out.
+"""The decoder, which scores actions from the actions so far and the parser state.
 
 Source: Fernandez Astudillo et al. 2020, sec. 3.1
 """
@@ -24,13 +24,16 @@ from transition_parser.states.machine import Machine, machine_class
 from transition_parser.states.states import RANKS, States
 from transition_parser.states.table import ActionTable
 
-# From this many actions on, search scores only those that are legal in some row.
+# With at least this many actions, search on CPUs scores only the actions that are legal in some row.
 LARGE_VOCABULARY = 512
-_ACTIONS_STEP = 128  # what it pads their number to, for few shapes
+_ACTIONS_STEP = 128  # the number of scored actions is padded to a multiple of this, for few shapes
 
 
 class StackTransformerSearch(SearchState):
-    """attention: the key/value caches of the layers."""
+    """The state of a search with a Stack-Transformer.
+
+    attention: the key/value caches of the layers
+    """
 
     def __init__(self, machine: Machine, encoder_out: EncoderOut, attention: SearchAttention) -> None:
         super().__init__(machine, encoder_out)
@@ -43,7 +46,7 @@ class StackTransformerSearch(SearchState):
 class StackTransformerDecoder(StateDecoder):
     """A Transformer decoder over actions whose cross-attention heads see the parser state.
 
-    padding: the id of `<pad>` among the actions.
+    padding: the id of `<pad>` among the actions
     """
 
     def __init__(self, table: ActionTable, padding: int, options: StackTransformerOptions) -> None:
@@ -92,7 +95,10 @@ class StackTransformerDecoder(StateDecoder):
         return self.output(self.norm(x))
 
     def sight(self, states: States) -> dict[str, Tensor]:
-        """Of the state heads; the other heads see all words in any state."""
+        """Return the ranks (…, P) that the stack heads and the buffer heads see, 0 for unseen words.
+
+        Heads without a state mask see all words in any state, and are left out.
+        """
         if not self.needs:
             return {}
         assert states.stack is not None and states.buffer is not None
@@ -107,11 +113,14 @@ class StackTransformerDecoder(StateDecoder):
         return StackTransformerSearch(self.machine(encoder_out, in_search=True), encoder_out, attention)
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
-        """See `StateDecoder`. Where one action alone is legal its probability is 1 whatever its score, so that the
-        last layer need not be computed; the search's attention decides which rows each layer computes."""
+        """Return the scores of the next action, see `StateDecoder.step`.
+
+        A single legal action has probability 1 whatever its score, so the last layer need not compute that row. The
+        search's attention decides which rows each layer computes.
+        """
         assert isinstance(search, StackTransformerSearch)
         machine, attention = search.machine, search.attention
-        on_cpu = tokens.device.type == "cpu"  # elsewhere counting what is legal would make the host wait
+        on_cpu = tokens.device.type == "cpu"  # elsewhere counting the legal actions would make the host wait
         some = machine.legal_anywhere() if on_cpu and len(self.table.tokens) >= LARGE_VOCABULARY else None
         legal = machine.legality(some)
         step = attention.open(tokens, machine.observe(), legal, machine.closing(), alive)
@@ -126,8 +135,13 @@ class StackTransformerDecoder(StateDecoder):
         return ActionScores(self._output(normed, some, legal, queries), queries, legal, some)
 
     def _output(self, x: Tensor, tokens: Tensor | None, legal: Tensor, rows: Tensor | None) -> Tensor:
-        """(N, V) of x (N, dim), or (N, U) of the actions `tokens` (U,): right where they are legal, (R, U). rows: (N,),
-        which of R those of x are, or None."""
+        """Return scores (N, V), or (N, U) of the actions `tokens`. Only the scores of legal actions are meaningful.
+
+        x: (N, dim); the last layer's output
+        tokens: (U,) or None; the actions to score; None: all
+        legal: (R, U); the legality of the actions in each row
+        rows: (N,) or None; the row of R that each row of x belongs to; None: each row its own
+        """
         if tokens is None:
             return self.pooled_shifts(self.output(x))
         if search_kernels.supports(x, x.size(1)) and not self.shifts_compete:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class DecoderLayer(nn.Module):
-    """Self-attention over the actions so far, cross-attention to the words, feed-forward (pre-norm).
+    """Self-attention over the actions so far, cross-attention to the words, and feed-forward (pre-norm).
 
     The same layer serves training (all T actions at once) and search (one action a row).
     """
@@ -30,7 +30,7 @@ class DecoderLayer(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(dim) for _ in range(3))
         self.self_attention = Attention(dim, heads, attention_dropout)
         self.cross_attention = Attention(dim, heads, attention_dropout)
-        keep_weight(self.cross_attention.key_value)  # state positions are projected by it too
+        keep_weight(self.cross_attention.key_value)  # state positions are projected by this weight too
         self.feed_forward = FeedForward(dim, inner, relu_dropout)
         self.dropout = Dropout(dropout)
 
@@ -41,8 +41,13 @@ class DecoderLayer(nn.Module):
         mask: HeadMask | None,
         position_scores: PositionScores | None = None,
     ) -> Tensor:
-        """x: (B, T, dim) to the same. memory: keys and values of the words. mask: what cross-attention may see.
-        position_scores: adds state positions to it."""
+        """Return the layer's output (B, T, dim).
+
+        x: (B, T, dim)
+        memory: keys and values of the words
+        mask: the words that each head of cross-attention may see
+        position_scores: adds state positions to the mask
+        """
         inner = self.norms[0](x)
         x = x + self.dropout(self.self_attention(inner, inner, None, causal=True))
         query = self.cross_attention.split(self.cross_attention.query(self.norms[1](x)))
@@ -54,10 +59,15 @@ class DecoderLayer(nn.Module):
     def step(
         self, x: Tensor, normed: Tensor, layer: int, attention: SearchAttention, rows: LayerRows
     ) -> tuple[Tensor, Tensor]:
-        """One action of each hypothesis in search, in layer number `layer`: x with what attention added, and what
-        feed-forward adds to that, (N, dim) each, from x (M, dim), which may change in place.
+        """Compute this layer for one action of each hypothesis in search.
 
-        normed: `norms[0]` of x. rows: which of M rows to compute.
+        Return two tensors (N, dim): x with the output of attention added, and the output of feed-forward. The caller
+        adds the second to the first.
+
+        x: (M, dim); may change in place
+        normed: (M, dim); `norms[0]` of x
+        layer: the number of this layer
+        rows: which of the M rows to compute
         """
         block, (_, cross_norm, inner_norm) = self.self_attention, self.norms
         key_value = block.key_value(normed)

@@ -1,4 +1,4 @@
-"""How a Stack-Transformer is built from its options."""
+"""The construction of a Stack-Transformer from its options."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from transition_parser.modules.tagging import tag_heads
 
 
 def build(options: StackTransformerOptions, resources: Resources) -> ParserModel:
-    """The model over the dictionaries of `resources`."""
+    """Return the model over the dictionaries of `resources`."""
     encoder = WordEncoder(
         Reading.of(resources, options, options.encoder_embed_dim),
         dim=options.encoder_embed_dim,

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from transition_parser.modules.options import option
 from transition_parser.modules.words import WordOptions
 
-_MOST_LAYERS, _WIDEST = 100, 1 << 16  # more than any Transformer has: a typing error, not a wish
+_MOST_LAYERS, _WIDEST = 100, 1 << 16  # a larger number is a typing error: no Transformer has as many
 
 
 @dataclass(frozen=True)
 class StackTransformerOptions(WordOptions):
-    """Widths and sizes as in the paper."""
+    """The options of a Stack-Transformer, with widths and sizes as in the paper."""
 
     encoder_layers: int = option(6, "encoder layers", least=0, most=_MOST_LAYERS)
     encoder_embed_dim: int = option(256, "encoder width", least=2, most=_WIDEST)

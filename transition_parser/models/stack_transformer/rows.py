@@ -1,4 +1,4 @@
-"""Which rows each layer computes in one step of search."""
+"""The rows that each layer computes in one step of search."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from transition_parser.modules.linear import FEW_ROWS, padded
 
 
 class LayerRows(NamedTuple):
-    """One layer's part in a step of R hypotheses; its input has M rows, its output N.
+    """The rows that one layer computes in a step of R hypotheses. Its input has M rows, its output N.
 
-    sources: (R,), which row of the input each hypothesis has, for its keys and values; None: M is R, its own.
-    queries: (N,), which hypotheses the output is of; None: N is R, all.
-    inputs: (N,), which rows of the input those are; None: all, in order.
-    Where one layer's `sources` are given they are in all steps of a search: they are stored.
+    A layer that has `sources` in one step of a search has them in all steps, because they are stored.
+
+    sources: (R,) or None; the input row from which each hypothesis gets its keys and values; None: M is R, each its own
+    queries: (N,) or None; the hypothesis that each output row belongs to; None: N is R, all hypotheses
+    inputs: (N,) or None; the input row that each output row is computed from; None: all rows, in order
     """
 
     sources: Tensor | None = None
@@ -24,28 +25,37 @@ class LayerRows(NamedTuple):
     inputs: Tensor | None = None
 
     def select(self, x: Tensor) -> Tensor:
-        """(M, …) to (N, …): the rows of the input that the output is of."""
+        """Return (N, …), the input rows of x (M, …) that the output is computed from."""
         return x if self.inputs is None else x.index_select(0, self.inputs)
 
 
 class StepRows(NamedTuple):
-    """tokens: (M,), the actions that the first layer's input is of. layers: the rows of each layer."""
+    """The rows of one step in all layers.
+
+    tokens: (M,); the actions at the rows of the first layer's input
+    layers: the rows of each layer
+    """
 
     tokens: Tensor
     layers: list[LayerRows]
 
 
 def all_rows(tokens: Tensor, layers: int) -> StepRows:
-    """Each layer computes all rows: fixed shapes, so that an accelerator need not be waited for."""
+    """Let each layer compute all rows. Shapes are then fixed, so that the host need not wait for an accelerator."""
     return StepRows(tokens, [LayerRows()] * layers)
 
 
 def needed_rows(tokens: Tensor, layers: int, legal: Tensor, closing: Tensor, alive: Tensor | None) -> StepRows:
-    """The rows that must be computed. What the first layer projects depends on the action and the step alone, so each
-    action is embedded once. The dead are left out, and those whose only action ends the derivation: no later action
-    attends to it; the last layer computes those alone that have more than one action whose probability counts.
+    """Return the rows that must be computed. Up to `FEW_ROWS` rows, all are.
 
-    tokens: (R,), the actions just taken. legal: (R, U). closing: (R,), see the machine. alive: (R,) bool or None.
+    The first layer's projections depend on the action and the step alone, so each action is embedded once. Dead rows
+    are left out. Rows whose only action ends the derivation are left out too, because no later action attends to them.
+    The last layer computes only the rows with more than one action whose probability counts.
+
+    tokens: (R,); the actions just taken
+    legal: (R, U); the legality of the actions, 0 for actions that do not count; see `Machine.legality`
+    closing: (R,) bool; see `Machine.closing`
+    alive: (R,) bool or None; the rows whose scores matter; None: all
     """
     if len(tokens) <= FEW_ROWS:
         return StepRows(tokens, [LayerRows(torch.arange(len(tokens)))] * layers)
@@ -55,7 +65,7 @@ def needed_rows(tokens: Tensor, layers: int, legal: Tensor, closing: Tensor, ali
         needed, several = needed & alive, several & alive
     needed, several = needed.nonzero()[:, 0], several.nonzero()[:, 0]
     distinct, distinct_of_row = tokens.unique(return_inverse=True)
-    row_of = torch.zeros_like(distinct_of_row)  # where each needed row is among them
+    row_of = torch.zeros_like(distinct_of_row)  # index of each needed row in `needed`
     row_of[needed] = torch.arange(len(needed))
     needed, several = padded(needed), padded(several)
     last = LayerRows(row_of, several, row_of[several])

@@ -1,4 +1,4 @@
-"""What the hypotheses of search attend to: the actions that they descend from, and the words."""
+"""The attention of search: each hypothesis attends to the actions that it descends from, and to the words."""
 
 from __future__ import annotations
 
@@ -20,33 +20,43 @@ from transition_parser.states.states import States
 
 
 class SearchAttention(ABC):
-    """Keys and values of one batch, of all layers.
+    """The keys and values of one batch, in all layers.
 
-    Each of B sentences has W hypotheses, which are R = B · W rows, in the order of the sentences. One at first.
+    Each of B sentences has W hypotheses. The hypotheses are R = B · W rows, in the order of the sentences. W is 1 at
+    first.
     """
 
     @abstractmethod
     def open(
         self, tokens: Tensor, states: States, legal: Tensor, closing: Tensor, alive: Tensor | None = None
     ) -> StepRows:
-        """A step begins. Returns which rows its layers are to compute.
+        """Begin a step, and return the rows that its layers compute.
 
-        tokens: (R,), the actions just taken. states: (R, …). legal: (R, U), closing: (R,), see the machine.
-        alive: (R,) bool, the rows whose scores matter; None: all.
+        tokens: (R,); the actions just taken
+        states: (R, …); the configurations after these actions
+        legal: (R, U); the legality of the actions, see `Machine.legality`
+        closing: (R,) bool; see `Machine.closing`
+        alive: (R,) bool or None; the rows whose scores matter; None: all
         """
 
     @abstractmethod
     def self_attention(self, layer: int, query: Tensor, key_value: Tensor, rows: LayerRows) -> Tensor:
-        """(N, dim), the output of cached self-attention, from the queries (N, dim) and the keys and values of the
-        newest actions (M, 2 dim), which are stored."""
+        """Return the heads' outputs (N, dim) of cached self-attention, and store the newest actions' keys and values.
+
+        query: (N, dim); queries
+        key_value: (M, 2 dim); keys and values of the newest actions
+        """
 
     @abstractmethod
     def cross_attention(self, layer: int, query: Tensor, rows: LayerRows) -> Tensor:
-        """(N, dim), the output of cross-attention, from the queries (N, dim)."""
+        """Return the heads' outputs (N, dim) of cross-attention.
+
+        query: (N, dim); queries
+        """
 
     @abstractmethod
     def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
-        """See `SearchState.move_rows`."""
+        """Move the hypotheses' rows, see `SearchState.move_rows`."""
 
 
 def search_attention(
@@ -55,16 +65,19 @@ def search_attention(
     state_heads: StateHeads,
     positions: StatePositions | None,
 ) -> SearchAttention:
-    """Before the first action. attentions: the cross-attention of each layer."""
+    """Return the attention of a search before the first action.
+
+    attentions: the cross-attention of each layer
+    """
     like, heads = encoder_out.words, attentions[0].heads
     kind = KernelAttention if search_kernels.supports(like, like.size(2) // heads) else MaskedAttention
     return kind(attentions, encoder_out, state_heads, positions)
 
 
 class KernelAttention(SearchAttention):
-    """On CPUs: each hypothesis reads what it descends from where it is stored (`search_kernels.c`).
+    """Search attention on CPUs: each hypothesis reads its ancestors' keys and values in place (`search_kernels.c`).
 
-    Keys and values of a step stay as the step computed them; `_origin` says which row of the step before each row
+    Keys and values of a step stay as the step computed them. `_origin` says which row of the step before each row
     continues.
     """
 
@@ -84,12 +97,12 @@ class KernelAttention(SearchAttention):
         self.roles[state_heads.stack : state_heads.count] = 1
         self.state_heads = state_heads
         self.positions = [None if positions is None else positions.keys(attention) for attention in attentions]
-        self.lengths = (encoder_out.lengths + 1).int()  # and the root
+        self.lengths = (encoder_out.lengths + 1).int()  # the root included
         self._sentence_of_row = torch.arange(len(self.lengths), dtype=torch.int32)
         self._cache = [Pointers() for _ in attentions]
         self._cache_row = [Pointers() for _ in attentions]
         self._origin = Pointers()
-        self._moved: Tensor | None = None  # which row of the step before each row continues; None: its own
+        self._moved: Tensor | None = None  # row of the step before that each row continues; None: its own
         self._ranks: tuple[Tensor, ...] = ()
 
     def open(
@@ -129,7 +142,10 @@ class KernelAttention(SearchAttention):
 
 
 class MaskedAttention(SearchAttention):
-    """Anywhere: products of matrices over all that the hypotheses of a sentence descend from, and masks."""
+    """Search attention on any device: matrix products and masks over the ancestors of all hypotheses of a sentence.
+
+    The ancestors of a hypothesis are the actions that it descends from.
+    """
 
     def __init__(
         self,
@@ -140,7 +156,7 @@ class MaskedAttention(SearchAttention):
     ) -> None:
         self.attentions, self.state_heads, self.positions = attentions, state_heads, positions
         projected = (attention.keys_values(encoder_out.words) for attention in attentions)
-        # read in every step: in one piece, or each step would copy them
+        # contiguous, because each step reads them and would otherwise copy them
         self.memory = [(keys.contiguous(), values.contiguous()) for keys, values in projected]
         self.words = encoder_out.mask
         keys = self.memory[0][0]
@@ -182,11 +198,11 @@ class MaskedAttention(SearchAttention):
             self.words = self.words.index_select(0, sentences)
 
     def _beams(self, layer: int, x: Tensor) -> Tensor:
-        """(R, dim) to (B, H, W, d): the hypotheses of a sentence look like as many steps."""
+        """Return (B, H, W, d) of x (R, dim), so that the hypotheses of a sentence look like W steps."""
         return self.attentions[layer].split(x.unflatten(0, (-1, self.cache.width)))
 
     def _as_steps(self, x: Tensor) -> Tensor:
-        """(R, H, 1, S) to (B, H, W, S)."""
+        """Return (B, H, W, S) of x (R, H, 1, S)."""
         return x.unflatten(0, (-1, self.cache.width)).squeeze(3).transpose(1, 2)
 
 

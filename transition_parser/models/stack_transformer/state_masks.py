@@ -1,4 +1,4 @@
-"""The parser state as masks and positions of decoder cross-attention heads.
+"""Masks and positions by which decoder cross-attention heads see the parser state.
 
 Source: Fernandez Astudillo et al. 2020, sec. 3.1.
 """
@@ -16,12 +16,12 @@ from transition_parser.states.states import States
 
 @dataclass(frozen=True)
 class StateHeads:
-    """Which cross-attention heads see what.
+    """The cross-attention heads that see only the stack or only the buffer. The other heads see all words.
 
-    stack, buffer: how many heads see the stack, how many the buffer; the others see all words.
-    window: `all` for the whole of it, `top2` for the two words on top (in front).
-    positions: add state position embeddings to what those heads see (variant d of the paper).
-    top_ranks: how many ranks the two on top of the stack take, see `BatchedMachine`.
+    stack, buffer: the number of heads that see the stack, and of heads that see the buffer
+    window: `all` for the whole stack or buffer, `top2` for the two words on top of the stack (front of the buffer)
+    positions: add state position embeddings to the keys of these heads (variant d of the paper)
+    top_ranks: the number of ranks that the two words on top of the stack take, see `BatchedMachine`
     """
 
     stack: int = 1
@@ -32,17 +32,20 @@ class StateHeads:
 
     @property
     def count(self) -> int:
-        """How many heads see the state."""
+        """The number of heads that see the state."""
         return self.stack + self.buffer
 
     def within_window(self, stack: Tensor, buffer: Tensor) -> tuple[Tensor, Tensor]:
-        """The ranks, (..., P) each, that the window shows; 0 for others."""
+        """Return the ranks, (..., P) each, with 0 for words outside the window."""
         if self.window == "all":
             return stack, buffer
         return stack * (stack <= self.top_ranks), buffer * (buffer <= 2)
 
     def ranks(self, stack: Tensor, buffer: Tensor) -> Tensor:
-        """(B, state heads, T, P): the ranks that each state head sees, 0 for nothing, from (B, T, P) each."""
+        """Return (B, state heads, T, P), the ranks that each state head sees, 0 for unseen words.
+
+        stack, buffer: (B, T, P); the ranks
+        """
         stack, buffer = self.within_window(stack, buffer)
         return torch.stack([stack] * self.stack + [buffer] * self.buffer, 1)
 
@@ -54,9 +57,11 @@ class StateHeads:
         positions: StatePositions | None,
         dtype: torch.dtype,
     ) -> tuple[HeadMask, PositionScores | None]:
-        """The mask of all heads (see `mask`), and with `positions` what makes the state heads' part of it.
+        """Return the mask of all heads, see `mask`. With `positions`, also return the object that makes the state
+        heads' part.
 
-        states: (B, T, …). words: (B, P), True at words and root.
+        states: (B, T, …)
+        words: (B, P); True at words and root
         """
         if not self.count or states.stack is None or states.buffer is None:
             return HeadMask.of(words[:, None, None, :])._replace(alive=None), None
@@ -65,9 +70,13 @@ class StateHeads:
         return mask, PositionScores(positions, ranks, mask) if positions else None
 
     def mask(self, ranks: Tensor, words: Tensor, heads: int, dtype: torch.dtype = torch.float) -> HeadMask:
-        """The mask of all heads: `ranks` (B, state heads, T, P), `words` (B, P) True at words and root.
+        """Return the mask of all heads.
 
-        With `positions` its bias is that of the free heads alone: `PositionScores` makes the others'.
+        With `self.positions`, the bias is only the free heads' bias: `PositionScores` makes the bias of the state
+        heads.
+
+        ranks: (B, state heads, T, P)
+        words: (B, P); True at words and root
         """
         batch, state_heads, steps, width = ranks.shape
         shape = (batch, heads - state_heads, steps, width)
@@ -83,7 +92,7 @@ def _bias(unseen: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 class StatePositions(nn.Module):
-    """Scores q·(p W^K) of state position embeddings, gathered by rank: no (T, P, dim) tensor is made.
+    """The scores q·(p W^K) of state position embeddings, gathered by rank so that no (T, P, dim) tensor is made.
 
     Source: Fernandez Astudillo et al. 2020, sec. 3.1, the term p_ti of the score function.
     """
@@ -96,25 +105,27 @@ class StatePositions(nn.Module):
         self.register_buffer("role", torch.tensor(role), persistent=False)
 
     def index(self, ranks: Tensor) -> Tensor:
-        """Which embedding each rank has."""
+        """Return the index of the embedding of each rank. Ranks above `largest` share its embedding."""
         return ranks.clamp_max(self.largest).long()
 
     def keys(self, attention: Attention) -> Tensor:
-        """(2, largest + 1, dim): p W^K, of the stack and of the buffer."""
+        """Return (2, largest + 1, dim), the keys p W^K of the stack and of the buffer."""
         return self.table @ attention.key_value.weight[: self.table.size(2)].t()
 
     def forward(self, query: Tensor, index: Tensor, attention: Attention, nowhere: Tensor | None = None) -> Tensor:
-        """(B, state heads, T, P) scores to be added before the softmax.
+        """Return (B, state heads, T, P), the scores to add before the softmax.
 
-        query: (B, heads, T, d), the state heads first. index: (B, state heads, T, P), from `index`. attention: which
-        has W^K. nowhere: (B, state heads, T, 1), the score of rank 0; by default it has an embedding too.
+        query: (B, heads, T, d); the queries, the state heads first
+        index: (B, state heads, T, P); see `index`
+        attention: the attention whose W^K projects the embeddings
+        nowhere: (B, state heads, T, 1) or None; the score of rank 0; None: rank 0 has an embedding too
         """
         state_heads, width = len(self.role), query.size(-1)
         keys = self.keys(attention).unflatten(-1, (-1, width))  # (2, largest + 1, heads, d)
         heads = torch.arange(state_heads, device=query.device)
         keys = keys[self.role, :, heads]  # (state heads, largest + 1, d)
         query = query[:, :state_heads]
-        if not torch.is_grad_enabled():  # not rounded, as in attention
+        if not torch.is_grad_enabled():  # sums are not rounded, as in attention
             query, keys = summed_exactly(query), summed_exactly(keys)
         scores = torch.einsum("bhtd,hpd->bhtp", query, keys) * width**-0.5
         if nowhere is not None:
@@ -123,18 +134,19 @@ class StatePositions(nn.Module):
 
 
 class PositionScores:
-    """State positions of one batch, which stand in the cross-attention mask of each layer.
+    """The scores of state positions in one batch, as a part of the cross-attention mask of each layer.
 
-    ranks: (B, state heads, T, P). mask: that of the free heads, from `StateHeads.mask`.
+    ranks: (B, state heads, T, P)
+    mask: the mask with the free heads' bias, from `StateHeads.mask`
     """
 
     def __init__(self, positions: StatePositions, ranks: Tensor, mask: HeadMask) -> None:
         assert mask.alive is not None
         self.positions, self.index = positions, positions.index(ranks)
         alive = mask.alive[:, : ranks.size(1)]
-        self.nowhere = _bias(alive > 0, alive.dtype)  # 0 where there is nothing to see: all −inf would give NaN
+        self.nowhere = _bias(alive > 0, alive.dtype)  # 0 where nothing is seen: all −inf would give NaN
 
     def __call__(self, query: Tensor, mask: HeadMask, attention: Attention) -> HeadMask:
-        """The mask of all heads in one layer."""
+        """Return the mask of all heads in one layer."""
         scores = self.positions(query, self.index, attention, self.nowhere)
         return mask._replace(bias=torch.cat([scores, mask.bias.to(scores.dtype)], 1))
