@@ -26,7 +26,7 @@ class SequencePreservedAttention(nn.Module):
     A pass begins with the target itself, u, and then reads the words v_1, v_2, … (eqs 15 to 19, with m_-1 = 0):
 
         a = sigmoid(W_a v + b_a + U_a m)            how much of the word enters: its attention (eqs 16 and 21)
-        r = sigmoid(W_r v + b_r + U_r m)            how much of the memory is forgotten (eq. 20)
+        r = sigmoid(W_r v + b_r + U_r m)            the reset gate: how much of the memory is kept (eq. 20)
         n = tanh(W_n v + b_n + r ⊗ (U_n m))         eqs 18 and 22
         m = (1 − a) ⊗ m + a ⊗ n                     eq. 17
 

@@ -1,5 +1,7 @@
-"""The Unified Structure Encoder: each structure of a configuration (stack, buffer, actions so far, arcs, relations) has
-attention heads that are told by indicators which part of it a word is.
+"""The Unified Structure Encoder: each structure of a configuration has attention heads of its own.
+
+The structures are the stack, the buffer, the actions so far, the arcs and the relations. Indicators tell the heads of a
+structure which part of it a word is.
 
 Source: Ji et al. 2021
 """

@@ -1,4 +1,4 @@
-"""From the vector of a configuration to scores of kinds and labels.
+"""Classifiers, which turn the vector of a configuration into scores of kinds and labels.
 
 Source: Ji et al. 2021, sec. 5
 """
@@ -19,12 +19,15 @@ from transition_parser.states.table import ActionTable
 
 
 def kind_scores(options: UseOptions, count: int) -> HiddenLayer:
-    """Scores of so many kinds by a hidden layer over configurations (eq. 4)."""
+    """Return a hidden layer that scores `count` kinds from configurations (eq. 4)."""
     return HiddenLayer(options.use_width, options.mlp_width, count, options.dropout)
 
 
 class PlainClassifier(nn.Module):
-    """Of AMRs: labels of all kinds by a linear layer over the configuration; no arc of theirs is between two words."""
+    """The classifier for AMRs: a linear layer over the configuration scores the labels of all kinds.
+
+    It does not read words, because no arc of an AMR is between two words.
+    """
 
     needs: tuple[str, ...] = ()
 
@@ -34,22 +37,27 @@ class PlainClassifier(nn.Module):
         self.labels = linear(options.use_width, len(table.tokens))
 
     def ends(self, words: Tensor) -> None:
-        """Nothing: it does not read words."""
+        """Return None, because this classifier does not read words."""
 
     def forward(self, c: Tensor, states: States, ends: None = None) -> TwoStages:
-        """Of a batch of derivations: c (B, T, width)."""
+        """Return the scores of a batch of derivations.
+
+        c: (B, T, width); the configurations
+        """
         return TwoStages(self.kinds(c), self.labels(c))
 
     def step(self, c: Tensor, states: States, ends: None, sentence: Tensor, first: Tensor | None = None) -> Tensor:
-        """(R, V), labels, in search."""
+        """Return (R, V), the scores of labels in search."""
         return self.labels(c)
 
 
 class TreeClassifier(nn.Module):
-    """Of trees: relations by a biaffine form of the two words, and by the configuration (eq. 5), with the same weights
-    for LEFT-ARC and RIGHT-ARC. Where SHIFTs have words one of them is legal, so that they need no scores.
+    """The classifier for trees: the configuration and a biaffine form of two words score relations (eq. 5).
 
-    arc_of_kind: (K,), which of `ARC_KINDS` each kind is, −1 for others.
+    LEFT-ARC and RIGHT-ARC share the weights. SHIFTs with words need no scores for their words, because only one of them
+    is legal.
+
+    arc_of_kind: (K,); the index of each kind in `ARC_KINDS`, −1 for other kinds
     """
 
     needs = RANKS
@@ -69,11 +77,18 @@ class TreeClassifier(nn.Module):
         )
 
     def ends(self, words: Tensor) -> Ends:
-        """What arcs are scored by, made once a sentence of words (B, P, dim)."""
+        """Return the tensors that arcs are scored by, computed once a sentence.
+
+        words: (B, P, dim)
+        """
         return self.relations.ends(words)
 
     def forward(self, c: Tensor, states: States, ends: Ends) -> TwoStages:
-        """Of a batch of derivations: c (B, T, width), states (B, T, …)."""
+        """Return the scores of a batch of derivations.
+
+        c: (B, T, width); the configurations
+        states: (B, T, …)
+        """
         batch, steps, _ = c.shape
         pairs = self.relations.of_all_pairs(ends)
         positions = pairs.size(1)
@@ -84,8 +99,12 @@ class TreeClassifier(nn.Module):
         return TwoStages(self.kinds(c), self.arcs.of_tokens(scores + self.of_configuration(c)[..., None, :]))
 
     def step(self, c: Tensor, states: States, ends: Ends, sentence: Tensor, first: Tensor | None = None) -> Tensor:
-        """(R, V), labels, in search: of c (R, width). sentence: (R,), which sentence of `ends` each row is of. first:
-        (R,), the kind whose labels are asked for; None: all."""
+        """Return (R, V), the scores of labels in search.
+
+        c: (R, width); the configurations
+        sentence: (R,); the sentence of `ends` that each row belongs to
+        first: (R,) or None; the kind whose labels are wanted; None: all kinds
+        """
         heads, dependents = self.arcs.positions(states)
         if first is None:
             scores = self._of_pairs(ends, sentence[:, None], heads, dependents) + self.of_configuration(c)[:, None]
@@ -101,7 +120,11 @@ class TreeClassifier(nn.Module):
         return self.arcs.of_tokens(scores[:, None].expand(-1, len(ARC_KINDS), -1))
 
     def _of_pairs(self, ends: Ends, sentence: Tensor, heads: Tensor, dependents: Tensor) -> Tensor:
-        """(N, M, relations) of pairs of positions (N, M) in the sentences (N, 1)."""
+        """Return (N, M, relations), the scores of pairs of words.
+
+        sentence: (N, 1); the sentence of each pair
+        heads, dependents: (N, M); positions
+        """
         first = sentence * ends.heads.size(1)
         chosen = (
             words.flatten(0, 1).index_select(0, (first + some).flatten())

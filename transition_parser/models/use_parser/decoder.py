@@ -1,4 +1,4 @@
-"""The decoder: layers of structure encoders over words, actions and indicators, then kinds and labels.
+"""The decoder: layers of structure encoders over words, actions and indicators, then scores of kinds and labels.
 
 Source: Ji et al. 2021, secs. 4 and 5
 """
@@ -29,10 +29,14 @@ Contents = Mapping[str, Content]
 
 
 class UseSearch(SearchState):
-    """places: for each layer those of all steps, as far as steps differ (`UseLayer.places`). words: for each layer what
-    heads attend to of the words of the sentences there are; padding: (B, P), True where there is none. vocabulary: the
-    same of all actions, of one batch. ends: see `TreeClassifier`, of all sentences. history: (R, steps), the actions so
-    far, `</s>` first.
+    """The state of a search with a Unified Structure Encoder.
+
+    places: for each layer, the parts of queries in all steps that have a marker of their own (`UseLayer.places`)
+    words: for each layer, the content of the words of the present sentences, which heads attend to
+    padding: (B, P) bool; True where there is no word or root
+    vocabulary: for each layer, the content of all actions, as one sentence
+    ends: see `TreeClassifier.ends`; of all sentences of the batch
+    history: (R, steps); the actions so far, `</s>` first
     """
 
     def __init__(
@@ -57,12 +61,13 @@ class UseSearch(SearchState):
 
 
 class UseDecoder(StateDecoder):
-    """The structures of `Structures`, each with heads of its own in every layer. Relations are scored by the words that
-    an arc would connect whatever structures are seen.
+    """A decoder where each structure of `Structures` has heads of its own in every layer.
 
-    left_out: names of structures (`STRUCTURES`) whose heads read zeros, to see what a trained model needs them for.
+    Relations are scored by the two words that an arc would connect, whatever structures are seen.
 
-    words: width of words. padding: the id of `<pad>` among the actions.
+    left_out: names of structures (`STRUCTURES`) whose heads read zeros, to see what a trained model needs them for
+    words: width of words
+    padding: the id of `<pad>` among the actions
     """
 
     def __init__(self, table: ActionTable, padding: int, words: int, options: UseOptions) -> None:
@@ -87,22 +92,25 @@ class UseDecoder(StateDecoder):
 
     @property
     def state_parts(self) -> Sequence[str]:
-        """The structures that have heads. What is told of them to the classifier of relations can't be hidden."""
+        """The structures that have heads. None of them can be hidden from the classifier of relations."""
         return [name for name in STRUCTURES if self.structures.heads[name]]
 
     def hide(self, parts: Collection[str]) -> None:
-        """From now on the heads of these structures read zeros."""
+        """Let the heads of these structures read zeros from now on."""
         self.left_out = self.known_parts(parts)
 
     def sight(self, states: States) -> dict[str, Tensor]:
-        """The indicators that the heads of each structure read, but for those of actions."""
+        """Return the indicators that the heads of each structure of words read; actions are left out."""
         return {name: indicators(name, states) for name in self.structures.of_words}
 
     def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
         return self.kinds.log_probabilities(self.stages(actions, encoder_out, states), self.legality(states))
 
     def stages(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> TwoStages:
-        """What `scores` are made of: the scores of kinds and of labels, before legality; arguments as of `scores`."""
+        """Return the scores of kinds and of labels before legality, which `scores` are made of.
+
+        The arguments are as in `scores`.
+        """
         steps = actions.size(1)
         time = torch.arange(steps, device=actions.device)
         items, sights = {WORDS: encoder_out.words}, self._sights(states, ~encoder_out.mask, steps)
@@ -131,7 +139,10 @@ class UseDecoder(StateDecoder):
         return UseSearch(self.machine(encoder_out, in_search=True), encoder_out, places, words, actions, ends)
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
-        """See `StateDecoder`. A greedy search takes the best kind and then its best label."""
+        """Return the scores of the next action, see `StateDecoder.step`.
+
+        A greedy search takes the best kind and then its best label.
+        """
         assert isinstance(search, UseSearch)
         search.history = torch.cat([search.history, tokens[:, None]], 1)
         states = search.machine.observe()
@@ -148,7 +159,7 @@ class UseDecoder(StateDecoder):
         return ActionScores(scores, None, legal)
 
     def _next(self, search: UseSearch, states: States) -> Tensor:
-        """(R, width), the configurations of search."""
+        """Return (R, width), the vectors of the configurations of search."""
         shape = len(search.padding), search.width
         ranked = States(**{name: value.unflatten(0, shape) for name, value in states.tensors().items()})
         steps = search.steps + 1
@@ -172,14 +183,22 @@ class UseDecoder(StateDecoder):
         contents: Iterable[Contents],
         sights: Mapping[str, Sight],
     ) -> Tensor:
-        """(B, T, width). places, contents: of each layer in turn."""
+        """Return (B, T, width), the vectors of configurations.
+
+        places, contents: one item for each layer, in turn
+        shape: (B, T)
+        """
         c, seen = None, self._seen(self.norm.weight.device)
         for layer, place, content in zip(self.layers, places, contents, strict=True):
             c = layer(c, place, shape, content, sights, seen)
         return self.norm(c)
 
     def _sights(self, states: States, padding: Tensor, steps: int) -> dict[str, Sight]:
-        """Of words. states: (B, T, …), of the first `steps` steps. padding: (B, P)."""
+        """Return the `Sight` of words, under `WORDS`; nothing where no structure of words has heads.
+
+        states: (B, T, …); the states of the first `steps` steps
+        padding: (B, P); True where there is no word or root
+        """
         if not self.structures.of_words:
             return {}
         rows = self.structures.word_rows(padding.size(1), steps)

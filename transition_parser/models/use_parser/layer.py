@@ -1,5 +1,6 @@
-"""A layer of the Unified Structure Encoder: a query of each structure, what its heads read, and a hidden layer that
-brings them together.
+"""A layer of the Unified Structure Encoder.
+
+Each structure has a query, the heads of structures read items, and a hidden layer brings the results together.
 
 Source: Ji et al. 2021, secs. 4.1 and 4.2
 """
@@ -26,12 +27,15 @@ from transition_parser.modules.indicated_attention import Content, attend
 from transition_parser.modules.layers import FeedForward
 from transition_parser.modules.linear import keep_weight, linear
 
-WORDS = "words"  # beside `ACTIONS`: what heads have as their items
+WORDS = "words"  # a kind of items that heads read, beside `ACTIONS`
 
 
 class Sight(NamedTuple):
-    """What is the same in all layers, for the heads that have one kind of items. index, unseen: as of `attend`, of the
-    indicators in `rows`, others than which there are none."""
+    """The indicators that heads with one kind of items see, the same in all layers.
+
+    index, unseen: as in `attend`; `index` counts from the start of `rows`
+    rows: the rows of the tables of indicators; no other indicators occur
+    """
 
     index: Tensor
     unseen: Tensor | None
@@ -39,14 +43,16 @@ class Sight(NamedTuple):
 
 
 class UseLayer(nn.Module):
-    """From c of the layer below, which the first one lacks, to c.
+    """A layer from the vectors c of the layer below, which the first layer lacks, to new vectors c.
 
-    The query is W_Q (m_t + m_structure + c), + for being put side by side; W_Q is stored in three parts. The paper says
-    that there are residual connections and layer norms "on MLP and USE modules", and no more. Here, as in the other
-    Transformers, what the heads read is added to c (it is as wide), the hidden layer reads the norm of that sum and is
-    added to it, and the queries read the norm of c. Structures without heads, and those left out, read zeros.
+    The query is W_Q (m_t + m_structure + c), where + stands for concatenation. W_Q is stored in three parts. The paper
+    says only that there are residual connections and layer norms "on MLP and USE modules". Here, as in the Transformers
+    of `modules.layers`, the heads' results are added to c, which is as wide. The hidden layer reads the norm of that
+    sum, and its result is added to the sum. The queries read the norm of c. Structures without heads, and structures
+    that are left out, read zeros.
 
-    words, actions: widths of items.
+    words, actions: widths of items
+    first: True for the layer with no layer below
     """
 
     def __init__(self, options: UseOptions, structures: Structures, words: int, actions: int, first: bool) -> None:
@@ -85,11 +91,15 @@ class UseLayer(nn.Module):
         sights: Mapping[str, Sight],
         seen: Tensor | None = None,
     ) -> Tensor:
-        """(B, T, width) from c (B, T, width).
+        """Return (B, T, width), the new vectors c.
 
-        place: (T, …), or (1, …) for all steps, see `places`. shape: (B, T). contents: of words, those of B
-        sentences; of actions, those of B derivations with T queries each, or of B · T with one. seen: (heads,), 1, and
-        0 for the heads of structures that are left out.
+        c: (B, T, width) or None; the vectors of the layer below
+        place: (T, …), or (1, …) for all steps; see `places`
+        shape: (B, T)
+        contents: of words, the content of B sentences; of actions, the content of B derivations with T queries each, or
+            of B · T derivations with one query each
+        sights: the indicators of each kind of items
+        seen: (heads,) or None; 0 for the heads of structures that are left out, else 1
         """
         query = self._query(c, place).expand(-1, *shape, -1)
         read, done = [], 0
@@ -109,14 +119,17 @@ class UseLayer(nn.Module):
         return c + self.dropout(self.feed_forward(self.norm(c)))
 
     def places(self, time: Tensor) -> Tensor:
-        """(T, heads · d): what is in the queries of steps (T,) whatever the configuration, of time and structure."""
+        """Return (T, heads · d), the part of the queries that depends on step and structure alone.
+
+        time: (T,); the steps
+        """
         marker = self.marker.index_select(0, self.structure)
         of_head = self.query_of_marker.weight.unflatten(0, (len(self.structure), -1))
         of_time = self.query_of_time(self.time(time.clamp_max(self.time.num_embeddings - 1)))
         return of_time + (of_head @ marker[..., None]).flatten()
 
     def _query(self, c: Tensor | None, place: Tensor) -> Tensor:
-        """(heads, B or 1, T, d)."""
+        """Return (heads, B or 1, T, d), the queries."""
         query = place[None]
         if c is not None and self.query_of_configuration is not None and self.query_norm is not None:
             query = query + self.query_of_configuration(self.query_norm(c))

@@ -1,4 +1,4 @@
-"""How a parser with a Unified Structure Encoder is built from its options."""
+"""The construction of a parser with a Unified Structure Encoder from its options."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from transition_parser.modules.tagging import tag_heads
 
 
 def build(options: UseOptions, resources: Resources) -> ParserModel:
-    """The model over the dictionaries of `resources`.
+    """Return the model over the dictionaries of `resources`.
 
-    All inputs of words are as wide as the Transformer that reads them, and added up; in the paper they are 100 wide
-    each and stand side by side, some of them beside what the Transformer returns.
+    All inputs of words are as wide as the Transformer that reads them, and are added up. In the paper each input is 100
+    wide, inputs stand side by side, and some of them stand beside the Transformer's output.
     """
     dim = options.encoder_embed_dim
     encoder = WordEncoder(
@@ -28,6 +28,6 @@ def build(options: UseOptions, resources: Resources) -> ParserModel:
         dropout=options.encoder_dropout,
         word_dropout=options.word_dropout,
     )
-    encoder.dropout = Dropout(options.dropout)  # of what the Transformer reads
+    encoder.dropout = Dropout(options.dropout)  # dropout of the Transformer's input
     decoder = UseDecoder(resources.table, resources.target_dictionary.pad(), dim, options)
     return ParserModel(encoder, decoder, tag_heads(options, dim, resources.columns))

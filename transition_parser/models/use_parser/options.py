@@ -10,15 +10,18 @@ from dataclasses import dataclass
 from transition_parser.modules.options import option
 from transition_parser.modules.words import WordOptions
 
-_MOST_LAYERS, _WIDEST = 100, 1 << 16  # more than any network has: a typing error, not a wish
+_MOST_LAYERS, _WIDEST = 100, 1 << 16  # a larger number is a typing error: no network has as many
 _FARTHEST = 1 << 14
-_WIDEST_PAIR = 1 << 10  # its square is what a relation takes
+_WIDEST_PAIR = 1 << 10  # a relation has about as many weights as its square
 
 
 @dataclass(frozen=True)
 class UseOptions(WordOptions):
-    """Sizes as in the paper, which does not give the bound of indicators, the width of markers, of actions, and of the
-    words that a relation is scored by."""
+    """The options of the Unified Structure Encoder, with sizes as in the paper.
+
+    The paper does not give the bound of indicators, the width of markers, the width of actions, and the width of the
+    words that a relation is scored by.
+    """
 
     encoder_layers: int = option(6, "layers of the Transformer over words", least=0, most=_MOST_LAYERS)
     encoder_embed_dim: int = option(200, "its width", least=2, most=_WIDEST)
@@ -56,7 +59,7 @@ class UseOptions(WordOptions):
 
     @property
     def heads(self) -> int:
-        """How many heads a layer has for all structures of a tree."""
+        """The number of heads that a layer has for all structures of a tree."""
         return self.stack_heads + self.buffer_heads + self.action_heads + self.arc_heads + self.relation_heads
 
     def contradictions(self) -> str | None:

@@ -1,4 +1,4 @@
-"""Attention heads that are told by indicators which part of a structure an item is.
+"""Attention heads with indicators that tell which part of a structure an item is.
 
 Source: Ji et al. 2021, eqs 1 and 2
 """
@@ -13,14 +13,15 @@ from transition_parser.modules.linear import keep_weight
 
 
 class StructureHeads(nn.Module):
-    """Heads of structures that have the same items: keys W_K (X + S_K), values W_V (X + S_V).
+    """The heads of structures that have the same items, with keys W_K (X + S_K) and values W_V (X + S_V).
 
-    The heads of one structure share its indicators; each has a W_K and a W_V of its own.
+    The heads of one structure share its indicators. Each head has its own W_K and W_V.
 
-    items: D, width of items. structure: (H,), the number of the structure of each head. values: how many indicators
-    each structure has. width: d.
-
-    key_indicators, value_indicators: (structures, values, D), S_K and S_V.
+    items: D, width of items
+    structure: (H,); the number of each head's structure
+    values: number of indicators of each structure
+    width: d, width of a head
+    key_indicators, value_indicators: (structures, values, D); S_K and S_V
     """
 
     structure: Tensor
@@ -31,13 +32,16 @@ class StructureHeads(nn.Module):
         self.key_value = keep_weight(nn.Linear(items, 2 * len(structure) * width, bias=False))
         for weight in self.key_value.weight.data.split(width):
             nn.init.xavier_uniform_(weight)
-        # as large as items, which are normed: the structure is to count as much as they do
+        # as large as items, which are normed, so that structures count as much as items do
         shape = (int(structure.max()) + 1, values, items)
         self.key_indicators = nn.Parameter(torch.randn(shape))
         self.value_indicators = nn.Parameter(torch.randn(shape))
 
     def content(self, items: Tensor) -> Content:
-        """What the heads attend to of items (B, P, D)."""
+        """Return the content that the heads attend to.
+
+        items: (B, P, D)
+        """
         heads = 2 * len(self.structure)
         keys, values = self.key_value(items).unflatten(-1, (heads, -1)).permute(2, 0, 1, 3).chunk(2)
         of_key, of_value = self.key_value.weight.unflatten(0, (heads, -1)).transpose(1, 2).chunk(2)
