@@ -1,4 +1,4 @@
-"""From the vectors of the words that an action is about to scores of kinds and relations.
+"""Classifiers, which turn the vectors of the words that an action is about into scores of kinds and relations.
 
 Source: Mohammadshahi and Henderson 2020, eq. 5
 """
@@ -19,14 +19,17 @@ _DEEPEST_FIRST = (S1, S0, B0)
 
 
 class Classifiers(nn.Module):
-    """Exist over the top two of the stack and the front of the buffer; Relation over the two words of an arc, in the
-    order in which they stand on stack and buffer, with scores of their own for either direction.
+    """The classifier of kinds (Exist) and the classifier of relations (Relation).
 
-    The paper has arc-standard, where both arcs are between the top two of the stack; here they are between the words
-    that the system says. Where SHIFTs have words one of them is legal, so that they need no scores.
+    Exist reads the top two words of the stack and the front of the buffer. Relation reads the two words of an arc, in
+    the order in which they stand on stack and buffer, and has scores of its own for either direction.
 
-    dim: width of words. history: that of what is known of the actions so far, 0 for nothing. together: actions are
-    chosen by one vector, that of CLS.
+    The paper has arc-standard, where both arcs are between the top two words of the stack. Here arcs are between the
+    words that the system says. SHIFTs with words need no scores for their words, because only one of them is legal.
+
+    dim: width of words
+    history: width of the vector of the actions so far, 0 for none
+    together: True if both classifiers read one vector, the vector of CLS
     """
 
     def __init__(
@@ -44,7 +47,11 @@ class Classifiers(nn.Module):
         self.pairs = [tuple(sorted(pair, key=_DEEPEST_FIRST.index)) for pair in ends]
 
     def forward(self, vectors: Tensor, history: Tensor | None) -> TwoStages:
-        """vectors: (N, 3, dim), of the words at S0, S1, B0, or (N, 1, dim), of CLS. history: (N, width)."""
+        """Return the scores of kinds and relations.
+
+        vectors: (N, 3, dim) of the words at S0, S1 and B0, or (N, 1, dim) of CLS
+        history: (N, width) or None; the vectors of the actions so far
+        """
         known = [] if history is None else [history.to(vectors.dtype)]
         if self.together:
             x = torch.cat([vectors[:, 0], *known], 1)

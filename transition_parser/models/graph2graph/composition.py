@@ -19,8 +19,13 @@ from transition_parser.states.table import ActionTable
 
 
 class Composed(NamedTuple):
-    """Of R rows. words: (R, P, dim), C. head: (R, P), the offset to the head, as in `States`. dependent: (R, P), the
-    most recent dependent of each word, −1 for none. label: (R, P), its relation and direction, 0 for none."""
+    """The words of R rows, composed with their dependents.
+
+    words: (R, P, dim); C
+    head: (R, P); the offset to the head, as in `States`
+    dependent: (R, P); the most recent dependent of each word, −1 for none
+    label: (R, P); the relation and direction of that dependent, 0 for none
+    """
 
     words: Tensor
     head: Tensor
@@ -28,18 +33,19 @@ class Composed(NamedTuple):
     label: Tensor
 
     def of(self, rows: Tensor) -> Composed:
-        """The same for some rows."""
+        """Return the same for some rows."""
         return Composed(*(field.index_select(0, rows) for field in self))
 
 
 class Composition(nn.Module):
-    """C' = Comp(C, C of the most recent dependent, its label) + C for each word on the stack or in the buffer (eq. 11),
-    after each action; those that have left them stay as they are.
+    """The composition C' = Comp(C, C of the most recent dependent, its label) + C of words (eq. 11), after each action.
 
-    Comp has one hidden layer with tanh. It starts at zero, so that a pretrained Transformer reads at first what it was
-    trained for.
+    Words on the stack or in the buffer are composed. Words that have left both stay as they are. Comp has one hidden
+    layer with tanh. It starts at zero, so that a pretrained Transformer reads at first what it was trained for.
 
-    dim: width of words. width: of the hidden layer. relations: how many, with 0 for none.
+    dim: width of words
+    width: width of the hidden layer
+    relations: number of relations, 0 (none) included
     """
 
     reads_words = True  # see `packing.quantised`
@@ -55,12 +61,19 @@ class Composition(nn.Module):
         nn.init.zeros_(self.output.weight)
 
     def start(self, words: Tensor) -> Composed:
-        """Before the first action: words (R, P, dim) as they are."""
+        """Return the words before the first action, as they are.
+
+        words: (R, P, dim)
+        """
         none = torch.zeros(words.shape[:2], dtype=torch.long, device=words.device)
         return Composed(words, none, none - 1, none)
 
     def forward(self, before: Composed, states: States) -> Composed:
-        """After one more action. states: (R, …), those after it."""
+        """Return the words after one more action.
+
+        before: the words before the action
+        states: (R, …); the states after the action
+        """
         assert states.head is not None and states.relation is not None
         assert states.stack is not None and states.buffer is not None
         head = states.head.long()
@@ -83,7 +96,11 @@ class Composition(nn.Module):
         return Composed(words + added, head, dependent, labels)
 
     def all_steps(self, words: Tensor, states: States) -> Tensor:
-        """(B, T, P, dim), C before each action. words: (B, P, dim). states: (B, T, …)."""
+        """Return (B, T, P, dim), C before each action.
+
+        words: (B, P, dim)
+        states: (B, T, …)
+        """
         now, found = self.start(words), [words]
         for step in range(1, states.columns.size(1)):
             now = self(now, states.at(slice(None), step))
@@ -94,7 +111,7 @@ class Composition(nn.Module):
 class History(nn.Module):
     """An LSTM over the actions so far, each the sum of the embeddings of its kind and its relation (eq. 8).
 
-    kind, relation: (V,), of each token.
+    kind, relation: (V,); the kind and the relation of each token
     """
 
     kind: Tensor
@@ -110,5 +127,9 @@ class History(nn.Module):
         self.lstm = nn.LSTM(self.width, self.width, options.history_layers, batch_first=True)
 
     def forward(self, tokens: Tensor, memory: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple]:
-        """(B, T, width) of tokens (B, T), the actions taken before each step, and what it remembers then."""
+        """Return the LSTM's output (B, T, width), and its memory after the last step.
+
+        tokens: (B, T); the action taken before each step
+        memory: the LSTM's memory before the first step; None: zeros
+        """
         return self.lstm(self.of_kind(self.kind[tokens]) + self.of_relation(self.relation[tokens]), memory)

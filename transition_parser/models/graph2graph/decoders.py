@@ -1,4 +1,4 @@
-"""Decoders: of the Sentence Transformer that reads once, and of those that read again after each action.
+"""Decoders: one for the Sentence Transformer, which reads once, and others that read again after each action.
 
 Source: Mohammadshahi and Henderson 2020, secs. 3 and 4, appendix G
 """
@@ -32,11 +32,11 @@ from transition_parser.states.states import RANKS, TREE, States
 from transition_parser.states.table import ActionTable
 
 STACK, BUFFER, DELETED = SEGMENTS = range(3)
-ACTIONS = "actions"  # the part of the state that the history tells
+ACTIONS = "actions"  # the name of the actions so far among the parts of the state
 
 
 class TwoStageDecoder(StateDecoder):
-    """Chooses the kind of an action and then its relation, each among what is legal."""
+    """A decoder that chooses the kind of an action and then its relation, each among the legal ones."""
 
     shifts_are_alike = True
 
@@ -45,7 +45,10 @@ class TwoStageDecoder(StateDecoder):
         self.kinds = Kinds(table)
 
     def action_scores(self, stages: TwoStages, search: SearchState, rows: Tensor | None) -> ActionScores:
-        """Of `rows` (N,) of search, None for all. A greedy search takes the best kind, and then its best label."""
+        """Return the scores of actions. A greedy search takes the best kind, and then its best label.
+
+        rows: (N,) or None; the rows of search that `stages` has scores for; None: all
+        """
         legal = search.machine.legality()
         some = legal if rows is None else legal.index_select(0, rows)
         scores = self.kinds.log_probabilities(stages, some)
@@ -56,7 +59,10 @@ class TwoStageDecoder(StateDecoder):
 
 
 class SentenceDecoder(TwoStageDecoder):
-    """Scores actions by the words that are read once. dim: their width."""
+    """A decoder that scores actions by words that are read once.
+
+    dim: width of words
+    """
 
     needs = RANKS
 
@@ -70,7 +76,7 @@ class SentenceDecoder(TwoStageDecoder):
         return self.classifiers(vectors * some[..., None].to(vectors.dtype), None)
 
     def sight(self, states: States) -> dict[str, Tensor]:
-        """The words at each of `places`, 1."""
+        """Return the words at each of `places`, (…, P) long: 1 for a word that is there, else 0."""
         assert states.stack is not None and states.buffer is not None
         there = (("stack 1", states.stack == 1), ("stack 2", states.stack == 2), ("buffer 1", states.buffer == 1))
         return {name: words.long() for name, words in there}
@@ -91,11 +97,12 @@ class SentenceDecoder(TwoStageDecoder):
 
 
 class Memory(NamedTuple):
-    """What search remembers of R hypotheses; None for what the model does not have.
+    """The tensors that search remembers of R hypotheses; None for tensors that the model does not have.
 
-    composed: words composed with their dependents. hidden, cell: (R, layers, width), of the history. encoded:
-    (R, P, dim), what the Transformer made of the words when it last read them. stale: (R,) bool, True where an arc has
-    been made since then.
+    composed: words composed with their dependents
+    hidden, cell: (R, layers, width); the history's LSTM states
+    encoded: (R, P, dim); the Transformer's output for the words when it last read them
+    stale: (R,) bool; True where the words are still unread, or an arc has been made since they were read
     """
 
     composed: Composed | None = None
@@ -105,12 +112,12 @@ class Memory(NamedTuple):
     stale: Tensor | None = None
 
     def of(self, rows: Tensor) -> Memory:
-        """The same for some rows."""
+        """Return the same for some rows."""
         return Memory(*(None if f is None else f.of(rows) if isinstance(f, Composed) else f[rows] for f in self))
 
 
 class FeedbackSearch(SearchState):
-    """`Memory` moves with the hypotheses."""
+    """The state of a search whose `Memory` moves with the hypotheses."""
 
     def __init__(self, machine: Machine, encoder_out: EncoderOut, memory: Memory) -> None:
         super().__init__(machine, encoder_out)
@@ -121,16 +128,18 @@ class FeedbackSearch(SearchState):
 
 
 class FeedbackDecoder(TwoStageDecoder):
-    """Reads the sentence again in each state, as the Transformer's input is made of the state.
+    """A decoder that reads the sentence again in each state, because the Transformer's input depends on the state.
 
-    transformer: what reads. padding: the id of padding among actions. graph: True where the arcs so far are relations
-    of attention, and their labels parts of dependents (eqs 3 and 4). together: as of `Classifiers`. without_history:
-    the actions so far are hidden.
+    transformer: the Transformer that reads
+    padding: the id of padding among actions
+    graph: True if the arcs so far are relations of attention, and their labels are added to dependents (eqs 3 and 4)
+    together: see `Classifiers`
+    without_history: True if the actions so far are hidden
     """
 
     reads_in_decoder = True
     without_history = False
-    skips_forced = True  # states with one legal action are not read; False: to find out what that saves
+    skips_forced = True  # do not read states with one legal action; False measures the saving
 
     def __init__(
         self,
@@ -161,7 +170,7 @@ class FeedbackDecoder(TwoStageDecoder):
         self.hidden, self.without_history = known - {ACTIONS}, ACTIONS in known
 
     def _history(self, tokens: Tensor, memory: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple]:
-        """See `History`; zeros where it is hidden."""
+        """Return the output and the memory of `History`; the output is zeros where the history is hidden."""
         assert self.history is not None
         found, memory = self.history(tokens, memory)
         return torch.zeros_like(found) if self.without_history else found, memory
@@ -169,13 +178,19 @@ class FeedbackDecoder(TwoStageDecoder):
     # --- what is read -----------------------------------------------------------------------
 
     def layout(self, slots: Slots, states: States) -> tuple[Tensor, Tensor, Tensor]:
-        """(N, L) each: which slots are there, their positions and their segments; here those of the sentence."""
+        """Return three tensors (N, L): the slots that are there, the positions of slots, and their segments.
+
+        Here all are as in the sentence, in one segment.
+        """
         return slots.there, slots.position, torch.zeros_like(slots.position)
 
     def vectors(self, slots: Slots, states: States, words: Tensor | None, wanted: Tensor) -> Tensor:
-        """(N, K, dim), what the Transformer makes of the slots `wanted` (N, K) in N states.
+        """Return (N, K, dim), the Transformer's output for the wanted slots in N states.
 
-        slots: of each state. words: (N, P, dim), where they are composed.
+        slots: the slots of each state
+        states: (N, …)
+        words: (N, P, dim) or None; composed words
+        wanted: (N, K); indices of slots
         """
         x = slots.slots
         wide = slots.words.size(1)
@@ -189,7 +204,10 @@ class FeedbackDecoder(TwoStageDecoder):
         return self.transformer(x, position, segment, Visible(there, wanted, relations))
 
     def _of_places(self, slots: Slots, states: States, words: Tensor | None) -> Tensor:
-        """(N, 3, dim), those of the words that an action is about, 0 where there is none; (N, 1, dim) of CLS."""
+        """Return (N, 3, dim), the vectors of the words that an action is about, or (N, 1, dim), the vector of CLS.
+
+        The vector is 0 where there is no word.
+        """
         if self.classifiers.together:
             wanted = torch.full_like(slots.position[:, :1], slots.words.size(1) + CLS)
             return self.vectors(slots, states, words, wanted)
@@ -200,7 +218,7 @@ class FeedbackDecoder(TwoStageDecoder):
     # --- training ---------------------------------------------------------------------------
 
     def drawn(self, actions: Tensor) -> Tensor | None:
-        """See `StateDecoder`: `--sampled-states` of each derivation."""
+        """Draw `--sampled-states` steps of each derivation, see `StateDecoder.drawn`."""
         if not self.sampled_states:
             return None
         real = actions != self.padding
@@ -209,7 +227,10 @@ class FeedbackDecoder(TwoStageDecoder):
         return drawn & real
 
     def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States, drawn: Tensor | None = None) -> Tensor:
-        """See `StateDecoder`; those that are not drawn (B, T) have any scores."""
+        """Return scores, see `StateDecoder.scores`. Steps that are not drawn have meaningless scores.
+
+        drawn: (B, T) bool or None; the steps that need scores; None: all
+        """
         slots = cast(Slots, encoder_out)
         chosen = torch.ones_like(actions, dtype=torch.bool) if drawn is None else drawn
         sentence, step = chosen.nonzero(as_tuple=True)
@@ -226,7 +247,13 @@ class FeedbackDecoder(TwoStageDecoder):
     def _training_vectors(
         self, slots: Slots, states: States, sentence: Tensor, step: Tensor, some: States, every: bool
     ) -> Tensor:
-        """Of the states `some`, which are at some steps of some sentences; every: they are all of `states`."""
+        """Return the vectors that the classifiers read in the states `some`.
+
+        states: (B, T, …)
+        sentence, step: (N,); the place of each of `some` in `states`
+        some: (N, …)
+        every: True if `some` are all of `states`
+        """
         return self._of_places(slots.of(sentence), some, None)
 
     # --- search -----------------------------------------------------------------------------
@@ -241,12 +268,15 @@ class FeedbackDecoder(TwoStageDecoder):
         return FeedbackSearch(self.machine(encoder_out, in_search=True), encoder_out, memory)
 
     def first_memory(self, slots: Slots) -> Memory:
-        """Before the first action, but for the history."""
+        """Return the memory before the first action, without the history."""
         return Memory()
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
-        """See `StateDecoder`. States with one legal action are not read, on CPUs: elsewhere counting them would make
-        the host wait."""
+        """Return the scores of the next action, see `StateDecoder.step`.
+
+        On CPUs, states with one legal action are not read. Elsewhere counting the legal actions would make the host
+        wait.
+        """
         assert isinstance(search, FeedbackSearch)
         states = search.machine.observe()
         history = self._remember(tokens, search)
@@ -266,7 +296,10 @@ class FeedbackDecoder(TwoStageDecoder):
         return self.action_scores(stages, search, rows)
 
     def _remember(self, tokens: Tensor, search: FeedbackSearch) -> Tensor | None:
-        """(R, width), what is known of the actions, the last ones `tokens` (R,)."""
+        """Add the last actions to the history, and return (R, width), the vectors of the actions so far.
+
+        tokens: (R,); the last actions
+        """
         memory = search.memory
         if self.history is None or memory.hidden is None or memory.cell is None:
             return None
@@ -276,10 +309,18 @@ class FeedbackDecoder(TwoStageDecoder):
         return found[:, 0]
 
     def follow(self, tokens: Tensor, search: FeedbackSearch, states: States) -> None:
-        """Brings `search.memory`, but for the history, to the states (R, …) after `tokens` (R,)."""
+        """Bring `search.memory`, without the history, to the states after the last actions.
+
+        tokens: (R,); the last actions
+        states: (R, …); the states after these actions
+        """
 
     def search_vectors(self, search: FeedbackSearch, states: States, rows: Tensor | None) -> Tensor:
-        """Those that the classifiers read, of `states`, which are those of `rows` (None: all)."""
+        """Return the vectors that the classifiers read in search.
+
+        states: (N, …); the states of `rows`
+        rows: (N,) or None; the rows to read; None: all
+        """
         slots = _slots_of(search, rows)
         composed = search.memory.composed
         words = None if composed is None else composed.words if rows is None else composed.words[rows]
@@ -292,10 +333,11 @@ def _slots_of(search: FeedbackSearch, rows: Tensor | None) -> Slots:
 
 
 class SentenceG2gDecoder(FeedbackDecoder):
-    """The Sentence Transformer with a graph as its input: nothing else of a state is read, so that an action that makes
-    no arc leaves what was read as it was.
+    """The decoder of the Sentence Transformer with a graph as its input.
 
-    keeps_what_was_read: False: to find out what that saves.
+    It reads nothing of a state but the graph. After an action that makes no arc, the last reading is still valid.
+
+    keeps_what_was_read: False reads again all the same, to measure the time that is saved
     """
 
     keeps_what_was_read = True
@@ -304,7 +346,7 @@ class SentenceG2gDecoder(FeedbackDecoder):
         super().__init__(table, transformer, options, padding, graph=True)
 
     def _words(self, slots: Slots, states: States) -> Tensor:
-        """(N, P, dim)."""
+        """Return (N, P, dim), the Transformer's output for all words."""
         wanted = torch.arange(slots.words.size(1), device=slots.position.device).expand(len(slots.position), -1)
         return self.vectors(slots, states, None, wanted)
 
@@ -350,15 +392,20 @@ class SentenceG2gDecoder(FeedbackDecoder):
 
 
 def _at_places(words: Tensor, states: States) -> Tensor:
-    """(N, 3, dim), of words (N, P, dim) those that an action is about, 0 where there is none."""
+    """Return (N, 3, dim), the vectors of the words that an action is about, 0 where there is none.
+
+    words: (N, P, dim)
+    """
     position, some = places(states)
     return at(words, position) * some[..., None].to(words.dtype)
 
 
 class StateTransformerDecoder(FeedbackDecoder):
-    """The State Transformer reads CLS, the stack from its bottom, SEP and the buffer; with a graph also SEP and the
-    words that have left both, in the order of the sentence (the deleted list). The artificial root, in the paper always
-    at the bottom of the stack, is wherever the system keeps it.
+    """The decoder of the State Transformer.
+
+    The State Transformer reads CLS, the stack from its bottom, SEP and the buffer. With a graph it also reads another
+    SEP and the words that have left both, in the order of the sentence (the deleted list). The paper's artificial root
+    is always at the bottom of the stack; here it is wherever the system keeps it.
     """
 
     def __init__(

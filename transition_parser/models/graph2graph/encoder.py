@@ -1,4 +1,4 @@
-"""What a sentence is to the Transformer before any action: slots, each with an embedding."""
+"""The input of the Transformer before any action: slots, each with an embedding."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ CLS, SEP, SECOND_SEP = MARKS = range(3)
 
 
 class Slots(NamedTuple):
-    """The first four fields are those of `EncoderOut`; `words` are embeddings, or what was read (`FirstReading`).
+    """The slots of B sentences. The first four fields are the fields of `EncoderOut`.
 
-    P slots are the words and the root (the one behind the last word), then come CLS, SEP and another SEP, then pieces
-    of words other than the first ones. Slots are in no order: attention knows of none but that of positions.
+    The first P slots are the words and the root, which stands behind the last word. Then come CLS, SEP and another SEP,
+    then the further pieces of words (all but the first piece of each). The order of slots does not matter; order comes
+    from position embeddings alone.
 
-    slots: (B, L, dim). there: (B, L) bool, False at padding and at the second SEP, which only a model with a third
-    segment shows. position: (B, L), of the sentence as it was written, CLS first. owner: (B, L − P − 3), the word that
-    a further piece is of, −1 at padding.
+    words: (B, P, dim); embeddings, or the result of the first reading (`FirstReading`)
+    slots: (B, L, dim); embeddings
+    there: (B, L) bool; False at padding and at the second SEP, which only a model with a third segment shows
+    position: (B, L); positions in the sentence as it was written, CLS first
+    owner: (B, L − P − 3); the word that each further piece belongs to, −1 at padding
     """
 
     words: Tensor
@@ -38,14 +41,17 @@ class Slots(NamedTuple):
     owner: Tensor
 
     def of(self, sentences: Tensor) -> Slots:
-        """The same for N rows: the slots of some sentences, (N,)."""
+        """Return the slots of N rows.
+
+        sentences: (N,); the sentence of each row
+        """
         return Slots(*(None if field is None else field.index_select(0, sentences) for field in self))
 
 
 class SlotEncoder(WordReader):
-    """Embeds words and root as `WordReader` does, and what else stands in the sequence.
+    """An encoder that embeds words and root as `WordReader` does, and adds the other slots.
 
-    marks: (3, dim), of CLS and the two SEPs.
+    marks: (3, dim); the embeddings of CLS and the two SEPs
     """
 
     def __init__(self, reading: Reading, *, dim: int, word_dropout: float) -> None:
@@ -55,11 +61,11 @@ class SlotEncoder(WordReader):
 
     @property
     def pieces(self) -> PieceInput | None:
-        """What reads the pieces of a pretrained encoder, where there is one."""
+        """The input that reads the pieces of a pretrained encoder, or None."""
         return None if self.inputs is None or PIECES not in self.inputs else self.inputs[PIECES]
 
     def slots(self, src_tokens: Tensor, features: Tensor | None, words: WordTensors | None) -> Slots:
-        """Arguments as of `WordEncoder`."""
+        """Return the slots of sentences. The arguments are as in `WordEncoder.forward`."""
         x, mask = self.read(src_tokens, words)
         x = self.word_dropout(x)
         batch, wide, _ = x.shape
@@ -82,12 +88,12 @@ class SlotEncoder(WordReader):
         return Slots(x, mask, lengths, features, slots, there, position, owner)
 
     def forward(self, src_tokens: Tensor, features: Tensor | None = None, words: WordTensors | None = None) -> Slots:
-        """Arguments as of `WordEncoder`."""
+        """Return the slots of sentences. The arguments are as in `WordEncoder.forward`."""
         return self.slots(src_tokens, features, words)
 
 
 class SentenceEncoder(SlotEncoder):
-    """The plain Sentence Transformer: words are read once, before the first action (eq. 9)."""
+    """The encoder of the plain Sentence Transformer: words are read once, before the first action (eq. 9)."""
 
     def __init__(self, reading: Reading, transformer: Transformer, *, dim: int, word_dropout: float) -> None:
         super().__init__(reading, dim=dim, word_dropout=word_dropout)
@@ -100,15 +106,21 @@ class SentenceEncoder(SlotEncoder):
         return EncoderOut(self.read_words(slots, slots.slots), slots.mask, slots.lengths, features)
 
     def read_words(self, slots: Slots, x: Tensor, relations: Tensor | None = None) -> Tensor:
-        """(B, P, dim), the words and the root. x: (B, L, dim), the embeddings of slots. relations: (B, L, L), of a
-        graph."""
+        """Return (B, P, dim), the Transformer's output for the words and the root.
+
+        x: (B, L, dim); the embeddings of slots
+        relations: (B, L, L) or None; the relations of a graph
+        """
         segment = torch.zeros_like(slots.position)
         wanted = torch.arange(slots.words.size(1), device=segment.device).expand(len(segment), -1)
         return self.transformer(x, slots.position, segment, Visible(slots.there, wanted, relations))
 
 
 class FirstReading(SentenceEncoder):
-    """Words are read once, and can be read again: `words` of the slots are what was read, not embeddings."""
+    """An encoder that reads the words once, so that a decoder can read them again.
+
+    The `words` of its slots are the result of its reading, not embeddings.
+    """
 
     def forward(self, src_tokens: Tensor, features: Tensor | None = None, words: WordTensors | None = None) -> Slots:
         slots = self.slots(src_tokens, features, words)

@@ -19,13 +19,19 @@ from transition_parser.modules.linear import linear
 from transition_parser.modules.places import at
 from transition_parser.modules.runs import WIDTHS, rounded_up, runs
 
-# how slot i is related to slot j: not at all, as its head, as its dependent, as the first piece of its word, as a
-# further piece of the word that j is the first piece of
+# the relation of slot i to slot j: none, its head, its dependent, the first piece of its word, a further piece of the
+# word that j is the first piece of
 NONE, HEAD_OF, DEPENDENT_OF, FIRST_OF, PIECE_OF = RELATIONS = range(5)
 
 
 class Sizes(NamedTuple):
-    """width of the slots, feed-forward width, heads, and what norms add to the variance."""
+    """The sizes of a layer.
+
+    width: width of the slots
+    inner: feed-forward width
+    heads: number of heads
+    epsilon: number that norms add to the variance
+    """
 
     width: int
     inner: int
@@ -34,8 +40,12 @@ class Sizes(NamedTuple):
 
 
 class Visible(NamedTuple):
-    """What attention sees. there: (N, L) bool, the slots that are not left out. wanted: (N, K), the slots whose vectors
-    the last layer makes; None: all. relations: (N, L, L), one of `RELATIONS` for each pair; None: no graph."""
+    """The slots and relations that attention sees.
+
+    there: (N, L) bool; False for slots that are left out
+    wanted: (N, K) or None; the slots whose vectors the last layer makes; None: all
+    relations: (N, L, L) or None; one of `RELATIONS` for each pair of slots; None: no graph
+    """
 
     there: Tensor
     wanted: Tensor | None = None
@@ -43,8 +53,13 @@ class Visible(NamedTuple):
 
 
 class Part(NamedTuple):
-    """R rows of W slots that see no others. there: (R, W) bool. bias: (R, 1, 1, W), see `HeadMask`. queries: K, how
-    many slots of a row ask. relations: (R, K, W); None: no graph."""
+    """R rows of W slots. A slot sees only slots of its row.
+
+    there: (R, W) bool; False for slots that are left out
+    bias: (R, 1, 1, W); see `HeadMask`
+    queries: K, the number of slots of a row that ask
+    relations: (R, K, W) or None; one of `RELATIONS` for each pair; None: no graph
+    """
 
     there: Tensor
     bias: Tensor
@@ -53,16 +68,18 @@ class Part(NamedTuple):
 
     @classmethod
     def of(cls, there: Tensor, relations: Tensor | None) -> Part:
-        """One where all slots ask."""
+        """Return a part where all slots ask."""
         return cls(there, HeadMask.of(there[:, None, None]).bias, there.size(1), relations)
 
 
 class Layout(NamedTuple):
-    """Which slots are computed with: C of them, part by part and row by row.
+    """The C slots that are computed with, part by part and row by row.
 
-    cells: (C,), indices into the flat (N · L). parts: as all layers but the last see them. last: as that one does.
-    asking: (A,), indices into the C, the slots whose vectors the last layer makes; None: all. found: (N, K), where
-    among those A the wanted ones are; None: as they come.
+    cells: (C,); indices into the flat (N · L)
+    parts: the parts as all layers but the last see them
+    last: the parts as the last layer sees them
+    asking: (A,) or None; indices into the C of the slots whose vectors the last layer makes; None: all
+    found: (N, K) or None; index into the A of each wanted slot; None: all slots are wanted, in order
     """
 
     cells: Tensor
@@ -73,7 +90,7 @@ class Layout(NamedTuple):
 
     @classmethod
     def of_all(cls, visible: Visible) -> Layout:
-        """All slots, in one part."""
+        """Return a layout of all slots, in one part."""
         there, wanted, relations = visible
         count, length = there.shape
         cells = torch.arange(count * length, device=there.device)
@@ -87,13 +104,15 @@ class Layout(NamedTuple):
 
     @classmethod
     def without_gaps(cls, visible: Visible, few_shapes: bool) -> Layout:
-        """The slots that are there, rows with about as many of them in a part (see `runs`). A wanted slot that is not
-        there becomes any other."""
+        """Return a layout of only the slots that are there, with rows of similar lengths in each part (see `runs`).
+
+        A wanted slot that is not there is replaced by any other slot.
+        """
         there, wanted, relations = visible
         assert wanted is not None
         matters, found = there.gather(1, wanted), torch.zeros_like(wanted)
-        order = (~there).byte().argsort(dim=1, stable=True)  # the slots of a row, those that are there first
-        place = order.argsort(1).gather(1, wanted)  # of the wanted ones in that order
+        order = (~there).byte().argsort(dim=1, stable=True)  # the slots of each row; slots that are there come first
+        place = order.argsort(1).gather(1, wanted)  # the places of wanted slots in that order
         if few_shapes:
             order, place = (F.pad(some, (0, -some.size(1) % WIDTHS)) for some in (order, place))
         cells, asking, parts, last, cell, ask = [], [], [], [], 0, 0
@@ -113,8 +132,12 @@ class Layout(NamedTuple):
 
 
 def _needed(matters: Tensor, step: int) -> int:
-    """How many columns of (R, K) are as far as the last one that matters in any row: 1 at the least, a multiple of
-    `step`."""
+    """Return the number of columns up to the last one that matters in any row, rounded up to a multiple of `step`.
+
+    At least one column is needed.
+
+    matters: (R, K) bool
+    """
     columns = matters.any(0).nonzero()
     count = int(columns.max()) + 1 if len(columns) else 1
     return rounded_up(count, step)
@@ -123,9 +146,11 @@ def _needed(matters: Tensor, step: int) -> int:
 class Layer(nn.Module):
     """Self-attention and feed-forward, each with a norm behind it.
 
-    relation_keys, relation_values: (5, d), W_1 and W_2 of eqs 3 and 4, the same for all heads of d each; they start at
-    zero, so that a pretrained layer computes at first what it was trained for. Those of "no relation" stay part of the
-    sum, as in the paper. activation, activation_in_product: see `packing.pack`.
+    The relations start at zero, so that a pretrained layer computes at first what it was trained for. The relation
+    "none" stays a part of the sum, as in the paper.
+
+    relation_keys, relation_values: (5, d); W_1 and W_2 of eqs 3 and 4, the same for all heads, which are d wide
+    activation, activation_in_product: see `packing.pack`
     """
 
     activation, activation_in_product = "gelu", False
@@ -144,7 +169,11 @@ class Layer(nn.Module):
         )
 
     def forward(self, x: Tensor, parts: Sequence[Part], asking: Tensor | None = None) -> Tensor:
-        """(C, width) of x, the slots of all parts, or (A, width) of those that ask."""
+        """Return (C, width), or (A, width) of the slots that ask.
+
+        x: (C, width); the slots of all parts
+        asking: (A,) or None; see `Layout`
+        """
         asks = x if asking is None else x.index_select(0, asking)
         query, key_value = self.query(asks), self.key_value(x)
         read, cell, ask = [], 0, 0
@@ -161,7 +190,11 @@ class Layer(nn.Module):
         return self.norms[1](x + self.dropout(self.outer(inner)))
 
     def _attention(self, query: Tensor, key_value: Tensor, part: Part) -> Tensor:
-        """(R, K, width) of queries (R, K, width), and keys and values (R, W, 2 · width)."""
+        """Return (R, K, width), the heads' results side by side.
+
+        query: (R, K, width)
+        key_value: (R, W, 2 · width); keys and values
+        """
         query = query.unflatten(2, (self.heads, -1)).transpose(1, 2)
         keys, values = key_value.unflatten(2, (2 * self.heads, -1)).transpose(1, 2).chunk(2, 1)
         of_keys, of_values = self.relation_keys, self.relation_values
@@ -175,14 +208,17 @@ class Layer(nn.Module):
 
 
 class Transformer(nn.Module):
-    """Layers over the sum of embeddings of words, positions and segments.
+    """Layers over the sum of the embeddings of words, positions and segments.
 
-    sizes, layers: how wide and how many. positions, segments: how many of them have embeddings; what is further away
-    is like the last. graph: attention is told relations.
+    sizes: the sizes of each layer
+    layers: number of layers
+    positions: number of positions that have embeddings; positions further away share the last embedding
+    segments: number of segments that have embeddings
+    graph: True if attention is told relations
     """
 
     reads_words = True  # see `packing.quantised`
-    closes_gaps = True  # what is not there is left out, not masked; False: to find out what that saves
+    closes_gaps = True  # on CPUs, leave absent slots out; False masks them, to measure the saving
 
     def __init__(self, sizes: Sizes, layers: int, positions: int, segments: int, dropout: float, graph: bool) -> None:
         super().__init__()
@@ -195,9 +231,10 @@ class Transformer(nn.Module):
         self.layers = nn.ModuleList(Layer(sizes, dropout, graph) for _ in range(layers))
 
     def forward(self, words: Tensor, position: Tensor, segment: Tensor, visible: Visible) -> Tensor:
-        """(N, L, width), or (N, K, width) of the slots that are wanted.
+        """Return (N, L, width), or (N, K, width) of the wanted slots.
 
-        words: (N, L, width), their embeddings. position, segment: (N, L).
+        words: (N, L, width); embeddings
+        position, segment: (N, L)
         """
         if self.closes_gaps and visible.wanted is not None and words.device.type == "cpu":
             layout = Layout.without_gaps(visible, torch.is_autocast_enabled("cpu"))

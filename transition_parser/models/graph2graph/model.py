@@ -1,4 +1,4 @@
-"""How the Sentence Transformer, the State Transformer and the one that refines trees are built from their options."""
+"""The construction of the Graph2Graph models from their options."""
 
 from __future__ import annotations
 
@@ -41,10 +41,13 @@ _Reader = TypeVar("_Reader", bound=SentenceEncoder)
 
 
 class _Parts:
-    """What all of them are built from: how words are read, and the Transformer, both from the pretrained encoder where
-    there is one.
+    """The parts that all models are built from: the inputs of words, and the Transformer.
 
-    graph: attention is told relations. further: all pieces of words are read.
+    Both come from the pretrained encoder where there is one. Raises `InputError` for a system that does not build
+    trees.
+
+    graph: True if attention is told relations
+    further: True if all pieces of words are read, False if only the first ones are
     """
 
     def __init__(self, options: Graph2GraphOptions, resources: Resources, graph: bool, further: bool) -> None:
@@ -72,7 +75,7 @@ class _Parts:
             pieces = PieceInput(source, further)
             source.copy_to(self.transformer)
             inputs = cast(WordInputs, reading.inputs)
-            for other in inputs.values():  # words are at first what the pretrained layers were trained for
+            for other in inputs.values():  # the pretrained layers then read at first what they were trained for
                 other.start_at_zero()
             inputs[PIECES] = pieces
             reading = reading._replace(pieces=False)
@@ -80,11 +83,11 @@ class _Parts:
         self.source, self.reading = source, reading
 
     def encoder(self) -> SlotEncoder:
-        """Of those whose decoders read."""
+        """Return an encoder for a model whose decoder reads the sentence."""
         return self._with_marks(SlotEncoder(self.reading, dim=self.dim, word_dropout=self.options.word_dropout))
 
     def sentence_encoder(self, kind: type[_Reader]) -> _Reader:
-        """Of those that read before there is any graph."""
+        """Return an encoder that reads the sentence before there is any graph."""
         word_dropout = self.options.word_dropout
         return self._with_marks(kind(self.reading, self.transformer, dim=self.dim, word_dropout=word_dropout))
 
@@ -98,7 +101,7 @@ class _Parts:
 
 
 def build_sentence_transformer(options: SentenceTransformerOptions, resources: Resources) -> ParserModel:
-    """The plain Sentence Transformer over the dictionaries of `resources`."""
+    """Return the plain Sentence Transformer over the dictionaries of `resources`."""
     parts = _Parts(options, resources, graph=False, further=True)
     decoder = SentenceDecoder(resources.table, parts.dim, options)
     return ParserModel(
@@ -107,14 +110,17 @@ def build_sentence_transformer(options: SentenceTransformerOptions, resources: R
 
 
 def build_sentence_g2g(options: FeedbackOptions, resources: Resources) -> ParserModel:
-    """The Sentence Transformer with a graph as its input."""
+    """Return the Sentence Transformer with a graph as its input."""
     parts = _Parts(options, resources, graph=True, further=True)
     padding = resources.target_dictionary.pad()
     return ParserModel(parts.encoder(), SentenceG2gDecoder(resources.table, parts.transformer, options, padding))
 
 
 def build_recursive_g2g(options: RefiningOptions, resources: Resources) -> ParserModel:
-    """The one that finds whole trees. Raises `InputError` where the system of `resources` does not build every tree."""
+    """Return the model that finds whole trees.
+
+    Raises `InputError` for a system that does not build every tree.
+    """
     parts = _Parts(options, resources, graph=options.refine > 0, further=True)
     encoder = parts.sentence_encoder(FirstReading)
     tags = tag_heads(options, parts.dim, resources.columns)
@@ -122,12 +128,12 @@ def build_recursive_g2g(options: RefiningOptions, resources: Resources) -> Parse
 
 
 def build_state_transformer(options: StateTransformerOptions, resources: Resources) -> ParserModel:
-    """The plain State Transformer, with composition and history."""
+    """Return the plain State Transformer, with composition and history."""
     return _state_transformer(options, resources, graph=False)
 
 
 def build_state_g2g(options: StateTransformerOptions, resources: Resources) -> ParserModel:
-    """The State Transformer with a graph as its input, and history."""
+    """Return the State Transformer with a graph as its input, and history."""
     return _state_transformer(options, resources, graph=True)
 
 

@@ -1,4 +1,4 @@
-"""The options of Sentence Transformer and State Transformer.
+"""The options of the Graph2Graph models.
 
 Source: Mohammadshahi and Henderson 2020, table 7
 """
@@ -12,9 +12,9 @@ from transition_parser.modules.options import option
 from transition_parser.modules.pretrained import WHOLE, EncoderFiles
 from transition_parser.modules.words import WordOptions
 
-# more than any network has: a typing error, not a wish
+# a larger number is a typing error: no network has as many
 _MOST_LAYERS, _WIDEST, _FARTHEST, _MOST_READINGS = 100, 1 << 16, 1 << 14, 20
-# option → what the config.json of an encoder calls it
+# option → its name in the config.json of an encoder
 _SIZES = {
     "encoder_embed_dim": "hidden_size",
     "encoder_ffn_embed_dim": "intermediate_size",
@@ -25,8 +25,11 @@ _SIZES = {
 
 @dataclass(frozen=True)
 class Graph2GraphOptions(WordOptions):
-    """Of all of them; sizes as in the paper. With `pretrained` the layers are the first ones of that encoder, which
-    then has its own sizes, and learns like the rest or at `pretrained_lr_scale`."""
+    """The options of all Graph2Graph models, with sizes as in the paper.
+
+    With `pretrained`, the layers are the first layers of that encoder. The model then has the encoder's sizes. The
+    pretrained layers learn at the learning rate of the rest, multiplied by `pretrained_lr_scale`.
+    """
 
     pretrained_training: str = option(WHOLE, "the pretrained layers are trained", choices=(WHOLE,), since_later=True)
     encoder_layers: int = option(6, "layers of the Transformer", least=1, most=_MOST_LAYERS)
@@ -57,7 +60,7 @@ class Graph2GraphOptions(WordOptions):
         return super().contradictions()
 
     def completed(self) -> Graph2GraphOptions:
-        """With the fingerprint and the sizes of the encoder, for a model that is made anew."""
+        """Return the options of a new model, with the fingerprint and the sizes of the pretrained encoder."""
         options = super().completed()
         if not self.pretrained:
             return cast(Graph2GraphOptions, options)
@@ -66,24 +69,27 @@ class Graph2GraphOptions(WordOptions):
         return cast(Graph2GraphOptions, replace(options, **sizes))
 
     def weights_elsewhere(self) -> int:
-        return 0  # all are trained and kept
+        return 0  # the model trains and stores all of its weights
 
 
 @dataclass(frozen=True)
 class ActionOptions(Graph2GraphOptions):
-    """Of those that score actions."""
+    """The options of the models that score actions."""
 
     exist_width: int = option(500, "width of the hidden layer over kinds of actions", least=1, most=_WIDEST)
 
 
 @dataclass(frozen=True)
 class SentenceTransformerOptions(ActionOptions):
-    """Of the plain one, which reads each sentence once."""
+    """The options of the plain Sentence Transformer, which reads each sentence once."""
 
 
 @dataclass(frozen=True)
 class RefiningOptions(Graph2GraphOptions):
-    """Of the one that finds whole trees; widths as in Mohammadshahi and Henderson 2021."""
+    """The options of the model that finds whole trees.
+
+    Widths are as in Mohammadshahi and Henderson 2021.
+    """
 
     arc_width: int = option(500, "width of words as heads and as dependents", least=1, most=_WIDEST)
     refine: int = option(
@@ -93,7 +99,7 @@ class RefiningOptions(Graph2GraphOptions):
 
 @dataclass(frozen=True)
 class FeedbackOptions(ActionOptions):
-    """Of those that read the sentence again after each action, and in their decoders alone."""
+    """The options of models that read the sentence again after each action, only in their decoders."""
 
     sampled_states: int = option(
         0, "states of each derivation that an update learns from, drawn anew each time; 0: all", least=0, most=_FARTHEST
@@ -107,12 +113,12 @@ class FeedbackOptions(ActionOptions):
 
 @dataclass(frozen=True)
 class SentenceG2gOptions(FeedbackOptions):
-    """Of Sentence Transformer with a graph as its input."""
+    """The options of the Sentence Transformer with a graph as its input."""
 
 
 @dataclass(frozen=True)
 class StateTransformerOptions(FeedbackOptions):
-    """Of State Transformer, with composition or with a graph as its input."""
+    """The options of the State Transformer, with composition or with a graph as its input."""
 
     composition: bool = option(False, "words are composed with their dependents (in the plain one they always are)")
     composition_width: int = option(768, "width of the hidden layer of composition", least=1, most=_WIDEST)

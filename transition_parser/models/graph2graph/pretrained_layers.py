@@ -1,4 +1,4 @@
-"""The first layers of a pretrained encoder as those of a `Transformer`.
+"""The first layers of a pretrained encoder, as layers of a `Transformer`.
 
 Source: Mohammadshahi and Henderson 2020, sec. 4.4
 """
@@ -16,13 +16,13 @@ from transition_parser.models.graph2graph.layers import Layer, Sizes, Transforme
 from transition_parser.modules.pretrained import LR_SCALE, EncoderFiles
 from transition_parser.text.columns import Marks
 
-_MOST_PIECES = 32  # of a word that are read
+_MOST_PIECES = 32  # the largest number of pieces of a word that are read
 
 
 class PretrainedLayers:
-    """An encoder of the kind of BERT, to be copied from.
+    """A pretrained encoder of the kind of BERT, from which weights are copied.
 
-    Raises `InputError` where it is not on this machine, is another one than `sha256` says, is of another kind, or has
+    Raises `InputError` for an encoder that is not on this machine, does not match `sha256`, is of another kind, or has
     fewer layers than `layers`.
     """
 
@@ -44,11 +44,14 @@ class PretrainedLayers:
 
     @property
     def embeddings(self) -> Any:
-        """Its module of embeddings, as transformers has it."""
+        """The encoder's module of embeddings, as transformers has it."""
         return self.network.embeddings
 
     def copy_to(self, transformer: Transformer) -> None:
-        """The weights of positions, segments and layers; a segment that it lacks starts as its last one."""
+        """Copy the weights of positions, segments and layers.
+
+        A segment that the encoder lacks starts as the encoder's last segment.
+        """
         source = self.embeddings
         transformer.positions.weight.data.copy_(source.position_embeddings.weight)
         segments = source.token_type_embeddings.weight.data
@@ -59,11 +62,11 @@ class PretrainedLayers:
             _copy_layer(theirs, ours)
 
     def mean(self) -> Tensor:
-        """(width,), of the vectors of all pieces: for what the encoder has no piece for."""
+        """Return (width,), the mean of the vectors of all pieces, for slots that the encoder has no piece for."""
         return self.embeddings.word_embeddings.weight.data.mean(0)
 
     def marks(self) -> Tensor:
-        """(3, width): what stands for CLS, SEP and SEP."""
+        """Return (3, width), the vectors of CLS, SEP and SEP."""
         ids = [self.tokenizer.cls_token_id, self.tokenizer.sep_token_id, self.tokenizer.sep_token_id]
         return self.embeddings.word_embeddings.weight.data[ids]
 
@@ -85,7 +88,7 @@ def _copy_layer(theirs: Any, ours: Layer) -> None:
 
 
 def learn_at(modules: Iterable[nn.Module], scale: float) -> None:
-    """The parameters of these learn at this multiple of the learning rate; but relations, which are new."""
+    """Let the modules learn at this multiple of the learning rate, except for relations, which are new."""
     for module in modules:
         for name, parameter in module.named_parameters():
             if "relation_" not in name:
@@ -93,9 +96,11 @@ def learn_at(modules: Iterable[nn.Module], scale: float) -> None:
 
 
 class PieceInput(nn.Module):
-    """Words as a pretrained encoder reads them: by their pieces, of which the first one stands for the word.
+    """Words as a pretrained encoder reads them: by their pieces. The first piece stands for the word.
 
-    further: the other pieces are read, too. Of a word of many pieces the first ones are.
+    Of a word with many pieces only the first ones are read.
+
+    further: True if the other pieces are read too
     """
 
     def __init__(self, source: PretrainedLayers, further: bool) -> None:
@@ -106,9 +111,16 @@ class PieceInput(nn.Module):
         self.embed.weight.data.copy_(weight)
 
     def read(self, sentences: Sequence[Sequence[str]], _marks: Marks) -> dict[str, Tensor]:
-        """lengths: (B,), words. first: (B, P), the ids of first pieces. position: (B, P + 1), where they stand if CLS
-        stands at 0, with the root behind the words and SEP behind the root. more, owner, more_position: (B, M), the
-        further pieces, whose they are (−1 at padding), and where they stand."""
+        """Return the pieces of sentences, by name:
+
+        lengths: (B,); number of words
+        first: (B, P); ids of first pieces
+        position: (B, P + 1); positions of first pieces, where CLS has 0, the root follows the words and SEP follows the
+            root
+        more: (B, M); ids of further pieces
+        owner: (B, M); the word that each further piece belongs to, −1 at padding
+        more_position: (B, M); positions of further pieces
+        """
         encoded = self.tokenizer(
             [word for words in sentences for word in words] or [""], add_special_tokens=False, verbose=False
         )["input_ids"]
@@ -137,6 +149,6 @@ class PieceInput(nn.Module):
         }
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """(B, P, width): what is added to words, nothing to roots."""
+        """Return (B, P, width), the vectors to add to words; 0 for roots."""
         is_word = torch.arange(x.size(1), device=x.device) < inputs["lengths"][:, None]
         return self.embed(inputs["first"]) * is_word[..., None].to(self.embed.weight.dtype)

@@ -1,5 +1,6 @@
-"""The Recursive Non-Autoregressive Graph-to-Graph Transformer: it finds the whole tree at once, and reads the sentence
-again with the tree as the graph that attention is told.
+"""The Recursive Non-Autoregressive Graph-to-Graph Transformer.
+
+It finds the whole tree at once. Then it reads the sentence again, with the tree as the graph that attention is told.
 
 Source: Mohammadshahi and Henderson 2021 (TACL 9, Recursive Non-Autoregressive Graph-to-Graph Transformer)
 """
@@ -23,14 +24,18 @@ from transition_parser.states.table import ActionTable
 
 
 class RefiningDecoder(TreeDecoder):
-    """The first reading is told no graph; each of `refine` more is told the best head of each word by the one before
-    it, and the best relation of that arc, with the same layers. All are trained, no gradient goes through a graph.
+    """A decoder that finds whole trees and refines them by reading again.
 
-    Here a tree is made of the heads after the last reading alone (before it a graph may have a circle), and the number
-    of readings is fixed; the paper also starts from the trees of other parsers. Without any refining it is its SynTr.
+    The first reading is told no graph. Each of `refine` further readings, with the same layers, is told a graph: the
+    head of each word and the relation of the arc that the reading before it scores best. All readings are trained. No
+    gradient goes through a graph.
 
-    encoder: the one of the model, which makes the first reading; where it reads again it is known here too, but stays a
-    part of the model alone.
+    Here only the heads after the last reading are made into a tree; an earlier graph may have a cycle. The number of
+    readings is fixed. The paper also starts from the trees of other parsers. Without any refining, the model is the
+    paper's SynTr.
+
+    encoder: the encoder of the model, which makes the first reading; None where nothing is read again. It stays a part
+        of the model alone
     """
 
     encoder: FirstReading | None
@@ -43,7 +48,7 @@ class RefiningDecoder(TreeDecoder):
             RelationsOfHeads(dim, options.relation_width, count),
         )
         self.refine = options.refine
-        self.__dict__["encoder"] = encoder if self.refine else None  # not as a part: it is one of the model
+        self.__dict__["encoder"] = encoder if self.refine else None  # not registered: it is a part of the model
         self.reads_in_decoder = self.refine > 0
         self.labels = label_embeddings(count, dim) if self.refine else None
 
@@ -58,8 +63,10 @@ class RefiningDecoder(TreeDecoder):
 
     @torch.no_grad()
     def _graph(self, words: Tensor, slots: Slots) -> tuple[Tensor, Tensor]:
-        """(B, P) each: the offset from each word to its best head, and the id of the arc's best relation, 0 for what is
-        no word."""
+        """Return two tensors (B, P): the offset from each word to its best head, and the id of the arc's best relation.
+
+        Both are 0 for positions that are no words.
+        """
         heads = only_legal(self.heads(words), other_words(slots.mask)).argmax(-1)
         relations = only_legal(self.relations(words, heads), self.carried(heads, slots.lengths)).argmax(-1)
         positions = torch.arange(words.size(1), device=words.device)

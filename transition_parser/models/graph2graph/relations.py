@@ -1,4 +1,4 @@
-"""The graph that attention is told: how each slot is related to each other.
+"""The graph that attention is told: the relation of each slot to each other slot.
 
 Source: Mohammadshahi and Henderson 2020, appendix G
 """
@@ -14,28 +14,34 @@ from transition_parser.models.graph2graph.layers import DEPENDENT_OF, FIRST_OF, 
 
 
 def label_embeddings(relations: int, dim: int) -> nn.Embedding:
-    """One for each relation of arcs, zero for 0, which is none."""
+    """Return an embedding for each relation of arcs, which is zero for relation 0 (none)."""
     labels = nn.Embedding(relations, dim, padding_idx=0)
     nn.init.normal_(labels.weight[1:], std=0.02)
     return labels
 
 
 def told(x: Tensor, slots: Slots, labels: nn.Embedding, head: Tensor, relation: Tensor) -> tuple[Tensor, Tensor]:
-    """x (N, L, dim) with the label of its arc added to each dependent, and `relations_of`. relation: (N, P)."""
+    """Return x with the label of its arc added to each dependent, and `relations_of` the slots.
+
+    x: (N, L, dim)
+    head: (N, P); see `relations_of`
+    relation: (N, P); the id of the relation of each word's arc
+    """
     wide = head.size(1)
     return torch.cat([x[:, :wide] + labels(relation).to(x.dtype), x[:, wide:]], 1), relations_of(slots, head)
 
 
 def relations_of(slots: Slots, head: Tensor) -> Tensor:
-    """(N, L, L), `layers.RELATIONS`: of the arcs, and of pieces and words. Two words that are each other's head, as in
-    a graph that is no tree yet, are both told to be dependents.
+    """Return (N, L, L), one of `layers.RELATIONS` for each pair of slots: relations of arcs, and of pieces and words.
 
-    head: (N, P), the offset from each word to its head, 0 for none.
+    Two words may be each other's head in a graph that is no tree yet. Both are then told to be dependents.
+
+    head: (N, P); the offset from each word to its head, 0 for none
     """
     count, length = slots.position.shape
     wide = head.size(1)
     words = torch.arange(length, device=head.device)
-    target = words[:wide] + head  # of a word without a head itself
+    target = words[:wide] + head  # a word without a head has itself as target
     relations = torch.zeros(count, length, length, dtype=torch.long, device=head.device)
     has_head = (head != 0).long()
     relations[:, :wide].scatter_(2, target[..., None], DEPENDENT_OF * has_head[..., None])
@@ -48,7 +54,7 @@ def relations_of(slots: Slots, head: Tensor) -> Tensor:
 
 
 def piece_relations(slots: Slots) -> Tensor:
-    """(B, L, P + 3): which word each slot is a further piece of, as 1 and 0; none for words and marks."""
+    """Return (B, L, P + 3): 1 where a slot is a further piece of a word, else 0; 0 for words and marks."""
     one_hot = F.one_hot(slots.owner.clamp_min(0), slots.slots.size(1) - slots.owner.size(1))
     one_hot = one_hot * (slots.owner >= 0)[..., None]
     return F.pad(one_hot, (0, 0, slots.slots.size(1) - slots.owner.size(1), 0))
