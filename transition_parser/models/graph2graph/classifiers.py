@@ -22,10 +22,11 @@ class Classifiers(nn.Module):
     """The classifier of kinds (Exist) and the classifier of relations (Relation).
 
     Exist reads the top two words of the stack and the front of the buffer. Relation reads the two words of an arc, in
-    the order in which they stand on stack and buffer, and has scores of its own for either direction.
+    the order in which they stand on stack and buffer, and has separate scores for the two directions.
 
     The paper has arc-standard, where both arcs are between the top two words of the stack. Here arcs are between the
-    words that the system says. SHIFTs with words need no scores for their words, because only one of them is legal.
+    words that the system says. SHIFTs that name words need no scores for the words, because only one such SHIFT is
+    legal.
 
     dim: width of words
     history: width of the vector of the actions so far, 0 for none

@@ -41,7 +41,8 @@ class Composition(nn.Module):
     """The composition C' = Comp(C, C of the most recent dependent, its label) + C of words (eq. 11), after each action.
 
     Words on the stack or in the buffer are composed. Words that have left both stay as they are. Comp has one hidden
-    layer with tanh. It starts at zero, so that a pretrained Transformer reads at first what it was trained for.
+    layer with tanh. The output of Comp starts at zero, so that a pretrained Transformer at first reads vectors that it
+    was trained for.
 
     dim: width of words
     width: width of the hidden layer

@@ -175,7 +175,7 @@ class FeedbackDecoder(TwoStageDecoder):
         found, memory = self.history(tokens, memory)
         return torch.zeros_like(found) if self.without_history else found, memory
 
-    # --- what is read -----------------------------------------------------------------------
+    # --- the Transformer's input and output -------------------------------------------------
 
     def layout(self, slots: Slots, states: States) -> tuple[Tensor, Tensor, Tensor]:
         """Return three tensors (N, L): the slots that are there, the positions of slots, and their segments.
@@ -335,7 +335,8 @@ def _slots_of(search: FeedbackSearch, rows: Tensor | None) -> Slots:
 class SentenceG2gDecoder(FeedbackDecoder):
     """The decoder of the Sentence Transformer with a graph as its input.
 
-    It reads nothing of a state but the graph. After an action that makes no arc, the last reading is still valid.
+    The decoder reads nothing of a state but the graph. After an action that makes no arc, the last reading is still
+    valid.
 
     keeps_what_was_read: False reads again all the same, to measure the time that is saved
     """

@@ -146,8 +146,8 @@ def _needed(matters: Tensor, step: int) -> int:
 class Layer(nn.Module):
     """Self-attention and feed-forward, each with a norm behind it.
 
-    The relations start at zero, so that a pretrained layer computes at first what it was trained for. The relation
-    "none" stays a part of the sum, as in the paper.
+    The vectors of relations start at zero, so that a pretrained layer at first computes the function that it was
+    trained for. The vectors of the relation "none" stay a part of the sum, as in the paper.
 
     relation_keys, relation_values: (5, d); W_1 and W_2 of eqs 3 and 4, the same for all heads, which are d wide
     activation, activation_in_product: see `packing.pack`

@@ -75,7 +75,7 @@ class _Parts:
             pieces = PieceInput(source, further)
             source.copy_to(self.transformer)
             inputs = cast(WordInputs, reading.inputs)
-            for other in inputs.values():  # the pretrained layers then read at first what they were trained for
+            for other in inputs.values():  # so that the pretrained layers start with their own input alone
                 other.start_at_zero()
             inputs[PIECES] = pieces
             reading = reading._replace(pieces=False)

@@ -27,8 +27,8 @@ _SIZES = {
 class Graph2GraphOptions(WordOptions):
     """The options of all Graph2Graph models, with sizes as in the paper.
 
-    With `pretrained`, the layers are the first layers of that encoder. The model then has the encoder's sizes. The
-    pretrained layers learn at the learning rate of the rest, multiplied by `pretrained_lr_scale`.
+    With `pretrained`, the layers are the first layers of that encoder, and the model has the encoder's sizes. The
+    pretrained layers learn at `pretrained_lr_scale` times the learning rate of the rest.
     """
 
     pretrained_training: str = option(WHOLE, "the pretrained layers are trained", choices=(WHOLE,), since_later=True)

@@ -88,7 +88,7 @@ def _copy_layer(theirs: Any, ours: Layer) -> None:
 
 
 def learn_at(modules: Iterable[nn.Module], scale: float) -> None:
-    """Let the modules learn at this multiple of the learning rate, except for relations, which are new."""
+    """Let modules learn at `scale` times the learning rate, except for their relations, which are new."""
     for module in modules:
         for name, parameter in module.named_parameters():
             if "relation_" not in name:

@@ -1,6 +1,7 @@
 """The Recursive Non-Autoregressive Graph-to-Graph Transformer.
 
-It finds the whole tree at once. Then it reads the sentence again, with the tree as the graph that attention is told.
+The model finds the whole tree at once. Then it reads the sentence again, with the tree as the graph that attention is
+told.
 
 Source: Mohammadshahi and Henderson 2021 (TACL 9, Recursive Non-Autoregressive Graph-to-Graph Transformer)
 """
@@ -26,16 +27,16 @@ from transition_parser.states.table import ActionTable
 class RefiningDecoder(TreeDecoder):
     """A decoder that finds whole trees and refines them by reading again.
 
-    The first reading is told no graph. Each of `refine` further readings, with the same layers, is told a graph: the
-    head of each word and the relation of the arc that the reading before it scores best. All readings are trained. No
-    gradient goes through a graph.
+    The first reading is told no graph. Each of `refine` further readings uses the same layers and is told a graph: the
+    best head of each word and the best relation of that arc, by the scores of the reading before. All readings are
+    trained. No gradient goes through a graph.
 
     Here only the heads after the last reading are made into a tree; an earlier graph may have a cycle. The number of
     readings is fixed. The paper also starts from the trees of other parsers. Without any refining, the model is the
     paper's SynTr.
 
-    encoder: the encoder of the model, which makes the first reading; None where nothing is read again. It stays a part
-        of the model alone
+    encoder: the encoder of the model, which makes the first reading, or None where nothing is read again; not
+        registered as a part of the decoder, because it is a part of the model
     """
 
     encoder: FirstReading | None

@@ -26,7 +26,7 @@ def kind_scores(options: UseOptions, count: int) -> HiddenLayer:
 class PlainClassifier(nn.Module):
     """The classifier for AMRs: a linear layer over the configuration scores the labels of all kinds.
 
-    It does not read words, because no arc of an AMR is between two words.
+    The classifier does not read words, because no arc of an AMR is between two words.
     """
 
     needs: tuple[str, ...] = ()
@@ -54,8 +54,8 @@ class PlainClassifier(nn.Module):
 class TreeClassifier(nn.Module):
     """The classifier for trees: the configuration and a biaffine form of two words score relations (eq. 5).
 
-    LEFT-ARC and RIGHT-ARC share the weights. SHIFTs with words need no scores for their words, because only one of them
-    is legal.
+    LEFT-ARC and RIGHT-ARC share the weights. SHIFTs that name words need no scores for the words, because only one such
+    SHIFT is legal.
 
     arc_of_kind: (K,); the index of each kind in `ARC_KINDS`, −1 for other kinds
     """

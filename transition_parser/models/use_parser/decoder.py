@@ -65,7 +65,7 @@ class UseDecoder(StateDecoder):
 
     Relations are scored by the two words that an arc would connect, whatever structures are seen.
 
-    left_out: names of structures (`STRUCTURES`) whose heads read zeros, to see what a trained model needs them for
+    left_out: names of structures (`STRUCTURES`) whose heads read zeros, to find out which ones a trained model needs
     words: width of words
     padding: the id of `<pad>` among the actions
     """
@@ -174,7 +174,7 @@ class UseDecoder(StateDecoder):
         places = (some[min(search.steps, len(some) - 1), None] for some in search.places)
         return self._configurations(places, shape, contents, sights).flatten(0, 1)
 
-    # --- both -------------------------------------------------------------------------------
+    # --- training and search ----------------------------------------------------------------
 
     def _configurations(
         self,
