@@ -1,4 +1,4 @@
-"""`python -m transition_parser`: the same as `transition-parser`."""
+"""The entry point of `python -m transition_parser`, which is the same as the command `transition-parser`."""
 
 import sys
 

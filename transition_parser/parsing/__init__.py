@@ -1,1 +1,1 @@
-"""Floor 6: sentences in, search, parses out; the Python API."""
+"""Floor 6: the Python API, which searches for the graphs of sentences and returns parses."""

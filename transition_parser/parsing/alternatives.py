@@ -1,4 +1,4 @@
-"""Several parses of one sentence: each a different graph, ranked, with probabilities."""
+"""Ranked parses of one sentence, each a different graph with its probability."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, TypeVar
 
 R = TypeVar("R", bound="Ranked")
-Parts = Sequence[Hashable]  # what is the same in two graphs of a sentence: an arc with its relation, a node, …
+# keys that identify the parts of a graph (an arc with its relation, a node): equal for a part that two graphs share
+Parts = Sequence[Hashable]
 
 
 class Place(NamedTuple):
-    """The rank of a parse, from 1, and how many parses of its sentence there are."""
+    """The rank of a parse among the parses of its sentence.
+
+    rank: counted from 1
+    of: the number of parses
+    """
 
     rank: int
     of: int
@@ -21,13 +26,13 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Ranked(ABC):
-    """A parse among those that search found for a sentence.
+    """A parse among the parses that search found for a sentence.
 
-    probability: that of the graph, as far as search has seen it: the sum of the probabilities of the derivations that
-    it found for it (log-sum-exp of their log-probabilities). A graph may have others, so the model gives it this much
-    at least; those of different graphs of a sentence sum to 1 at most.
-    place: None where no alternatives were asked for. alternatives: the next best parses, each a different graph, best
-    first; they have none themselves.
+    probability: the probability of the graph as far as search has seen it, which is the sum of the probabilities of the
+        derivations that search found for the graph (log-sum-exp of their log-probabilities). The graph may have other
+        derivations, so this is a lower bound. The probabilities of different graphs of a sentence sum to 1 at most.
+    place: None where no alternatives were asked for
+    alternatives: the next best parses, each a different graph, best first; they have no alternatives themselves
     """
 
     probability: float = 1.0
@@ -41,28 +46,33 @@ class Ranked(ABC):
 
     @abstractmethod
     def graph_key(self) -> Hashable:
-        """Equal for parses with the same graph."""
+        """Return a key that is equal for parses with the same graph."""
 
     @abstractmethod
     def parts(self) -> Mapping[str, Parts]:
-        """The name of each field of confidences, and which parts of the graph they are of."""
+        """Return for each field of confidences, by its name, the parts of the graph that its confidences belong to."""
 
     def rescored(self, change: Mapping[str, Callable[[float], float]]) -> Self:
-        """The parse, and its alternatives, with other confidences in the named fields."""
+        """Return the parse, and its alternatives, with other confidences in the named fields.
+
+        change: the name of a field → the function that maps each of its confidences
+        """
         fields: dict[str, Any] = {name: tuple(map(of_one, getattr(self, name))) for name, of_one in change.items()}
         alternatives = tuple(parse.rescored(change) for parse in self.alternatives)
         return replace(self, **fields, alternatives=alternatives)
 
 
 def ranked(parses: Sequence[R], most: int) -> R:
-    """The best of a sentence's parses, with `most` − 1 alternatives or as many as there are.
+    """Return the best of a sentence's parses, with `most` − 1 alternatives or as many as there are.
 
-    parses: of all derivations that search found, best first. Those with the same graph are merged: it stands where the
-    best of them does, so that the first parse is the one that would be found without alternatives. The confidence in a
-    part of a graph is the mass of the derivations found that have it, and of the mass that was not found the share
-    that they themselves give it: their mean confidence. It is the same in all alternatives that have the part.
+    Parses with the same graph are merged into the best of them. So the first parse is the one that would be found
+    without alternatives. The confidence in a part of a graph is the mass of the derivations found that have the part,
+    plus a share of the mass that was not found: the mean confidence that these derivations have in the part. All
+    alternatives that have the part have the same confidence in it.
+
+    parses: one for each derivation that search found, best first
     """
-    scale = 1.0 / max(sum(parse.probability for parse in parses), 1.0)  # more than 1 by rounding alone
+    scale = 1.0 / max(sum(parse.probability for parse in parses), 1.0)  # only rounding makes the sum exceed 1
     parses = [replace(parse, probability=parse.probability * scale) for parse in parses]
     groups: dict[Hashable, list[R]] = {}
     for parse in parses:
@@ -78,10 +88,10 @@ def ranked(parses: Sequence[R], most: int) -> R:
 
 
 def _confidences(parses: Sequence[Ranked]) -> dict[tuple[str, Hashable], float]:
-    """Of all parts of all parses, by the name of the field and the part."""
+    """Return the confidences in all parts of all parses, by the name of the field and the part."""
     with_part: dict[tuple[str, Hashable], list[tuple[float, float]]] = {}
     for parse in parses:
-        # long derivations have probabilities that are 0 as numbers
+        # the probabilities of long derivations underflow to 0
         weight = max(parse.probability, sys.float_info.min)
         for name, parts in parse.parts().items():
             for part, own in dict(zip(parts, getattr(parse, name), strict=True)).items():
@@ -91,6 +101,10 @@ def _confidences(parses: Sequence[Ranked]) -> dict[tuple[str, Hashable], float]:
 
 
 def _confidence(found: Sequence[tuple[float, float]], left: float) -> float:
-    """found: the weights of derivations, and the confidence of each. left: the mass that was not found."""
+    """Return the confidence in one part.
+
+    found: the weight and the confidence of each derivation that has the part
+    left: the mass that was not found
+    """
     mass = sum(weight for weight, _ in found)
     return min(mass + left * sum(weight * own for weight, own in found) / mass, 1.0)

@@ -15,11 +15,12 @@ NO_VALUE = "_"
 
 
 def document_of(sentence: Sentence, tree: DependencyTree, vocab: Vocab) -> Doc:
-    """A document of one sentence, whose tokens are the words of the sentence.
+    """Return a document of one sentence, whose tokens are the words of the sentence.
 
-    `head`, `dep`, `pos`, `lemma`, `tag` (XPOS) and `morph` (FEATS) are set where the sentence has them; what spaCy does
-    not know as a part of speech stays unset. The words of a multi-word token (`do`, `n't`) stand together without a
-    space where they spell it; where they do not (`du`: `de`, `le`) the document has the words and not the token.
+    `head`, `dep`, `pos`, `lemma`, `tag` (XPOS) and `morph` (FEATS) are set where the sentence has them; a part of
+    speech that spaCy does not know stays unset. The words of a multi-word token stand together without a space where
+    they spell the token (`do`, `n't`). Where the words do not spell the token (`du`: `de`, `le`), the document has the
+    words alone.
     """
     from spacy.parts_of_speech import IDS
     from spacy.tokens import Doc
@@ -41,8 +42,10 @@ def document_of(sentence: Sentence, tree: DependencyTree, vocab: Vocab) -> Doc:
 
 
 def set_sentence_starts(document: Doc, starts: list[int]) -> None:
-    """Says at which tokens sentences start. spaCy finds that by itself from heads, but not in all trees that are not
-    projective."""
+    """Set the tokens at which sentences start.
+
+    spaCy finds these tokens from heads by itself, but not in all trees that are not projective.
+    """
     import numpy as np
 
     values = np.full(len(document), -1, dtype=np.int64)
@@ -52,15 +55,15 @@ def set_sentence_starts(document: Doc, starts: list[int]) -> None:
 
 
 def value_of(cell: str) -> str:
-    """What a cell says, empty for `_`."""
+    """Return the value of a cell, empty for `_`."""
     return "" if cell == NO_VALUE else cell
 
 
 def _spaces(sentence: Sentence) -> list[bool]:
-    """For each word whether a space follows it."""
+    """Return for each word True where a space follows it."""
     spaces: list[bool] = []
     forms = sentence.forms
-    last, attached, spelled = 0, False, False  # of the multi-word token that was opened last
+    last, attached, spelled = 0, False, False  # about the multi-word token that was opened last
     for row in sentence.rows:
         if row.is_range:
             first, last = row.span

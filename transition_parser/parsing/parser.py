@@ -53,10 +53,10 @@ P_co = TypeVar("P_co", bound=SentenceParse, covariant=True)
 
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "int8": torch.float32}
 CHUNK = 4096  # sentences that are sorted by length together
-_SIDE_BY_SIDE = 4  # batches, at the most: Python itself runs on one core
+_SIDE_BY_SIDE = 4  # maximum number of batches at a time: Python itself runs on one core
 _SWITCH_INTERVAL = 5e-4  # seconds that a batch waits for Python while another runs it; Python's default is 5e-3
 _TRAIN_AGAIN = "its training has failed: take an earlier checkpoint, or train again with a lower learning rate"
-_LEAST_BATCH = 2000  # words times beam: in smaller batches the steps cost more than what they compute
+_LEAST_BATCH = 2000  # words times beam; in smaller batches the overhead of each step outweighs its arithmetic
 
 
 class _ToParse(NamedTuple):
@@ -85,22 +85,30 @@ class Options(TypedDict, total=False):
 
 
 class Parser(Generic[P_co]):
-    """A model with everything it needs to parse. It can be copied and pickled: one that `load` read is read again from
-    the same files, one of a model in memory takes the model's single-precision weights with it.
+    """A model with everything that it needs to parse sentences.
 
-    beam: hypotheses that search keeps, 1 for greedy search. batch_tokens: words times beam that are parsed at
-    once, at the most (a single longer sentence is parsed by itself); by default 8000, with a beam up to 32000.
-    precision: `fp32`, `bf16`, `int8` (the linear layers of the decoder, quantised dynamically, for CPUs without
-    bf16), or `auto`: bf16 where the machine computes in it natively, else fp32. threads: cores to use on a
-    CPU, by default as many as torch would (all, or `OMP_NUM_THREADS`). Up to four batches are parsed side by side, each
-    with its share. domain: which of the corpora that the model was trained on the texts resemble, for models that read
-    it (`--read-domain`); by default none in particular. lenpen: of a beam, see `search`; by default 1, of AMRs 4.
-    nbest: how many parses of each sentence are wanted, each a different graph: `parse.alternatives` has the others. The
-    beam must be as wide at least; there may be fewer. By default 1: none but the best. longest: the longest sentence,
-    in words, where one of more than 100 characters counts as one for each 100: texts are divided there, with a warning,
-    and a longer sentence that is given is refused. Memory grows with the words of a sentence, time with their square.
+    A parser can be copied and pickled. A parser that `load` read is read again from the same files; a parser of a model
+    in memory is pickled with the model's single-precision weights.
 
-    For type checkers it is `Parser[Parse]` or `Parser[AmrParse]`, see `load`.
+    beam: number of hypotheses that search keeps; 1 is greedy search
+    batch_tokens: maximum of words times beam that are parsed at once (a longer sentence is parsed by itself); by
+        default 8000 times the beam, at most 32000
+    device: torch's name of the device
+    precision: `fp32`, `bf16`, `int8` (the linear layers of the decoder, quantised dynamically, for CPUs without bf16),
+        or `auto`: bf16 where the machine computes in it natively, else fp32
+    threads: number of cores to use on a CPU, by default torch's own default (all, or `OMP_NUM_THREADS`). Up to four
+        batches are parsed side by side, each with its share of the cores.
+    domain: the corpus of the training data that the texts resemble, for models that read it (`--read-domain`); by
+        default no particular corpus
+    lenpen: exponent of the length by which `search` ranks the hypotheses of a beam; by default 1, for AMRs 4
+    nbest: maximum number of parses of each sentence, each a different graph; `parse.alternatives` has the parses after
+        the best one. The beam must be at least as wide, unless the model does not search action by action. By default
+        1.
+    longest: maximum length of a sentence in words, where a word of more than 100 characters counts as one word for each
+        100 characters. Longer sentences of texts are divided, with a warning; other longer sentences are refused.
+        Memory grows with the words of a sentence, time with their square.
+
+    For type checkers the class is `Parser[Parse]` or `Parser[AmrParse]`, see `load`.
 
     Raises `InputError` for options out of range and for a model whose weights are not all finite numbers.
     """
@@ -151,7 +159,7 @@ class Parser(Generic[P_co]):
         full = copy.deepcopy(model).eval().float()
         merge_adapters(full)
         self.model = _prepared(full, self.device, precision)
-        self._full: ParserModel | None = full  # for pickling, but of a model that is on disk
+        self._full: ParserModel | None = full  # kept for pickling; `load` sets None, as its model is on disk
         self.resources = resources
         self.beam, self.batch_tokens = beam, batch_tokens or 8000 * min(beam, 4)
         self.nbest, self.longest = nbest, longest
@@ -200,12 +208,14 @@ class Parser(Generic[P_co]):
         *,
         kind: Literal["trees", "AMRs"] | None = None,
     ) -> Parser[Any]:
-        """A parser from a checkpoint file, an exported folder, or the name of a model (`models`).
+        """Return a parser from a checkpoint file, an exported folder, or the name of a model (`models`).
 
-        others: further models that were trained on the same data folder, to parse together with it: the mean of their
-        log-probabilities decides. kind: which graphs the model must build, by default any; with it a type checker
-        knows the class of the parses, as it does by itself for the names of models of the package. Raises `InputError`
-        where there is no model, and for models of other data or of another kind.
+        others: further models that were trained on the same data folder, to parse together with `model`; the mean of
+            the models' log-probabilities decides
+        kind: the kind of graphs that the model must build, by default any. With `kind` a type checker knows the class
+            of the parses; for the names of the package's own models a type checker knows it without `kind`.
+
+        Raises `InputError` where there is no model, and for models of other data or of another kind.
         """
         loaded, resources = load_model(model)
         _check_kind(model, resources, kind)
@@ -216,28 +226,32 @@ class Parser(Generic[P_co]):
         return parser
 
     def __reduce__(self) -> tuple:
-        """How to make an equal one: the packed weights of a model in bf16 can be neither copied nor written."""
+        """Return a function that makes an equal parser, and its arguments.
+
+        The packed weights of a model in bf16 can be neither copied nor written.
+        """
         options = {**self._options, "beam": self.beam}
         if self._full is not None:
             return _build_again, (type(self), copy.deepcopy(self._full).cpu(), self.resources, options)
-        # the classes of decoders are named, so that unpickling imports what registers their architectures
+        # the classes of decoders are included, so that unpickling imports the modules that register architectures
         decoders = [type(member.decoder) for member in getattr(self.model, "members", [self.model])]
         return _load_again, (type(self), self._path, {**options, "others": self._others}, decoders)
 
     def described(self) -> dict[str, Any]:
-        """Where it was loaded from, and the options that its parses depend on, by name; all can be written as JSON."""
+        """Return the model's path and, by name, the options that its parses depend on; JSON can hold all values."""
         options = {name: self._options[name] for name in ("precision", "domain", "nbest")}
         models = {"model": str(self._path), "ensemble": [*map(str, self._others)]}
         return {**models, "beam": self.beam, "lenpen": self.lenpen, **options}
 
     def parse(self, text: object) -> list[P_co]:
-        """Parses what it is given:
+        """Return the parses of the given text, sentences or file.
 
         - a string: a text, divided into sentences and tokens here by rules for English; it gives one parse a sentence,
-          none where it is empty, and `parse.sentence.spans` says where the words were in it
-        - a list of strings: always a list of texts, whatever they hold; `stream` says which parses are of which text
+          none where the text is empty, and `parse.sentence.spans` has the places of the words in the text
+        - a list of strings: always a list of texts, whatever the strings hold; `stream` returns the parses of each text
+          apart
         - a list of lists of strings: sentences, each the list of its words
-        - a list of `Sentence`, for a model of AMRs of `AmrEntry`
+        - a list of `Sentence`, or of `AmrEntry` for a model of AMRs
         - a `pathlib.Path`: a CoNLL-U file (an AMR bank), or a file of text; `read` takes tokenised text
 
         Raises `InputError` for anything else, and for lists of words that are empty or have empty words.
@@ -247,26 +261,29 @@ class Parser(Generic[P_co]):
         return list(self.parse_stream(sentences_from(text, self.formalism.sentence, self.longest)))
 
     def parse_sents(self, sentences: Iterable[str]) -> list[str]:
-        """The parse of each sentence as text, as amrlib's `parse_sents` gives them: an AMR in PENMAN with comments,
-        a tree in CoNLL-U; a blank line ends each, so that all of them joined are a file.
+        """Return the parse of each sentence as text, as amrlib's `parse_sents` does.
 
-        A string is one sentence: it is divided into tokens, but, other than by `parse`, never into sentences. The
-        parse of a string without words is an empty string. Raises `InputError` for anything but a list of strings.
+        An AMR is written in PENMAN with comments, a tree in CoNLL-U. A blank line ends each parse, so that all of them
+        joined are a file.
+
+        A string is one sentence: it is divided into tokens but, unlike in `parse`, never into sentences. The parse of a
+        string without words is an empty string. Raises `InputError` for anything but a list of strings.
         """
         given = whole_sentences(sentences, self.formalism.sentence)
         parses = self.parse_stream(one for one in given if one is not None)
         return ["" if one is None else str(next(parses).annotated()) for one in given]
 
     def stream(self, texts: Iterable[str], chunk: int | None = None) -> Iterator[list[P_co]]:
-        """Yields, for each text in order, the list of its parses, as `parse` of this text alone gives it: one for each
-        sentence, none for an empty text.
+        """Yield, for each text in order, the list of its parses: the list that `parse` of this text alone returns.
 
-        texts: any iterable, generators included; each string is a text, as `parse` takes it. It is read as it is
-        needed, so that memory does not grow with the number of texts.
-        chunk: how many sentences (by default 4096) are collected before they are parsed together.
+        A list has one parse for each sentence, and is empty for an empty text.
 
-        Raises `InputError` for an item that is not a string, with its number, and whatever `texts` raises: after the
-        parses of all texts before it.
+        texts: any iterable, generators included, of strings; each string is a text, as `parse` takes it. Texts are read
+            as they are needed, so that memory does not grow with the number of texts.
+        chunk: number of sentences (by default 4096) that are collected before they are parsed together
+
+        Raises `InputError` for an item that is not a string, with its number, and whatever `texts` raises, after the
+        parses of all texts before the error.
         """
         given = sentences_of_texts(texts, self.formalism.sentence, self.longest)
         return self._parse_each(ErrorAtEnd(given), chunk or CHUNK)
@@ -278,20 +295,28 @@ class Parser(Generic[P_co]):
         given.check()
 
     def read(self, path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False) -> Iterator[AnySentence]:
-        """The sentences of a file, as `parse_stream` takes them: CoNLL-U (an AMR bank), or text.
+        """Return an iterator over the sentences of a file (CoNLL-U, an AMR bank, or text), as `parse_stream` takes
+        them.
 
-        tokenised: of text; None (default): raw text; True: one sentence a line with blanks between its tokens; False:
-        one sentence a line, not tokenised. raw: the file is raw text, whatever it looks like.
+        tokenised: format of a text. None (default): raw text; True: one sentence a line with blanks between its tokens;
+            False: one sentence a line, not tokenised.
+        raw: True to read the file as raw text, whatever it looks like
         """
         return self.formalism.read(path, tokenised, raw, self.longest)
 
     def parse_stream(self, sentences: Iterable[AnySentence], chunk: int | None = None) -> Iterator[P_co]:
-        """Yields the parses in the order of the sentences, holding few at a time: `chunk`, by default 4096."""
+        """Yield the parses in the order of the sentences.
+
+        chunk: number of sentences that are held at a time, by default 4096
+        """
         return self.parse_chunks(in_chunks(sentences, chunk or CHUNK))
 
     def parse_chunks(self, chunks: Iterable[Sequence[AnySentence]]) -> Iterator[P_co]:
-        """Yields the parses in the order of the sentences, all of a chunk before the next is taken; see
-        `transition_parser.parsing.sentences.streams`."""
+        """Yield the parses in the order of the sentences.
+
+        All parses of a chunk are yielded before the next chunk is taken. `transition_parser.parsing.sentences.streams`
+        has functions that make chunks.
+        """
         done = 0
         with self._workers() as each:
             for chunk in chunks:
@@ -309,12 +334,15 @@ class Parser(Generic[P_co]):
 
     @property
     def _side_by_side(self) -> int:
-        """How many batches are parsed at a time."""
+        """The number of batches that are parsed at a time."""
         return min(self.threads, _SIDE_BY_SIDE) if self.device.type == "cpu" else 1
 
     @contextmanager
     def _workers(self) -> Iterator[Callable[..., Iterator]]:
-        """A `map` over batches: on a CPU several at a time, with their share of torch's threads each."""
+        """Yield a `map` over batches.
+
+        On a CPU this `map` runs several batches at a time, each with its share of torch's threads.
+        """
         with ExitStack() as stack:
             stack.enter_context(_torch_threads.at(max(self.threads // self._side_by_side, 1)))
             if self._side_by_side == 1:
@@ -337,13 +365,16 @@ class Parser(Generic[P_co]):
         hypotheses: list[Hypothesis],
         tags: Mapping[str, Sequence[str]],
     ) -> P_co:
-        """The parse that derivations of a sentence build, with calibrated confidences where the model has them."""
+        """Return the parse that derivations of a sentence build; its confidences are calibrated where the model is."""
         parses = [self.formalism.replay(self.resources, sentence, words, one, tags) for one in hypotheses]
         best = parses[0] if self.nbest == 1 else ranked(parses, self.nbest)
         return self._calibrated(best, self.nbest)
 
     def _calibrated(self, parse: Any, nbest: int) -> Any:
-        """With calibrated confidences where the model has them. nbest: of how many parses it is one."""
+        """Return the parse with calibrated confidences where the model has them.
+
+        nbest: the number of parses that were asked for
+        """
         calibration = self.model.calibration
         if calibration is None:
             return parse
@@ -351,10 +382,11 @@ class Parser(Generic[P_co]):
         return parse.rescored(scalings)
 
     def _batches(self, sentences: list[_ToParse]) -> Iterator[list[int]]:
-        """Indices of sentences of like length, the longest first: so that none of them comes last and alone.
+        """Yield batches of indices of sentences of similar length.
 
-        Where several are parsed side by side they become smaller towards the end, so that all cores are done at the
-        same time; how does not depend on the number of cores.
+        The longest sentences come first, so that no long sentence comes last alone. Where several batches are parsed
+        side by side, batches become smaller towards the end, so that all cores are done at the same time. The sizes are
+        then the same for any number of cores.
         """
         lengths = [len(one.words) for one in sentences]
         left = sum(lengths)
@@ -371,24 +403,30 @@ class Parser(Generic[P_co]):
             yield batch
 
     def _limit(self, words: int) -> int:
-        """Words times beam of the next batch where so many words are left."""
+        """Return the maximum of words times beam of the next batch.
+
+        words: number of words that are left
+        """
         if self._side_by_side == 1:
             return self.batch_tokens
         return min(self.batch_tokens, max(words * self.beam // _SIDE_BY_SIDE, _LEAST_BATCH * min(self.beam, 3)))
 
     def _search(self, some: list[_ToParse]) -> list[tuple[list[Hypothesis], Mapping[str, Sequence[str]]]]:
-        """The best derivation of each sentence, or where alternatives are wanted all that were found; its tags by
-        column."""
+        """Return the derivations of each sentence, and its tags by column.
+
+        The derivations are the best one alone, or all that were found where alternatives are wanted. Raises
+        `InputError` where the scores of actions are not finite.
+        """
         try:
             encoder_out, tags = self._encoded(some)
-            wanted = 1 if self.nbest == 1 else 2 * self.beam  # in its last step a beam may finish as many again
+            wanted = 1 if self.nbest == 1 else 2 * self.beam  # in its last step a beam may finish `beam` more
             best = search(self.model, encoder_out, self.beam, wanted, self.lenpen)
             return list(zip(best, tags, strict=True))
         except NotFiniteError as error:
             raise InputError(f"the weights of the model are too large: {error}; {_TRAIN_AGAIN}") from None
 
     def _encoded(self, some: list[_ToParse]) -> tuple[EncoderOut, list[Mapping[str, Sequence[str]]]]:
-        """What the encoder makes of sentences, and their tags by column."""
+        """Return the encoder's output for sentences, and their tags by column."""
         sentences = [one.words for one in some]
         tokens, features = self.resources.encode_all(sentences), self.resources.features_of(sentences)
         padding = self.resources.source_dictionary.pad()
@@ -400,7 +438,7 @@ class Parser(Generic[P_co]):
             return encoder_out, self._tags(encoder_out, sentences)
 
     def _marks(self, some: list[_ToParse]) -> Marks:
-        """What the sentences and the options say of the columns that the model reads."""
+        """Return the values that the sentences and the options give for the columns that the model reads."""
         given = [self.formalism.marks(one.sentence) for one in some]
         marks = {name: [values[name] for values in given] for name in (given[0] if given else ())}
         if self._domain is not None:
@@ -441,7 +479,7 @@ def _from_anywhere(path: str | os.PathLike) -> str | os.PathLike:
 
 
 def _to(device: torch.device, value: Any) -> Any:
-    """The tensors of nested dictionaries on the device."""
+    """Return nested dictionaries with their tensors on the device."""
     if isinstance(value, Mapping):
         return {name: _to(device, inner) for name, inner in value.items()}
     return value.to(device) if isinstance(value, torch.Tensor) else value
@@ -451,7 +489,7 @@ def _device(name: str) -> torch.device:
     try:
         device = torch.device(name)
         torch.zeros(1, device=device).item()
-    except (RuntimeError, AssertionError) as error:  # the second: a torch that was built without CUDA
+    except (RuntimeError, AssertionError) as error:  # a torch built without CUDA raises AssertionError
         raise InputError(f"no device {name!r} here: {str(error).splitlines()[0]}") from None
     return device
 
@@ -467,14 +505,14 @@ def _precision(name: str, device: torch.device) -> str:
 
 
 def _check_weights(model: ParserModel) -> None:
-    """Search would never end where scores are not numbers."""
+    """Raise `InputError` for weights that are not all finite: search would never end."""
     for name, weights in model.state_dict().items():
         if weights.is_floating_point() and not bool(weights.isfinite().all()):
             raise InputError(f"the weights {name} of the model are not all finite numbers; {_TRAIN_AGAIN}")
 
 
 def _prepared(model: ParserModel, device: torch.device, precision: str) -> ParserModel:
-    """The model as it computes: the same one in fp32, a copy in other precisions."""
+    """Return the model ready to compute: the same one in fp32, a copy in other precisions."""
     model = (model if precision == "fp32" else copy.deepcopy(model)).to(device, PRECISIONS[precision])
     _check_weights(model)
     if precision == "fp32":

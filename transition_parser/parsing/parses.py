@@ -1,4 +1,4 @@
-"""What parsing returns: a sentence with its graph, and the derivation that built it."""
+"""Parses: sentences with their graphs, and the derivations that built them."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 NO_TAGS: Mapping[str, Sequence[str]] = MappingProxyType({})
 SCORE_KEY = "ArcScore"  # in MISC
-# comments that `annotated` writes, or that told of another graph
+# comments that `annotated` writes anew, or that describe another graph
 _REPLACED = ("parse_score", "score", "nbest", "actions")
 _REPLACED_AMR = (*_REPLACED, "node_scores", "alignments", "node", "root", "edge")
-_OF_PLACE = ("sent_id", "newpar", "newdoc")  # beginnings of comments that say where in a text the sentence is
-_DIGITS = 4  # significant ones of numbers in lines of JSON
+_OF_PLACE = ("sent_id", "newpar", "newdoc")  # beginnings of comments that locate the sentence in a text
+_DIGITS = 4  # significant digits of numbers in lines of JSON
 
 
 class SentenceParse(Ranked):
@@ -50,7 +50,7 @@ class SentenceParse(Ranked):
 
     @property
     def text(self) -> str:
-        """The sentence as it was written; its words with spaces between them where only they are known."""
+        """The sentence as it was written, or its words joined by spaces where the written text is not known."""
         return self.sentence.text
 
     @property
@@ -66,15 +66,18 @@ class SentenceParse(Ranked):
 
     @abstractmethod
     def annotated(self, scores: bool = False, actions: bool = False) -> Any:
-        """The sentence with its graph."""
+        """Return the sentence with its graph."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Strings, numbers, lists and dictionaries alone, as JSON has them."""
+        """Return the parse as strings, numbers, lists and dictionaries alone, which JSON can hold."""
 
     def to_json(self, actions: bool = False) -> str:
-        """The line that `parse --json` writes, without a line end: `to_dict`, its numbers with four significant digits.
-        actions: keep the actions."""
+        """Return the line that `parse --json` writes, without a line end: `to_dict` with numbers of four significant
+        digits.
+
+        actions: True to keep the actions
+        """
         return json.dumps(_as_written(self.to_dict(), () if actions else ("actions",)), ensure_ascii=False)
 
 
@@ -82,12 +85,18 @@ class SentenceParse(Ranked):
 class Parse(SentenceParse):
     """One sentence parsed into a tree.
 
-    sentence: the input; `annotated` fills in the tree; `sentence.spans` says where its words were in a text.
-    arc_scores: for each word the confidence that head and relation are right, from 0 to 1: the probability that the
-    model gave to all actions that decided its head (`TreeSystem.may_attach`), with alternatives also the mass of the
-    derivations found that have the arc (`alternatives.ranked`); calibrated where the model is (`Calibration`).
-    actions: the derivation. score: the log-probability of the derivation divided by the number of its actions + 1.
-    upos, lemmas: of each word, () where the model predicts none. probability, place, alternatives: see `Ranked`.
+    sentence: the input; `annotated` fills in the tree; `sentence.spans` has the places of its words in a text
+    tree: the heads and relations of the words
+    arc_scores: for each word the confidence that head and relation are right, from 0 to 1. It is the probability that
+        the model gave to all actions that decided the word's head (`TreeSystem.may_attach`); with alternatives it is
+        the mass of the derivations found that have the arc (`alternatives.ranked`). It is calibrated where the model is
+        (`Calibration`).
+    actions: the derivation
+    score: the log-probability of the derivation divided by the number of its actions + 1
+    upos: the predicted tag of each word, () where the model predicts none
+    lemmas: the lemma of each word, () where the model predicts none
+
+    `Ranked` has the other fields: probability, place and alternatives.
     """
 
     sentence: Sentence
@@ -99,22 +108,26 @@ class Parse(SentenceParse):
     lemmas: tuple[str, ...] = ()
 
     def graph_key(self) -> Hashable:
-        """The tree."""
+        """Return the tree."""
         return self.tree
 
     def parts(self) -> Mapping[str, Parts]:
-        """The labelled arcs of all words."""
+        """Return the labelled arcs of all words."""
         return {"arc_scores": [*enumerate(zip(self.tree.heads, self.tree.relations, strict=True))]}
 
     def annotated(self, scores: bool = False, actions: bool = False) -> Sentence:
-        """The sentence with its tree, and with tags and lemmas where it has none; on request with `ArcScore=` in MISC,
-        `# score` (the probability) and `# parse_score`, and with `# actions`.
+        """Return the sentence with its tree, and with tags and lemmas where the parse has them.
 
-        Statements about an earlier tree are removed: DEPS, empty nodes, `ArcScore=`, and the comments `# nbest`,
+        scores: True to add `ArcScore=` in MISC, `# score` (the probability) and `# parse_score`
+        actions: True to add `# actions`
+
+        Annotations of an earlier tree are removed: DEPS, empty nodes, `ArcScore=`, and the comments `# nbest`,
         `# score`, `# parse_score` and `# actions`. All other columns and comments of the input stay as they are.
 
-        Where alternatives were asked for it has `# nbest = 1/5` and `# score`; they themselves have neither the
-        sentence's id nor what opens paragraphs and documents, which come once."""
+        Where alternatives were asked for, the sentence has `# nbest = 1/5` and `# score`. The alternatives themselves
+        have neither the sentence's id nor the comments that open paragraphs and documents, because these must come
+        once.
+        """
         before = self.sentence.without(SCORE_KEY, _REPLACED).without_enhanced().with_tags(self.upos, self.lemmas)
         comments = list(before.comments)
         misc = None
@@ -132,11 +145,11 @@ class Parse(SentenceParse):
         return replace(before.with_tree(self.tree, misc), comments=tuple(comments))
 
     def to_conllu(self, scores: bool = False, actions: bool = False) -> str:
-        """`annotated` as text, with the blank line that ends a sentence."""
+        """Return `annotated` as text, with the blank line that ends a sentence."""
         return str(self.annotated(scores, actions))
 
     def to_dict(self) -> dict[str, Any]:
-        """Strings, numbers, lists and dictionaries alone, as JSON has them:
+        """Return the parse as strings, numbers, lists and dictionaries alone, which JSON can hold.
 
         - `id`, `text`: of the sentence, None where it has none
         - `words`: of each word `form`, `lemma`, `upos`, `xpos` and `feats` (None where unknown), `head` (counted from
@@ -162,20 +175,20 @@ class Parse(SentenceParse):
         }
 
     def to_spacy(self, vocab: Vocab) -> Doc:
-        """A document of spaCy with the words, their columns and the tree; see `transition_parser.parsing.documents`."""
+        """Return a document of spaCy with the words, their columns and the tree, see `parsing.documents`."""
         from transition_parser.parsing.documents import document_of
 
         return document_of(self.sentence.with_tags(self.upos, self.lemmas), self.tree, vocab)
 
     def __str__(self) -> str:
-        """The tree as text, see `graphs.tree_text`; with tags where they are known."""
+        """Return the tree as text (`graphs.tree_text`), with tags where they are known."""
         words = self.sentence.with_tags(self.upos).words
         tags = [row.upos for row in words]
         known = any(tag != UNKNOWN for tag in tags)
         return tree_text([row.form for row in words], self.tree, *([tags] if known else []))
 
     def _repr_svg_(self) -> str | None:
-        """The picture that notebooks show; None, so that they show text, where matplotlib is missing."""
+        """Return the picture that notebooks show; None where matplotlib is missing, so that they show text."""
         if find_spec("matplotlib") is None:
             return None
         from transition_parser.drawing.derivations import draw_tree, svg_of
@@ -187,10 +200,18 @@ class Parse(SentenceParse):
 class AmrParse(SentenceParse):
     """One sentence parsed into an AMR.
 
-    sentence: the input. graph: the AMR. alignments: for each node the words that it came from. wiki: node → value of
-    `:wiki`. actions, score: see `Parse`. node_scores: of each node the probability of the actions that made it, of
-    words that were merged into its span too; edge_scores: of each edge that of its action (both with alternatives as
-    `Parse.arc_scores`).
+    sentence: the input
+    graph: the AMR
+    alignments: for each node the words that it came from
+    wiki: node → value of `:wiki`
+    actions: the derivation
+    score: the log-probability of the derivation divided by the number of its actions + 1
+    node_scores: for each node the probability of the actions that made it, including the actions that merged words into
+        its span
+    edge_scores: for each edge the probability of its action
+
+    With alternatives, the scores of nodes and edges change as `Parse.arc_scores` do. `Ranked` has the other fields:
+    probability, place and alternatives.
     """
 
     sentence: AmrEntry
@@ -203,11 +224,11 @@ class AmrParse(SentenceParse):
     edge_scores: tuple[float, ...] = ()
 
     def graph_key(self) -> Hashable:
-        """The graph, however its nodes are numbered."""
+        """Return the graph in a form that does not depend on how its nodes are numbered."""
         return canonical(self.graph)
 
     def parts(self) -> Mapping[str, Parts]:
-        """Nodes are their labels and the words that they came from, edges their ends and roles."""
+        """Return the nodes (their labels, and the words that they came from) and the edges (their ends and roles)."""
         nodes = [*zip(self.graph.labels, self.alignments, strict=True)]
         edges = [(nodes[source], role, nodes[target]) for source, role, target in self.graph.edges]
         return {"node_scores": nodes, "edge_scores": edges}
@@ -215,12 +236,18 @@ class AmrParse(SentenceParse):
     def annotated(
         self, scores: bool = False, actions: bool = False, marks: bool = False, wiki: bool = True
     ) -> AmrEntry:
-        """The entry with its graph. `# ::alignments` and `# ::node` (JAMR's form) say which words nodes came from.
+        """Return the entry with its graph.
 
-        scores, actions: write `# ::parse_score`, `# ::score` and `# ::node_scores` (in the order of the `# ::node`
-        lines), `# ::actions`. marks: write `~e.N` after each node. wiki: write `:wiki`. Where alternatives were asked
-        for, `# ::nbest 1/5 ::score …` is written; they themselves have no `# ::id`, which comes once. Raises
-        `InputError` for a graph that is nested too deeply for PENMAN.
+        The comments `# ::alignments` and `# ::node` (JAMR's form) give the words that the nodes came from.
+
+        scores: True to write `# ::parse_score`, `# ::score` and `# ::node_scores` (in the order of the `# ::node`
+            lines)
+        actions: True to write `# ::actions`
+        marks: True to write `~e.N` after each node
+        wiki: True to write `:wiki`
+
+        Where alternatives were asked for, `# ::nbest 1/5 ::score …` is written. The alternatives themselves have no
+        `# ::id`, because it must come once. Raises `InputError` for a graph that is nested too deeply for PENMAN.
         """
         replaced = (*_REPLACED_AMR, "id") if self.place and self.place.rank > 1 else _REPLACED_AMR
         metadata = {key: value for key, value in self.sentence.metadata.items() if key not in replaced}
@@ -241,28 +268,34 @@ class AmrParse(SentenceParse):
         return replace(entry, metadata=metadata, comments=tuple(comments))
 
     def written_node_scores(self, wiki: bool = True) -> list[float]:
-        """`node_scores` in the order of the nodes of `annotated`, those of `:wiki` left out."""
+        """Return `node_scores` in the order of the nodes of `annotated`, without the nodes of `:wiki`."""
         return [self.node_scores[node] for node in Layout(self.graph, self.wiki if wiki else {}).order]
 
     def to_penman(self, marks: bool = False, wiki: bool = True) -> str:
-        """The graph alone, in PENMAN, without a line end after it. marks, wiki, errors: see `annotated`."""
+        """Return the graph alone, in PENMAN, without a line end after it.
+
+        marks: True to write `~e.N` after each node
+        wiki: True to write `:wiki`
+
+        Raises `InputError` for a graph that is nested too deeply for PENMAN.
+        """
         return self.annotated(marks=marks, wiki=wiki).penman
 
     def to_dict(self) -> dict[str, Any]:
-        """Strings, numbers, lists and dictionaries alone, as JSON has them:
+        """Return the parse as strings, numbers, lists and dictionaries alone, which JSON can hold.
 
         - `id`, `text`: of the sentence, None where it has none
         - `words`: of each word `form`, and `start` and `end`, its place in the text that was parsed (None where it is
           not known)
         - `penman`: the graph in PENMAN, with `:wiki`
-        - `nodes`: of each node `label`, `constant` (True for `-`, `6`, `"New"`), `variable` (in `penman`; None of
-          constants), `words` (counted from 0; those it came from), `wiki` (None where it has none), and `score` (see
-          `node_scores`; None where it is not known)
-        - `edges`: of each `source` and `target` (nodes counted from 0), `role` (without colon; no inverse roles), and
-          `score`
+        - `nodes`: of each node `label`, `constant` (True for `-`, `6`, `"New"`), `variable` (in `penman`; None for
+          constants), `words` (counted from 0; the words that the node came from), `wiki` (None where it has none), and
+          `score` (see `node_scores`; None where it is not known)
+        - `edges`: of each edge `source` and `target` (nodes counted from 0), `role` (without colon; no inverse roles),
+          and `score` (see `edge_scores`; None where it is not known)
         - `top`: the node that PENMAN writes first
         - `triples`: the graph as the package `penman` has it, `["w", ":ARG0", "b"]`, the concept of the top first
-        - `score`, `probability`, `actions`, `alternatives`: as of `Parse.to_dict`
+        - `score`, `probability`, `actions`, `alternatives`: as in `Parse.to_dict`
 
         Raises `InputError` for a graph that is nested too deeply for PENMAN.
         """
@@ -295,18 +328,22 @@ class AmrParse(SentenceParse):
         }
 
     def to_json(self, actions: bool = False, wiki: bool = True) -> str:
-        """See `SentenceParse`. wiki: keep `:wiki`."""
+        """Return the line that `parse --json` writes; see `SentenceParse.to_json`.
+
+        actions: True to keep the actions
+        wiki: True to keep `:wiki`
+        """
         if wiki:
             return super().to_json(actions)
         alternatives = tuple(replace(parse, wiki={}) for parse in self.alternatives)
         return replace(self, wiki={}, alternatives=alternatives).to_json(actions)
 
     def __str__(self) -> str:
-        """The graph in PENMAN, with `:wiki`."""
+        """Return the graph in PENMAN, with `:wiki`."""
         return self.to_penman()
 
     def _repr_svg_(self) -> str | None:
-        """See `Parse`: the graph above its words."""
+        """Return the picture that notebooks show, the graph above its words; None where matplotlib is missing."""
         if find_spec("matplotlib") is None:
             return None
         from transition_parser.drawing.amrs import draw_amr
@@ -334,7 +371,7 @@ def _derivation(parse: Parse | AmrParse) -> dict[str, Any]:
 
 
 def _as_written(value: Any, left_out: Collection[str]) -> Any:
-    """Plain data with shorter numbers, and without some keys."""
+    """Return plain data with shorter numbers, and without some keys."""
     if isinstance(value, dict):
         return {key: _as_written(inner, left_out) for key, inner in value.items() if key not in left_out}
     if isinstance(value, list):
@@ -350,8 +387,12 @@ def replay_tree(
     tags: Mapping[str, Sequence[str]] = NO_TAGS,
     rules: Rules = MappingProxyType({}),
 ) -> Parse:
-    """Builds the tree once, by replaying the derivation through the pure-Python machine. words: the normalised forms
-    of the sentence. tags: column → predicted values. rules: of the lemmas of known forms, which are not predicted."""
+    """Return the parse with the tree that a derivation builds, replayed once through the pure-Python machine.
+
+    words: the normalised forms of the sentence
+    tags: column → predicted values
+    rules: the lemma rules of known forms, whose lemmas are not predicted
+    """
     system, actions = cast("TreeSystem", table.system), _actions(table, hypothesis.tokens)
     state = system.initial(system.read(words))
     log_probs = [0.0] * len(words)
@@ -372,7 +413,11 @@ def _probability(hypothesis: Hypothesis) -> float:
 
 
 def _lemmas(sentence: Sentence, tags: Mapping[str, Sequence[str]], rules: Rules) -> tuple[str, ...]:
-    """Of known forms those of the training data, of the others those that are predicted."""
+    """Return a lemma for each word.
+
+    Lemmas come from the training data for known forms and are predicted for the others. Without predicted lemmas there
+    are none.
+    """
     if LEMMA not in tags:
         return ()
     of_words = [UNKNOWN] * len(sentence.forms)
@@ -390,12 +435,16 @@ def replay_amr(
     hypothesis: Hypothesis,
     wiki: Mapping[str, str] | None = None,
 ) -> AmrParse:
-    """Builds the AMR once, as `replay_tree` does. wiki: what the training data has, see `Lexicon`."""
+    """Return the parse with the AMR that a derivation builds, replayed once through the pure-Python machine.
+
+    words: the normalised forms of the sentence
+    wiki: the values of `:wiki` in the training data, see `Lexicon`
+    """
     system, actions = cast("AmrSystem", table.system), _actions(table, hypothesis.tokens)
     state = system.initial(system.read(words))
     nodes: list[float] = []
     edges: list[float] = []
-    span = 0.0  # log-probability of the words that were merged into the current span
+    span = 0.0  # log-probability of the actions that merged words into the current span
     for action, log_prob in zip(actions, hypothesis.step_scores, strict=True):
         span = 0.0 if action.kind is Kind.SHIFT else span + log_prob if action.kind is Kind.MERGE else span
         state = system.apply(state, action)
@@ -411,8 +460,10 @@ def replay_amr(
 
 
 def graph_of(table: ActionTable, words: Sequence[str], tokens: Sequence[int]) -> Any:
-    """The graph that a derivation builds from normalised words, each step checked. Raises `ValueError` for tokens that
-    stand for no action, illegal ones, and a derivation that is not complete."""
+    """Return the graph that a derivation builds from normalised words; each step is checked.
+
+    Raises `ValueError` for tokens that stand for no action, illegal actions, and a derivation that is not complete.
+    """
     return table.system.replay(table.system.read(words), _actions(table, tokens))
 
 
@@ -427,8 +478,10 @@ def _actions(table: ActionTable, tokens: Sequence[int]) -> list[Action]:
 
 
 def _wiki(graph: AmrGraph, known: Mapping[str, str] | None) -> dict[int, str]:
-    """The `:wiki` of each named node: that of training, `-` for names it does not have. None where training
-    has no `:wiki` at all."""
+    """Return the value of `:wiki` for each named node, `-` for names that the training data lacks.
+
+    The dictionary is empty where the training data has no `:wiki` at all.
+    """
     if not known:
         return {}
     names = {}

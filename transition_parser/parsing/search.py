@@ -13,9 +13,9 @@ from transition_parser.kernels import search_kernels
 from transition_parser.modules.contract import ActionScores, Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
 
-# Sentences that are done leave the batch when few others are left: it means copying what those have stored.
+# Finished sentences leave the batch only when at most this share is alive: removing them copies the states of the rest.
 _DROP_BELOW = 0.8
-_STEPS_BETWEEN_CHECKS = 8  # on an accelerator: asking what has finished makes the host wait
+_STEPS_BETWEEN_CHECKS = 8  # on an accelerator, where checking for finished hypotheses makes the host wait
 
 
 @torch.inference_mode()
@@ -26,21 +26,29 @@ def search(
     nbest: int = 1,
     lenpen: float = 1.0,
 ) -> list[list[Hypothesis]]:
-    """For each sentence its `nbest` best derivations, best first.
+    """Return for each sentence its `nbest` best derivations, best first.
 
-    lenpen: those that are finished are ranked by log-probability / (number of actions + 1) ** lenpen, as in fairseq: by
-    about the mean of an action where it is 1; more prefers longer derivations.
+    beam: number of hypotheses kept for each sentence; 1 is greedy search
+    lenpen: exponent of the length. Finished hypotheses are ranked by log-probability / (number of actions + 1) **
+        lenpen, as in fairseq. With 1 this is about the mean log-probability of an action; a larger exponent prefers
+        longer derivations.
 
     In a final state only `</s>` is legal, with probability 1, so a hypothesis is complete as soon
-    as its state is final, and no network step is spent on `</s>`. Raises `NotFiniteError` where scores are not numbers.
+    as its state is final, and no network step is spent on `</s>`. A model that does not search action by action ignores
+    `beam` and `lenpen`. Raises `NotFiniteError` where scores are not numbers.
     """
     direct = model.search_directly(encoder_out, nbest)
     return _Search(model, encoder_out, beam, nbest, lenpen).run() if direct is None else direct
 
 
 class _Step(NamedTuple):
-    """What the rows of one step took: tokens and their log-probabilities, (R,), and which row of the step before each
-    continues, (R,); None where each continues its own. finished: (R,) bool, the rows that are final after it."""
+    """One step of all rows.
+
+    tokens: (R,), the token that each row took
+    scores: (R,), the log-probability of each token
+    origin: (R,), the row of the step before that each row continues; None where each row continues its own
+    finished: (R,) bool, the rows that are final after the step
+    """
 
     tokens: Tensor
     scores: Tensor
@@ -49,7 +57,7 @@ class _Step(NamedTuple):
 
 
 class _Search:
-    """The book-keeping of one batch. Each unfinished sentence has `width` rows; −inf marks a dead one."""
+    """The book-keeping of one batch. Each unfinished sentence has `width` rows; a total of −inf marks a dead row."""
 
     def __init__(self, model: ParserModel, encoder_out: EncoderOut, beam: int, nbest: int, lenpen: float) -> None:
         self.decoder, self.beam, self.nbest, self.lenpen = model.decoder, beam, nbest, lenpen
@@ -60,13 +68,13 @@ class _Search:
         self.width = 1
         self.tokens = torch.full((sentences,), self.decoder.table.end, device=device)
         self.totals = torch.zeros(sentences, 1, device=device)
-        self.finished = torch.zeros(sentences, dtype=torch.long, device=device)  # hypotheses of each sentence
+        self.finished = torch.zeros(sentences, dtype=torch.long, device=device)  # number of hypotheses of each sentence
         self.steps: list[_Step] = []
-        self.sentence_of_row: list[np.ndarray] = []  # of each step
-        self.sentence = np.arange(sentences)  # which one each group of rows belongs to
-        self.moved: Tensor | None = None  # which row of the last step each row was, if rows were dropped since
-        self.on_host = device.type == "cpu"  # where looking at a tensor costs nothing
-        self.some_finished = False  # since sentences were last dropped
+        self.sentence_of_row: list[np.ndarray] = []  # for each step
+        self.sentence = np.arange(sentences)  # the sentence that each group of rows belongs to
+        self.moved: Tensor | None = None  # the row of the last step that each row was, if rows were dropped since
+        self.on_host = device.type == "cpu"  # then reading a tensor costs nothing
+        self.some_finished = False  # True where hypotheses may have finished since sentences were last dropped
 
     def run(self) -> list[list[Hypothesis]]:
         while len(self.sentence):
@@ -77,12 +85,12 @@ class _Search:
         return self._hypotheses()
 
     def _step(self) -> None:
-        """Every row takes its step, and each sentence keeps its `beam` best continuations."""
+        """Take one step in every row, and keep the `beam` best continuations of each sentence."""
         scores = self.decoder.step(self.tokens, self.state, (self.totals > float("-inf")).flatten())
         actions = scores.legal.size(1)
         self.totals, added, index = _best_continuations(scores, self.totals, min(self.beam, self.width * actions))
         self.width = index.size(1)
-        # greedily nothing is ranked, and no row moves
+        # greedy search ranks nothing, so no row moves
         rows = self.state.branch(index.div(actions, rounding_mode="floor")) if self.beam > 1 else None
         tokens = (index % actions).flatten()
         self.tokens = tokens if scores.tokens is None else scores.tokens[tokens]
@@ -94,7 +102,10 @@ class _Search:
         self.sentence_of_row.append(self.sentence.repeat(self.width))
 
     def _finish(self) -> Tensor:
-        """(R,) bool: the rows that the last action made final. They and the rest of a sentence that is done die."""
+        """Return as (R,) bool the rows that the last action made final, and mark them as dead.
+
+        The other rows of a sentence die when `beam` hypotheses of the sentence have finished.
+        """
         final = self.state.machine.is_final().view(-1, self.width) & (self.totals > float("-inf"))
         if self.on_host and not bool(final.any()):
             return final.flatten()
@@ -105,7 +116,7 @@ class _Search:
         return final.flatten()
 
     def _drop_what_is_done(self) -> None:
-        """Sentences without a living hypothesis leave the batch, if they are many or all."""
+        """Remove sentences without a living hypothesis from the batch, if they are many or all."""
         self.some_finished = False
         alive = (self.totals > float("-inf")).any(1).cpu().numpy()
         if alive.sum() > _DROP_BELOW * len(alive):
@@ -120,8 +131,10 @@ class _Search:
             self.finished = self.finished[groups]
 
     def _hypotheses(self) -> list[list[Hypothesis]]:
-        """The best of each sentence: all that finished are followed from their last action back to the first at
-        once."""
+        """Return the best hypotheses of each sentence.
+
+        All finished hypotheses are followed at once, from their last action back to the first.
+        """
         last, rows = self._ends()
         sentences = np.array([self.sentence_of_row[step][row] for step, row in zip(last, rows, strict=True)])
         tokens = np.zeros((len(rows), len(self.steps)), dtype=np.int64)
@@ -149,13 +162,13 @@ class _Search:
         return best
 
     def _ends(self) -> tuple[np.ndarray, np.ndarray]:
-        """The last step of each finished hypothesis, and its row there."""
+        """Return the last step of each finished hypothesis, and its row in that step."""
         ends = [finished.nonzero()[0] for finished in _on_host([step.finished for step in self.steps])]
         return np.repeat(np.arange(len(ends)), [len(rows) for rows in ends]), np.concatenate(ends)
 
 
 def _on_host(tensors: list[Tensor]) -> list[np.ndarray]:
-    """The tensors (any number,) as arrays, by one copy from the device."""
+    """Return the tensors (any number,) as arrays, by one copy from the device."""
     if not tensors:
         return []
     sizes = np.cumsum([len(tensor) for tensor in tensors])[:-1]
@@ -163,15 +176,20 @@ def _on_host(tensors: list[Tensor]) -> list[np.ndarray]:
 
 
 def _best_continuations(scores: ActionScores, totals: Tensor, beam: int) -> tuple[Tensor, Tensor, Tensor]:
-    """The best continuations of the hypotheses of each sentence, (B, beam) each: their totals, what they add, and
-    which they are, hypothesis × U + action. totals: (B, W), so far; −inf for the dead, which are never continued."""
+    """Return the best continuations of the hypotheses of each sentence.
+
+    totals: (B, W), the log-probabilities so far; −inf for dead hypotheses, which are never continued
+
+    Returns three tensors, each (B, beam): the totals of the continuations, the log-probabilities that they add, and
+    their indices, hypothesis × U + action. Raises `NotFiniteError` on a CPU where a total is NaN.
+    """
     if search_kernels.supports(scores.scores):
         return search_kernels.best_continuations(scores.scores, scores.rows, scores.legal, totals, beam)
     added = torch.log_softmax(scores.masked(), -1).view(*totals.shape, -1)
-    # of a row without legal actions (a dead one) the softmax is not a number, which `topk` would prefer
+    # the softmax of a row without legal actions (a dead one) is NaN, which `topk` would prefer
     added = added.masked_fill((scores.legal < 0).view_as(added), float("-inf"))
     added = added.masked_fill((totals == float("-inf"))[..., None], float("-inf"))
     best, index = (totals[..., None] + added).flatten(1).topk(beam, 1)
-    if best.device.type == "cpu" and bool(best.isnan().any()):  # elsewhere a look costs a wait: such hypotheses die
+    if best.device.type == "cpu" and bool(best.isnan().any()):  # elsewhere the check means waiting: NaN dies
         raise NotFiniteError("the scores of actions are not finite")
     return best, added.flatten(1).gather(1, index), index
