@@ -1,5 +1,4 @@
-"""Floor 6: whole files parsed into files: `Job`, what it writes (`outputs`), and what an interrupted one has left
-(`resume`)."""
+"""Floor 6: whole files parsed into files. `Job` parses, `outputs` writes, and `resume` continues an interrupted job."""
 
 from transition_parser.parsing.bulk.job import Job
 

@@ -1,4 +1,4 @@
-"""Files in, files out."""
+"""Jobs that parse input files into output files."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from transition_parser.parsing.sentences.parts import Part, read_part
 from transition_parser.parsing.sentences.rows import Item, Reading
 from transition_parser.parsing.sentences.streams import as_they_come, in_weighed_chunks, may_pause
 
-_SAVED_TOGETHER = 256  # sentences that an interrupted run may lose
-_OF_JSON = ("actions", "wiki")  # the annotations that lines of JSON have on request
+_SAVED_TOGETHER = 256  # number of sentences that an interrupted run may lose
+_OF_JSON = ("actions", "wiki")  # the options of `annotated` that `to_json` takes too
 
 
 @dataclass(frozen=True)
 class Job:
-    """How files are parsed. It can be pickled, as its parser can.
+    """The parser and the options with which files are parsed. A job can be pickled, as its parser can.
 
-    annotations: the options of `annotated` of the parses. as_json: each sentence is written as one line of JSON
-    (`to_json` of its parse, which has scores and alignments always), instead of CoNLL-U or PENMAN.
+    parser: the parser
+    reading: the options with which inputs are read
+    annotations: the options of `annotated` of the parses
+    as_json: True to write each sentence as one line of JSON instead of CoNLL-U or PENMAN (`to_json` of its parse, which
+        always has scores and alternatives; of an AMR also alignments)
     """
 
     parser: Parser
@@ -34,17 +37,19 @@ class Job:
 
     @property
     def suffix(self) -> str:
-        """The suffix of the names of what is written from files of sentences."""
+        """The suffix of the names of outputs, where inputs are files of sentences."""
         return JSON_SUFFIX if self.as_json else self.parser.formalism.suffix
 
     def described(self) -> dict[str, Any]:
-        """What its output depends on, beside its inputs, as JSON can hold it."""
+        """Return all options that the output depends on, beside the inputs, as values that JSON can hold."""
         as_json = {"json": True} if self.as_json else {}
         return {**self.parser.described(), **self.reading._asdict(), **self.annotations, **as_json}
 
     def write(self, parts: Sequence[Part], path: str | None, resume: bool = False) -> int:
-        """Parses some parts of files into one file, or to standard output (None, `-`). Returns how many sentences it
-        has parsed. resume: collects the output in `path`.partial, and continues what an earlier run has left there.
+        """Parse some parts of files into one file, and return the number of sentences that were parsed.
+
+        path: the output; None and `-` stand for standard output
+        resume: True to collect the output in `path`.partial, and to continue the output of an earlier run in that file
 
         Raises `InputError` for bad input; the file is written whole or not at all.
         """
@@ -68,14 +73,14 @@ class Job:
         return written
 
     def parsed(self, chunks: Iterable[Sequence[Item]]) -> Iterator[tuple[Item, list[str]]]:
-        """Yields each item with its parses as text, all of a chunk before the next is taken."""
+        """Yield each item with its parses as text; all items of a chunk are yielded before the next chunk is taken."""
         for chunk in chunks:
             parses = iter([*self.parser.parse_chunks([[s for item in chunk for s in item.sentences]])])
             for item in chunk:
                 yield item, [self._written(parse) for parse in islice(parses, len(item.sentences))]
 
     def _written(self, parse: AnyParse) -> str:
-        """A parse with its alternatives, as text."""
+        """Return a parse with its alternatives, as text."""
         if self.as_json:
             options = {name: self.annotations[name] for name in _OF_JSON if name in self.annotations}
             return parse.to_json(**options) + "\n"
@@ -83,5 +88,5 @@ class Job:
 
 
 def _chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yields items that have `size` sentences together, or a few more; no more than `size` items, too."""
+    """Yield lists of items that have `size` sentences together, or a few more; a list has at most `size` items."""
     return in_weighed_chunks(items, size, lambda item: len(item.sentences))

@@ -1,4 +1,4 @@
-"""What a job writes: CoNLL-U, an AMR bank or lines of JSON from sentences, JSONL from JSONL, Parquet from Parquet."""
+"""Outputs of a job: CoNLL-U, an AMR bank or lines of JSON from sentences, JSONL from JSONL, Parquet from Parquet."""
 
 from __future__ import annotations
 
@@ -14,24 +14,27 @@ from transition_parser.base.files import output, replacing
 from transition_parser.parsing.sentences.rows import Item, Reading, Table, table_of
 
 JSON_SUFFIX = ".jsonl"
-JSON_COLUMN = "parses"  # of tables that get their parses as JSON
+JSON_COLUMN = "parses"  # the column of parses in tables whose parses are JSON
 
 
 class Output(Protocol):
-    """Where parses go."""
+    """A destination of parses."""
 
     def write(self, item: Item, texts: Sequence[str]) -> None:
-        """Adds a sentence or a row. texts: its parses."""
+        """Add a sentence or a row.
+
+        texts: its parses
+        """
 
 
 class Texts:
-    """The parses one after another."""
+    """An output with the parses one after another."""
 
     def __init__(self, file: TextIO, flush: bool) -> None:
         self._file, self._flush = file, flush
 
     def write(self, item: Item, texts: Sequence[str]) -> None:
-        """See `Output`."""
+        """Add the parses of a sentence."""
         self._put("".join(texts))
 
     def _put(self, text: str) -> None:
@@ -41,7 +44,12 @@ class Texts:
 
 
 class JsonLines(Texts):
-    """Each row as it was, and its parses as one string more. as_json: as a list of objects instead."""
+    """An output with each row as it was, and its parses in one more column.
+
+    flush: True to flush the file after each row
+    added: the name of the column, which is a string
+    as_json: True where the column is a list of objects instead
+    """
 
     def __init__(self, file: TextIO, flush: bool, added: str, as_json: bool = False) -> None:
         super().__init__(file, flush)
@@ -49,31 +57,36 @@ class JsonLines(Texts):
         self._as_json = as_json
 
     def write(self, item: Item, texts: Sequence[str]) -> None:
-        """See `Output`."""
+        """Add a row with its parses."""
         parses = _list_of(texts) if self._as_json else json.dumps("".join(texts), ensure_ascii=False)
         self._put(f"{opening(item.kept)}, {self._added}: {parses}}}\n")
 
 
 def _list_of(lines: Sequence[str]) -> str:
-    """Lines of JSON as one list."""
+    """Return lines of JSON as one list in JSON."""
     return "[" + ", ".join(line.rstrip("\n") for line in lines) + "]"
 
 
 def opening(row: str) -> str:
-    """A row of JSONL without the brace that ends it; it has one column at least."""
+    """Return a row of JSONL without the brace that ends it. The row has at least one column."""
     return row[:-1].rstrip()
 
 
 class ParquetRows:
-    """Each row as it was, and its parses as one string more. The schema is that of the first input. as_json: the string
-    is a list of objects in JSON."""
+    """An output with each row as it was, and its parses as one more column of strings.
+
+    The schema is the schema of the first input.
+
+    added: the name of the column
+    as_json: True where the string is a list of objects in JSON
+    """
 
     def __init__(self, writer: Any, added: str, as_json: bool = False) -> None:
         self._writer, self._added, self._as_json = writer, added, as_json
         self._texts: list[str] = []
 
     def write(self, item: Item, texts: Sequence[str]) -> None:
-        """See `Output`. Raises `InputError` for rows of another schema."""
+        """Add a row with its parses. Raises `InputError` for rows of another schema."""
         self._texts.append(_list_of(texts) if self._as_json else "".join(texts))
         if item.kept.last:
             self._writer.write_batch(self._with_texts(item.kept.rows))
@@ -87,13 +100,17 @@ class ParquetRows:
             raise InputError(
                 "the columns of the Parquet inputs differ, and can't be in one file: -o DIR/ writes one for each"
             )
-        return batch.cast(self._writer.schema)  # another file's metadata
+        return batch.cast(self._writer.schema)  # the metadata of schemas may differ
 
 
 @contextmanager
 def output_to(path: str | None, source: str, reading: Reading, as_json: bool = False) -> Iterator[Output]:
-    """What is written to a file, to standard output for None and `-`. source: the first input, whose format the output
-    has. as_json: parses are lines of JSON."""
+    """Open a file as the output of a job, and yield the output.
+
+    path: None and `-` stand for standard output
+    source: the first input; the output has its format
+    as_json: True where parses are lines of JSON
+    """
     table = table_of(source, reading)
     if table is Table.PARQUET:
         with _parquet_output(path, source, reading, as_json) as rows:
@@ -104,7 +121,12 @@ def output_to(path: str | None, source: str, reading: Reading, as_json: bool = F
 
 
 def text_output(file: TextIO, flush: bool, table: Table | None, reading: Reading, as_json: bool) -> Texts:
-    """What is written to an open file. flush: after each item. as_json: see `output_to`."""
+    """Return the output that writes to an open file of text.
+
+    flush: True to flush the file after each item
+    table: the format of a table, None for sentences
+    as_json: True where parses are lines of JSON
+    """
     return Texts(file, flush) if table is None else JsonLines(file, flush, reading.added or "", as_json)
 
 
@@ -123,9 +145,11 @@ def _parquet_output(path: str | None, source: str, reading: Reading, as_json: bo
 
 
 def names_in(folder: str, paths: Sequence[str], suffix: str, reading: Reading) -> list[str]:
-    """The output of each input in a folder: its name, with the suffix of what is written where it is a file of
-    sentences. Raises `InputError` for standard input, for two inputs of one name, and for outputs that would replace
-    inputs."""
+    """Return the path in a folder of the output of each input.
+
+    The output has the input's name; the suffix is replaced by `suffix` where the input is a file of sentences. Raises
+    `InputError` for standard input, for two inputs of one name, and for outputs that would replace inputs.
+    """
     names: dict[str, str] = {}
     for path in paths:
         if path == "-":
@@ -141,7 +165,7 @@ def names_in(folder: str, paths: Sequence[str], suffix: str, reading: Reading) -
 
 
 def check_formats(paths: Sequence[str], reading: Reading) -> None:
-    """Raises `InputError` where inputs can't go into one file."""
+    """Raise `InputError` where inputs can't go into one file."""
     first, *others = paths
     for path in others:
         if table_of(path, reading) is not table_of(first, reading):

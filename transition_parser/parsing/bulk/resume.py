@@ -1,4 +1,4 @@
-"""What an interrupted job has written, and what is left to do."""
+"""The outputs of interrupted jobs, and the items that such outputs lack."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from transition_parser.base.files import growing
 from transition_parser.parsing.bulk.outputs import Texts, opening, text_output
 from transition_parser.parsing.sentences.rows import Item, Reading, Table, table_of
 
-_PLACE = re.compile(rb"# (?:nbest = |::nbest )(\d+)/(\d+)\b")  # of a parse among those of its sentence
+_PLACE = re.compile(rb"# (?:nbest = |::nbest )(\d+)/(\d+)\b")  # rank of a parse among the parses of its sentence
 _MEND = "remove the file, or give the input that it was made from"
 
 
@@ -27,9 +27,14 @@ def resumed(
     reading: Reading,
     as_json: bool = False,
 ) -> Iterator[tuple[Texts, Iterator[Item]]]:
-    """The output to `path`.partial, which becomes `path` at the end, and the items that it lacks. source: the first
-    input. read: the sentences of a file. as_json: its parses are lines of JSON, and `read` is `read_json`. Raises
-    `InputError` where the file does not hold the first of the items."""
+    """Yield the output to `path`.partial, and the items that this file lacks. The file becomes `path` at the end.
+
+    source: the first input
+    read: the function that reads the sentences of a file; `read_json` with `as_json`
+    as_json: True where parses are lines of JSON
+
+    Raises `InputError` where the file does not hold the first of the items.
+    """
     if path in (None, "-"):
         raise InputError("--resume needs -o FILE")
     table = table_of(source, reading)
@@ -51,7 +56,7 @@ class _Finished(NamedTuple):
 
 
 def read_json(path: Path) -> Iterator[_Finished]:
-    """Yields the sentences of a file of JSON lines that a job wrote. Raises `InputError` for anything else."""
+    """Yield the sentences of a file of JSON lines that a job wrote. Raises `InputError` for anything else."""
     for number, line in enumerate(_lines(path), 1):
         try:
             found = json.loads(line)
@@ -63,7 +68,11 @@ def read_json(path: Path) -> Iterator[_Finished]:
 def _pass_by(
     items: Iterator[Item], partial: Path, table: Table | None, read: Callable[[Path], Iterable], as_json: bool
 ) -> None:
-    """Takes the items that are in the file; an unfinished one at its end is removed from it."""
+    """Take the items that are in the file from the iterator.
+
+    An unfinished item at the end of the file is removed from the file. Raises `InputError` where the file does not hold
+    the first of the items.
+    """
     with open(partial, "r+b") as file:
         whole = _whole(file, b"\n" if table is None and not as_json else None)
         file.truncate(whole)
@@ -97,8 +106,12 @@ def _name(sentence: Any) -> str:
 
 
 def _whole(file: BinaryIO, last_line: bytes | None) -> int:
-    """How many bytes of a file are whole sentences, which end with the given line, and none of whose alternative parses
-    is missing; or whole lines."""
+    """Return the number of bytes that whole sentences, or whole lines, take at the beginning of a file.
+
+    A sentence is whole where none of its alternative parses is missing.
+
+    last_line: the line that ends a parse; None to count whole lines
+    """
     end = position = 0
     more_to_come = False
     for line in file:

@@ -1,4 +1,9 @@
-"""Floor 6: what differs between dependency trees and AMRs. `formalism_of` is the only place that asks which it is."""
+"""Floor 6: the differences between dependency trees and AMRs.
+
+`formalism_of` selects the formalism by the transition system, `formalism_of_files` by the files. Most other code uses
+the methods of the `Formalism` that these functions return. Some code still compares it with `TREES` or `AMR`: the
+command line, whose options differ, and the steps and evaluations of training.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,7 @@ __all__ = ["AMR", "FORMALISMS", "TREES", "Formalism", "Report", "formalism_of", 
 
 
 def formalism_of(system: str) -> Formalism:
-    """The formalism that a transition system builds. Raises `InputError` for an unknown one."""
+    """Return the formalism that a transition system builds. Raises `InputError` for an unknown one."""
     for formalism in FORMALISMS:
         if system in formalism.systems:
             return formalism
@@ -25,8 +30,11 @@ def formalism_of(system: str) -> Formalism:
 
 
 def formalism_of_files(*paths: str | os.PathLike) -> Formalism:
-    """What the graphs in some files are, by their first lines and their names; trees where nothing says so: files that
-    are empty, or pipes, which can be read but once. Raises `InputError` where the files differ."""
+    """Return the formalism of the graphs in some files, by their first lines and their names.
+
+    Apart from files named `.amr`, a file does not count where it is empty, missing, or a pipe, which can be read only
+    once. Trees are returned where no file counts. Raises `InputError` where the files differ.
+    """
     first: tuple[Formalism, str | os.PathLike] | None = None
     for path in paths:
         formalism = _of_file(path)

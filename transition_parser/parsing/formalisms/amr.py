@@ -30,7 +30,7 @@ def _smatch(sums: Mapping[str, float]) -> float:
 
 
 class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
-    """See `Formalism`. Smatch in training is from 0 to 1, by one climb without restarts."""
+    """The formalism of AMRs. Smatch in training is from 0 to 1, by one climb without restarts."""
 
     name, files, suffix = "AMRs", "AMR", ".amr"
     systems, default_system = (AmrSystem.name,), AmrSystem.name
@@ -38,7 +38,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     annotations = ("scores", "actions", "marks", "wiki")
     confidences = AmrSystem.confidences
     grows = ("nodes", "edges")
-    lenpen = 4.0  # chosen on dev of The Little Prince; with 1, graphs of a beam lack more than greedy ones do
+    lenpen = 4.0  # chosen on dev of The Little Prince; with 1, a beam's graphs miss more than greedy search's do
     sums = ("_match", "_system", "_gold")
     figures: ClassVar = {"smatch": _smatch}
 
@@ -59,8 +59,11 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         return replay_amr(resources.table, sentence, words, hypothesis, lexicon.wiki if lexicon else None)
 
     def right_parts(self, gold: AmrEntry, parse: AmrParse) -> Mapping[str, Sequence[bool | None]]:
-        """A node is right where the one that Smatch's best mapping gives it in the gold graph has its concept. Of
-        constants, which Smatch does not map, nothing is said."""
+        """Return for each confidence in a node True where the node is right, None for constants.
+
+        A node is right where Smatch's best mapping maps it to a node of the gold graph with the same concept. Smatch
+        does not map constants.
+        """
         from transition_parser.graphs.amr_matching import best_mapping
         from transition_parser.graphs.amr_triples import read_triples
 
@@ -90,7 +93,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         draw_amr(entry, picture)
 
     def gold(self, path: str | os.PathLike, system: str | None = None) -> Iterator[Gold]:
-        """Nodes that the file leaves unaligned are aligned first."""
+        """Yield the entries of a bank with their derivations. Unaligned nodes are aligned first."""
         from oracles.amr_check import derive_entry
         from preprocess.aligner import aligned, train_table
 
@@ -102,8 +105,11 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
             yield Gold(entry, machine, derived.derivation.actions)
 
     def as_data(self, sentence: AmrEntry) -> dict[str, Any]:
-        """`nodes`: the label of each, whether it is a constant, and its words; `edges`: source, role and target; `top`,
-        and the fields of all. `:wiki` is a node."""
+        """Return a sentence with its graph as plain data.
+
+        The keys are `nodes` (the label of each, True where it is a constant, and its words), `edges` (source, role and
+        target), `top`, and the keys of all formalisms. The value of `:wiki` is a node.
+        """
         graph, words = sentence.amr, sentence.tokens or sentence.text.split()
         aligned = [*sentence.alignments, *[()] * (len(graph) - len(sentence.alignments))]
         labels = zip(graph.labels, aligned, strict=True)
@@ -119,8 +125,11 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         return parse.written_node_scores()
 
     def configuration(self, state: AmrState) -> dict[str, Any]:
-        """`stack` and `aside`, nodes; `span`: the first word of the current one, and the one behind it; `buffer`;
-        `nodes`: number, label, whether it is a constant, and first and last word; `edges`; `top`."""
+        """Return a configuration as plain data.
+
+        The keys are `stack` and `aside` (nodes), `span` (the first word of the current span, and the word behind it),
+        `buffer`, `nodes` (number, label, True where it is a constant, and first and last word), `edges` and `top`.
+        """
         return {
             "stack": list(state.stack),
             "aside": list(state.aside),
@@ -141,7 +150,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         figures: dict[str, Any] = {"sentences": len(scores.sentences)}
         for name, counts in scores.total().items():
             parts = {part: round(getattr(counts, part), 4) for part in ("precision", "recall", "f1")}
-            figures[name] = parts if counts.system or counts.gold else None  # nothing of the kind in either file
+            figures[name] = parts if counts.system or counts.gold else None  # None: neither file has such triples
         sembleu = scores.sembleu()
         if sembleu is not None:
             figures["sembleu"] = round(sembleu, 4)
@@ -155,7 +164,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     def gold_graphs(
         self, resources: Resources, folder: str | os.PathLike, split: str, sources: Iterable, targets: Iterable
     ) -> list[AmrGraph | None]:
-        """The graphs of `{split}.amr`: the gold derivations may have actions that the training data lacks."""
+        """Return the graphs of `{split}.amr`: gold derivations may have actions that the training data lacks."""
         path = Path(folder, f"{split}{self.suffix}")
         if not path.is_file():
             raise input_error("not found: `transition-parser preprocess amr` writes it beside the other files", path)

@@ -1,4 +1,4 @@
-"""What differs between kinds of graphs, outside the state machines."""
+"""The interface of formalisms: the differences between kinds of graphs, outside the state machines."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from transition_parser.modules.contract import Hypothesis
     from transition_parser.transitions import Action, TransitionSystem
 
-E = TypeVar("E", bound="ToParse")  # a sentence, as it is read and written
-P = TypeVar("P")  # a parse of one
-G = TypeVar("G")  # a graph
+E = TypeVar("E", bound="ToParse")  # the class of sentences that are read and written
+P = TypeVar("P")  # the class of parses
+G = TypeVar("G")  # the class of graphs
 
 
 class ToParse(Protocol):
@@ -25,30 +25,34 @@ class ToParse(Protocol):
 
     @property
     def path(self) -> str | None:
-        """The file that it was read from."""
+        """The file that the sentence was read from."""
 
     @property
     def line(self) -> int | None:
-        """Where it begins there."""
+        """The number of the line where the sentence begins in its file."""
 
     @property
     def id(self) -> str | None:
-        """What the file calls it."""
+        """The name of the sentence in its file."""
 
     @property
     def forms(self) -> list[str]:
-        """Its words."""
+        """The words of the sentence."""
 
 
 class Report(NamedTuple):
-    """Scores of a file. figures: by name, as `--json` prints them. text: the same for people."""
+    """Scores of a file.
+
+    figures: the scores by name, as `--json` prints them
+    text: the scores as a text for people
+    """
 
     figures: dict[str, Any]
     text: str
 
 
 class Gold(NamedTuple):
-    """A sentence of a file with its graph, and the derivation that builds it."""
+    """A sentence of a file with its graph, and the derivation that builds the graph."""
 
     sentence: Any
     system: TransitionSystem
@@ -56,17 +60,23 @@ class Gold(NamedTuple):
 
 
 class Formalism(ABC, Generic[E, P, G]):
-    """A kind of graph: how sentences of it are read, replayed, annotated, drawn, scored and validated.
+    """A kind of graph, with the ways to read, replay, annotate, draw, score and validate sentences of this kind.
 
-    There is one object of each kind, `TREES` and `AMR`; `formalism_of` selects it by the transition system, once.
-    Nothing here needs torch.
+    There is one object of each kind, `TREES` and `AMR`. `formalism_of` returns it for a transition system,
+    `formalism_of_files` for files. Nothing here needs torch.
 
-    name: of the graphs, in messages. files: the format of its files. suffix: of their names. systems: the transition
-    systems that build such graphs; default_system: the one that is used where none is named. sentence: the class of its
-    sentences. annotations: the options of `annotated` of its parses. confidences: the names of their fields of
-    confidences. lenpen: of search with a beam, see `search`. grows: what of `configuration` grows with a derivation,
-    each a list. sums: names of what is counted in validation.
-    figures: name → what it is, from these sums.
+    name: the name of the graphs in messages
+    files: the format of its files
+    suffix: the suffix of the names of its files
+    systems: the transition systems that build such graphs
+    default_system: the transition system that is used where none is named
+    sentence: the class of its sentences
+    annotations: the options of `annotated` of its parses
+    confidences: the names of the fields of its parses that are confidences
+    lenpen: the default of `lenpen` for search with a beam, see `search`
+    grows: the names of the entries of `configuration` that are lists and grow with a derivation
+    sums: the names of the counts of validation
+    figures: name of a figure of validation → function that computes the figure from the counts
     """
 
     name: ClassVar[str]
@@ -99,61 +109,85 @@ class Formalism(ABC, Generic[E, P, G]):
         hypothesis: Hypothesis,
         tags: Mapping[str, Sequence[str]],
     ) -> P:
-        """The graph that a derivation builds, as a parse of the sentence. words: its normalised forms. tags: column →
-        predicted values."""
+        """Return the parse of a sentence with the graph that a derivation builds.
+
+        words: the normalised forms of the sentence
+        tags: column → predicted values
+        """
 
     @abstractmethod
     def right_parts(self, gold: E, parse: P) -> Mapping[str, Sequence[bool | None]]:
-        """By field of confidences of a parse: whether each is about what the gold graph has; None where gold does not
-        say. Raises `InputError` where the gold sentence has no graph."""
+        """Return for each field of confidences of a parse a list with True for each part that the gold graph has too.
+
+        None in the list stands for a part about which gold says nothing. Raises `InputError` where the gold sentence
+        has no graph.
+        """
 
     def marks(self, sentence: E) -> Mapping[str, Sequence[str]]:
-        """Column → its values for the words of a sentence, for models that read them; `_` where none is given."""
+        """Return column → its values for the words of a sentence (`_` for no value), for models that read them."""
         return {}
 
     # --- files ------------------------------------------------------------------------------
 
     @abstractmethod
     def opens_with(self, line: bytes) -> bool:
-        """True where a file whose first line that is neither blank nor a comment is this holds such graphs."""
+        """Return True where a file with this first line holds such graphs.
+
+        line: the first line that is neither blank nor a comment
+        """
 
     @abstractmethod
     def read_graphs(self, path: str | os.PathLike) -> Iterator[E]:
-        """Yields the sentences of a file with their graphs. Raises `InputError` for a malformed one."""
+        """Yield the sentences of a file with their graphs. Raises `InputError` for a malformed one."""
 
     @abstractmethod
     def draw(self, path: str | os.PathLike, wanted: str | None, system: str | None, picture: Path) -> None:
-        """Draws a sentence of a file. wanted: its id, None for the first. system: whose derivation to draw, where the
-        pictures have one. Raises `InputError` where there is no such sentence."""
+        """Draw a sentence of a file.
+
+        wanted: the id of the sentence, None for the first one
+        system: the transition system whose derivation is drawn, where the pictures have one
+
+        Raises `InputError` where there is no such sentence.
+        """
 
     @abstractmethod
     def gold(self, path: str | os.PathLike, system: str | None = None) -> Iterator[Gold]:
-        """Yields the sentences of a file with the derivations of their graphs. system: its name, by default
-        `default_system`. Raises `InputError` for a graph that the system can't build."""
+        """Yield the sentences of a file with the derivations of their graphs.
+
+        system: the name of the transition system, by default `default_system`
+
+        Raises `InputError` for a graph that the system can't build.
+        """
 
     @abstractmethod
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
-        """Scores a file against a gold one. options: those of the subcommand `score`, by
-        default none."""
+        """Return the scores of a file against a gold file.
+
+        gold, system: the paths of the files
+        options: the options of the subcommand `score`, by default none
+        """
 
     # --- plain data, for JSON ---------------------------------------------------------------
 
     @abstractmethod
     def as_data(self, sentence: E) -> dict[str, Any]:
-        """A sentence with its graph. In all: `id`, `text`, `words`, and `written`, as files have it."""
+        """Return a sentence with its graph as plain data.
+
+        All formalisms have the keys `id`, `text`, `words`, and `written` (the sentence as files have it).
+        """
 
     @abstractmethod
     def written_confidences(self, parse: P) -> Sequence[float]:
-        """Of each word's arc, or of each node but those of `:wiki`, in the order of `as_data`."""
+        """Return the confidence in each word's arc or in each node (`:wiki` left out), in the order of `as_data`."""
 
     def parse_as_data(self, parse: Any) -> dict[str, Any]:
-        """`as_data` of a parse, and `confidences`: see `written_confidences`."""
+        """Return `as_data` of a parse, and its `confidences` (`written_confidences`)."""
         confidences = [round(confidence, 4) for confidence in self.written_confidences(parse)]
         return {**self.as_data(parse.annotated()), "confidences": confidences}
 
     @abstractmethod
     def configuration(self, state: Any) -> dict[str, Any]:
-        """A configuration of its transition systems; words, and nodes, are counted from 0."""
+        """Return a configuration of its transition systems as plain data; words, and nodes, are counted from 0."""
 
     # --- validation in training -------------------------------------------------------------
 
@@ -161,11 +195,18 @@ class Formalism(ABC, Generic[E, P, G]):
     def gold_graphs(
         self, resources: Resources, folder: str | os.PathLike, split: str, sources: Iterable, targets: Iterable
     ) -> list[G | None]:
-        """The gold graph of each sentence of a split of a data folder, None for those that validation leaves out.
+        """Return the gold graph of each sentence of a split, None for sentences that validation leaves out.
 
-        sources, targets: tensors of piece ids and of action ids. Raises `InputError` where a file is missing.
+        folder: the data folder
+        sources: tensors of piece ids
+        targets: tensors of action ids
+
+        Raises `InputError` where a file is missing.
         """
 
     @abstractmethod
     def count(self, gold: G, system: G | None) -> Mapping[str, float]:
-        """What parsing a sentence adds to `sums`. system: None for a derivation that builds no graph."""
+        """Return the numbers that parsing a sentence adds to `sums`.
+
+        system: None for a derivation that builds no graph
+        """

@@ -28,7 +28,7 @@ def _percent_of_words(name: str) -> Callable[[Mapping[str, float]], float]:
 
 
 class Trees(Formalism[Sentence, Parse, DependencyTree]):
-    """See `Formalism`. Scores in training are of full labels, in percent."""
+    """The formalism of dependency trees. Scores in training are of full labels, in percent."""
 
     name, files, suffix = "trees", "CoNLL-U", ".conllu"
     systems, default_system = tuple(sorted(TREE_SYSTEMS)), "arc-hybrid-swap"
@@ -56,7 +56,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         return replay_tree(resources.table, sentence, words, hypothesis, tags, resources.columns.rules)
 
     def right_parts(self, gold: Sentence, parse: Parse) -> Mapping[str, Sequence[bool | None]]:
-        """An arc is right where head and full relation are."""
+        """Return for each arc True where its head and its full relation are right."""
         ours, theirs = gold.tree(), parse.tree
         heads = zip(ours.heads, theirs.heads, strict=True)
         relations = zip(ours.relations, theirs.relations, strict=True)
@@ -108,8 +108,11 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         return Report(figures, text)
 
     def as_data(self, sentence: Sentence) -> dict[str, Any]:
-        """`heads` of words, 0 for the root, `relations`, `upos`, `lemmas` and `features` as CoNLL-U writes them (`_`:
-        none), and the fields of all."""
+        """Return a sentence with its tree as plain data.
+
+        The keys are `heads` of words (0 for the root), `relations`, `upos`, `lemmas` and `features` as CoNLL-U writes
+        them (`_`: none), and the keys of all formalisms.
+        """
         tree, rows = sentence.tree(), sentence.words
         return {
             "id": sentence.id,
@@ -127,8 +130,11 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         return parse.arc_scores
 
     def configuration(self, state: State) -> dict[str, Any]:
-        """`stack`, bottom first, `buffer`, front first; `arcs`: head, dependent and relation of each. The root is
-        behind the last word."""
+        """Return a configuration as plain data.
+
+        The keys are `stack` (bottom first), `buffer` (front first), and `arcs` (head, dependent and relation of each).
+        The root is behind the last word.
+        """
         heads = enumerate(zip(state.heads, state.relations, strict=True))
         arcs = [(head, word, relation) for word, (head, relation) in heads if head != NO_HEAD]
         return {"stack": list(state.stack), "buffer": list(state.buffer), "arcs": arcs}
@@ -136,10 +142,10 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     def gold_graphs(
         self, resources: Resources, folder: str | os.PathLike, split: str, sources: Iterable, targets: Iterable
     ) -> list[DependencyTree | None]:
-        """The trees that the gold derivations build; None for those with relations that the training data lacks."""
+        """Return the trees that gold derivations build, None for trees with relations that the training data lacks."""
         graphs: list[DependencyTree | None] = []
         for source, target in zip(sources, targets, strict=True):
-            words, tokens = resources.words(source.tolist()), target.tolist()[:-1]  # without </s>
+            words, tokens = resources.words(source.tolist()), target.tolist()[:-1]  # the last is </s>
             try:
                 graphs.append(graph_of(resources.table, words, tokens))
             except ValueError:  # an unknown relation has no action
