@@ -1,4 +1,4 @@
-"""What is known of a model without loading it: its card and its configuration.
+"""Model cards: the facts about a model that can be read without loading it, from its card and its configuration.
 
 A card is the README.md of a model folder. It may begin with front matter: YAML between two lines `---`, with the keys
 of `CARD`, as on model hubs.
@@ -27,11 +27,11 @@ from transition_parser.transitions.config import ParserConfig
 
 FILE_NAME, CONFIG = "README.md", "config.json"
 PRETRAINED = Path(__file__).resolve().parents[1] / "pretrained"
-# names for what comes with the package, the best first; the first needs a pretrained encoder that may not be here
+# short names of the package's models, the best model first; it needs a pretrained encoder that may not be installed
 BEST = {"en": ("en-ewt-minilm", "en-ewt"), "amr": ("en-amr-minilm", "en-amr")}
 TreeModel = Literal["en", "en-ewt", "en-ewt-minilm"]  # the models of the package, for the types of `Parser.load`
 AmrModel = Literal["amr", "en-amr", "en-amr-minilm"]
-VARIABLE = "TRANSITION_PARSER_MODELS"  # folders of the user's models, divided as those of PATH are
+VARIABLE = "TRANSITION_PARSER_MODELS"  # folders of the user's models, divided as the folders in PATH are
 _FENCE = "---"
 
 
@@ -49,10 +49,19 @@ CARD = {
 
 @dataclass(frozen=True)
 class ModelCard:
-    """A model folder.
+    """The card of a model folder.
 
-    description: the purpose of the model, in a few words. bytes: of its files. needs: packages that it needs besides
-    this one; missing: those of them that are not on this machine. scores: each with `data`, `beam` and figures by name.
+    name: the name of the model, or its path where it can't be loaded by a name
+    path: the folder
+    language: from the front matter, None where it is missing
+    system: the transition system
+    architecture: the architecture of the network
+    bytes: size of the files of the folder
+    needs: packages that the model needs besides this one
+    missing: packages of `needs` that can't be used on this machine
+    scores: mappings, each with `data`, `beam` and figures by name
+    license: from the front matter, None where it is missing
+    description: the purpose of the model, in a few words
     """
 
     name: str
@@ -68,13 +77,17 @@ class ModelCard:
     description: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """For `--json`."""
+        """Return the card as a dictionary, for `--json`."""
         return asdict(self)
 
 
 def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
-    """The card of an exported model; name: by default its folder. Raises `InputError` where the folder is no model, or
-    its front matter can't be read."""
+    """Return the card of an exported model.
+
+    name: the name of the model, by default the name of its folder
+
+    Raises `InputError` where the folder is no model, or its front matter can't be read.
+    """
     folder = Path(folder)
     config = read_json(folder / CONFIG, "is this a folder that `transition-parser export` wrote?")
     options = config.get("model")
@@ -99,7 +112,11 @@ def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
 
 
 def write_card(folder: Path, title: str, front: Mapping[str, Any], text: str) -> None:
-    """Writes a card. front: its front matter."""
+    """Write a card.
+
+    front: its front matter
+    text: its text below the title
+    """
     import yaml
 
     matter = yaml.safe_dump(dict(front), sort_keys=False, allow_unicode=True, default_flow_style=None)
@@ -107,8 +124,11 @@ def write_card(folder: Path, title: str, front: Mapping[str, Any], text: str) ->
 
 
 def named_models() -> dict[str, Path]:
-    """The folders of the models that have a name: those of the package, and those in the folders that the environment
-    variable `TRANSITION_PARSER_MODELS` names. Of two with one name the first counts; those of `BEST` are no names."""
+    """Return the folders of the models that have a name, by name.
+
+    The models are the package's own, and the models in the folders that the environment variable
+    `TRANSITION_PARSER_MODELS` lists. Of two models with one name the first counts. The keys of `BEST` can't be names.
+    """
     named: dict[str, Path] = {}
     for folder in (PRETRAINED, *_own_folders()):
         for model in _models_in(folder):
@@ -117,9 +137,15 @@ def named_models() -> dict[str, Path]:
 
 
 def known_models(folders: Iterable[str | os.PathLike] = ()) -> Iterator[ModelCard]:
-    """The models of the package, and those in folders: each is a model, or holds models. The folders that the
-    environment variable `TRANSITION_PARSER_MODELS` names come last. A model that can't be loaded by its name has its
-    path for one. Raises `InputError` for a folder without models."""
+    """Yield the cards of the models of the package, of the models in some folders, and of the user's models.
+
+    A model that can't be loaded by its name has its path as name. The user's models are in the folders that the
+    environment variable `TRANSITION_PARSER_MODELS` lists.
+
+    folders: each is a model, or holds models
+
+    Raises `InputError` for a folder without models.
+    """
     named = named_models()
     for folder in (PRETRAINED, *map(Path, folders), *_own_folders()):
         found = _models_in(folder)
@@ -141,7 +167,7 @@ def _own_folders() -> list[Path]:
 
 
 def _models_in(folder: Path) -> list[Path]:
-    """The folder, where it is a model, else the models in it."""
+    """Return the folder alone where it is a model, else the models in it."""
     return [folder] if (folder / CONFIG).exists() else sorted(path.parent for path in folder.glob(f"*/{CONFIG}"))
 
 
@@ -163,13 +189,15 @@ def _front_matter(path: Path) -> dict[str, Any]:
         raise input_error(f"front matter: {problem}", path, None if mark is None else mark.line + 2) from None
     if not isinstance(values, dict):
         raise input_error("front matter: must be keys with values", path)
-    known = {name: value for name, value in values.items() if name in CARD}  # hubs have many more
+    known = {name: value for name, value in values.items() if name in CARD}  # model hubs use many more keys
     check_keys(known, CARD, path)
     return known
 
 
 def _is_here(encoder: str) -> bool:
-    """True where a pretrained encoder (a folder, or a package) and what reads it are on this machine."""
+    """Return True where a pretrained encoder (a folder, or a package) and the package that reads it are on this
+    machine.
+    """
     package = encoder.replace("-", "_")
     if importlib.util.find_spec("transformers") is None:
         return False

@@ -44,10 +44,13 @@ _CLASS = re.compile(r"(?:GLOBAL |class |type |function )([\w.]+\.[\w.]+)")
 
 
 def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
-    """A model ready for parsing, from a checkpoint file, an exported folder, the name of a model (`named_models`), or
-    that of the best of the package (`BEST`). Raises `InputError` for anything else.
+    """Return a model ready for parsing, and its resources.
 
-    Warns with a `ParserWarning` where the best of the package can't be loaded, and the next one takes its place.
+    path: a checkpoint file, an exported folder, the name of a model (`named_models`), or a key of `BEST`, which stands
+        for the best model of the package
+
+    Raises `InputError` for anything else. Warns with a `ParserWarning` where the best model of the package can't be
+    loaded, and the next one takes its place.
     """
     name, path = str(path), model_path(path)
     if name in BEST and path.parent == PRETRAINED:
@@ -58,7 +61,7 @@ def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
 
 
 def model_path(model: str | os.PathLike) -> Path:
-    """Where `load_model` reads a model from: the folder of a model that has a name, or what was given."""
+    """Return the path where `load_model` reads a model: the folder of a named model, or the argument itself."""
     path = Path(model)
     if not os.path.lexists(path) and path.name == str(path):
         name = next((name for name in BEST.get(path.name, ()) if _why_not_here(name) is None), path.name)
@@ -76,7 +79,7 @@ def system_of_folder(model: str | os.PathLike) -> str | None:
 
 
 def _why_not_here(name: str) -> str | None:
-    """Why a model of the package can't be loaded on this machine; None where it can."""
+    """Return the reason that a model of the package can't be loaded on this machine, None where it can."""
     if not (PRETRAINED / name).is_dir():
         return "it is not in this installation"
     architecture, values = read_config(PRETRAINED / name)
@@ -88,7 +91,11 @@ def _why_not_here(name: str) -> str | None:
 
 
 def _warn_of_fallback(name: str, found: str) -> None:
-    """name: of `BEST`. found: the model that it stands for here."""
+    """Warn where a model is loaded that is not the best one.
+
+    name: a key of `BEST`
+    found: the name of the model that is loaded for it
+    """
     best = BEST[name][0]
     if found != best:
         why = (_why_not_here(best) or "").partition(": give ")[0]
@@ -101,8 +108,11 @@ def _warn_of_fallback(name: str, found: str) -> None:
 
 
 def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
-    """The contents of a fairseq checkpoint, read under torch's `weights_only` protection: its `model` are weights,
-    its `cfg` has `model` and `task`. Raises `InputError` for anything else."""
+    """Return the contents of a fairseq checkpoint, read under torch's `weights_only` protection.
+
+    Its `model` has the weights, without the weights that were only trained along with the model (`ALSO_PREFIX`). Its
+    `cfg` is a dictionary, whose contents (`model` and `task`) are not checked. Raises `InputError` for anything else.
+    """
     path = Path(path)
     if not os.path.lexists(path):
         known = f" or model with a name ({', '.join(named_models())})"
@@ -111,7 +121,7 @@ def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
     allow_fairseq_checkpoints()
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # torch raises many kinds for a file that is no checkpoint
+    except Exception as error:  # torch raises many kinds of errors for a file that is no checkpoint
         raise input_error(_why_not_read(error), path) from None
     if not isinstance(state, dict) or "model" not in state or not isinstance(state.get("cfg"), dict):
         raise input_error("not a checkpoint of fairseq-train", path)
@@ -121,18 +131,22 @@ def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
 
 
 def average_checkpoints(paths: Sequence[str | os.PathLike], output: str | os.PathLike) -> None:
-    """Writes a checkpoint whose weights are the means of those of `paths`, for fairseq's programs and ours."""
+    """Write a checkpoint whose weights are the means of the weights of `paths`, for fairseq's programs and ours."""
     with replacing(output) as temporary:
-        content = io.BytesIO()  # torch does not say why it can't write a file, and writes the file's name into it
+        # in memory first: torch does not say why it can't write a file, and writes the file's name into it
+        content = io.BytesIO()
         torch.save(_mean(paths), content)
         temporary.write_bytes(content.getbuffer())
 
 
 def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathLike, half: bool = False) -> None:
-    """Writes a model as a folder without pickle: `model.safetensors`, `config.json`, dictionaries, `spm.model`,
-    `parser.json`. Of several checkpoints the mean is exported.
+    """Write a model as a folder without pickle: `model.safetensors`, `config.json`, dictionaries, `spm.model`,
+    `parser.json`.
 
-    half: store the weights in half precision; they are computed with in single precision all the same.
+    Other files of the data folder are copied where the model reads them.
+
+    paths: one checkpoint, or several whose mean is exported
+    half: True to store the weights in half precision; computations use single precision all the same
     """
     first = Path(paths[0])
     state = _mean(paths)
@@ -153,8 +167,10 @@ def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathL
 
 
 def _check_archive(path: Path) -> None:
-    """Raises `InputError` where a checkpoint is damaged: torch itself does not compare the checksums of what it
-    reads, and would parse with other weights."""
+    """Raise `InputError` where a checkpoint is damaged.
+
+    torch itself does not compare the checksums of the contents, and would parse with other weights.
+    """
     if not path.is_file():
         raise input_error("is not a regular file", path)
     try:
@@ -171,7 +187,10 @@ def _check_archive(path: Path) -> None:
 
 
 def _why_not_read(error: Exception) -> str:
-    """Why a checkpoint can't be read, in our words: torch's advise to switch its protection off."""
+    """Return the reason that a checkpoint can't be read.
+
+    torch's own messages advise to switch its protection off.
+    """
     if not isinstance(error, pickle.UnpicklingError):
         return "not a checkpoint of fairseq-train, or a damaged one"
     named = _CLASS.search(str(error))
@@ -182,7 +201,7 @@ def _why_not_read(error: Exception) -> str:
 
 
 def _mean(paths: Sequence[str | os.PathLike]) -> dict:
-    """The last of the checkpoints with the mean weights of all, and without the state of the optimizer.
+    """Return the last of the checkpoints with the mean weights of all, and without the state of the optimizer.
 
     Source: Junczys-Dowmunt et al. 2016, as in Fernandez Astudillo et al. 2020, table 1.
     """
@@ -203,7 +222,7 @@ def _mean(paths: Sequence[str | os.PathLike]) -> dict:
 
 
 def _from_state(state: dict, path: Path) -> tuple[ParserModel, Resources, Path]:
-    """The model of a checkpoint, with its resources and the folder they are from."""
+    """Return the model of a checkpoint, with its resources and the folder that they are from."""
     name, options = _described(state, path)
     folder = _data_folder(state, path)
     resources = Resources.load(folder)
@@ -247,8 +266,12 @@ def _calibration(folder: Path, resources: Resources) -> Calibration | None:
 
 
 def _build(name: str, options: Any, resources: Resources, shapes: Mapping, path: Path, folder: Path) -> ParserModel:
-    """The model of checked options, with weights that are drawn at random; `shapes` are those of the weights in `path`
-    that it is going to have. Raises `InputError` where they do not fit."""
+    """Return the model of checked options, with random weights.
+
+    shapes: the shapes of the weights in `path` that the model is going to have
+
+    Raises `InputError` where the shapes do not fit the model.
+    """
     elements = sum(torch.Size(shape).numel() for shape in shapes.values()) + options.weights_elsewhere()
     with no_larger_than(elements, path):
         model = architecture_of(name).build(options, resources)
@@ -257,7 +280,7 @@ def _build(name: str, options: Any, resources: Resources, shapes: Mapping, path:
 
 
 def _described(state: dict, path: Path) -> tuple[str, Any]:
-    """The architecture of a checkpoint and its options, checked."""
+    """Return the architecture of a checkpoint and its options, checked."""
     args = state["cfg"].get("model")
     values = args if isinstance(args, dict) else vars(args) if isinstance(args, argparse.Namespace) else {}
     try:
@@ -269,7 +292,7 @@ def _described(state: dict, path: Path) -> tuple[str, Any]:
 
 
 def _fingerprint(state: dict, path: Path) -> str | None:
-    """Of the files that the checkpoint was trained with; None where it does not say."""
+    """Return the fingerprint of the files that the checkpoint was trained with, None where the checkpoint has none."""
     task_state = state.get("task_state") or {}
     known = task_state.get("fingerprint") if isinstance(task_state, dict) else task_state
     if known is not None and not isinstance(known, str):
@@ -278,7 +301,7 @@ def _fingerprint(state: dict, path: Path) -> str | None:
 
 
 def _data_folder(state: dict, path: Path) -> Path:
-    """The checkpoint's own folder if it holds the files, else the data folder it was trained on."""
+    """Return the checkpoint's own folder if it holds the files, else the data folder that it was trained on."""
     task = state["cfg"].get("task")
     data = task.get("data") if isinstance(task, dict) else getattr(task, "data", None)
     if not isinstance(data, str):

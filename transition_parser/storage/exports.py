@@ -1,5 +1,8 @@
-"""Exported models: folders without pickle whose `config.json` names the architecture, its options, and the SHA-256 of
-every file, so that a damaged folder is never taken for a model."""
+"""Exported models: folders without pickle.
+
+Their `config.json` has the architecture, its options, and the SHA-256 of every file, so that a damaged folder is never
+taken for a model.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ from transition_parser.modules.calibration import Calibration
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FORMAT_VERSION = 1
-FIRST_ARCHITECTURE = "stack_transformer"  # of the exports that do not name theirs
+FIRST_ARCHITECTURE = "stack_transformer"  # the architecture of exports that do not name one
 _MISSING = "is this a folder that `transition-parser export` wrote?"
 _FINGERPRINT = re.compile(r"[0-9a-f]{64}")
 _IS_SHA = Key("a SHA-256 of 64 digits", lambda value: isinstance(value, str) and _FINGERPRINT.fullmatch(value), False)
@@ -46,9 +49,10 @@ _KEYS = {
 def write_config(
     folder: str | os.PathLike, architecture: str, options: Mapping[str, Any], calibration: Calibration | None = None
 ) -> None:
-    """Writes `config.json` into a folder that holds all other files of the model.
+    """Write `config.json` into a folder that holds all other files of the model.
 
-    options: of the architecture, as JSON has them. calibration: of its confidences.
+    options: the options of the architecture, as values that JSON can hold
+    calibration: the calibration of the confidences, None for none
     """
     values = {
         "format_version": FORMAT_VERSION,
@@ -63,17 +67,17 @@ def write_config(
 
 
 def read_config(folder: str | os.PathLike) -> tuple[str, dict[str, Any]]:
-    """The architecture and its options, as they were exported: the options are not checked.
+    """Return the architecture and its options, as they were exported; the options are not checked.
 
-    Raises `InputError` for another file or version, and where a file of the folder is not what was exported. Folders
-    without checksums are of earlier versions of this program, and not checked.
+    Raises `InputError` for another file or version, and where a file of the folder differs from its export. Folders
+    without checksums were exported by earlier versions of this program, and are not checked.
     """
     values = _checked_config(Path(folder))
     return values.get("architecture", FIRST_ARCHITECTURE), values["model"]
 
 
 def read_calibration(folder: str | os.PathLike) -> Calibration | None:
-    """The calibration of an exported model, None where it has none. Raises `InputError` for one that can't be."""
+    """Return the calibration of an exported model, None where it has none. Raises `InputError` for a malformed one."""
     path = Path(folder, CONFIG)
     values = read_json(path, _MISSING).get("calibration")
     if values is None:
@@ -115,6 +119,6 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _sha256_of_json(values: Mapping[str, Any]) -> str:
-    """Of a JSON object, however it is laid out."""
+    """Return the SHA-256 of a JSON object, which does not depend on its layout."""
     text = json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8")).hexdigest()

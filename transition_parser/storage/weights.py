@@ -18,11 +18,11 @@ from transition_parser.base.model_files import shown
 
 Shape = tuple[int, ...]
 FLOATS = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
-_SLACK = 1 << 26  # elements that a model may have beside its weights: tables that are made, not learned
+_SLACK = 1 << 26  # elements that a model may have beside its weights, in tables that are computed, not learned
 
 
 def stored_shapes(path: str | os.PathLike) -> dict[str, Shape]:
-    """The names and shapes of the tensors of a safetensors file; the tensors themselves are not read.
+    """Return the names and shapes of the tensors of a safetensors file; the tensors themselves are not read.
 
     Raises `InputError` for another or a damaged file, and for tensors that are not floating-point numbers.
     """
@@ -40,14 +40,16 @@ def stored_shapes(path: str | os.PathLike) -> dict[str, Shape]:
 
 
 def stored_weights(path: str | os.PathLike) -> dict[str, Tensor]:
-    """The tensors of a file that `stored_shapes` accepts."""
+    """Return the tensors of a file that `stored_shapes` accepts."""
     with safe_open(path, framework="pt") as file:
         return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
 
 
 def checked_weights(values: object, path: str | os.PathLike) -> dict[str, Tensor]:
-    """The weights of a checkpoint as they are. Raises `InputError` for what is not a dictionary of floating-point
-    tensors, all in memory and finite."""
+    """Return the weights of a checkpoint as they are.
+
+    Raises `InputError` for anything but a dictionary of floating-point tensors, all in memory and finite.
+    """
     if not isinstance(values, dict) or not values:
         raise input_error("the checkpoint's 'model' is not a dictionary of weights", path)
     for name, value in values.items():
@@ -59,24 +61,30 @@ def checked_weights(values: object, path: str | os.PathLike) -> dict[str, Tensor
 
 
 def check_finite(weights: Mapping[str, Tensor], path: str | os.PathLike) -> None:
-    """Raises `InputError` with the name of the first tensor that holds NaN or an infinite number: a model would search
-    with it for ever."""
+    """Raise `InputError` with the name of the first tensor that holds NaN or an infinite number.
+
+    A model would search with such a number for ever.
+    """
     for name, value in weights.items():
-        # a finite sum has finite terms, and takes a hundredth of the time
+        # a finite sum has finite terms, and the sum takes a hundredth of the time
         if not value.sum().isfinite() and not value.isfinite().all():
             kind = "NaN" if value.isnan().any() else "an infinite number"
             raise input_error(f"{shown(name)} holds {kind}: the training has diverged, or the file is damaged", path)
 
 
 def own_names(model: nn.Module) -> dict[str, str]:
-    """The names of a model's weights, each with the name under which the same tensor comes first."""
+    """Return the names of a model's weights, each with the name under which the same tensor comes first."""
     first: dict[int, str] = {}
     return {name: first.setdefault(id(value), name) for name, value in model.state_dict(keep_vars=True).items()}
 
 
 def check_shapes(model: nn.Module, shapes: Mapping[str, Shape], path: str | os.PathLike, folder: object) -> None:
-    """Raises `InputError` where the weights of these shapes are not those of the model, which is made from the
-    options and the dictionaries of `folder`. A tensor that the model has under two names may be given under one."""
+    """Raise `InputError` where the weights of these shapes do not fit the model.
+
+    A tensor that the model has under two names may be given under one.
+
+    folder: the folder of the options and the dictionaries that the model is made from, for messages
+    """
     wanted = {name: tuple(value.shape) for name, value in model.state_dict().items()}
     aliases = {name for name, first in own_names(model).items() if name != first}
     hint = f"are these weights of the options and dictionaries of {folder}?"
@@ -91,8 +99,11 @@ def check_shapes(model: nn.Module, shapes: Mapping[str, Shape], path: str | os.P
 
 
 def set_weights(model: nn.Module, weights: Mapping[str, Tensor], path: str | os.PathLike) -> None:
-    """Gives the model weights whose shapes fit, in single precision. Raises `InputError` where they are not finite, or
-    where a tensor that the model has under two names is given with two values."""
+    """Give the model weights whose shapes fit, in single precision.
+
+    Raises `InputError` where the weights are not finite, or where a tensor that the model has under two names is given
+    with two values.
+    """
     weights = {name: value.float() for name, value in weights.items()}
     check_finite(weights, path)
     names = own_names(model)
@@ -104,10 +115,10 @@ def set_weights(model: nn.Module, weights: Mapping[str, Tensor], path: str | os.
 
 @contextmanager
 def no_larger_than(elements: int, path: str | os.PathLike) -> Iterator[None]:
-    """Within it, making a model raises `InputError` before it takes much more memory than `elements` weights: with
-    gigantic numbers in its options it can't be the model whose weights are stored in `path`.
+    """Make models raise `InputError` inside the block before they take much more memory than `elements` weights.
 
-    torch's device `meta`, which only remembers shapes, would serve too, but needs seconds of imports.
+    A model with gigantic numbers in its options can't be the model whose weights are stored in `path`. torch's device
+    `meta`, which only remembers shapes, would serve too, but needs seconds of imports.
     """
     before = torch.random.get_rng_state()
     try:
@@ -115,7 +126,7 @@ def no_larger_than(elements: int, path: str | os.PathLike) -> Iterator[None]:
             yield
     except _TooLarge:
         raise input_error(f"the options ask for a larger model than the {elements} weights stored here", path) from None
-    finally:  # the first weights are drawn at random, but the caller's random numbers are not ours
+    finally:  # making a model draws random weights, which must not change the caller's random numbers
         torch.random.set_rng_state(before)
 
 
@@ -124,7 +135,7 @@ class _TooLarge(Exception):
 
 
 class _Allowance(TorchFunctionMode):
-    """Counts the elements of new tensors."""
+    """A mode of torch that counts the elements of new tensors, and raises `_TooLarge` where there are too many."""
 
     def __init__(self, elements: int) -> None:
         super().__init__()

@@ -28,8 +28,12 @@ _BANK_COMMENT = b"# ::"
 
 
 class Layout(Enum):
-    """How a file holds its sentences: each a block of lines with a blank one behind it (CoNLL-U, banks), each on a
-    line of its own, or anyhow in paragraphs that end at blank lines."""
+    """The ways in which a file holds its sentences.
+
+    BLOCKS: each sentence is a block of lines with a blank line behind it (CoNLL-U, banks)
+    LINES: each sentence is on a line of its own
+    PARAGRAPHS: sentences stand anywhere in paragraphs, which end at blank lines
+    """
 
     BLOCKS = "blocks"
     LINES = "lines"
@@ -37,7 +41,11 @@ class Layout(Enum):
 
 
 class Start(NamedTuple):
-    """Where some lines begin in their file: the number of the first of them, and how many sentences are before it."""
+    """The place in a file where some lines begin.
+
+    line: number of the first of the lines
+    sentences: number of sentences before the lines
+    """
 
     line: int
     sentences: int
@@ -49,16 +57,16 @@ WHOLE = Start(1, 0)
 def read_sentences(
     path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False, longest: int = LONGEST
 ) -> Iterator[Sentence]:
-    """Yields the sentences of a file, `-` for standard input, as they are read.
+    """Yield the sentences of a file, `-` for standard input, as they are read.
 
-    A file whose first line that is no comment holds a tab, or whose name ends in `.conllu`, is CoNLL-U. Any other is
-    text. Text without sentences gives a `ParserWarning`; CoNLL-U without sentences is an `InputError`.
+    A file is CoNLL-U where its first line that is no comment holds a tab, or where its name ends in `.conllu`. Any
+    other file is text. Text without sentences gives a `ParserWarning`; CoNLL-U without sentences is an `InputError`.
 
     tokenised: None (default): text holds any number of English sentences, and its paragraphs end at blank lines; True:
-    each line that is not blank is one sentence, with white space between its tokens; False: each line that is not
-    blank is one sentence, whose tokens are found by the rules of `text.tokens`.
-    raw: read the file as text with `tokenised` None, whatever it looks like.
-    longest: a sentence of raw text that is longer is divided, with a warning; see `text.lengths`.
+        each line that is not blank is one sentence, with white space between its tokens; False: each line that is not
+        blank is one sentence, whose tokens are found by the rules of `text.tokens`
+    raw: True to read the file as text with `tokenised` None, whatever it looks like
+    longest: maximum length of a sentence; a longer sentence of raw text is divided, with a warning; see `text.lengths`
     """
     return _read(path, Sentence, tokenised, raw, longest)
 
@@ -66,12 +74,15 @@ def read_sentences(
 def read_amr_sentences(
     path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False, longest: int = LONGEST
 ) -> Iterator[AmrEntry]:
-    """Yields the sentences of a file, `-` for standard input, each as an entry with `# ::tok` and `# ::id`.
+    """Yield the sentences of a file, `-` for standard input, each as an entry with `# ::tok` and `# ::id`.
 
-    A file that opens with a comment `# ::…`, or whose name ends in `.amr`, is an AMR bank
-    (its graphs are not looked at; `# ::tok` is used where given, else spaCy's rules for English). Any other is text,
-    and the number of a sentence is its id. tokenised, raw: see `read_sentences`; tokens that are not given are found
-    by spaCy's rules for English.
+    A file is an AMR bank where it opens with a comment `# ::…`, or where its name ends in `.amr`. The graphs of a bank
+    are not read; the tokens are `# ::tok` where given, else they are found by spaCy's rules for English. Any other file
+    is text, and the number of a sentence is its id.
+
+    tokenised: as in `read_sentences`, but tokens that are not given are found by spaCy's rules for English
+    raw: as in `read_sentences`
+    longest: as in `read_sentences`
     """
     return _read(path, AmrEntry, tokenised, raw, longest)
 
@@ -92,7 +103,7 @@ def _read(path: str | os.PathLike, kind: type[T], tokenised: bool | None, raw: b
 
 @contextmanager
 def opened(path: str | os.PathLike) -> Iterator[tuple[BinaryIO, str]]:
-    """The lines of a file, or of standard input, and a name for messages."""
+    """Open a file, or standard input, and yield its lines with a name for messages."""
     if str(path) == "-":
         yield standard_input(), "standard input"
         return
@@ -103,8 +114,14 @@ def opened(path: str | os.PathLike) -> Iterator[tuple[BinaryIO, str]]:
 def head_and_layout(
     lines: Iterator[bytes], name: str, kind: Kind, tokenised: bool | None, raw: bool
 ) -> tuple[list[bytes], Layout]:
-    """The first lines of a file, as far as they had to be read to know its layout, and this. tokenised, raw: see
-    `read_sentences`. Raises `InputError` for graphs of another kind than the model's."""
+    """Return the first lines of a file, as far as they had to be read to know its layout, and the layout.
+
+    kind: the class of sentences that the model takes
+    tokenised: see `read_sentences`
+    raw: see `read_sentences`
+
+    Raises `InputError` for a file of graphs of another kind than the model's.
+    """
     if raw:
         return [], Layout.PARAGRAPHS
     head = _head(lines)
@@ -117,7 +134,7 @@ def head_and_layout(
 
 
 def layout_of_text(tokenised: bool | None, raw: bool) -> Layout:
-    """The layout of text. tokenised, raw: see `read_sentences`."""
+    """Return the layout of text. `read_sentences` explains `tokenised` and `raw`."""
     return Layout.PARAGRAPHS if raw or tokenised is None else Layout.LINES
 
 
@@ -130,8 +147,12 @@ def sentences_of(
     start: Start = WHOLE,
     longest: int = LONGEST,
 ) -> Iterator[Any]:
-    """The sentences of some lines. tokenised: of a layout in lines, whether blanks divide them. start: where the lines
-    begin in their file. longest: see `read_sentences`."""
+    """Return an iterator over the sentences of some lines.
+
+    tokenised: True where white space divides the tokens of a line, for the layout LINES
+    start: the place in their file where the lines begin
+    longest: see `read_sentences`
+    """
     return _READERS[kind, layout](lines, name, bool(tokenised), start, longest)
 
 
@@ -143,7 +164,7 @@ def _head(lines: Iterator[bytes]) -> list[bytes]:
         head.append(line)
         of_bank |= line.startswith(_BANK_COMMENT)
         if not line.strip():
-            if of_bank:  # an entry without graph: a pipe may pause behind it
+            if of_bank:  # an entry without a graph, behind which a pipe may pause
                 break
         elif not line.startswith(b"#"):
             break
@@ -151,8 +172,10 @@ def _head(lines: Iterator[bytes]) -> list[bytes]:
 
 
 def no_sentences(name: str, layout: Layout) -> None:
-    """Warns of text without sentences: others beside it are parsed. Raises `InputError` for a treebank or bank without
-    any."""
+    """Warn of text without sentences, because other files beside it are parsed.
+
+    Raises `InputError` for a treebank or bank without sentences.
+    """
     error = input_error("the file holds no sentences", name)
     if layout is Layout.BLOCKS:
         raise error
@@ -180,10 +203,13 @@ def _trees_of_lines(
 
 
 def _lines(lines: Iterable[bytes], name: str, start: Start, longest: int) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank, with their numbers. Raises `InputError` for one of more words than `longest`."""
+    """Yield the lines that are not blank, with their numbers.
+
+    Raises `InputError` for a line of more words than `longest`.
+    """
     for number, raw in enumerate(lines, start.line):
         line = decode_line(raw, name, number)
-        if len(line) > longest and len(line.split(None, longest)) > longest:  # all words of it might fill the memory
+        if len(line) > longest and len(line.split(None, longest)) > longest:  # splitting it all may fill the memory
             problem = f"the line has more than {longest} words, and is one sentence: divide it, or {MORE} allows it"
             raise input_error(problem, name, number)
         if line.strip():

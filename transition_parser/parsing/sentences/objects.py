@@ -22,16 +22,18 @@ NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 def sentences_from(given: Any, kind: type[T], longest: int = LONGEST) -> list[T]:
-    """The sentences that an object stands for, each a `kind`. longest: those of texts that are longer are divided, with
-    a warning.
+    """Return the sentences that an object stands for, each a `kind`.
 
     - a string is a text, which is divided into sentences and tokens here; an empty one has no sentences
     - a list of strings is a list of texts, whatever they hold
     - a list of lists of strings is a list of sentences, each the list of its words
     - a list of `kind` is taken as it is; it may be mixed with lists of words
 
-    Lists may be other iterables, but no sets and no mappings: their order is not that of a text. Raises `InputError`
-    for anything else, and for a list of words that is empty or has a word that is empty.
+    Lists may be other iterables, but no sets and no mappings, because their order is not the order of a text.
+
+    longest: maximum length of a sentence; longer sentences of texts are divided, with a warning
+
+    Raises `InputError` for anything else, and for a list of words that is empty or has a word that is empty.
     """
     if isinstance(given, str):
         return list(OF_TEXT[kind](_divided(given, "the text", longest)))
@@ -45,12 +47,14 @@ def sentences_from(given: Any, kind: type[T], longest: int = LONGEST) -> list[T]
 
 
 def sentences_of_texts(texts: Any, kind: type[T], longest: int = LONGEST) -> Iterator[list[T]]:
-    """The sentences of each text of an iterable, none of an empty one; they are numbered from 1 on in each text.
+    """Return an iterator that yields for each text of an iterable the list of its sentences.
 
-    longest: see `sentences_from`.
+    The sentences are numbered from 1 on in each text. An empty text has no sentences.
 
-    Raises `InputError` for what is no iterable of strings, when an item is taken that is not a string, and for a text
-    with characters that no file of text holds.
+    longest: see `sentences_from`
+
+    Raises `InputError` for an argument that is no iterable of strings, when an item is taken that is not a string, and
+    for a text with characters that no file of text holds.
     """
     if not _is_list(texts):
         raise InputError(f"{_shown(texts)} is not a list (or other iterable) of texts")
@@ -65,8 +69,10 @@ def _divided_texts(texts: Iterable, longest: int) -> Iterator[list[TextSentence]
 
 
 def whole_sentences(given: Any, kind: type[T]) -> list[T | None]:
-    """A list of texts, each as one `kind`, divided into tokens but never into sentences; None for a text without
-    words. Raises `InputError` for anything else."""
+    """Return for each text of a list one `kind`, divided into tokens but never into sentences.
+
+    None stands for a text without words. Raises `InputError` for anything but a list of texts.
+    """
     if not _is_list(given):
         raise InputError(f"{_shown(given)} is not a list of sentences, each a string")
     divided: list[TextSentence | None] = []
@@ -82,8 +88,13 @@ def whole_sentences(given: Any, kind: type[T]) -> list[T | None]:
 
 
 def checked_forms(sentence: object, kind: type[T], number: int, longest: int = LONGEST) -> list[str]:
-    """The words of the sentence with this number. Raises `InputError` where it is not a `kind` with words, none of
-    them empty, and where it is longer than `longest`: but not for one of a text, which was divided there."""
+    """Return the words of a sentence.
+
+    number: the number of the sentence, for messages
+    longest: maximum length of a sentence that is not from a text; texts are divided before
+
+    Raises `InputError` where the sentence is not a `kind`, has no words, has an empty word, or is too long.
+    """
     if not isinstance(sentence, kind):
         raise InputError(f"sentence {number} is {_shown(sentence)}, not of the class {kind.__name__}")
     entry: Sentence | AmrEntry = sentence
@@ -98,7 +109,7 @@ def checked_forms(sentence: object, kind: type[T], number: int, longest: int = L
 
 
 def too_long(words: Sequence[str], longest: int) -> str:
-    """What is wrong with a sentence that is longer than `longest`, and what to do about it."""
+    """Return the message for a sentence that is longer than `longest`, with a remedy."""
     counted = length(words)
     as_many = "" if counted == len(words) else f" that count as {counted}, as long words do"
     return f"has {len(words)} words{as_many}, and may have {longest}: divide it, or {MORE} allows it"
@@ -121,7 +132,7 @@ def _divided(text: str, name: str, longest: int) -> list[TextSentence]:
 
 
 def _warn_of_words(items: list) -> None:
-    """Warns, for one release, of strings without white space: they were the words of a sentence before."""
+    """Warn, for one release, of strings without white space, because earlier they were the words of a sentence."""
     if len(items) > 1 and all(isinstance(item, str) and [item] == item.split() for item in items):
         warnings.warn(
             f"a list of strings is a list of texts now, here of {len(items)} texts of one word: give the words of a "
@@ -147,7 +158,7 @@ def _one(words: list, kind: type[T], where: str) -> T:
 
 
 def _check_characters(text: str, name: str) -> None:
-    """Raises `InputError` for what no UTF-8 file of text holds: zero bytes and halves of surrogate pairs."""
+    """Raise `InputError` for characters that no UTF-8 file of text holds: zero bytes and halves of surrogate pairs."""
     if NO_TEXT.search(text):
         raise InputError(f"{name} holds a zero byte or half of a surrogate pair: {_shown(text)}")
 

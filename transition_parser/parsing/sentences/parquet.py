@@ -11,18 +11,22 @@ from transition_parser.parsing.sentences.rows import Reading, Row, why_unfit
 if TYPE_CHECKING:
     import pyarrow
 
-ROWS_TOGETHER = 4096  # that are held, and written as one row group
+ROWS_TOGETHER = 4096  # number of rows that are held at a time, and written as one row group
 
 
 class Kept(NamedTuple):
-    """What is kept of a row: the rows that it was read with, and whether it is the last of them."""
+    """The data of a row that its output needs.
+
+    rows: the rows that it was read with
+    last: True for the last of these rows
+    """
 
     rows: pyarrow.RecordBatch
     last: bool
 
 
 def arrow() -> Any:
-    """The module `pyarrow.parquet`. Raises `InputError` where it is not installed."""
+    """Return the module `pyarrow.parquet`. Raises `InputError` where it is not installed."""
     try:
         import pyarrow.parquet
     except ImportError as error:
@@ -31,18 +35,20 @@ def arrow() -> Any:
 
 
 def schema_of(path: str) -> pyarrow.Schema:
-    """The columns of a file. Raises `InputError` for one that is not Parquet."""
+    """Return the columns of a file. Raises `InputError` for one that is not Parquet."""
     return _opened(path).schema_arrow
 
 
 def rows_in(path: str) -> int:
-    """How many rows a file has."""
+    """Return the number of rows of a file."""
     return _opened(path).metadata.num_rows
 
 
 def read_parquet(path: str, reading: Reading, first: int = 0, end: int | None = None) -> Iterator[Row]:
-    """Yields the rows from `first` up to `end` (not in it), by default all. Raises `InputError` where the
-    columns are not as they must be."""
+    """Yield the rows from `first` up to, but without, `end`; by default all rows.
+
+    Raises `InputError` where the columns are not as they must be.
+    """
     with _opened(path) as file:
         if problem := why_unfit(file.schema_arrow.names, reading):
             raise input_error(problem, path)
@@ -55,7 +61,10 @@ def read_parquet(path: str, reading: Reading, first: int = 0, end: int | None = 
 
 
 def _batches(file: Any, first: int, end: int) -> Iterator[tuple[int, pyarrow.RecordBatch]]:
-    """The rows in question, with the number of rows before them; only row groups that have some of them are read."""
+    """Yield the rows from `first` to `end` in batches, each with the number of rows before it.
+
+    Only row groups that have some of these rows are read.
+    """
     groups: list[int] = []
     begin = before = 0
     for group in range(file.num_row_groups):
@@ -77,7 +86,7 @@ def _opened(path: str) -> Any:
     parquet = arrow()
     from pyarrow import ArrowException
 
-    with open(path, "rb"):  # a missing file is an OSError with its name
+    with open(path, "rb"):  # so that a missing file is an OSError with its name
         pass
     try:
         return parquet.ParquetFile(path)

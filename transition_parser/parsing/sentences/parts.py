@@ -1,4 +1,4 @@
-"""Parts of files: each can be read on its own, and all of them in order give what the whole file gives."""
+"""Parts of files. Each part can be read on its own, and all parts in order give the same as the whole file."""
 
 from __future__ import annotations
 
@@ -27,8 +27,12 @@ from transition_parser.text.segmentation import segmented_lines
 
 
 class Place(NamedTuple):
-    """Where a part of a file may begin or end. position: bytes, of Parquet rows, before it. line: the number of its
-    first line. before: how many sentences, of tables rows, are before it."""
+    """A place where a part of a file may begin or end.
+
+    position: number of bytes before it; of Parquet, number of rows
+    line: number of its first line
+    before: number of sentences before it; of tables, number of rows
+    """
 
     position: int
     line: int
@@ -37,7 +41,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Part:
-    """What is between two places of a file; without places all of it, which may be a pipe then."""
+    """The content between two places of a file. Without places it is the whole file, which may be a pipe then."""
 
     path: str
     begin: Place | None = None
@@ -45,13 +49,16 @@ class Part:
 
     @property
     def count(self) -> int | None:
-        """How many sentences or rows it has, None where that was not counted."""
+        """The number of sentences or rows, None where it was not counted."""
         return None if self.begin is None or self.end is None else self.end.before - self.begin.before
 
 
 def read_part(part: Part, kind: Kind, reading: Reading) -> Iterator[Item]:
-    """Yields what is in a part, sentences as a `kind`. Raises `InputError` for what is broken in it, and for a whole
-    treebank or bank without sentences; text without sentences gives a warning."""
+    """Yield the items of a part, with sentences as a `kind`.
+
+    Raises `InputError` for broken content, and for a whole treebank or bank without sentences. Text without sentences
+    gives a warning.
+    """
     table = table_of(part.path, reading)
     if table is Table.PARQUET:
         yield from _parquet(part, kind, reading)
@@ -98,8 +105,11 @@ def _lines_of(part: Part, file: BinaryIO) -> Iterator[bytes]:
 
 
 def places(path: str, kind: Kind, reading: Reading) -> Iterator[Place]:
-    """Where each sentence or row of a file begins (of raw text each paragraph), and then where the last one ends.
-    Raises `InputError` for a treebank or bank without sentences, and for pipes, which can be read but once."""
+    """Yield the place where each sentence, row or (in raw text) paragraph of a file begins, and the end of the last
+    one.
+
+    Raises `InputError` for a treebank or bank without sentences, and for pipes, which can be read only once.
+    """
     if may_pause(path):
         raise input_error("standard input and pipes can't be divided: give a file", path)
     table = table_of(path, reading)
@@ -118,8 +128,11 @@ def places(path: str, kind: Kind, reading: Reading) -> Iterator[Place]:
 
 
 def divided(path: str, kind: Kind, reading: Reading, size: int) -> list[Part]:
-    """The parts of a file, each of `size` sentences or rows (of raw text of as many more as the last paragraph has),
-    the last one of those that are left. A table without rows, or text without sentences, is one part."""
+    """Return the parts of a file, each of `size` sentences or rows.
+
+    A part of raw text may have more sentences, because it ends with a whole paragraph. The last part has the sentences
+    that are left. A table without rows, or text without sentences, is one part.
+    """
     cuts: list[Place] = []
     for place in places(path, kind, reading):
         if not cuts or place.before - cuts[-1].before >= size:
@@ -130,9 +143,14 @@ def divided(path: str, kind: Kind, reading: Reading, size: int) -> list[Part]:
 
 
 def shard(paths: Sequence[str], kind: Kind, reading: Reading, number: int, of: int) -> list[Part]:
-    """What the `number`-th of `of` processes parses of some files: as many sentences (rows; of raw text paragraphs) as
-    every other, and those of all processes in order are those of the files in order. There is at least one part,
-    which may be empty."""
+    """Return the parts of some files that one of several processes parses.
+
+    Each process has as many sentences (of tables rows, of raw text paragraphs) as every other, or one more or fewer.
+    The parts of all processes in order are the files in order. There is at least one part, which may be empty.
+
+    number: number of the process, from 1
+    of: number of processes
+    """
     sizes = [sum(1 for _ in places(path, kind, reading)) - 1 for path in paths]
     first, end = (sum(sizes) * k // of for k in (number - 1, number))
     parts = []
@@ -148,7 +166,13 @@ def shard(paths: Sequence[str], kind: Kind, reading: Reading, number: int, of: i
 
 
 class _Block(NamedTuple):
-    """Lines that belong together, and where the first of them is. Without lines: the end of the file."""
+    """Lines that belong together. A block without lines marks the end of the file.
+
+    position: number of bytes before the first line
+    line: number of the first line
+    lines: the decoded lines
+    path: the file's name for messages
+    """
 
     position: int
     line: int
@@ -176,7 +200,10 @@ def _blocks(file: BinaryIO, name: str, layout: Layout, kind: type) -> Iterator[_
 
 
 def _places(blocks: Iterable[_Block], weight: Callable[[_Block], int]) -> Iterator[Place]:
-    """weight: how many sentences a block has; one without any goes with the next."""
+    """Yield the place where each block begins, and the end of the last one.
+
+    weight: function that returns the number of sentences of a block; a block without sentences goes with the next one
+    """
     count, begin = 0, None
     for block in blocks:
         begin = begin or block
@@ -196,7 +223,7 @@ def _is_white(line: str) -> bool:
 
 
 def _entries(block: _Block) -> int:
-    """1, but 0 for what `parse_bank` leaves out: comments of the file."""
+    """Return 1, but 0 for a block that `parse_bank` leaves out: comments of the file."""
     comments = [line for line in block.lines if line.lstrip().startswith("#")]
     return int(not is_header(metadata_of(comments, block.path, block.line)))
 
@@ -213,7 +240,7 @@ _WEIGHTS: dict[tuple[type, Layout], Callable[[_Block], int]] = {
 
 
 def _weight(kind: Kind, layout: Layout, longest: int) -> Callable[[_Block], int]:
-    """How many sentences a block has; longest: see `read_sentences`."""
+    """Return the function that returns the number of sentences of a block. `read_sentences` explains `longest`."""
     if layout is Layout.PARAGRAPHS:
         return lambda block: sum(1 for _ in segmented_lines(block.lines, longest))
     return _WEIGHTS[kind, layout]

@@ -17,9 +17,14 @@ from transition_parser.text.lengths import LONGEST
 
 
 class Reading(NamedTuple):
-    """How inputs are read. tokenised, raw: see `read_sentences`. column: of tables, which one holds the text. added:
-    the column of parses that their output has besides, and that they may not have yet. longest: see
-    `read_sentences`."""
+    """The options with which inputs are read.
+
+    tokenised: see `read_sentences`
+    raw: see `read_sentences`
+    column: the column of tables that holds the text
+    added: the column of parses that is added in the output of tables, and that the input may not have yet
+    longest: see `read_sentences`
+    """
 
     tokenised: bool | None = None
     raw: bool = False
@@ -36,8 +41,14 @@ class Table(Enum):
 
 
 class Row(NamedTuple):
-    """One row. value: what the column holds. kept: all of the row, as its format keeps it. path, number: where it is;
-    the number is that of its line in JSONL."""
+    """One row of a table.
+
+    value: the value of the column that holds the text
+    kept: the whole row, as its format keeps it
+    path: the file of the row
+    number: number of the row in its file, in JSONL of its line
+    of_lines: True in JSONL
+    """
 
     value: object
     kept: Any
@@ -46,23 +57,29 @@ class Row(NamedTuple):
     of_lines: bool
 
     def error(self, problem: str) -> InputError:
-        """An `InputError` that names the row."""
+        """Return an `InputError` that names the row."""
         if self.of_lines:
             return input_error(problem, self.path, self.number)
         return input_error(f"row {self.number}: {problem}", self.path)
 
 
 class Item(NamedTuple):
-    """What is parsed and written together. sentences: the one of a file of sentences, any number of them of a row.
-    kept: of a row what its output needs, else None."""
+    """A unit of parsing and writing: a sentence, or a row of a table.
+
+    sentences: one sentence of a file of sentences, or any number of sentences of a row
+    kept: the data of a row that its output needs, else None
+    """
 
     sentences: list
     kept: Any = None
 
 
 def table_of(path: str, reading: Reading) -> Table | None:
-    """Which kind of table a file is by its name, None for a file of sentences. What has another name is JSONL where a
-    column is named: standard input, say. Raises `InputError` for a table where no column is named."""
+    """Return the kind of table that a file is by its name, None for a file of sentences.
+
+    A file with another name, such as standard input, is JSONL where a column is named. Raises `InputError` for a table
+    where no column is named.
+    """
     suffix = PurePath(path).suffix.lower()
     table = next((table for table in Table if suffix in table.value), None)
     if table is not None and reading.column is None:
@@ -71,8 +88,11 @@ def table_of(path: str, reading: Reading) -> Table | None:
 
 
 def items_of_rows(rows: Iterable[Row], kind: Kind, reading: Reading) -> Iterator[Item]:
-    """The sentences of each row, each a `kind`: none of a text that is null or blank. A text is read as `reading` says,
-    by default as raw text; a list of strings is the words of one sentence. Raises `InputError` for anything else."""
+    """Yield each row as an item with its sentences, each a `kind`.
+
+    A text is read as `reading` says, by default as raw text. A text that is null or blank has no sentences. A list of
+    strings is the words of one sentence. Raises `InputError` for anything else.
+    """
     check = TokenisedCheck() if reading.tokenised is None and not reading.raw else None
     for row in rows:
         if check is not None and isinstance(row.value, str):
@@ -102,7 +122,10 @@ def _sentences(row: Row, kind: Kind, reading: Reading) -> list:
 
 
 def why_unfit(columns: Sequence[str], reading: Reading) -> str | None:
-    """What is wrong with the columns of a table, None where one holds the text and none would be added twice."""
+    """Return the problem with the columns of a table.
+
+    None is returned where one column holds the text and the added column is new.
+    """
     if columns.count(reading.column) != 1:
         shown = shortened(", ".join(map(repr, columns)) or "none", 200)
         number = "no column" if reading.column not in columns else "more than one column"
@@ -113,8 +136,12 @@ def why_unfit(columns: Sequence[str], reading: Reading) -> str | None:
 
 
 def read_jsonl(lines: Iterable[bytes], name: str, reading: Reading, first: int = 1) -> Iterator[Row]:
-    """Yields the rows of lines of JSON objects, blank lines left out; a row's `kept` is its line. first: the number
-    of the first line. Raises `InputError` for anything but an object that has the column."""
+    """Yield the rows of lines of JSON objects, blank lines left out. The `kept` of a row is its line.
+
+    first: number of the first line
+
+    Raises `InputError` for anything but an object that has the column.
+    """
     for number, raw in enumerate(lines, first):
         line = decode_line(raw, name, number).strip()
         if line:

@@ -1,4 +1,4 @@
-"""Items in chunks: all of a file at its own pace, those of a pipe as they come."""
+"""Chunks of items: of a file at its own pace, of a pipe as the items come."""
 
 from __future__ import annotations
 
@@ -15,40 +15,46 @@ from transition_parser.base.errors import InputError
 
 T = TypeVar("T")
 
-PAUSE = 0.05  # seconds without a new item that are a pause
+PAUSE = 0.05  # seconds without a new item that count as a pause
 
 
 class _End(NamedTuple):
-    """Stands behind the last item. error: what the items raised, if anything."""
+    """A mark behind the last item.
+
+    error: the exception that the items raised, if any
+    """
 
     error: BaseException | None
 
 
 def standard_input() -> BinaryIO:
-    """Standard input as bytes. A reader of its own over the same descriptor where there is one: the interpreter would
-    abort if a thread that waits for input held the lock of `sys.stdin` when the program ends."""
+    """Return standard input as bytes.
+
+    It is a reader of its own over the same descriptor where there is a descriptor. Otherwise the interpreter would
+    abort if a thread that waits for input held the lock of `sys.stdin` when the program ends.
+    """
     if sys.stdin is None:
         raise InputError("standard input is closed")
     try:
         return open(sys.stdin.fileno(), "rb", closefd=False)
-    except io.UnsupportedOperation:  # an object in memory stands in for it
+    except io.UnsupportedOperation:  # `sys.stdin` was replaced by an object in memory
         return sys.stdin.buffer
 
 
 def may_pause(path: str | os.PathLike) -> bool:
-    """True for standard input (`-`) and whatever is not a regular file: a named pipe, a terminal."""
+    """Return True for standard input (`-`) and any existing path but a regular file: a named pipe, a terminal."""
     return str(path) == "-" or (os.path.exists(path) and not os.path.isfile(path))
 
 
 def in_chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yields lists of `size` items, the last one shorter."""
+    """Yield lists of `size` items, the last one shorter."""
     iterator = iter(items)
     while chunk := list(islice(iterator, size)):
         yield chunk
 
 
 def in_weighed_chunks(items: Iterable[T], size: int, weight: Callable[[T], int]) -> Iterator[list[T]]:
-    """Yields lists of items whose weights have a sum of `size`, or a little more; no more than `size` items, too."""
+    """Yield lists of items whose weights have a sum of `size`, or a little more; a list has at most `size` items."""
     chunk: list[T] = []
     total = 0
     for item in items:
@@ -62,7 +68,7 @@ def in_weighed_chunks(items: Iterable[T], size: int, weight: Callable[[T], int])
 
 
 class ErrorAtEnd(Generic[T]):
-    """Items whose error waits: iteration ends before the item that can't be had, and `check` raises its error."""
+    """Items whose error waits: iteration ends before the item that can't be had, and `check` raises the error."""
 
     def __init__(self, items: Iterable[T]) -> None:
         self._items = items
@@ -75,19 +81,20 @@ class ErrorAtEnd(Generic[T]):
             self._error = error
 
     def check(self) -> None:
-        """Raises what the items raised, if anything."""
+        """Raise the exception that the items raised, if any."""
         if self._error is not None:
             raise self._error
 
 
 def as_they_come(items: Iterable[T], size: int, pause: float = PAUSE) -> Iterator[list[T]]:
-    """Yields lists of at most `size` items, fewer where no other item came for `pause` seconds.
+    """Yield lists of at most `size` items, fewer where no other item came for `pause` seconds.
 
-    A thread takes the items, and is at most `size` ahead. What they raise is raised here too, after the items before.
+    A thread takes the items, and is at most `size` items ahead. An exception of the items is raised here too, after the
+    items before it.
     """
     queue: Queue = Queue(size)
     closed = Event()
-    # a daemon: the program may end while the thread waits for input
+    # a daemon thread, so that the program can end while the thread waits for input
     Thread(target=_fill, args=(queue, items, closed), name="reader", daemon=True).start()
     end = None
     try:
@@ -99,7 +106,7 @@ def as_they_come(items: Iterable[T], size: int, pause: float = PAUSE) -> Iterato
             raise end.error
     finally:
         closed.set()
-        _take(queue, size, 0.0, wait=False)  # makes room, in case the thread waits for it
+        _take(queue, size, 0.0, wait=False)  # makes room, in case the thread waits to put an item
 
 
 def _fill(queue: Queue, items: Iterable[T], closed: Event) -> None:
@@ -108,14 +115,17 @@ def _fill(queue: Queue, items: Iterable[T], closed: Event) -> None:
             queue.put(item)
             if closed.is_set():
                 return
-    except BaseException as error:  # for the thread that takes the items, which raises it again
+    except BaseException as error:  # the thread that takes the items raises it again
         queue.put(_End(error))
     else:
         queue.put(_End(None))
 
 
 def _take(queue: Queue, size: int, pause: float, wait: bool = True) -> tuple[list, _End | None]:
-    """The items at hand, and what stands behind the last one. wait: for the first one however long it takes."""
+    """Return the items at hand, and the mark behind the last item if it is reached.
+
+    wait: True to wait for the first item however long it takes
+    """
     chunk: list = []
     while len(chunk) < size:
         try:

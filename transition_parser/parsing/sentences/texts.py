@@ -1,4 +1,4 @@
-"""Sentences to parse from text: comments say what the text was, and the places of the words in it are kept."""
+"""Sentences to parse from text, with comments that hold the text, and the places of the words in it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,12 @@ from transition_parser.text.tokens import Span, Token, tokens_of_spacy
 
 
 def trees_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator[Sentence]:
-    """Each with `# newpar` where a paragraph opens, its number as `# sent_id`, `# text`, and the rows of `rows_of`.
-    first: the number of the first."""
+    """Yield each sentence with the rows of `rows_of` and its comments.
+
+    The comments are `# newpar` where a paragraph opens, the sentence's number as `# sent_id`, and `# text`.
+
+    first: number of the first sentence
+    """
     for number, sentence in enumerate(sentences, first):
         paragraph = ["# newpar"] * sentence.opens_paragraph
         comments = (*paragraph, f"# sent_id = {number}", f"# text = {on_one_line(sentence.text)}")
@@ -24,8 +28,12 @@ def trees_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator
 
 
 def amrs_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator[AmrEntry]:
-    """Each with its number as `# ::id`, `# ::snt`, and the words that spaCy's rules find as `# ::tok`. first: the
-    number of the first."""
+    """Yield each sentence as an entry with its metadata.
+
+    The metadata are the sentence's number as `# ::id`, `# ::snt`, and the words that spaCy's rules find as `# ::tok`.
+
+    first: number of the first sentence
+    """
     for number, sentence in enumerate(sentences, first):
         tokens = [Token(sentence.start + token.start, token.words) for token in tokens_of_spacy(sentence.text)]
         metadata = {"id": str(number), "snt": on_one_line(sentence.text)}
@@ -35,7 +43,7 @@ def amrs_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator[
 
 MORE = "--longest N (in Python longest=N), which takes more memory and time,"
 
-# the class of sentences → how they are made
+# the class of sentences → the function that makes them
 OF_TEXT: dict[type, Callable[..., Iterator[Any]]] = {
     Sentence: trees_of_text,
     AmrEntry: amrs_of_text,
@@ -43,8 +51,11 @@ OF_TEXT: dict[type, Callable[..., Iterator[Any]]] = {
 
 
 def with_warning(sentences: Iterable[TextSentence], name: str, longest: int, first: int = 1) -> Iterator[TextSentence]:
-    """The same sentences, with a warning at the first that was divided because it is longer than `longest`. name: of
-    the text. first: the number of the first sentence."""
+    """Yield the same sentences, and warn at the first one that was divided because it is longer than `longest`.
+
+    name: name of the text for the message
+    first: number of the first sentence
+    """
     warned = False
     for number, sentence in enumerate(sentences, first):
         if sentence.goes_on and not warned:
@@ -59,8 +70,12 @@ def with_warning(sentences: Iterable[TextSentence], name: str, longest: int, fir
 
 
 def rows_of(tokens: Sequence[Token], space_after: bool = True) -> tuple[Row, ...]:
-    """The rows of a sentence: a range for a token of several words, and `SpaceAfter=No` where no white space follows.
-    space_after: False where none follows the sentence."""
+    """Return the rows of a sentence.
+
+    A token of several words has a range, and `SpaceAfter=No` marks a token without white space behind it.
+
+    space_after: False where no white space follows the sentence
+    """
     rows: list[Row] = []
     number = 0
     for i, token in enumerate(tokens):
@@ -76,7 +91,7 @@ def rows_of(tokens: Sequence[Token], space_after: bool = True) -> tuple[Row, ...
 
 
 def on_one_line(text: str) -> str:
-    """The text with one space for each stretch of white space."""
+    """Return the text with one space for each stretch of white space."""
     return " ".join(text.split())
 
 

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 
 from transition_parser.base.errors import ParserWarning
 
-_SEEN = 20  # texts that are looked at, at the most
+_SEEN = 20  # maximum number of texts that are looked at
 _APART = re.compile(r"\S\s+[.,;:!?]+(?=\s|$)")
 _ATTACHED = re.compile(r"\w[,;:!?](?=\s|$)")
 
 
 def looks_tokenised(text: str) -> bool:
-    """True for text with white space before its punctuation.
+    """Return True for text with white space before its punctuation.
 
     >>> looks_tokenised("Well , Mr. Hale slept ."), looks_tokenised("Well, he slept.")
     (True, False)
@@ -23,13 +23,13 @@ def looks_tokenised(text: str) -> bool:
 
 
 class TokenisedCheck:
-    """Looks at the first texts of an input as they pass, and warns where most of them look tokenised."""
+    """A check of the first texts of an input as they pass, which warns where most of them look tokenised."""
 
     def __init__(self) -> None:
         self._seen = self._tokenised = 0
 
     def passing(self, lines: Iterable[bytes]) -> Iterator[bytes]:
-        """Yields the lines of a file; those that are not blank are looked at."""
+        """Yield the lines of a file, and look at the first lines that are not blank."""
         rest = iter(lines)
         for line in rest:
             self.see(line.decode("utf-8", "replace"))
@@ -40,7 +40,7 @@ class TokenisedCheck:
         yield from rest
 
     def see(self, text: str) -> None:
-        """Looks at a text, unless enough have been seen."""
+        """Look at a text, unless enough texts have been seen."""
         if self._seen < _SEEN and text.strip():
             self._seen += 1
             self._tokenised += looks_tokenised(text)
@@ -48,7 +48,7 @@ class TokenisedCheck:
                 self._warn()
 
     def end(self) -> None:
-        """Warns where fewer texts came than are looked at."""
+        """Warn where most texts look tokenised and the input had fewer texts than are looked at."""
         if self._seen < _SEEN:
             self._warn()
 
