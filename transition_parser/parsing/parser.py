@@ -1,4 +1,4 @@
-"""The Python API: load a model, parse sentences, get trees with scores.
+"""The Python API: load a model, parse sentences, get trees or AMRs with scores.
 
 from transition_parser import Parser
 
@@ -52,7 +52,7 @@ AnyParse = Parse | AmrParse
 P_co = TypeVar("P_co", bound=SentenceParse, covariant=True)
 
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "int8": torch.float32}
-CHUNK = 4096  # sentences that are sorted by length together
+CHUNK = 4096  # number of sentences that are sorted by length together
 _SIDE_BY_SIDE = 4  # maximum number of batches at a time: Python itself runs on one core
 _SWITCH_INTERVAL = 5e-4  # seconds that a batch waits for Python while another runs it; Python's default is 5e-3
 _TRAIN_AGAIN = "its training has failed: take an earlier checkpoint, or train again with a lower learning rate"
@@ -419,7 +419,7 @@ class Parser(Generic[P_co]):
         """
         try:
             encoder_out, tags = self._encoded(some)
-            wanted = 1 if self.nbest == 1 else 2 * self.beam  # in its last step a beam may finish `beam` more
+            wanted = 1 if self.nbest == 1 else 2 * self.beam  # up to `beam` − 1, and `beam` more in the last step
             best = search(self.model, encoder_out, self.beam, wanted, self.lenpen)
             return list(zip(best, tags, strict=True))
         except NotFiniteError as error:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from transition_parser.transitions.tree_system import TreeSystem
 
 NO_TAGS: Mapping[str, Sequence[str]] = MappingProxyType({})
-SCORE_KEY = "ArcScore"  # in MISC
+SCORE_KEY = "ArcScore"  # the key of an arc's confidence in MISC
 # comments that `annotated` writes anew, or that describe another graph
 _REPLACED = ("parse_score", "score", "nbest", "actions")
 _REPLACED_AMR = (*_REPLACED, "node_scores", "alignments", "node", "root", "edge")

@@ -70,10 +70,10 @@ class _Search:
         self.totals = torch.zeros(sentences, 1, device=device)
         self.finished = torch.zeros(sentences, dtype=torch.long, device=device)  # number of hypotheses of each sentence
         self.steps: list[_Step] = []
-        self.sentence_of_row: list[np.ndarray] = []  # for each step
+        self.sentence_of_row: list[np.ndarray] = []  # one array for each step
         self.sentence = np.arange(sentences)  # the sentence that each group of rows belongs to
         self.moved: Tensor | None = None  # the row of the last step that each row was, if rows were dropped since
-        self.on_host = device.type == "cpu"  # then reading a tensor costs nothing
+        self.on_host = device.type == "cpu"  # True where reading a tensor costs nothing
         self.some_finished = False  # True where hypotheses may have finished since sentences were last dropped
 
     def run(self) -> list[list[Hypothesis]]:
@@ -190,6 +190,6 @@ def _best_continuations(scores: ActionScores, totals: Tensor, beam: int) -> tupl
     added = added.masked_fill((scores.legal < 0).view_as(added), float("-inf"))
     added = added.masked_fill((totals == float("-inf"))[..., None], float("-inf"))
     best, index = (totals[..., None] + added).flatten(1).topk(beam, 1)
-    if best.device.type == "cpu" and bool(best.isnan().any()):  # elsewhere the check means waiting: NaN dies
+    if best.device.type == "cpu" and bool(best.isnan().any()):  # the check would make other devices wait
         raise NotFiniteError("the scores of actions are not finite")
     return best, added.flatten(1).gather(1, index), index
