@@ -93,9 +93,9 @@ def rounds_sums(x: Tensor) -> bool:
 def summed_exactly(x: Tensor) -> Tensor:
     """Return x in the type in which products of it are summed up in search.
 
-    Numbers in bf16 on a CPU become fp64, where such sums are exact or nearly so: torch chooses the order of a sum by the
-    shape of the batch, and in fp32 the order would show once the sums are rounded to bf16, so that the same sentence
-    would have another parse beside other sentences. Other numbers become fp32, or stay in fp64.
+    Numbers in bf16 on a CPU become fp64, where such sums are exact or nearly so. torch chooses the order of a sum by the
+    shape of the batch. In fp32 that order would show after rounding to bf16: a sentence would have different parses in
+    different batches. Other numbers become fp32, or stay in fp64.
     """
     return x.double() if rounds_sums(x) else x.to(torch.promote_types(x.dtype, torch.float))
 
