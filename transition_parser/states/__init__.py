@@ -1,1 +1,1 @@
-"""Floor 3: the parser state as numbers, for a whole derivation (numpy) and for a batch (torch)."""
+"""Floor 3: parser states of a whole batch as tensors, the legal actions in these states, and the costs of actions."""

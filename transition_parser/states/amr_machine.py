@@ -20,22 +20,30 @@ from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.table import FIRST_SPAN, LEMMA, PLAIN, SHIFT_ID, UNBOUND, UNSEEN
 from transition_parser.transitions.spec import Column
 
-_FEW = 8  # slots at first, and what are added: far fewer nodes are on the stack than a sentence has
+# The initial number of slots, and the number that is added when they run out: the stack holds far fewer nodes than
+# the sentence has.
+_FEW = 8
 
 
 class AmrMachine(BatchedMachine):
-    """Every row takes its step at once. An illegal token leaves its row as it is.
+    """The batched machine of AMR: all rows take their actions at once. An illegal token leaves its row unchanged.
 
-    lengths: words of each row's sentence, (R,). features: (R, P, F), see `ActionTable.features`. needs: see
-    `BatchedMachine`; `head` and `relation` are of trees alone.
+    Parameters:
 
-    in_search: with the table's limits.
+    lengths: (R,); the number of words of each row's sentence
+    features: (R, P, F); see `ActionTable.features`
+    needs: names of fields of `States`, see `BatchedMachine`; `head` and `relation` exist for trees only
+    in_search: True to apply the search limits of the table
 
-    numbers: (R, fields of `Rows`). nodes: (R, M, fields of `Nodes`). named: (R, 2, N), `Named` of the limits, or None.
+    Attributes:
+
+    numbers: (R, fields of `Rows`); the fields of `Rows`
+    nodes: (R, M, fields of `Nodes`); the fields of `Nodes`
+    named: (R, 2, N); the fields of `Named`, for at most N nodes of a span; None where no limits apply
     """
 
     per_row = ("numbers", "nodes", "named", "_columns", "_context")
-    top_ranks = 3  # of the current span and the two nodes on top
+    top_ranks = 3  # rank 1 is the current span, ranks 2 and 3 are the two nodes on top
 
     def __init__(
         self,
@@ -58,11 +66,11 @@ class AmrMachine(BatchedMachine):
             self.named = lengths.new_full((len(lengths), len(Named._fields), self.most_in_span), -1)
         self.numbers = torch.stack(rows, 1)
         self.nodes = self.numbers.new_zeros(len(lengths), _FEW, len(Nodes._fields))
-        self._most_nodes = 0  # no row has more on the stack and aside
+        self._most_nodes = 0  # an upper bound of `Rows.depth` over all rows
         self._setting = self._kernel_setting()
         if self._setting is None:
             unfit = torch.stack([features[:, :, LEMMA], features[:, :, PLAIN]], 2) == 0
-            self._unfit_before = F.pad(unfit.long().cumsum(1), (0, 0, 1, 0))  # how many words before each
+            self._unfit_before = F.pad(unfit.long().cumsum(1), (0, 0, 1, 0))  # counts of words before each position
             self._read(*self._unbound())
         else:
             state = (self.numbers, self.nodes, self.named)
@@ -81,8 +89,11 @@ class AmrMachine(BatchedMachine):
     # --- what a network sees ----------------------------------------------------------------
 
     def stack_ranks(self) -> Tensor:
-        """(R, P): 1 for the words of the current span, k + 1 for the word of the k-th node of the stack from the
-        top (the smallest k where it has several), 0 for the others. Nodes that were set aside are left out."""
+        """Return the ranks of words on the stack, (R, P).
+
+        The words of the current span have rank 1. The word of the k-th node from the top of the stack has rank k + 1;
+        a word with several nodes has the smallest rank. Other words have 0. Nodes that were set aside do not count.
+        """
         if self._setting is not None:
             return amr_machine_kernels.stack_ranks(self._setting, self.numbers, self.nodes)
         rows, nodes = self._unbound()
@@ -97,8 +108,11 @@ class AmrMachine(BatchedMachine):
         return torch.where(current, 1, ranks)
 
     def buffer_ranks(self) -> Tensor:
-        """(R, P): k for the k-th word of the buffer (`</s>` is its last), one more than all of them for the words
-        of nodes that were set aside, 0 for the others."""
+        """Return the ranks of words in the buffer, (R, P).
+
+        The k-th word of the buffer has rank k; the last word of the buffer is `</s>`. The words of nodes that were set
+        aside have the rank after `</s>`. Other words have 0.
+        """
         if self._setting is not None:
             return amr_machine_kernels.buffer_ranks(self._setting, self.numbers, self.nodes)
         rows, nodes = self._unbound()
@@ -110,21 +124,24 @@ class AmrMachine(BatchedMachine):
         return ranks.scatter_reduce(1, nodes.word, torch.where(aside, last, 0), "amax")
 
     def legal_columns(self) -> Tensor:
-        """(R, C) bool: which columns of the `ActionTable` are legal."""
+        """Return (R, C) bool, True for the legal columns of the `ActionTable`."""
         return self._columns
 
     def context(self) -> Tensor:
-        """(R, 2), or in search (R, 4 + N): the shift id of the next word, the lexicon row of the current span; the
-        roles that the node on top and the second have, as bits, and the tokens that may name no more nodes of the
-        span, −1 for none."""
+        """Return the values that legality depends on besides the columns, (R, 2), or (R, 4 + N) in search.
+
+        The values of a row are the shift id of the next word and the lexicon row of the current span. In search they
+        are followed by the roles of the node on top and of the second node, as bits, and by N tokens that may name no
+        more nodes of the span (−1 for an empty place).
+        """
         return self._context
 
     def is_final(self) -> Tensor:
-        """(R,) bool."""
+        """Return (R,) bool, True for final rows."""
         return self._columns[:, Column.END].clone()
 
     def closing(self) -> Tensor:
-        """(R,) bool: the rows that are final, or that some legal action makes final."""
+        """Return (R,) bool, True for rows that are final or that some legal action makes final."""
         return self._columns[:, Column.END] | self._columns[:, Column.CLOSE]
 
     # --- taking actions ---------------------------------------------------------------------
@@ -150,7 +167,7 @@ class AmrMachine(BatchedMachine):
         self._read(rows, nodes)
 
     def _make_room(self) -> None:
-        """A free slot in each row. Only where there may be none are the rows looked at."""
+        """Ensure that each row has a free slot. The rows are read only where one of them may be full."""
         slots = self.nodes.size(1)
         if self._most_nodes == slots:
             self._most_nodes = int(Rows(*self.numbers.unbind(1)).depth.max())
@@ -164,7 +181,7 @@ class AmrMachine(BatchedMachine):
         return Rows(*self.numbers.unbind(1)), Nodes(*self.nodes.unbind(2))
 
     def _read(self, rows: Rows, nodes: Nodes) -> None:
-        """Reads what is legal."""
+        """Compute the legal columns and the context."""
         unfit = self._unfit_before[rows.sentence, rows.position] != self._unfit_before[rows.sentence, rows.first]
         lemma, plain = (~unfit).unbind(1)
         self._columns = amr_rules.legal_columns(rows, nodes, lemma, plain, self.most_in_span)

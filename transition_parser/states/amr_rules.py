@@ -1,5 +1,6 @@
-"""What the actions of the AMR machine do to all rows at once, and which are legal: tensors of fixed shapes, so that an
-accelerator need not be waited for.
+"""The effects of the actions of the AMR machine on all rows at once, and the legality of these actions.
+
+All tensors have fixed shapes, so that the host need not wait for an accelerator.
 
 Shapes: R rows (hypotheses), M slots of nodes, C columns of `ActionTable`.
 """
@@ -22,11 +23,24 @@ _ENTITIES = (Column.ENTITY, Column.COPY_ENTITY)
 
 
 class Rows(NamedTuple):
-    """The numbers of each row, (R,) each; 0 and 1 where the names ask. See `AmrState`.
+    """The numbers of each row, (R,) int64 each; a flag is 0 or 1. `AmrState` has the same numbers.
 
-    sentence: whose features are the row's. length: its words. position, first, named: the next word and the current
-    span. made: nodes so far. depth: nodes on the stack and aside. below: those on the stack below the newest. in_span:
-    nodes of the current span, those of DEPENDENT counted.
+    sentence: the sentence of the row, as an index into the features
+    length: the number of words of the sentence
+    position: the next word of the buffer
+    first: the first word of the current span
+    named: flag; 1 where the current span has a node
+    made: the number of nodes made so far
+    depth: the number of nodes on the stack and aside
+    below: the number of nodes on the stack below the newest node
+    has_concept: flag; 1 where a concept was made
+    topped: flag; 1 after ROOT
+    closed: flag; 1 after CLOSE
+    arcs: the number of LA and RA in a row up to now; an arc that takes a constant off the stack sets it to 0
+    arcs_left: the number of edges that may still be made inside a component
+    swaps_left: the number of SWAPs that may still be taken
+    nodes_left: the number of nodes that may still be made
+    in_span: the number of nodes of the current span, including nodes made by DEPENDENT
     """
 
     sentence: Tensor
@@ -48,7 +62,11 @@ class Rows(NamedTuple):
 
     @classmethod
     def initial(cls, lengths: Tensor, limits: SearchLimits | None) -> Rows:
-        """Before the first action; lengths: words of each row's sentence. limits: of search, or None."""
+        """Return the rows before the first action.
+
+        lengths: (R,); the number of words of each row's sentence
+        limits: the limits of search; None outside search
+        """
         zero = torch.zeros_like(lengths)
         values = dict.fromkeys(cls._fields, zero) | {
             "sentence": torch.arange(len(lengths), device=lengths.device),
@@ -61,16 +79,23 @@ class Rows(NamedTuple):
         return cls(**values | {"arcs_left": arcs, "swaps_left": swaps, "nodes_left": nodes})
 
     def is_free(self) -> Tensor:
-        """(R,) bool: no word is left and there is no concept: neither lexicon nor limits bind."""
+        """Return (R,) bool, True for rows without a concept and without words in the buffer.
+
+        Neither the lexicon nor the limits apply to these rows.
+        """
         return (self.position == self.length) & (self.has_concept == 0)
 
 
 class Nodes(NamedTuple):
-    """The nodes that are on the stack or aside, (R, M) each, in the order in which they were made: those on the stack
-    below the newest, those aside, the newest; then free slots.
+    """The nodes on the stack and aside, (R, M) int64 each, in the order in which they were made.
 
-    word: the last of their span. group: their connected component; constant: 0 and 1. roles: those that they have, as
-    bits, see `ActionTable.once`; 0 but in search.
+    The nodes on the stack below the newest node come first, then the nodes that were set aside, then the newest node,
+    then free slots.
+
+    word: the last word of the node's span
+    group: the connected component of the node
+    constant: 1 for constants, 0 for concepts
+    roles: the roles that the node has, as bits, see `ActionTable.once`; 0 outside search
     """
 
     word: Tensor
@@ -79,21 +104,29 @@ class Nodes(NamedTuple):
     roles: Tensor
 
     def at(self, slot: Tensor) -> Nodes:
-        """Those in one slot of each row, (R,) each; what there is in slot 0 for slots below."""
+        """Return the node in the given slot of each row, (R,) each. Negative slots read slot 0."""
         slot = slot.clamp_min(0)[:, None]
         return Nodes(*(values.gather(1, slot)[:, 0] for values in self))
 
 
 class Named(NamedTuple):
-    """What has made the nodes of the current span, in search, (R, N) each: tokens, and those of them that may make no
-    more; −1 for none."""
+    """The tokens that made the nodes of the current span, (R, N) each, for search; −1 for an empty place.
+
+    tokens: the tokens in the order in which they were taken
+    spent: the tokens that may make no more nodes of the span, at the same places; −1 at other places
+    """
 
     tokens: Tensor
     spent: Tensor
 
     def taken(self, rows: Rows, tokens: Tensor, column: Tensor, most: Tensor) -> Named:
-        """After each row, which was `rows`, took its token, (R,), an action of this column. most: (V,), how often each
-        token may make a node of a span."""
+        """Return the record after each row took its token.
+
+        rows: the rows before the action
+        tokens: (R,); the token of each row
+        column: (R,); the column of each token
+        most: (V,); how many nodes of one span each token may make
+        """
         slots = torch.arange(self.tokens.size(1), device=tokens.device)
         made = _any_of((*_CONCEPTS, *_CONSTANTS, Column.DEPENDENT), column)
         here = made[:, None] & (slots == rows.in_span[:, None])
@@ -109,8 +142,12 @@ class Named(NamedTuple):
 
 
 class Given(NamedTuple):
-    """The roles, as bits, that each row's action gives: to the node on top and to the second, (R,); the one that ENTITY
-    gives the new node."""
+    """The roles, as bits, that each row's action gives to nodes.
+
+    top: (R,); the roles that the node on top gets
+    second: (R,); the roles that the second node gets
+    name: the role that the new node of ENTITY gets
+    """
 
     top: Tensor
     second: Tensor
@@ -118,8 +155,13 @@ class Given(NamedTuple):
 
 
 def take(rows: Rows, nodes: Nodes, column: Tensor, given: Given | None = None) -> tuple[Rows, Nodes]:
-    """The configurations after each row took an action of its column, (R,). There must be a free slot. given: in
-    search, the roles that these actions give where they are taken."""
+    """Return the configurations after each row took its action.
+
+    rows: the rows before the action
+    nodes: the nodes before the action, with a free slot in each row
+    column: (R,); the column of each action; NEVER leaves its row unchanged
+    given: in search, the roles that the actions give; None outside search
+    """
     if given is not None:
         nodes = _give_roles(rows, nodes, column, given)
     rows, nodes = _take_arc(rows, nodes, column)
@@ -151,12 +193,12 @@ def _give_roles(rows: Rows, nodes: Nodes, column: Tensor, given: Given) -> Nodes
 
 
 def roles_on_top(rows: Rows, nodes: Nodes) -> tuple[Tensor, Tensor]:
-    """(R,) each: the roles of the node on top and of the second; 0 where there is none."""
+    """Return the roles of the node on top and of the second node, (R,) each; 0 where there is no such node."""
     return tuple(torch.where(place > 0, nodes.at(place - 1).roles, 0) for place in (rows.depth, rows.below))
 
 
 def _take_arc(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
-    """LA and RA: two components become one; a constant leaves the stack."""
+    """Take LA and RA: two components become one, and a dependent that is a constant leaves the stack."""
     left, right = column == Column.LA, column == Column.RA
     arc = left | right
     top, second = nodes.at(rows.depth - 1), nodes.at(rows.below - 1)
@@ -170,12 +212,12 @@ def _take_arc(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
         arcs=torch.where(arc & ~drop_second & ~drop_top, rows.arcs + 1, arcs),
     )
     rows, nodes = _drop_second(rows, nodes, drop_second)
-    depth = rows.depth - drop_top.long()  # what was set aside is back
+    depth = rows.depth - drop_top.long()  # the nodes that were set aside are back on the stack
     return rows._replace(depth=depth, below=torch.where(drop_top, (depth - 1).clamp_min(0), rows.below)), nodes
 
 
 def _pass_second(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
-    """REDUCE and SWAP: what is below the second comes next."""
+    """Take REDUCE and SWAP: the node below the second node becomes the second node."""
     swap = (column == Column.SWAP).long()
     rows, nodes = _drop_second(rows, nodes, column == Column.REDUCE)
     return rows._replace(below=rows.below - swap, swaps_left=rows.swaps_left - swap), nodes
@@ -190,8 +232,12 @@ def _drop_second(rows: Rows, nodes: Nodes, dropped: Tensor) -> tuple[Rows, Nodes
 
 
 def _make_node(rows: Rows, nodes: Nodes, column: Tensor, name: int) -> tuple[Rows, Nodes]:
-    """A new node on top of the stack; what was set aside returns. DEPENDENT's node is not kept. name: the role that an
-    entity has."""
+    """Put a new node on top of the stack, and return the nodes that were set aside to the stack.
+
+    The node of DEPENDENT is counted, but gets no slot.
+
+    name: the role that an entity has, as a bit
+    """
     concept, constant = _any_of(_CONCEPTS, column), _any_of(_CONSTANTS, column)
     new = concept | constant
     counted = (new | (column == Column.DEPENDENT)).long()
@@ -219,8 +265,12 @@ def _any_of(columns: tuple[Column, ...], column: Tensor) -> Tensor:
 
 
 def legal_columns(rows: Rows, nodes: Nodes, lemma: Tensor, plain: Tensor, most: int) -> Tensor:
-    """(R, C) bool. lemma, plain: (R,) bool, whether COPY_LEMMA and COPY_WORD can take the current span. most: how many
-    nodes a span may have."""
+    """Return (R, C) bool, True for legal columns.
+
+    lemma: (R,) bool; True where COPY_LEMMA can copy the current span
+    plain: (R,) bool; True where COPY_WORD can copy the current span
+    most: how many nodes a span may have
+    """
     more = rows.position < rows.length
     top, second = nodes.at(rows.depth - 1), nodes.at(rows.below - 1)
     some, two = rows.depth > 0, rows.below > 0
@@ -260,8 +310,13 @@ def legal_columns(rows: Rows, nodes: Nodes, lemma: Tensor, plain: Tensor, most: 
 
 
 class _Others(NamedTuple):
-    """Of the concepts on the stack and aside, (R,) bool each: whether one is below the second; whether one is of the
-    second's component and not the second itself; whether one of these is below it; whether all are of one."""
+    """Facts about the concepts on the stack and aside, (R,) bool each.
+
+    below: True where a concept is below the second node
+    mate: True where another concept is in the component of the second node
+    mate_below: True where such a concept is below the second node
+    connected: True where there are concepts and all of them are in one component
+    """
 
     below: Tensor
     mate: Tensor
@@ -270,7 +325,10 @@ class _Others(NamedTuple):
 
     @classmethod
     def of(cls, rows: Rows, nodes: Nodes, group_second: Tensor) -> _Others:
-        """group_second: (R,), the second's component."""
+        """Return the facts about the concepts of some rows.
+
+        group_second: (R,); the component of the second node
+        """
         slots = torch.arange(nodes.word.size(1), device=group_second.device)
         concepts = (slots < rows.depth[:, None]) & (nodes.constant == 0)
         mates = concepts & (nodes.group == group_second[:, None])

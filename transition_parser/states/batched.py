@@ -1,4 +1,4 @@
-"""What the batched machines of trees and of AMR share: how a network and search look at them."""
+"""The common base class of the batched machines of trees and of AMR, as networks and search use it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from transition_parser.states.states import LEFT, RANKS, TREE, States
 
 
 class BatchedMachine(ABC):
-    """R rows (hypotheses), each in a configuration of its own, that take their actions at once.
+    """The configurations of R rows (hypotheses), which take their actions at once.
 
-    per_sentence: the names of the tensors that are alike in all rows of a sentence; per_row: of all the others.
-    top_ranks: how many ranks of `stack_ranks` the two words (nodes) on top take. width: P, the words of the longest
-    sentence and one more. needs: the fields of `States` that `observe` will be asked
-    for; what they take to follow is followed from the first action on. hidden: those that `observe` shows empty, as if
-    no word had ever been there: what a network makes of the others says how much it relies on these.
+    per_sentence: names of the tensors that are equal in all rows of a sentence
+    per_row: names of all other tensors that have rows
+    top_ranks: how many ranks of `stack_ranks` the two words (nodes) on top of the stack take
+    width: P, the number of words of the longest sentence plus one
+    needs: names of the fields of `States` that `observe` returns; their history is recorded from the first action on
+    hidden: names of fields that `observe` returns as zeros, as if no word had ever been there; the change of a
+        network's predictions shows how much the network relies on these fields
     """
 
     per_sentence: ClassVar[Sequence[str]] = ()
@@ -33,25 +35,25 @@ class BatchedMachine(ABC):
     def __init__(self, needs: Collection[str] = ()) -> None:
         self.needs = frozenset(needs)
         self.steps = 0
-        # for `left_stack` and `left_buffer`: before which action each word was there last, (R, P); −1: never
+        # For `left_stack` and `left_buffer`: (R, P), the value of `steps` when each word was last there; −1 for never.
         self._last: dict[str, Tensor] = {}
 
     # --- what a network sees ----------------------------------------------------------------
 
     @abstractmethod
     def stack_ranks(self) -> Tensor:
-        """(R, P): the field `stack` of `States`."""
+        """Return the field `stack` of `States`, (R, P)."""
 
     @abstractmethod
     def buffer_ranks(self) -> Tensor:
-        """(R, P): the field `buffer` of `States`."""
+        """Return the field `buffer` of `States`, (R, P)."""
 
     def tree(self) -> tuple[Tensor, Tensor]:
-        """(R, P) each: the fields `head` and `relation` of `States`. Raises `ValueError` where there is no tree."""
+        """Return the fields `head` and `relation` of `States`, (R, P) each. Raises `ValueError` if there is no tree."""
         raise ValueError(f"{self.table.system} builds no tree")
 
     def observe(self) -> States:
-        """The configurations before the next action, with the fields in `needs`."""
+        """Return the configurations before the next action, with the fields in `needs`."""
         seen = dict(zip(RANKS, (self.stack_ranks, self.buffer_ranks), strict=True))
         values = {name: rank() for name, rank in seen.items() if name in self.needs}
         for name, there in zip(LEFT, RANKS, strict=True):
@@ -67,48 +69,55 @@ class BatchedMachine(ABC):
 
     @abstractmethod
     def legal_columns(self) -> Tensor:
-        """(R, C) bool: which columns of the `ActionTable` are legal."""
+        """Return (R, C) bool, True for the legal columns of the `ActionTable`."""
 
     @abstractmethod
     def context(self) -> Tensor | None:
-        """(R, K) what legality depends on besides the columns, see `DeviceTable.legality`; None where nothing."""
+        """Return the values that legality depends on besides the columns, (R, K), see `DeviceTable.legality`.
+
+        None stands for no such values.
+        """
 
     @abstractmethod
     def is_final(self) -> Tensor:
-        """(R,) bool."""
+        """Return (R,) bool, True for final rows."""
 
     @abstractmethod
     def closing(self) -> Tensor:
-        """(R,) bool: the rows that are final, or that some legal action makes final."""
+        """Return (R,) bool, True for rows that are final or that some legal action makes final."""
 
     def legal(self) -> Tensor:
-        """(R, V) bool: which tokens are legal; `</s>` exactly where the state is final."""
+        """Return (R, V) bool, True for legal tokens. `</s>` is legal exactly in final states."""
         return self.legality() > 0
 
     def legality(self, tokens: Tensor | None = None) -> Tensor:
-        """(R, V) float: `legal` as 1 and 0, or −1, see `DeviceTable.legality`; (R, U) for `tokens` (U,) that
-        `legal_anywhere` gave."""
+        """Return the legality of tokens, (R, V) float: 1, 0 or −1, see `DeviceTable.legality`.
+
+        tokens: (U,); tokens that `legal_anywhere` returned: the result is (R, U), for these tokens only; None for all
+        """
         return self.table.legality(self.legal_columns(), self.context(), tokens=tokens)
 
     def legal_anywhere(self) -> Tensor:
-        """(U,) tokens: all that are legal in any row, and perhaps others."""
+        """Return (U,) tokens: all tokens that are legal in any row, and perhaps others."""
         return self.table.legal_anywhere(self.legal_columns(), self.context())
 
     # --- what search and training do to it --------------------------------------------------
 
     def advance(self, tokens: Tensor) -> None:
-        """Every row takes the action of its token, (R,). An illegal token leaves its row as it is."""
+        """Take the action of each row's token, (R,). An illegal token leaves its row unchanged."""
         self.take(tokens)
         self.steps += 1
         self.follow()
 
     @abstractmethod
     def take(self, tokens: Tensor) -> None:
-        """What `advance` does to the configurations."""
+        """Change the configurations as `advance` does, without counting the step or recording the history."""
 
     def reorder(self, rows: Tensor, same_sentences: bool = False) -> None:
-        """Row i becomes a copy of what was row `rows[i]`; rows may repeat, or be left out. same_sentences: row i is of
-        the same sentence as before, for each i, so that less is copied."""
+        """Replace each row i by a copy of row `rows[i]`. Rows may be repeated or left out.
+
+        same_sentences: True where each row i keeps its sentence, so that less is copied
+        """
         for name in (*self.per_row, *(() if same_sentences else self.per_sentence)):
             value = getattr(self, name)
             if value is not None:
@@ -116,7 +125,7 @@ class BatchedMachine(ABC):
         self._last = {name: last.index_select(0, rows) for name, last in self._last.items()}
 
     def follow(self) -> None:
-        """Remembers which words are where; called in each configuration, the first one too."""
+        """Record which words are on the stack and in the buffer. It is called in every configuration, the first too."""
         for name, there, ranks in zip(LEFT, RANKS, (self.stack_ranks, self.buffer_ranks), strict=True):
             if name in self.needs:
                 rank = ranks()
@@ -125,7 +134,7 @@ class BatchedMachine(ABC):
 
 
 def unroll(machine: BatchedMachine, actions: Tensor) -> States:
-    """The states (B, T, …) before each token of `actions` (B, T); the machine is left as before the last one."""
+    """Return the states (B, T, …) before each token of `actions` (B, T). The last action is not taken."""
     steps = []
     for step in range(actions.size(1)):
         if step:

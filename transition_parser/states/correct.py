@@ -1,4 +1,4 @@
-"""Which actions are correct in states that no derivation of the gold tree need reach."""
+"""The correct actions in any state, including states that no derivation of the gold tree reaches."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from transition_parser.states.states import States
 
 
 class GoldTrees(NamedTuple):
-    """The trees of B sentences. heads: (B, P), the position of the head of each word, which for the root's dependent is
-    the number of words. relations: (B, P), ids of `ActionTable.relations`. Both are anything at the root and behind it.
+    """The gold trees of B sentences. The values at the root and behind it do not matter.
+
+    heads: (B, P); the position of each word's head; the artificial root's position is the number of words
+    relations: (B, P); ids of `ActionTable.relations`
     """
 
     heads: Tensor
@@ -23,7 +25,12 @@ class GoldTrees(NamedTuple):
 
     @classmethod
     def of_last(cls, states: States) -> GoldTrees:
-        """Those that derivations have built before the last of their actions. states: (B, T, …), with `TREE`."""
+        """Return the trees that derivations have built before their last action.
+
+        states: (B, T, …); the states of the derivations, with the fields in `TREE`
+
+        Raises `ValueError` for states without these fields.
+        """
         if states.head is None or states.relation is None:
             raise ValueError("the states have no trees")
         offsets = states.head[:, -1].long()
@@ -31,13 +38,14 @@ class GoldTrees(NamedTuple):
 
 
 class Correct(NamedTuple):
-    """What is correct in R states.
+    """The correct columns and actions in R states.
 
-    columns: (R, C) bool, the legal columns whose actions lose the fewest arcs of the gold tree. actions: (R, V) bool,
-    the legal actions that are correct: those of correct columns, but an arc of the gold tree has its relation; where
-    a word can't get its head any more, all relations are as good. wrong_columns: (R, C) bool, the other legal columns
-    whose actions may be explored. gold_arcs: (R, V) bool, the correct actions that build an arc of the gold tree, one
-    at the most for each column.
+    columns: (R, C) bool; the legal columns whose actions lose the fewest arcs of the gold tree
+    wrong_columns: (R, C) bool; the other legal columns whose actions may be explored
+    actions: (R, V) bool; the correct actions: the legal actions of correct columns. An action that builds a gold arc
+        must have the gold relation. An action that builds another arc may have any relation, because the dependent
+        can no longer get its gold head.
+    gold_arcs: (R, V) bool; the correct actions that build an arc of the gold tree, at most one for each column
     """
 
     columns: Tensor
@@ -47,9 +55,9 @@ class Correct(NamedTuple):
 
 
 class CorrectActions:
-    """What is correct in each state of a batched machine, as it moves on; a row is a sentence.
+    """The correct actions in the current states of a batched machine. Each row is a sentence.
 
-    Source: Goldberg and Nivre 2012 (dynamic oracles), for each system as `Costs` says.
+    Source: Goldberg and Nivre 2012 (dynamic oracles). `Costs` computes the costs of each system.
     """
 
     def __init__(self, machine: DependencyMachine, gold: GoldTrees) -> None:
@@ -57,7 +65,7 @@ class CorrectActions:
         self.costs = Costs(machine, torch.where(gold.heads == machine.root[:, None], 0, gold.heads + 1))
 
     def now(self) -> Correct:
-        """What is correct before the next action."""
+        """Return the correct actions in the current states."""
         table, legal_columns = self.machine.table, self.machine.legal_columns()
         costs = self.costs.now()
         columns = legal_columns & (costs == costs.amin(1, keepdim=True))
@@ -68,7 +76,7 @@ class CorrectActions:
         return Correct(columns, explorable & ~columns, actions, actions & is_gold)
 
     def _gold_columns(self) -> tuple[Tensor, Tensor]:
-        """(R, C) each: whether the arc of a column is of the gold tree, and the relation that it has there."""
+        """Return (R, C) bool, True where a column's arc is in the gold tree, and (R, C), the relation of that arc."""
         effects = effects_table(self.machine.table.system, self.gold.heads.device)
         words = self.machine.words()
         dependents, heads = words[:, effects[:, 0]], words[:, effects[:, 1]]

@@ -1,7 +1,7 @@
-"""What actions cost, for a batch: the twin of `oracles.dynamic`, which says why.
+"""The costs of actions for a batch. `oracles.dynamic` is the pure-Python twin and explains the costs.
 
 Shapes: R rows, P positions and C columns as for `DependencyMachine`; N configurations, of which each row has several:
-the one that its machine is in, and what follows it.
+the configuration of its machine, and the configurations that follow it.
 """
 
 from __future__ import annotations
@@ -26,22 +26,23 @@ from transition_parser.transitions.arc_standard import ArcStandard
 from transition_parser.transitions.spec import Column
 from transition_parser.transitions.tree_system import NO_HEAD
 
-ILLEGAL = 1_000_000  # the cost of what is not legal: more than any sentence has words
-# what may follow, after no action at all
+ILLEGAL = 1_000_000  # the cost of illegal actions: above the number of words of any sentence
+# The actions whose loss is computed. NEVER does nothing: its loss is the loss of the current configuration.
 _ACTIONS = (Column.NEVER, Column.SHIFT, Column.LEFT_ARC, Column.RIGHT_ARC, Column.REDUCE)
 _SAME = {Column.LEFT_ARC_ROOT: Column.LEFT_ARC, Column.LEFT_ARC_ANY: Column.LEFT_ARC}
 
 
 class Costs:
-    """The costs of the actions of a machine, in whatever configuration it is.
+    """The costs of the actions of a machine, in its current configurations.
 
-    machine: of a system of dependency trees; it may have begun. Its rows must stay rows of the same sentences
-    (`reorder`), and with SWAP it must not bound how often they swap. heads: (R, N) the gold trees of the rows, as
-    `DependencyTree` numbers heads, 0 for the root; what is behind the last word of a row does not count. Where the
-    system builds projective trees only they must be such, which is not checked.
+    machine: the machine of a system of dependency trees; it may have taken actions. Each row must keep its sentence
+        (see `reorder`). With SWAP, the machine must not limit the number of swaps.
+    heads: (R, N); the gold trees of the rows; heads are numbered as in `DependencyTree`, 0 for the root. Numbers behind
+        the last word of a row do not matter. The trees must be projective where the system builds projective trees
+        only; this is not checked. With SWAP the host reads `heads`, so that they should be on the CPU.
 
-    Raises `InputError` for a system that has no costs, `ValueError` for heads of other rows or too few words. With SWAP
-    the host reads `heads`: best give them on the CPU.
+    Raises `InputError` for a system that has no costs. Raises `ValueError` for heads of another number of rows or of
+    too few words.
     """
 
     def __init__(self, machine: DependencyMachine, heads: Tensor) -> None:
@@ -58,7 +59,7 @@ class Costs:
         root, positions = machine.root[:, None], torch.arange(width + 1, device=device)
         given = heads[:, : width - 1].to(device)
         inside = positions[: width - 1] < root
-        # as the machine has them: the root is that of itself, and of what is behind it
+        # Numbered as in the machine; the head of the root, and of all positions behind it, is the root.
         self.heads = root.repeat(1, width + 1)
         self.heads[:, : width - 1] = torch.where(inside & (given > 0), given - 1, root)
         self.rank: Tensor | None = None
@@ -67,10 +68,12 @@ class Costs:
             self.rank, self.component = rank.to(device), component.to(device)
 
     def now(self) -> Tensor:
-        """(R, C) int64: the costs of `oracles.costs` for legal columns, `ILLEGAL` for others, and 0 for the end. With
-        SWAP, as there, a cost above the number of words is that of an action that must not be explored.
+        """Return the costs of all columns in the current configurations, (R, C) int64.
 
-        The host waits for a device once, for arc-standard alone.
+        Legal columns have the costs of `oracles.costs`, illegal columns have `ILLEGAL`, and the end costs 0. With SWAP,
+        an action that must not be explored costs more than the number of words.
+
+        The host waits for the device once for arc-standard, and never for other systems.
         """
         legal = self.machine.legal_columns()
         found = self._lost_arcs()
@@ -80,7 +83,10 @@ class Costs:
         return torch.where(legal, padded.index_select(0, self.columns).t(), ILLEGAL)
 
     def _number(self, column: Column) -> int:
-        """Where a column's costs are among those that `now` computes; the last for those of no costs, and SWAP."""
+        """Return the row of a column in the cost matrix of `now`.
+
+        SWAP has the row after all `actions`, if the system has SWAP. Columns without a cost have the last row.
+        """
         column = _SAME.get(column, column)
         if column is Column.SWAP and self.swaps:
             return len(self.actions)
@@ -88,14 +94,17 @@ class Costs:
 
     @cached_property
     def _gold(self) -> _Gold:
-        """That of all configurations, N = K · R."""
+        """The gold trees of all configurations, N = K · R for K actions."""
         kinds = len(self.actions)
         hanging = self._hanging().repeat(kinds, 1) if self.machine.spec.reads_arcs else None
         rank = None if self.rank is None else self.rank.repeat(kinds, 1)
         return _Gold(self.heads.repeat(kinds, 1), self.machine.root.repeat(kinds), rank, hanging)
 
     def _hanging(self) -> Tensor:
-        """(R, P + 1): what the last word hangs from, itself or through later words, of those before each position."""
+        """Return for each position the nearest ancestor of the last word that stands before the position, (R, P + 1).
+
+        The last word counts as its own ancestor. The result is the root where no ancestor stands before the position.
+        """
         machine = self.machine
         positions = torch.arange(machine.width + 1, device=machine.root.device)
         word = (machine.root - 1)[:, None].expand_as(self.heads)
@@ -105,7 +114,7 @@ class Costs:
         return word
 
     def _lost_arcs(self) -> Tensor:
-        """(K, R): how many gold arcs each action loses, whether it is legal or not."""
+        """Return how many gold arcs each action loses, (K, R). Illegal actions get numbers too."""
         machine = self.machine
         if costs_kernels.supports(self.heads):
             arcs = machine.heads if machine.spec.reads_arcs else None
@@ -118,8 +127,10 @@ class Costs:
         return lost + wrong - lost[0]
 
     def _configurations(self) -> tuple[_Configurations, Tensor]:
-        """The configuration of each row, and those after each action, whether it is legal or not: N = K · R. And
-        (K, R), whether the action builds a wrong arc."""
+        """Return the configurations after each of the K actions, N = K · R, and (K, R) bool, True for wrong arcs.
+
+        The first action does nothing. Illegal actions get configurations too. A wrong arc is not in the gold tree.
+        """
         machine, effects = self.machine, self.effects
         rows, kinds, dummy = len(machine.root), len(effects), machine.width
         words = machine.words()
@@ -146,7 +157,13 @@ class Costs:
         return _Configurations(stack, depth.flatten(), buffer, free), wrong
 
     def _with_swap(self, found: Tensor, legal: Tensor) -> Tensor:
-        """(K + 1, R): costs (K, R) that know of SHIFT's and SWAP's order, those of SWAP last."""
+        """Return the costs (K + 1, R) of all actions, SWAP last, of a system with SWAP.
+
+        The costs of SHIFT are raised where it would put words on the stack in a wrong order.
+
+        found: (K, R); the gold arcs that each action loses; changed in place
+        legal: (R, C) bool; the legal columns
+        """
         on_stack = self.machine.spec.closes_on_stack
         inverted, waits, kept = (_order_in_standard if on_stack else _order_in_hybrid)(self)
         forbidden = self.machine.root + 1
@@ -160,8 +177,13 @@ class Costs:
 
 
 class _Gold(NamedTuple):
-    """The trees of N configurations. heads: (N, P + 1) as the machine has them, the root's the root. root: (N,).
-    rank: (N, P + 1), see `oracles.dynamic`; None for the order of the sentence. hanging: (N, P + 1), for arc-eager."""
+    """The gold trees of N configurations.
+
+    heads: (N, P + 1); the head of each position, numbered as in the machine; the head of the root is the root
+    root: (N,); the position of the root
+    rank: (N, P + 1); the place of each word in projective order, see `oracles.dynamic`; None for the sentence's order
+    hanging: (N, P + 1); the result of `Costs._hanging`, for arc-eager; None for other systems
+    """
 
     heads: Tensor
     root: Tensor
@@ -170,8 +192,13 @@ class _Gold(NamedTuple):
 
 
 class _Configurations(NamedTuple):
-    """stack: (N, P + 1), of which the first depth (N,) count. buffer: (N, P + 1) bool, where the words are in it; the
-    root is not. free: (N, P + 1) bool, the words without a head, for systems whose stacks hold others."""
+    """N configurations.
+
+    stack: (N, P + 1); the words of the stack, bottom first; numbers from `depth` on do not matter
+    depth: (N,); the number of words on the stack
+    buffer: (N, P + 1) bool; True for words in the buffer, and False for the root
+    free: (N, P + 1) bool; True for words without a head; None for systems whose stacks hold no words with a head
+    """
 
     stack: Tensor
     depth: Tensor
@@ -179,25 +206,29 @@ class _Configurations(NamedTuple):
     free: Tensor | None
 
     def inside(self) -> Tensor:
-        """(N, P + 1) bool: which of `stack` count."""
+        """Return (N, P + 1) bool, True for the entries of `stack` that hold a word of the stack."""
         return torch.arange(self.stack.size(1), device=self.stack.device) < self.depth[:, None]
 
     def spread(self, values: Tensor | bool, into: Tensor) -> Tensor:
-        """`into` (N, P + 1), with the values (N, P + 1) of what is on the stack where its words stand."""
+        """Write the values of the words on the stack into `into` at the positions of these words, and return `into`.
+
+        values: (N, P + 1), in the order of `stack`, or one value for all words
+        into: (N, P + 1), in the order of positions
+        """
         dummy = self.stack.size(1) - 1
         return into.scatter_(1, torch.where(self.inside(), self.stack, dummy), values)
 
     def on_stack(self) -> Tensor:
-        """(N, P + 1) bool: where the words are on the stack."""
+        """Return (N, P + 1) bool, True for words on the stack."""
         return self.spread(True, torch.zeros_like(self.buffer))
 
     def there(self, root: Tensor) -> Tensor:
-        """(N, P + 1) bool: where the words were not popped; the root is there."""
+        """Return (N, P + 1) bool, True for the root and for the words on the stack or in the buffer."""
         return (self.on_stack() | self.buffer).scatter_(1, root[:, None], True)
 
 
 def _count(lost: Tensor) -> Tensor:
-    """(N,): how many words; the last position is none."""
+    """Return the number of words that are True in each configuration, (N,). The last position is no word."""
     return lost[:, :-1].sum(1)
 
 
@@ -235,15 +266,15 @@ def _arc_standard(c: _Configurations, gold: _Gold) -> Tensor:
 class _Loss(NamedTuple):
     """The batched form of `TreeSystem.lost_arcs`.
 
-    function: the loss of N configurations, (N,).
-    kernel: its name in `costs_kernels.c`.
+    function: maps N configurations and their gold trees to the numbers of lost arcs, (N,)
+    kernel: the name of the loss in `costs_kernels.py`
     """
 
     function: Callable[[_Configurations, _Gold], Tensor]
     kernel: str
 
 
-# one for each system without SWAP; those with it inherit the loss, as they inherit `TreeSystem.lost_arcs`
+# One entry for each system without SWAP. Systems with SWAP inherit the loss, as they inherit `TreeSystem.lost_arcs`.
 _LOSSES: dict[type[TreeSystem], _Loss] = {
     ArcStandard: _Loss(_arc_standard, "arc-standard"),
     ArcHybrid: _Loss(_arc_hybrid, "arc-hybrid"),
@@ -263,7 +294,7 @@ def _loss_of(system: str) -> _Loss:
 
 
 def _orders(heads: Tensor, lengths: Tensor, width: int) -> tuple[Tensor, Tensor]:
-    """(R, P + 1) each: where the words are in projective order, and the heads of their projective components."""
+    """Return, (R, P + 1) each, the places of words in projective order and the heads of their projective components."""
     ranks = torch.arange(width + 1).repeat(len(heads), 1)
     components = ranks.clone()
     for row, (given, n) in enumerate(zip(heads.tolist(), lengths.tolist(), strict=True)):
@@ -274,7 +305,11 @@ def _orders(heads: Tensor, lengths: Tensor, width: int) -> tuple[Tensor, Tensor]
 
 
 def _swapped(c: _Configurations, gold: _Gold, on_stack: bool) -> _Configurations:
-    """The configurations as they would be had all swaps been made that are to come."""
+    """Return the configurations after all pending swaps.
+
+    on_stack: True where arcs join the two words on top of the stack, so that the first word of the buffer, in
+        projective order, has to be shifted before the top of the stack can move
+    """
     assert gold.rank is not None
     dummy = c.stack.size(1) - 1
     inside, ranks = c.inside(), gold.rank.gather(1, c.stack)
@@ -296,12 +331,12 @@ def _swapped(c: _Configurations, gold: _Gold, on_stack: bool) -> _Configurations
 
 
 def _of_words(values: Tensor, *words: Tensor) -> tuple[Tensor, ...]:
-    """The values (R, P + 1) of some words, (R,) each."""
+    """Return the values (R, P + 1) of some words, (R,) each."""
     return tuple(values.gather(1, word[:, None])[:, 0] for word in words)
 
 
 def _order_in_hybrid(costs: Costs) -> tuple[Tensor, Tensor, Tensor]:
-    """(R,) bool each: `inverted`, `waits` and `kept`, see `oracles.dynamic`."""
+    """Return `inverted`, `waits` and `kept` of arc-hybrid, (R,) bool each, see `oracles.dynamic`."""
     machine = costs.machine
     root, top, _, front = machine.words().unbind(1)
     of_top, of_front = _of_words(costs.rank, top, front)
@@ -312,7 +347,7 @@ def _order_in_hybrid(costs: Costs) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _order_in_standard(costs: Costs) -> tuple[Tensor, Tensor, Tensor]:
-    """As `_order_in_hybrid`."""
+    """Return `inverted`, `waits` and `kept` of arc-standard, (R,) bool each, see `oracles.dynamic`."""
     machine = costs.machine
     assert costs.rank is not None, "a system with SWAP has it"
     _, top, second, front = machine.words().unbind(1)

@@ -1,4 +1,4 @@
-"""The action vocabulary as tensors, and which of its tokens a state allows."""
+"""The action vocabulary as tensors, and the legality of its tokens in given states."""
 
 from __future__ import annotations
 
@@ -14,20 +14,24 @@ from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_naming import is_listed
 from transition_parser.transitions.spec import Column
 
-_CONTEXT = 2  # what stands in a context before the roles that the two nodes on top have
-_ROLES = _CONTEXT + 2  # what stands there before the tokens that are not legal any more
+_CONTEXT = 2  # the number of values in a context before the roles of the two nodes on top
+_ROLES = _CONTEXT + 2  # the number of values in a context before the tokens that are no longer legal
 _LISTED = (Column.PRED, Column.VALUE, Column.ENTITY, Column.DEPENDENT)  # the columns that the lexicon limits
 
 
 @dataclass
 class LexiconTable:
-    """Which tokens each span allows, as tensors on one device. Shapes never depend on what a batch holds: a GPU need
-    not wait.
+    """The tokens that the lexicon allows for each span, as tensors on one device.
 
-    members: (C + 4, V) float, 1 where the token is of the column: for all columns the tokens that the lexicon does not
-    limit, and then for each of `_LISTED` those that it limits. listed: the numbers of these columns. offsets:
-    (rows + 1,), where the tokens of each lexicon row begin in `tokens`. numbers: (K,), 0, 1, … up to the most tokens
-    of a row. limited: (V,) bool, which tokens it limits.
+    No shape depends on the contents of a batch, so that the host need not wait for a GPU.
+
+    members: (C + 4, V) float; 1 where a token belongs to a column. The first C rows are for the tokens that the lexicon
+        does not limit. The last rows are for the tokens that it limits, one row for each column of `_LISTED`.
+    listed: (4,); the numbers of the columns in `_LISTED`
+    offsets: (rows + 1,); the index in `tokens` at which the tokens of each lexicon row begin
+    tokens: the tokens that each lexicon row allows, row after row
+    numbers: (K,); 0, 1, …, K − 1, where K is the largest number of tokens of a row
+    limited: (V,) bool; True for the tokens that the lexicon limits
     """
 
     members: Tensor
@@ -39,7 +43,10 @@ class LexiconTable:
 
     @classmethod
     def of(cls, table: ActionTable, members: Tensor) -> LexiconTable | None:
-        """That of the action table, where it has a lexicon. members: (C, V)."""
+        """Return the lexicon of an action table, or None if the table has no lexicon.
+
+        members: (C, V) float; 1 where a token belongs to a column
+        """
         if table.lexicon is None:
             return None
         device = members.device
@@ -50,13 +57,20 @@ class LexiconTable:
             torch.cat([members * ~limited, members[listed] * limited]),
             listed,
             torch.tensor([0, *map(len, rows)], device=device).cumsum(0),
-            torch.tensor([*(token for row in rows for token in row), 0], device=device),  # never empty
+            # The 0 at the end keeps the tensor from being empty.
+            torch.tensor([*(token for row in rows for token in row), 0], device=device),
             torch.arange(max(map(len, rows)), device=device),
             limited,
         )
 
     def legality(self, columns: Tensor, rows: Tensor, column: Tensor, tokens: Tensor | None) -> Tensor:
-        """(N, V) float, or (N, U), from legal columns (N, C), lexicon rows (N,), and the column of each token (V,)."""
+        """Return the legality of tokens, (N, V) float, or (N, U) for U given tokens: 1 for legal tokens, else 0.
+
+        columns: (N, C) float; 1 for legal columns
+        rows: (N,); the lexicon rows
+        column: (V,); the column of each token
+        tokens: (U,); None for all tokens
+        """
         legal = self._columns(columns, rows) @ _some(self.members, tokens)
         token, inside = self._spans(rows)
         if tokens is not None:
@@ -67,19 +81,22 @@ class LexiconTable:
         return legal.scatter_add_(1, index, inside.float())
 
     def anywhere(self, columns: Tensor, rows: Tensor, column: Tensor) -> Tensor:
-        """(V,) float, above 0 for tokens that are legal in any row; see `legality`."""
+        """Return (V,) float, above 0 for tokens that are legal in any row. The parameters are those of `legality`."""
         legal = self._columns(columns, rows).amax(0) @ self.members
         token, inside = self._spans(rows)
         inside &= columns.gather(1, column[token]) > 0
         return legal.scatter_add_(0, token.flatten(), inside.flatten().float())
 
     def _columns(self, columns: Tensor, rows: Tensor) -> Tensor:
-        """(N, C + 4): the columns of `members`; the last are open where the lexicon does not bind."""
+        """Return the legal columns as `members` numbers them, (N, C + 4).
+
+        The last four columns may be legal only where the lexicon does not bind.
+        """
         unbound = (rows == UNBOUND)[:, None]
         return torch.cat([columns, columns.index_select(1, self.listed) * unbound], 1)
 
     def _spans(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """(N, K) each: the tokens that the lexicon has for its rows (N,), and where there is one."""
+        """Return the tokens of lexicon rows (N,), (N, K), and a mask of the same shape, True where there is a token."""
         index = self.offsets[rows][:, None] + self.numbers
         inside = index < self.offsets[rows + 1][:, None]
         return self.tokens[index.clamp_max(len(self.tokens) - 1)], inside
@@ -95,19 +112,19 @@ class DeviceTable:
     column: Tensor  # (V,)
     shift_word: Tensor  # (V,)
     relation: Tensor  # (V,)
-    members: Tensor  # (C, V) float: 1 where the token is of the column
-    shifts: Tensor  # the tokens that are SHIFTs
+    members: Tensor  # (C, V) float; 1 where the token belongs to the column
+    shifts: Tensor  # the SHIFT tokens
     lexicon: LexiconTable | None
-    limits: SearchLimits | None  # of search, for AMR
-    most_in_span: Tensor  # (V,): how often the token may make a node of one span
-    top_roles: Tensor  # (V,), as `ActionTable` has them
-    second_roles: Tensor  # (V,)
-    name_role: int
-    bearing: Tensor  # the tokens that give a node such a role
+    limits: SearchLimits | None  # the limits of search, for AMR
+    most_in_span: Tensor  # (V,); how often the token may make a node of one span
+    top_roles: Tensor  # (V,), see `ActionTable`
+    second_roles: Tensor  # (V,), see `ActionTable`
+    name_role: int  # see `ActionTable`
+    bearing: Tensor  # the tokens with roles in `top_roles` or `second_roles`
 
     @classmethod
     def of(cls, table: ActionTable, device: torch.device | str = "cpu") -> DeviceTable:
-        """That of the action table."""
+        """Return the arrays of an action table as tensors on a device."""
         column = torch.from_numpy(table.column).to(device)
         shift_word = torch.from_numpy(table.shift_word).to(device)
         relation = torch.from_numpy(table.relation).to(device)
@@ -131,17 +148,20 @@ class DeviceTable:
     def legality(
         self, columns: Tensor, context: Tensor | None, any_shift: bool = False, tokens: Tensor | None = None
     ) -> Tensor:
-        """(..., V) float, 1 for legal tokens and 0 for others, from the legal columns (..., C) and the context that
-        a machine gives (..., K): the shift id of the front word, and for AMR the lexicon row; in search, too, the roles
-        that the node on top and the second have, and tokens that are not legal any more (−1 for none).
+        """Return the legality of tokens, (..., V) float: 1 for legal tokens, 0 for illegal tokens, or −1.
 
-        −1 stands for an action that would give a node a role that it has: search may not take it, but its probability
-        counts. Were it shared out among the other actions, as that of illegal ones, a hypothesis that had given the
-        role to the wrong neighbour would pay nothing for it.
+        −1 stands for an action that would give a node a role that it already has. Search may not take such an action,
+        but the probability of this action still counts. Otherwise the softmax would share this probability out among
+        the legal actions, and a hypothesis that gave the role to the wrong neighbour would pay nothing for it.
 
-        any_shift: do not compare the words of labelled SHIFTs. tokens: only these, (U,), one at least;
-        the result is the part of all tokens' that is theirs.
-        A product of matrices, because on large vocabularies it is many times faster than indexing.
+        The tensor operations multiply matrices, because on large vocabularies this is many times faster than indexing.
+
+        columns: (..., C) bool; the legal columns
+        context: (..., K); the context that a machine gives: the shift id of the front word, and for AMR the lexicon
+            row. In search the roles of the node on top and of the second node follow, and then tokens that are no
+            longer legal (−1 for none).
+        any_shift: True to make labelled SHIFTs legal whatever their word is
+        tokens: (U,), at least one; the result is (..., U), for these tokens only; None for all tokens
         """
         compare = self.labelled_shift and not any_shift
         if legality_kernels.supports(columns):
@@ -168,8 +188,10 @@ class DeviceTable:
         return legal.view(*columns.shape[:-1], -1)
 
     def _forbid_roles(self, legal: Tensor, borne: Tensor, tokens: Tensor | None) -> None:
-        """Makes −1 of 1 for the tokens that would give a role to a node that has it. borne: (N, 2), the roles that the
-        node on top and the second have."""
+        """Change 1 to −1 for the tokens that would give a node a role that it already has.
+
+        borne: (N, 2); the roles of the node on top and of the second node, as bits
+        """
         some = self.bearing if tokens is None else tokens
         top, second = borne[:, :1], borne[:, 1:]
         doubled = (top & self.top_roles[some]) | (second & self.second_roles[some])
@@ -179,7 +201,7 @@ class DeviceTable:
             legal -= 2 * legal * (doubled != 0)
 
     def _forbid(self, legal: Tensor, forbidden: Tensor, tokens: Tensor | None) -> None:
-        """Makes what stands in the rows of `forbidden` (N, K), −1 for nothing, illegal."""
+        """Make the tokens in the rows of `forbidden` (N, K) illegal; −1 stands for no token."""
         there = forbidden >= 0
         index = forbidden.clamp_min(0)
         if tokens is not None:
@@ -188,8 +210,14 @@ class DeviceTable:
         legal.scatter_reduce_(1, index, (~there).float(), "amin")
 
     def legal_anywhere(self, columns: Tensor, context: Tensor | None) -> Tensor:
-        """(U,) tokens: all that are legal in any of the rows of columns (R, C) and context (R, K), and perhaps some
-        that are not (labelled SHIFTs are not compared, nor what is not legal any more), in their order."""
+        """Return (U,) tokens, in their order: all tokens that are legal in any row, and perhaps others.
+
+        Illegal tokens may be among them, because neither the words of labelled SHIFTs nor the tokens that are no longer
+        legal are compared.
+
+        columns: (R, C) bool; the legal columns
+        context: (R, K); see `legality`
+        """
         if legality_kernels.supports(columns):
             return legality_kernels.legal_anywhere(self._vocabulary(), columns, context)
         if context is None or self.lexicon is None:
@@ -205,8 +233,10 @@ class DeviceTable:
         return Vocabulary(*tokens, self.lexicon.limited, self.lexicon.offsets, self.lexicon.tokens)
 
     def token_legal(self, tokens: Tensor, columns: Tensor, context: Tensor | None) -> Tensor:
-        """(R,) bool: whether each row may take its token (R,), the lexicon aside: gold derivations of validation data
-        may go beyond it."""
+        """Return (R,) bool, True where a row may take its token (R,).
+
+        The lexicon is ignored, because gold derivations of validation data may contain actions outside it.
+        """
         legal = columns.gather(1, self.column[tokens][:, None])[:, 0]
         if context is not None and self.labelled_shift:
             wanted = self.shift_word[tokens]
@@ -215,7 +245,10 @@ class DeviceTable:
 
 
 def _index_of(tokens: Tensor, column: Tensor) -> Tensor:
-    """(V,): where each token stands in `tokens` (U,), -1 if it does not; column: (V,), for its shape."""
+    """Return the index of each token in `tokens` (U,), (V,); −1 for other tokens.
+
+    column: (V,); used for its shape only
+    """
     return torch.full_like(column, -1).scatter_(0, tokens, torch.arange(len(tokens), device=tokens.device))
 
 

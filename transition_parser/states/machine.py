@@ -1,4 +1,4 @@
-"""The state machine of a whole batch of dependency trees as tensors: every hypothesis takes its step at once.
+"""The state machine of a whole batch of dependency trees as tensors: all hypotheses take their actions at once.
 
 Shapes: R rows (hypotheses), P positions (the words of the longest sentence and the root), V action
 tokens, C columns of `ActionTable`. The root of a sentence of n words is position n.
@@ -23,23 +23,25 @@ from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.spec import Arcs, Column, Situation
 from transition_parser.transitions.tree_system import NO_HEAD
 
-# Search swaps at most this many times per word: a model that has not learned when to SWAP would otherwise
-# take n² steps. Real trees need fewer: the most swaps a word in the six treebanks that this was
-# developed on are 1.97, in a sentence of Basque.
+# Search takes at most this many SWAPs per word, because a model that has not learned when to SWAP would otherwise take
+# n² steps. Real trees need fewer: the largest number of SWAPs per word in the six treebanks of development is 1.97, in
+# a sentence of Basque.
 SWAPS_PER_WORD = 2
 
 
 class DependencyMachine(BatchedMachine):
     """The batched twin of the pure-Python dependency systems.
 
-    lengths: words of each row's sentence, (R,). features: (R, P, F), see `ActionTable.features`, needed
-    where SHIFT is labelled. An illegal token leaves its row as it is (in beam search such a row
-    has the score −inf, and whatever it does is thrown away).
+    An illegal token leaves its row unchanged. (In beam search such a row has the score −inf and is discarded.)
 
-    swaps_per_word: where given, a row may swap at most this many times its words, so that search
-    ends after linearly many steps; SWAP is never the only legal action.
+    lengths: (R,); the number of words of each row's sentence
+    features: (R, P, F); see `ActionTable.features`; needed where SHIFT is labelled
+    swaps_per_word: the largest number of SWAPs per word of the sentence, so that search ends after linearly many steps
+        (SWAP is never the only legal action); None for no such limit
+    needs: names of fields of `States`, see `BatchedMachine`; arcs are stored if `head` or `relation` is needed, or if
+        legality depends on arcs
 
-    needs: see `BatchedMachine`. The arcs are kept if it names `head` or `relation`, or if legality asks for them.
+    Raises `ValueError` if SHIFT is labelled and `features` is None.
     """
 
     per_sentence = ("root", "features")
@@ -63,13 +65,13 @@ class DependencyMachine(BatchedMachine):
         self.root = lengths
         device, rows = lengths.device, len(lengths)
         self.width = int(lengths.max()) + 1
-        # One column more than there are positions: writes that do not count go there.
+        # There is one column more than there are positions; values that must not be stored are written to it.
         positions = torch.arange(self.width + 1, device=device)
         self.positions = positions[: self.width]
         self.stack = torch.zeros(rows, self.width + 1, dtype=torch.long, device=device)
         self.depth = torch.zeros(rows, dtype=torch.long, device=device)
-        self.buffer = (lengths[:, None] - positions).clamp_min(0)  # the front is the last one
-        self.left = lengths + 1  # words left in the buffer
+        self.buffer = (lengths[:, None] - positions).clamp_min(0)  # the front of the buffer is the last entry
+        self.left = lengths + 1  # the number of words in the buffer, including the root
         keep_arcs = self.spec.reads_arcs or not self.needs.isdisjoint(TREE)
         self.heads = torch.full_like(self.stack, NO_HEAD) if keep_arcs else None
         self.relations = torch.zeros_like(self.stack) if keep_arcs else None
@@ -81,31 +83,37 @@ class DependencyMachine(BatchedMachine):
     # --- what a network sees ----------------------------------------------------------------
 
     def stack_ranks(self) -> Tensor:
-        """(R, P): k for the k-th word from the top of the stack, 0 for words that are not on it."""
+        """Return (R, P): k for the k-th word from the top of the stack, 0 for words that are not on the stack."""
         return self._ranks_in(self.stack, self.depth)
 
     def buffer_ranks(self) -> Tensor:
-        """(R, P): k for the k-th word from the front of the buffer, 0 for words not in it."""
+        """Return (R, P): k for the k-th word from the front of the buffer, 0 for words that are not in the buffer."""
         return self._ranks_in(self.buffer, self.left)
 
     def tree(self) -> tuple[Tensor, Tensor]:
-        """(R, P) each: offset from each word to its head, and id of its label; 0 for words without head."""
+        """Return the offset from each word to its head, and the id of its relation, (R, P) each.
+
+        Both are 0 for words without a head. Raises `ValueError` if the machine does not store arcs.
+        """
         if self.heads is None or self.relations is None:
             raise ValueError("the machine was made without `head` and `relation` among its needs")
         heads = self.heads[:, : self.width]
         offsets = torch.where(heads == NO_HEAD, 0, heads - self.positions)
-        return offsets, self.relations[:, : self.width].clone()  # actions write into it
+        return offsets, self.relations[:, : self.width].clone()  # a copy, because actions write into the tensor
 
     def words(self) -> Tensor:
-        """(R, 4): the root, and the words that effects name: on top of the stack, below it, and at the front of the
-        buffer; any word where there is none."""
+        """Return the words that effects name, (R, 4).
+
+        These are the root, the top of the stack, the word below the top, and the front of the buffer. Any word may
+        stand for a word that does not exist.
+        """
         return torch.stack([self.root, self._top, self._second, self._front], 1)
 
     def legal_columns(self) -> Tensor:
         return self._columns
 
     def context(self) -> Tensor | None:
-        """(R, 1): the shift id of the word at the front of the buffer; None if SHIFT has no labels."""
+        """Return the shift id of the word at the front of the buffer, (R, 1), or None if SHIFT has no labels."""
         if self.features is None:
             return None
         shift_ids = self.features[:, :, SHIFT_ID]
@@ -115,7 +123,7 @@ class DependencyMachine(BatchedMachine):
         return self._columns[:, Column.END].clone()
 
     def closing(self) -> Tensor:
-        """(R,) bool: the rows that are final, or that any legal action makes final."""
+        """Return (R,) bool, True for rows that are final or that some legal action makes final."""
         if self.spec.closes_on_stack:
             last = (self._top == self.root) & (self.depth == 2)
         else:
@@ -168,7 +176,7 @@ class DependencyMachine(BatchedMachine):
     # --- reading the state ------------------------------------------------------------------
 
     def _read(self) -> None:
-        """Reads the words that effects name, and the legal columns."""
+        """Read the words that effects name, and compute the legal columns."""
         self._top = self._word(self.stack, self.depth - 1)
         self._second = self._word(self.stack, self.depth - 2)
         self._front = self._word(self.buffer, self.left - 1)
@@ -176,7 +184,10 @@ class DependencyMachine(BatchedMachine):
         self._read_columns(sum(field.long() << bit for bit, field in enumerate(situation)))
 
     def _read_columns(self, number: Tensor) -> None:
-        """number: (R,), that of each row's `Situation`."""
+        """Compute the legal columns.
+
+        number: (R,); the number of each row's `Situation`, with one bit for each field
+        """
         if self.spec.reads_arcs:
             self._columns = stack_columns(self.spec.legal(self._situation(), self._arcs()))
         else:
@@ -219,7 +230,7 @@ Machine = DependencyMachine | AmrMachine
 
 
 def machine_class(system: str) -> type[Machine]:
-    """The batched machine that a transition system has."""
+    """Return the class of a transition system's batched machine."""
     return AmrMachine if system == AmrSystem.name else DependencyMachine
 
 
@@ -230,15 +241,20 @@ def make_machine(
     needs: Collection[str] = (),
     in_search: bool = False,
 ) -> Machine:
-    """The batched machine of the table's system before the first action. in_search: with the bounds that let search
-    end after linearly many steps (see `max_search_actions`)."""
+    """Return the batched machine of the table's system before the first action.
+
+    in_search: True to apply the limits that make search end after linearly many steps, see `max_search_actions`
+    """
     if machine_class(table.system) is AmrMachine:
         return AmrMachine(table, lengths, features, needs, in_search)
     return DependencyMachine(table, lengths, features, SWAPS_PER_WORD if in_search else None, needs)
 
 
 def max_search_actions(system: TransitionSystem, words: int) -> int:
-    """The longest derivation that search can find: each SWAP takes one step, and one SHIFT more."""
+    """Return the length of the longest derivation that search can find.
+
+    Each SWAP of a dependency system adds two actions: the SWAP itself and another SHIFT.
+    """
     if isinstance(system, AmrSystem):
         return system.max_search_actions(words)
     without_swap = 2 * words + 1

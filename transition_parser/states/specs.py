@@ -13,7 +13,7 @@ from transition_parser.transitions.spec import Column, Columns, Effect, Situatio
 
 
 def spec_of(system: str) -> Spec:
-    """Return the spec of a system of dependency trees. Raises `InputError` for a name that is none."""
+    """Return the spec of a system of dependency trees. Raises `InputError` for the name of no such system."""
     if system not in TREE_SYSTEMS:
         raise InputError(
             f"the batched machine does not know the transition system {system!r}: {', '.join(TREE_SYSTEMS)}"
@@ -22,7 +22,7 @@ def spec_of(system: str) -> Spec:
 
 
 def stack_columns(columns: Columns) -> Tensor:
-    """(R, C) bool from some columns, (R,) each; the others are not legal."""
+    """Return (R, C) bool from the given columns, (R,) bool each; all other columns are illegal."""
     never = torch.zeros_like(columns[Column.END])
     either = {Column.LEFT_ARC_ANY: columns[Column.LEFT_ARC] | columns[Column.LEFT_ARC_ROOT]}
     columns = columns | either
@@ -31,7 +31,7 @@ def stack_columns(columns: Columns) -> Tensor:
 
 @lru_cache(maxsize=32)
 def effects_table(system: str, device: torch.device) -> Tensor:
-    """(C, 8): the effect of each column, the fields in their order, as `machine_kernels.c` reads them."""
+    """Return the effect of each column, (C, 8): the fields of `Effect` in order, as `machine_kernels.c` reads them."""
     known = dict(spec_of(system).effects)
     known[Column.LEFT_ARC_ANY] = known[Column.LEFT_ARC]
     effects = [known.get(column, Effect()) for column in Column]
@@ -40,7 +40,7 @@ def effects_table(system: str, device: torch.device) -> Tensor:
 
 @lru_cache(maxsize=32)
 def columns_of_situations(system: str, device: torch.device) -> Tensor:
-    """(256, C) bool: the legal columns of each situation, whose fields are the bits of its number."""
+    """Return the legal columns of each situation, (256, C) bool. The bits of a situation's number are its fields."""
     bits = torch.arange(len(Situation._fields), device=device)
     situations = (torch.arange(2 ** len(bits), device=device)[:, None] >> bits) & 1
     return stack_columns(spec_of(system).legal(Situation(*situations.bool().unbind(1))))

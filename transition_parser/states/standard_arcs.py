@@ -1,6 +1,6 @@
-"""How many gold arcs arc-standard has to give up because of the order in which words join the tree, for a batch.
+"""The number of gold arcs that arc-standard has to give up because of the order in which words join the tree.
 
-Source: Goldberg, Sartorio and Satta 2014, sec. 4; see `oracles.dynamic`.
+The functions work on a batch. Source: Goldberg, Sartorio and Satta 2014, sec. 4; see `ArcStandard.lost_arcs`.
 """
 
 from __future__ import annotations
@@ -10,19 +10,25 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-_NOTHING = -1  # a word that is not there; heads that are not there are −2
-_NO_HEAD = -2
-_IMPOSSIBLE = -1_000_000
+_NOTHING = -1  # the number of a word that does not exist
+_NO_HEAD = -2  # the head of such a word; it differs from `_NOTHING`, so that the two do not form an arc
+_IMPOSSIBLE = -1_000_000  # the number of arcs of a tree that cannot be built
 
 
 def arcs_given_up(
     stack: Tensor, depth: Tensor, buffer: Tensor, heads: Tensor, root: Tensor, rank: Tensor | None = None
 ) -> Tensor:
-    """(N,): of the arcs between words of the stack and of the buffer, how many no tree can have with the others.
+    """Return how many gold arcs among the words of the stack and of the buffer have to be given up, (N,).
 
-    stack: (N, P + 1), of which depth (N,) count. buffer: (N, P + 1) bool, where the words are in it. heads: (N, P + 1)
-    gold, the root's the root. root: (N,). rank: (N, P + 1), which orders the words of the buffer; None: as they are
-    numbered.
+    The result is the number of these arcs minus the largest number of them that one tree can have. It is 0 where the
+    stack holds fewer than two words, or the root.
+
+    stack: (N, P + 1); the words of the stack, bottom first; numbers from `depth` on do not matter
+    depth: (N,); the number of words on the stack
+    buffer: (N, P + 1) bool; True for words in the buffer
+    heads: (N, P + 1); the gold heads; the head of the root is the root
+    root: (N,); the position of the root
+    rank: (N, P + 1); the order of the words of the buffer; None for the order of positions
     """
     items = _Items.of(stack, depth, buffer, heads, root, rank)
     arcs = (items.heads == root[:, None]) | ((items.heads[:, :, None] == items.words[:, None]).any(2))
@@ -33,9 +39,14 @@ def arcs_given_up(
 
 
 class _Items(NamedTuple):
-    """What joins the tree: D words of the stack, the top first, and M of the buffer in their order; padded.
+    """The words that join the tree: D words of the stack, the top first, and then M words of the buffer in order.
 
-    words, heads: (N, D + M), heads that are not among the words or the root do not matter. sizes: D and M.
+    Words of the buffer that have no arc with the stack are left out. Both parts are padded.
+
+    words: (N, D + M); the positions of the words, `_NOTHING` for padding
+    heads: (N, D + M); the gold heads of the words; a left-out head is replaced by its nearest ancestor that is not left
+        out; heads that are neither among the words nor the root do not matter
+    sizes: D and M
     """
 
     words: Tensor
@@ -54,7 +65,7 @@ class _Items(NamedTuple):
         joined = buffer & on_stack.gather(1, heads)
         joined |= buffer & torch.zeros_like(buffer).scatter_(1, torch.where(on_stack, heads, dummy), True)
         joined[:, dummy] = False
-        above = torch.where(buffer & ~joined, heads, positions)  # through words that are left out
+        above = torch.where(buffer & ~joined, heads, positions)  # leads from each left-out word to its head
         for _ in range(dummy.bit_length()):
             above = above.gather(1, above)
         above = above.gather(1, heads)
@@ -68,8 +79,13 @@ class _Items(NamedTuple):
         return cls(torch.where(there, words, _NOTHING), head, (most[0], most[1]))
 
     def join(self, trees: Tensor, item: int) -> Tensor:
-        """`trees` (N, D + M), the most arcs of a tree with each word as its root, with one word more: a dependent of
-        the root, or its head. Rows that have no such word stay as they are."""
+        """Return `trees` with one word more, which becomes a dependent of the root or the head of the root.
+
+        Rows in which the item is padding stay unchanged.
+
+        trees: (N, D + M); for each word, the largest number of gold arcs of a tree with this word as its root
+        item: the index of the word that joins
+        """
         word, head = self.words[:, item], self.heads[:, item]
         longer = trees + (head[:, None] == self.words)
         longer[:, item] = (trees + (self.heads == word[:, None])).amax(1)
@@ -77,7 +93,7 @@ class _Items(NamedTuple):
 
 
 def _most_arcs(items: _Items) -> Tensor:
-    """(N, D + M): the most arcs of a tree over all items with each of them as its root."""
+    """Return for each item the most gold arcs of a tree over all items with this item as its root, (N, D + M)."""
     of_stack, of_buffer = items.sizes
     first = torch.full_like(items.words, _IMPOSSIBLE)
     first[:, :1] = 0

@@ -1,4 +1,4 @@
-"""What a state machine over token ids needs to know of each token of the action vocabulary."""
+"""The properties of the tokens of the action vocabulary that a state machine over token ids needs."""
 
 from __future__ import annotations
 
@@ -13,31 +13,37 @@ from transition_parser.transitions.amr_naming import is_listed, key
 from transition_parser.transitions.amr_roles import SECOND, TOP, role_given
 from transition_parser.transitions.spec import Column
 
-# the columns of the features of a word, see `ActionTable.features`
+# The indices of the features of a word, see `ActionTable.features`.
 SHIFT_ID, LEMMA, PLAIN, FIRST_SPAN = range(4)
-# the first rows of the lexicon: it does not bind; the span was never seen
+# The first rows of the lexicon. UNBOUND: the lexicon does not limit the tokens. UNSEEN: the span is not in the lexicon.
+# FIRST_ROW: the row of the first span of the lexicon.
 UNBOUND, UNSEEN, FIRST_ROW = range(3)
 
 
 _COLUMN_OF_KIND: dict[Kind, Column] = {kind: Column[kind.name] for kind in Kind if kind is not Kind.COPY_SENSE01}
 _COLUMN_OF_KIND[Kind.COPY_SENSE01] = Column.COPY_LEMMA
-# what serves for these, too
+# A vocabulary without tokens of these columns is complete if it has tokens of LEFT_ARC_ANY.
 _INSTEAD = {Column.LEFT_ARC: Column.LEFT_ARC_ANY, Column.LEFT_ARC_ROOT: Column.LEFT_ARC_ANY}
-# a vocabulary may do without these
+# A vocabulary without tokens of these columns is complete.
 _OPTIONAL = (Column.SWAP, Column.VALUE, Column.ENTITY, Column.DEPENDENT)
 
 
 class ActionTable:
     """Arrays over the action vocabulary, in the order of its tokens.
 
-    column: the `Column` of each token. shift_word: for SHIFT 0 if plain, k for the k-th of the
-    sorted labelled-SHIFT words; −1 for all other tokens. relation: id of the label of a dependency arc
-    (1, 2, … in sorted order), 0 for none. lexicon: for each span that the system's lexicon has, in sorted order,
-    the tokens it allows; None without lexicon.
+    column: (V,) int64; the `Column` of each token
+    shift_word: (V,) int64; 0 for a plain SHIFT, k for a SHIFT labelled with the k-th of the sorted SHIFT words, −1 for
+        other tokens
+    relation: (V,) int64; the id of the label of a dependency arc (1, 2, … in sorted order), 0 for other tokens
+    lexicon: for each span of the system's lexicon, in sorted order, the tokens that the span allows; None without a
+        lexicon
+    once: the roles that search gives a node at most once, see `SearchLimits`; empty if no RA of the vocabulary gives
+        another role, because such an RA must remain to connect the last two nodes
+    top_roles: (V,) int64; the roles of `once` that each token gives the node on top, as bits
+    second_roles: (V,) int64; the roles of `once` that each token gives the second node, as bits
+    name_role: the role of `once` that ENTITY gives its node, as a bit; 0 for none
 
-    once: the roles that search gives a node once, see `SearchLimits`; none where no RA of the vocabulary has another
-    role, which must be left to connect the last two nodes. top_roles, second_roles: which of them each token gives the
-    node on top and the second, as bits; name_role: which one ENTITY gives its node.
+    Raises `InputError` for a vocabulary that lacks a column that the system needs.
     """
 
     def __init__(self, system: TransitionSystem, tokens: Sequence[str], end: str = "</s>") -> None:
@@ -59,17 +65,21 @@ class ActionTable:
 
     @property
     def labelled_shift(self) -> bool:
-        """True where some words decorate their SHIFT."""
+        """True if some words label their SHIFT."""
         return bool(self.shift_words)
 
     @property
     def has_features(self) -> bool:
-        """True where the machine must know something of each word."""
+        """True if the machine needs features of the words."""
         return self.labelled_shift or isinstance(self.system, AmrSystem)
 
     def features(self, words: Sequence[str]) -> list[list[int]]:
-        """For each word, and for `</s>` behind them: the `shift_word` of its SHIFT; for AMR also whether its lemma
-        is a symbol, whether its form is plain, and the lexicon rows of the spans of 1, 2, … words that end there."""
+        """Return the features of each word, and of `</s>` behind the words.
+
+        The first feature of a word is the `shift_word` of its SHIFT. For AMR three kinds of features follow: 1 if the
+        lemma is a symbol, else 0; 1 if the form is plain, else 0; and the lexicon rows of the spans of 1, 2, … words
+        that end with this word.
+        """
         shift = {word: i for i, word in enumerate(self.shift_words, 1)}
         columns = [[shift.get(word, 0)] for word in words]
         if isinstance(self.system, AmrSystem):
@@ -96,7 +106,7 @@ class ActionTable:
         return 0 if action.label is None else self.shift_words.index(action.label) + 1
 
     def _check_columns(self) -> None:
-        """A column that the machine may need must have a token, or search could find no legal one."""
+        """Raise `InputError` if a column that the machine needs has no token, because search could get stuck there."""
         needed = {_COLUMN_OF_KIND[kind] for kind in self.system.kinds}
         if Column.LEFT_ARC in needed:
             needed.add(Column.LEFT_ARC_ROOT)
@@ -139,7 +149,7 @@ class ActionTable:
 
 def _arc_column(action: Action, roots: Roots) -> Column:
     root, other = (roots.allow(str(action.label), from_root) for from_root in (True, False))
-    if action.kind is Kind.RIGHT_ARC:  # never from the root, which is behind all words
+    if action.kind is Kind.RIGHT_ARC:  # the root stands behind all words, so that no right arc leaves it
         return Column.RIGHT_ARC if other else Column.NEVER
     if not root:
         return Column.LEFT_ARC
