@@ -1,1 +1,1 @@
-"""Floor 1: what is written in C, how it is loaded, and the guards of what it is given."""
+"""Floor 1: the kernels written in C, the loader of their libraries, and the checks of their arguments."""

@@ -1,7 +1,7 @@
 """The compiled part of the AMR machine on CPUs: `amr_machine_kernels.c`.
 
-Every tensor that C reads is checked: its type and shape here, its numbers in C as they are read. What does not fit is a
-`ValueError`.
+Every tensor that C reads is checked. The Python functions check types and shapes, and C checks the numbers as it reads
+them. A tensor that does not fit raises `ValueError`.
 """
 
 from __future__ import annotations
@@ -21,29 +21,38 @@ _FUNCTIONS: dict[str, Signature] = {
     "stack_ranks": (_PROBLEM, (_SIZE, *(_POINTER,) * 4)),
     "buffer_ranks": (_PROBLEM, (_SIZE, *(_POINTER,) * 4)),
 }
-_COLUMNS = 21  # as C has them
-_NUMBERS, _NODE = 16, 4  # of a row, of a node
-_FIRST_SPAN = 3  # features of a word before those of the spans that end there
-_CONTEXT, _ROLES = 2, 2  # what stands in a context, and what in search before the tokens of the span
+_COLUMNS = 21  # the number of columns, as in C
+_NUMBERS, _NODE = 16, 4  # the number of fields of a row and of a node
+_FIRST_SPAN = 3  # the number of features of a word before the features of the spans that end with the word
+_CONTEXT, _ROLES = 2, 2  # the numbers of values in a context; in search the roles and then the span's tokens follow
 
 
 @lru_cache(maxsize=1)
 def library() -> ctypes.CDLL | None:
-    """The library; None where the package was set up without a compiler, or kernels are switched off."""
+    """Return the library, or None if the package was set up without a compiler or kernels are switched off."""
     return load_library("amr_machine", _FUNCTIONS)
 
 
 def supports(like: Tensor) -> bool:
-    """Whether the library is there, and can read such tensors."""
+    """Return True if the library is available and can read tensors like this one."""
     return like.is_cpu and library() is not None
 
 
 class Setting(ctypes.Structure):
-    """What all rows of a machine share, as in C.
+    """The values that all rows of a machine share, with the layout of `Setting` in C. All tensors are int64.
 
-    features: (B, P, F). words: of the longest sentence, and one more. span: how many nodes a span may have. column,
-    shift_word, most, top_roles, second_roles: (V,), and name_role: see `DeviceTable`. labelled: whether SHIFTs have
-    words. All tensors are int64.
+    features: (B, P, F); see `ActionTable.features`
+    words: the number of words of the longest sentence plus one
+    span: how many nodes a span may have
+    column: (V,); see `DeviceTable`
+    shift_word: (V,); see `DeviceTable`
+    most: (V,); `most_in_span` of `DeviceTable`
+    top_roles: (V,); see `DeviceTable`
+    second_roles: (V,); see `DeviceTable`
+    name_role: see `DeviceTable`
+    labelled: True where SHIFTs name words
+
+    Raises `ValueError` for features, numbers or tensors that do not fit.
     """
 
     _fields_ = (
@@ -87,7 +96,7 @@ class Setting(ctypes.Structure):
             require("features", features, torch.long, *features.shape),
             *(require(name, table, torch.long, vocabulary) for name, table in tables.items()),
         )  # fmt: skip
-        self._kept = (features, *tables.values())  # what C reads
+        self._kept = (features, *tables.values())  # keeps the memory that C reads
 
 
 def take_actions(
@@ -99,11 +108,17 @@ def take_actions(
     columns: Tensor | None = None,
     context: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Takes each row's action, (R,), in place, where it is legal but for the lexicon; None: takes none. Returns what is
-    legal then: columns (R, C) bool and the context (R, 2), or with named (R, 4 + span).
+    """Take each row's action in place, and return the legal columns and the context after the actions.
 
-    numbers: (R, 16), nodes: (R, M, 4), `Rows` and `Nodes` of amr_rules.py, with a free slot in each row. named: (R, 2,
-    span), or None: `Named` there. columns, context: what this returned for the state before.
+    An action is taken where it is legal; the lexicon is ignored. The results are columns (R, C) bool and a context
+    (R, 2), or (R, 4 + span) with `named`, see `AmrMachine.context`.
+
+    tokens: (R,); the actions; None to take no action
+    numbers: (R, 16); `Rows` of `amr_rules.py`
+    nodes: (R, M, 4); `Nodes` of `amr_rules.py`, with a free slot in each row
+    named: (R, 2, span); `Named` of `amr_rules.py`; None outside search
+    columns: the columns that the previous call returned; None with no tokens
+    context: the context that the previous call returned; None with no tokens
     """
     rows, slots = nodes.shape[0], nodes.shape[1]
     if not slots or (tokens is None) != (columns is None) or (tokens is None) != (context is None):
@@ -128,12 +143,12 @@ def take_actions(
 
 
 def stack_ranks(setting: Setting, numbers: Tensor, nodes: Tensor) -> Tensor:
-    """(R, words): see `AmrMachine`."""
+    """Return the ranks of words on the stack, (R, words), see `AmrMachine.stack_ranks`."""
     return _ranks("stack_ranks", setting, numbers, nodes)
 
 
 def buffer_ranks(setting: Setting, numbers: Tensor, nodes: Tensor) -> Tensor:
-    """(R, words): see `AmrMachine`."""
+    """Return the ranks of words in the buffer, (R, words), see `AmrMachine.buffer_ranks`."""
     return _ranks("buffer_ranks", setting, numbers, nodes)
 
 

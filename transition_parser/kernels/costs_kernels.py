@@ -1,7 +1,7 @@
-"""What the actions of dependency systems cost, on CPUs: `costs_kernels.c`.
+"""The compiled costs of the actions of dependency systems on CPUs: `costs_kernels.c`.
 
-Every tensor that C reads is checked: its type and shape here, its numbers in C as they are read. What does not fit is a
-`ValueError`.
+Every tensor that C reads is checked. The Python functions check types and shapes, and C checks the numbers as it reads
+them. A tensor that does not fit raises `ValueError`.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from transition_parser.kernels.loader import Signature, load_library
 
 _SIZE, _POINTER, _PROBLEM = ctypes.c_int64, ctypes.c_void_p, ctypes.c_char_p
 _FUNCTIONS: dict[str, Signature] = {"lost_arcs": (_PROBLEM, (*(_SIZE,) * 4, *(_POINTER,) * 11))}
-_LOSSES = ("arc-hybrid", "arc-eager", "arc-standard")  # as in C
-_FIELDS = 8  # of an effect
-_WORDS = 4  # that effects name
+_LOSSES = ("arc-hybrid", "arc-eager", "arc-standard")  # in the order of C's numbers
+_FIELDS = 8  # the number of fields of an effect
+_WORDS = 4  # the number of words that effects can name
 
 
 @lru_cache(maxsize=1)
 def library() -> ctypes.CDLL | None:
-    """The library; None where the package was set up without a compiler, or kernels are switched off."""
+    """Return the library, or None if the package was set up without a compiler or kernels are switched off."""
     return load_library("costs", _FUNCTIONS)
 
 
 def supports(like: Tensor) -> bool:
-    """Whether the library is there, and can read such tensors."""
+    """Return True if the library is available and can read tensors like this one."""
     return like.is_cpu and library() is not None
 
 
@@ -46,12 +46,19 @@ def lost_arcs(
     heads: Tensor,
     rank: Tensor | None,
 ) -> Tensor:
-    """(K, R): how many gold arcs each action loses in each row, (K, 8) effects, of which the first must do nothing; all
-    are int64.
+    """Return how many gold arcs each action loses in each row, (K, R). All tensors are int64.
 
-    root: (R,). stack, buffer: (R, P + 1), of which depth and left (R,) count. arcs: (R, P + 1) the heads that words
-    have, or None where no word on a stack has one. words: (R, 4), see `DependencyMachine.words`. heads: (R, P + 1)
-    gold, the root's the root. rank: (R, P + 1) in projective order, with SWAP; else None.
+    loss: the name of the loss
+    effects: (K, 8); the effects of the actions; the first action must do nothing
+    root: (R,); the position of the root
+    stack: (R, P + 1); the words of the stack, bottom first
+    depth: (R,); how many words of `stack` count
+    buffer: (R, P + 1); the words of the buffer, the front last
+    left: (R,); how many words of `buffer` count
+    arcs: (R, P + 1); the heads that words have got; None where no word on a stack has a head
+    words: (R, 4); see `DependencyMachine.words`
+    heads: (R, P + 1); the gold heads; the head of the root is the root
+    rank: (R, P + 1); the places of words in projective order, for systems with SWAP; None for other systems
     """
     rows, width, actions = stack.shape[0], stack.shape[1], effects.shape[0]
     lost = torch.empty(actions, rows, dtype=torch.long)

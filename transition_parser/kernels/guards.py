@@ -1,4 +1,4 @@
-"""What tensors must be like before C reads them: it reads memory as it is told to."""
+"""Checks of tensors before C reads them, because C reads memory without checks of its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from transition_parser.base.errors import NotFiniteError
 
 
 def require(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> int:
-    """The address of a tensor of this type and shape, on the CPU and contiguous. Raises `ValueError` for others."""
+    """Return the address of a tensor of this type and shape, contiguous and on the CPU.
+
+    Raises `ValueError` for any other tensor.
+    """
     if tensor.dtype is dtype and tensor.shape == shape and tensor.is_cpu and tensor.is_contiguous():
         return tensor.data_ptr()
     raise ValueError(
@@ -19,7 +22,11 @@ def require(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> int:
 
 
 def raise_problem(problem: bytes | None) -> None:
-    """Raises what a C function says of its arguments: it returns None, or what is wrong."""
+    """Raise the exception for the message that a C function returned; do nothing for None.
+
+    Raises `MemoryError` if memory ran out, `NotFiniteError` for numbers that are not finite, and `ValueError` for any
+    other wrong argument.
+    """
     if problem is not None:
         said = problem.decode()
         kinds = {"no memory": MemoryError, "not finite": NotFiniteError}

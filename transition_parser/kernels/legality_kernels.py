@@ -1,7 +1,7 @@
-"""Which actions are legal, on CPUs: `legality_kernels.c`.
+"""The compiled legality of actions on CPUs: `legality_kernels.c`.
 
-Every tensor that C reads is checked: its type and shape here, its numbers in C as they are read. What does not fit is a
-`ValueError`.
+Every tensor that C reads is checked. The Python functions check types and shapes, and C checks the numbers as it reads
+them. A tensor that does not fit raises `ValueError`.
 """
 
 from __future__ import annotations
@@ -21,28 +21,32 @@ _FUNCTIONS: dict[str, Signature] = {
     "legal_anywhere": (_PROBLEM, (_SIZE, _POINTER, _SIZE, *(_POINTER,) * 4)),
     "legality": (_PROBLEM, (_SIZE, _POINTER, _SIZE, *(_POINTER,) * 2, _SIZE, _SIZE, *(_POINTER,) * 2)),
 }
-_CONTEXT = 2  # what a context must have where there is a lexicon
+_CONTEXT = 2  # the number of values that a context must have where there is a lexicon
 _OF_TOKENS = ("column", "shift_word", "top_roles", "second_roles")
-_ROLES = 2  # what it has next in search, together
+_ROLES = 2  # the number of values for roles that follow in a context of search
 
 
 @lru_cache(maxsize=1)
 def library() -> ctypes.CDLL | None:
-    """The library; None where the package was set up without a compiler, or kernels are switched off."""
+    """Return the library, or None if the package was set up without a compiler or kernels are switched off."""
     return load_library("legality", _FUNCTIONS)
 
 
 def supports(like: Tensor) -> bool:
-    """Whether the library is there, and can read such tensors."""
+    """Return True if the library is available and can read tensors like this one."""
     return like.is_cpu and library() is not None
 
 
 class Vocabulary(NamedTuple):
-    """The action vocabulary: V tokens, int64. column: (V,). shift_word: (V,), −1 for other tokens than SHIFTs.
-    top_roles, second_roles: (V,), see `DeviceTable`.
+    """The action vocabulary of V tokens. `limited`, `offsets` and `tokens` are None without a lexicon.
 
-    limited: (V,) bool, which tokens the lexicon limits; offsets: (rows + 1,), where what each of its rows allows begins
-    in tokens. All three are None without lexicon.
+    column: (V,) int64; the column of each token
+    shift_word: (V,) int64; the shift id of a SHIFT, −1 for other tokens
+    top_roles: (V,) int64; see `DeviceTable`
+    second_roles: (V,) int64; see `DeviceTable`
+    limited: (V,) bool; True for the tokens that the lexicon limits
+    offsets: (rows + 1,) int64; the index in `tokens` at which the tokens of each lexicon row begin
+    tokens: int64; the tokens that each lexicon row allows, row after row
     """
 
     column: Tensor
@@ -63,9 +67,10 @@ class _Vocabulary(ctypes.Structure):
 
 
 def legal_anywhere(vocabulary: Vocabulary, columns: Tensor, context: Tensor | None) -> Tensor:
-    """(U,) tokens, in their order: all that are legal in any row, and perhaps others.
+    """Return (U,) tokens, in their order: all tokens that are legal in any row, and perhaps others.
 
-    columns: (R, C) bool, context: (R, K), or None: see `DeviceTable`.
+    columns: (R, C) bool; the legal columns
+    context: (R, K) int64 or None; see `DeviceTable.legality`
     """
     count = ctypes.c_int64()
     found = torch.empty_like(vocabulary.column)
@@ -77,8 +82,13 @@ def legal_anywhere(vocabulary: Vocabulary, columns: Tensor, context: Tensor | No
 def legality(
     vocabulary: Vocabulary, columns: Tensor, context: Tensor | None, tokens: Tensor | None, compare_shifts: bool
 ) -> Tensor:
-    """(R, V) float, see `DeviceTable.legality`; (R, U) for tokens (U,), each there once. compare_shifts: a
-    SHIFT must be that of the word in front. Others as for `legal_anywhere`."""
+    """Return the legality of tokens, (R, V) float, or (R, U) for U given tokens, see `DeviceTable.legality`.
+
+    columns: (R, C) bool; the legal columns
+    context: (R, K) int64 or None; see `DeviceTable.legality`
+    tokens: (U,) int64, all different; None for all tokens
+    compare_shifts: True to make labelled SHIFTs illegal unless they name the word at the front of the buffer
+    """
     size = len(vocabulary.column) if tokens is None else len(tokens)
     legal = torch.empty(len(columns), size)
     chosen = None if tokens is None else require("tokens", tokens, torch.long, size)
@@ -88,7 +98,7 @@ def legality(
 
 
 def _rows(vocabulary: Vocabulary, columns: Tensor, context: Tensor | None) -> tuple:
-    """The arguments that both functions begin with."""
+    """Return the first arguments of both functions in C."""
     rows, count = columns.shape
     wide = 0 if context is None else context.shape[1]
     if vocabulary.limited is not None and wide < _CONTEXT:

@@ -1,4 +1,4 @@
-"""Loads the libraries that the set-up compiled, and says what is missing."""
+"""The loader of the libraries that the set-up compiled, with warnings about missing libraries."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from transition_parser.base.errors import InputError, ParserWarning
 
 VARIABLE = "TRANSITION_PARSER_KERNELS"
 LIBRARIES = ("search", "machine", "amr_machine", "legality", "costs")
-FOLDER = Path(__file__).parent  # where the set-up puts them
+FOLDER = Path(__file__).parent  # the folder into which the set-up puts the libraries
 
-Signature = tuple[Any, Sequence[Any]]  # what a C function returns, and its arguments, as ctypes has them
+Signature = tuple[Any, Sequence[Any]]  # the ctypes types of a C function's result and of its arguments
 
 
 def switched_on() -> bool:
-    """Whether kernels are to be used: the environment variable TRANSITION_PARSER_KERNELS is not 0.
+    """Return False if the environment variable TRANSITION_PARSER_KERNELS switches kernels off, else True.
 
-    Raises `InputError` where it is neither 0 nor 1.
+    The variable is 0 to switch kernels off. Raises `InputError` if it is neither 0 nor 1.
     """
     value = os.environ.get(VARIABLE, "1")
     if value not in ("0", "1"):
@@ -31,8 +31,12 @@ def switched_on() -> bool:
 
 
 def load_library(name: str, functions: Mapping[str, Signature]) -> ctypes.CDLL | None:
-    """The library of these kernels, with the types of its functions. None where kernels are switched off, or where
-    there is none that fits: then warns, once in a process."""
+    """Return the library of these kernels, or None if kernels are switched off or the library cannot be loaded.
+
+    If the library is missing or cannot be loaded, warn once in a process.
+
+    functions: the types of the library's functions
+    """
     if not switched_on():
         return None
     path = _path(name)
@@ -44,7 +48,7 @@ def load_library(name: str, functions: Mapping[str, Signature]) -> ctypes.CDLL |
         for function, (result, arguments) in functions.items():
             getattr(library, function).restype = result
             getattr(library, function).argtypes = arguments
-    except (OSError, AttributeError) as error:  # compiled for another machine, or from other sources
+    except (OSError, AttributeError) as error:  # the library was compiled for another machine or from other sources
         _warn_of_broken(name, str(error))
         return None
     return library

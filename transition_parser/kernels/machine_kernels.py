@@ -1,7 +1,7 @@
 """The compiled part of the machine of dependency systems on CPUs: `machine_kernels.c`.
 
-Every tensor that C reads is checked: its type and shape here, its numbers in C as they are read. What does not fit is a
-`ValueError`.
+Every tensor that C reads is checked. The Python functions check types and shapes, and C checks the numbers as it reads
+them. A tensor that does not fit raises `ValueError`.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ _FUNCTIONS: dict[str, Signature] = {
     "take_actions": (_PROBLEM, (*(_SIZE,) * 3, *(_POINTER,) * 15)),
     "ranks_from_end": (_PROBLEM, (*(_SIZE,) * 2, *(_POINTER,) * 3)),
 }
-_FIELDS = 8  # of an effect
+_FIELDS = 8  # the number of fields of an effect
 
 
 @lru_cache(maxsize=1)
 def library() -> ctypes.CDLL | None:
-    """The library; None where the package was set up without a compiler, or kernels are switched off."""
+    """Return the library, or None if the package was set up without a compiler or kernels are switched off."""
     return load_library("machine", _FUNCTIONS)
 
 
 def supports(like: Tensor) -> bool:
-    """Whether the library is there, and can read such tensors."""
+    """Return True if the library is available and can read tensors like this one."""
     return like.is_cpu and library() is not None
 
 
@@ -48,11 +48,22 @@ def take_actions(
     swaps_left: Tensor | None,
     *words: Tensor,
 ) -> Tensor:
-    """Takes each row's action, (R,), in place; all are int64. Returns the situations, (R,), as in C.
+    """Take each row's action in place, and return the number of each row's `Situation`, (R,). All tensors are int64.
 
-    effects: (C, 8), of which action says one. relation: (R,), of the arcs. root: (R,). stack, buffer: (R, P + 1), of
-    which depth and left (R,) count. heads, relations: (R, P + 1), or None with relation. swaps_left: (R,), or None.
-    words: (R,) each, those on top of the stack, below it, and at the front of the buffer.
+    The bits of a situation's number are its fields.
+
+    action: (R,); the index of each action in `effects`
+    relation: (R,); the relation of the arc that the action builds; None where no arcs are stored
+    effects: (C, 8); the effects of columns
+    root: (R,); the position of the root
+    stack: (R, P + 1); the words of the stack, bottom first
+    depth: (R,); how many words of `stack` count
+    buffer: (R, P + 1); the words of the buffer, the front last
+    left: (R,); how many words of `buffer` count
+    heads: (R, P + 1); the heads that words have got; None where no arcs are stored
+    relations: (R, P + 1); the relations of words; None where no arcs are stored
+    swaps_left: (R,); how many SWAPs may still be taken; None for no limit
+    words: (R,) each; the top of the stack, the word below the top, and the front of the buffer
     """
     if (relation is None) != (heads is None) or (heads is None) != (relations is None) or len(words) != 3:
         raise ValueError("relation, heads and relations go together, and words are three")
@@ -72,7 +83,11 @@ def take_actions(
 
 
 def ranks_from_end(array: Tensor, size: Tensor) -> Tensor:
-    """(R, P): k for the k-th word from the end of the first `size` (R,) in array (R, P + 1), 0 for others."""
+    """Return (R, P): k for the k-th word from the end of a list, 0 for words that are not in the list.
+
+    array: (R, P + 1) int64; the lists of words
+    size: (R,) int64; the length of each list
+    """
     rows, width = array.shape[0], array.shape[1]
     if not width:
         raise ValueError("array must have room for a word")

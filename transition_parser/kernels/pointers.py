@@ -9,15 +9,18 @@ from torch import Tensor
 
 from transition_parser.kernels.guards import require
 
-_FIRST, _MOST = 64, 1024  # rows of the first and of the largest chunks that `space` makes
+_FIRST, _MOST = 64, 1024  # the numbers of rows of the first chunk and of the largest chunk that `space` allocates
 
 
 class Pointers:
-    """Addresses of tensors of one type and one size of rows, and how many rows each has, as C reads them; keeps the
-    tensors. None is NULL.
+    """A list of tensors of one type and one size of rows, as addresses and numbers of rows that C can read.
 
-    count: how many there are. last: what was appended last; None where `replace_last` took it away. array, sizes: the
-    addresses and the numbers of rows, until something is appended.
+    The list keeps its tensors alive. None is stored as NULL.
+
+    count: the number of entries
+    last: the last tensor that was appended; None after `replace_last`
+    array: the addresses; valid until the next call of `append`
+    sizes: the numbers of rows; valid until the next call of `append`
     """
 
     def __init__(self) -> None:
@@ -26,13 +29,17 @@ class Pointers:
         self.array = (ctypes.c_void_p * _FIRST)()
         self.sizes = (ctypes.c_int64 * _FIRST)()
         self._tensors: list[Tensor | None] = []
-        self._dtype: torch.dtype | None = None  # of all, and the size of a row
-        self._row: tuple[int, ...] = ()
+        self._dtype: torch.dtype | None = None  # the type of all tensors
+        self._row: tuple[int, ...] = ()  # the shape of a row of all tensors
         self._chunks: list[Tensor] = []
-        self._used = 0  # rows of the last chunk
+        self._used = 0  # the number of used rows of the last chunk
 
     def append(self, tensor: Tensor | None) -> None:
-        """Raises `ValueError` unless tensor is like those before, on the CPU and contiguous."""
+        """Append a tensor or None.
+
+        Raises `ValueError` unless the tensor is contiguous, on the CPU, and has the type and the size of rows of the
+        tensors before it.
+        """
         if self.count == len(self.array):
             self._grow()
         address, rows = None, 0
@@ -47,13 +54,15 @@ class Pointers:
         self.count += 1
 
     def require(self, name: str, dtype: torch.dtype, *row: int) -> None:
-        """Raises `ValueError` unless the tensors are of this type, with rows of this size."""
+        """Raise `ValueError` unless the tensors have this type and rows of this size."""
         if self._dtype is not None and (self._dtype, self._row) != (dtype, row):
             raise ValueError(f"{name} must be {dtype} with rows of {row}; it is {self._dtype} with rows of {self._row}")
 
     def space(self, rows: int) -> int:
-        """Where so many rows can be written that stay as long as this list does, and stand together with those that
-        were written before."""
+        """Return the address of a buffer for `rows` rows, owned by this list.
+
+        Buffers follow each other in memory as far as possible, because C reads consecutive rows faster.
+        """
         if not self._chunks or self._used + rows > len(self._chunks[-1]):
             size = max(min(_FIRST << len(self._chunks), _MOST), rows)
             self._chunks.append(torch.empty(size, *self._row, dtype=self._dtype))
@@ -64,7 +73,7 @@ class Pointers:
         return address
 
     def replace_last(self, address: int | None, rows: int) -> None:
-        """What was appended last is elsewhere: its tensor is dropped."""
+        """Replace the last entry by an address and a number of rows, and drop its tensor."""
         self.array[self.count - 1], self.sizes[self.count - 1] = address, rows
         self._tensors[-1] = self.last = None
 

@@ -1,8 +1,10 @@
-"""The compiled part of search and of its encoder on CPUs: `search_kernels.c`, called through ctypes, without Python's
-lock.
+"""The compiled part of search and of its encoder on CPUs: `search_kernels.c`.
 
-Every tensor that C reads is checked: its type, shape and place here (`require`), its numbers in C as they are read.
-What does not fit is a `ValueError`.
+The functions are called through ctypes, which releases Python's lock. Every tensor that C reads is checked. The Python
+functions check types, shapes and devices (`require`), and C checks the numbers as it reads them. A tensor that does not
+fit raises `ValueError`.
+
+Common dimensions: N queries, R rows (hypotheses), B sentences, P words of the longest sentence.
 """
 
 from __future__ import annotations
@@ -30,9 +32,9 @@ __all__ = [
     "supports",
 ]
 
-_BLOCK = 32  # numbers that are read at once: a head must have a multiple
+_BLOCK = 32  # how many numbers C reads at once: the size of a head must be a multiple
 
-_DEAD = -1e30  # C computes with finite numbers alone: totals below are of no hypothesis
+_DEAD = -1e30  # totals below this value mark dead hypotheses, because C computes with finite numbers only
 
 _INT, _SIZE, _FLOAT, _POINTER, _PROBLEM = ctypes.c_int, ctypes.c_int64, ctypes.c_float, ctypes.c_void_p, ctypes.c_char_p
 _FUNCTIONS: dict[str, Signature] = {
@@ -52,24 +54,31 @@ _HALF = {torch.float: 0, torch.bfloat16: 1}
 
 @lru_cache(maxsize=1)
 def library() -> ctypes.CDLL | None:
-    """The library; None where the package was set up without a compiler that can make it, or kernels are switched
-    off."""
+    """Return the library, or None if the package was set up without a fit compiler or kernels are switched off."""
     return load_library("search", _FUNCTIONS)
 
 
 def supports(like: Tensor, width: int = _BLOCK) -> bool:
-    """Whether the library is there, and computes with such tensors, in heads or rows of so many numbers."""
+    """Return True if the library is available and can compute with tensors like this one.
+
+    width: the size of a head or a row; it must be a multiple of 32
+    """
     return like.is_cpu and like.dtype in _HALF and width % _BLOCK == 0 and library() is not None
 
 
 def cached_self_attention(
     query: Tensor, heads: int, cache: Pointers, origin: Pointers, cache_row: Pointers | None, rows: Tensor | None
 ) -> Tensor:
-    """(N, dim), the output of self-attention of query (N, dim) to the actions that each hypothesis descends from.
+    """Return the output of self-attention to the action history of each hypothesis, (N, dim).
 
-    cache: (R_s, 2 dim) of each step s, keys and values. origin: (R_s,) int32, which row of the step before each row of
-    step s continues; None where its own. cache_row: (R_s,) int32, which row of the cache each row of step s has; None:
-    its own. rows: (N,) int32, which row of the last step each query is of; None: the first N.
+    query: (N, dim)
+    heads: the number of heads
+    cache: (R_s, 2 dim) for each step s; keys and values
+    origin: (R_s,) int32 for each step s; the row of the previous step that each row continues; None where each row
+        continues the row of the same number
+    cache_row: (R_s,) int32 for each step s; the row of the cache that belongs to each row of the step; None where the
+        numbers are equal
+    rows: (N,) int32; the row of the last step that each query belongs to; None for the first N rows
     """
     query, d = _query(query, heads)
     cache.require("cache", query.dtype, 2 * heads * d)
@@ -101,13 +110,18 @@ def cross_attention(
     positions: Tensor | None,
     rows: Tensor | None,
 ) -> Tensor:
-    """(N, dim), the output of cross-attention of query (N, dim).
+    """Return the output of cross-attention to the words of each hypothesis's sentence, (N, dim).
 
-    memory: (B, P, 2 dim), keys and values of the words. sentence: (R,) int32, which of B each row is of. lengths: (B,)
-    int32, words. roles: (heads,) int32, which of `ranks` says what a head sees, or −1: all words. ranks: (R, P) int64
-    each, k for the k-th word from the top, 0 for a word that is not to be seen. positions: (ranks, largest + 1, dim),
-    what is added to the keys of the k-th word, and of all after the last. rows: (N,) int32, which of R each query is
-    of; None: the first N.
+    query: (N, dim)
+    heads: the number of heads
+    memory: (B, P, 2 dim); keys and values of the words
+    sentence: (R,) int32; the sentence of each row
+    lengths: (B,) int32; the number of words of each sentence
+    roles: (heads,) int32; the index in `ranks` of the words that a head sees; −1 for heads that see all words
+    ranks: (R, P) int64 each; k for the k-th word from the top or the front, 0 for words that must not be seen
+    positions: (ranks, largest + 1, dim); state positions: the vector added to the keys of the k-th word; words beyond
+        `largest` share the last vector; None to add nothing
+    rows: (N,) int32; the row that each query belongs to; None for the first N rows
     """
     query, d = _query(query, heads)
     (queries, dim), (known, *_), (sentences, width, *_) = query.shape, sentence.shape, memory.shape
@@ -132,10 +146,15 @@ def cross_attention(
 def self_attention(
     query: Tensor, keys: Tensor, values: Tensor, heads: int, first: Tensor, lengths: Tensor, longest: int
 ) -> Tensor:
-    """(N, dim), what the words of sentences find in their own sentences; 0 for rows that are of none.
+    """Return the output of self-attention within each of S sentences, (N, dim); 0 for rows outside all sentences.
 
-    query, keys, values: (N, dim), their rows with any gaps. first, lengths: (S,) int32, the row that each sentence
-    begins with, and how many words it has, no more than `longest`.
+    query: (N, dim); gaps between rows are allowed
+    keys: (N, dim); gaps between rows are allowed
+    values: (N, dim); gaps between rows are allowed
+    heads: the number of heads
+    first: (S,) int32; the first row of each sentence
+    lengths: (S,) int32; the number of words of each sentence
+    longest: the largest number of words that a sentence may have
     """
     d, rest = divmod(query.size(-1), heads)
     if rest or query.dim() != 2 or not supports(query, d):
@@ -161,13 +180,18 @@ def indicated_attention(
     index: Tensor,
     unseen: Tensor | None,
 ) -> Tensor:
-    """(H, R, d), what heads read of items that indicators are added to; zeros where there is nothing to see. All but
-    `item`, `index` and `unseen` is float.
+    """Return the output of attention to items whose keys and values get indicators added, (H, R, d).
 
-    query: (H, R, d). keys, values: (H, R, P, d). item: (R, P) int64: which of keys and values (H, 1, S, d) the items of
-    each row are; None where they are themselves. key_indicators, value_indicators: (H, V, d). index: int64, which
-    indicator each item has. unseen: bool, True at items that are not there. Both are broadcast, to (H, R, P) and to
-    (R, P).
+    The output is 0 for queries that see no item.
+
+    query: (H, R, d) float
+    keys: (H, R, P, d) float; with `item`, (H, 1, S, d)
+    values: float, of the same shape as `keys`
+    key_indicators: (H, V, d) float; the vectors that are added to keys
+    value_indicators: (H, V, d) float; the vectors that are added to values
+    item: (R, P) int64; the index of each item in the S stored keys and values; None where each row has its own
+    index: int64, broadcast to (H, R, P); the indicator of each item
+    unseen: bool, broadcast to (R, P); True for items that must not be seen; None to show all items
     """
     if query.dim() != 3 or query.dtype is not torch.float or not supports(query, query.size(2)):
         raise ValueError(f"query must be (H, R, d), float, on cpu, d a multiple of {_BLOCK}")
@@ -195,11 +219,14 @@ def indicated_attention(
 
 
 def gated_step(found: Tensor, recurrent: Tensor, words: Tensor) -> Tensor:
-    """(S, N, width), what gated passes have found after one more word; see `spa_dp.rescans`.
+    """Return the states of gated passes after one more word, (S, N, width), see `spa_dp.rescans`.
 
-    found: (S, N, width), before it. recurrent: (S, N, 3 width), the products of `found`. words: (S, M, 3 width), those
-    of the words; N is a multiple of M, and row i reads word i modulo M. Of found and words the first dimension may have
-    any stride.
+    The first dimension of `found` and of `words` may have any stride.
+
+    found: (S, N, width); the states before the word
+    recurrent: (S, N, 3 width); the products of the states with the recurrent weights
+    words: (S, M, 3 width); the products of the words with their weights; N is a multiple of M, and row i reads word i
+        modulo M
     """
     if found.dim() != 3 or not supports(found, found.size(2)):
         raise ValueError(f"found must be (S, N, width), float or bfloat16, on cpu, width a multiple of {_BLOCK}")
@@ -218,7 +245,12 @@ def gated_step(found: Tensor, recurrent: Tensor, words: Tensor) -> Tensor:
 
 
 def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
-    """Adds to x (R, dim) in place; the layer norm of the sum."""
+    """Add to x in place, and return the layer norm of the sum.
+
+    x: (R, dim); changed in place
+    added: (R, dim)
+    norm: a layer norm with a weight and a bias
+    """
     if x.dim() != 2 or not supports(x, x.shape[1]):
         raise ValueError(f"x must be (R, dim), float or bfloat16, on cpu, its rows of a multiple of {_BLOCK} numbers")
     dtype, (rows, dim) = x.dtype, x.shape
@@ -237,9 +269,13 @@ def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
 
 
 def legal_scores(x: Tensor, weight: Tensor, tokens: Tensor, legal: Tensor, rows: Tensor | None) -> Tensor:
-    """(N, U): the products of x (N, dim) with weight (V, dim) of the tokens (U,) int64, where they count; else 0.
+    """Return the scores of actions, (N, U); 0 where `legal` is 0.
 
-    legal: (R, U) float, see `ActionScores`. rows: (N,) int64, which of R rows those of x are of; None: the first N.
+    x: (N, dim); the outputs of the decoder
+    weight: (V, dim); the vectors of all tokens
+    tokens: (U,) int64; the tokens to score
+    legal: (R, U) float; see `ActionScores`
+    rows: (N,) int64; the row that each output belongs to; None for the first N rows
     """
     if x.dim() != 2 or not supports(x, x.shape[1]):
         raise ValueError(f"x must be (N, dim), float or bfloat16, on cpu, its rows of a multiple of {_BLOCK} numbers")
@@ -258,10 +294,17 @@ def legal_scores(x: Tensor, weight: Tensor, tokens: Tensor, legal: Tensor, rows:
 def best_continuations(
     scores: Tensor, rows: Tensor | None, legal: Tensor, totals: Tensor, beam: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """(B, beam) each: totals of the best continuations, what they add, and which they are: hypothesis × U + action.
+    """Return the best continuations of each sentence's hypotheses, best first, (B, beam) each.
 
-    scores: (N, U), before the softmax. rows: (N,) int64, which of R rows they are of; None: the first N. Others have
-    one legal action, or are dead. legal: (R, U) float. totals: (B, W) float, −inf for the dead.
+    The results are the total scores, the score that the last action added, and the index of each continuation:
+    hypothesis × U + action. Totals are −inf where there are no more continuations.
+
+    scores: (N, U); scores of actions before the softmax
+    rows: (N,) int64; the row that the scores belong to; None for the first N rows. Other rows have one legal action or
+        are dead.
+    legal: (R, U) float; see `ActionScores`
+    totals: (B, W) float; the total scores of the W hypotheses of each sentence, −inf for dead hypotheses
+    beam: how many continuations to return
     """
     if scores.dim() != 2 or totals.dim() != 2 or beam < 1 or not supports(scores):
         raise ValueError(
@@ -284,7 +327,10 @@ def best_continuations(
 
 
 def _part(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> int:
-    """The address of a tensor of this type and shape, on the CPU, whose first dimension alone may have gaps."""
+    """Return the address of a tensor of this type and shape, on the CPU. Its first dimension may have gaps.
+
+    Raises `ValueError` for any other tensor.
+    """
     if tensor.shape == shape and all(shape):
         require(name, tensor[0], dtype, *shape[1:])
         return tensor.data_ptr()
@@ -292,7 +338,10 @@ def _part(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> int:
 
 
 def _row_stride(name: str, x: Tensor, like: Tensor) -> int:
-    """How many numbers the rows of x (N, dim) are apart."""
+    """Return the distance between the rows of x (N, dim), in numbers.
+
+    Raises `ValueError` unless x has the type and shape of `like`, is on the CPU, and has contiguous rows.
+    """
     stride = x.stride(0) if x.dim() == 2 else 0
     if x.dtype is like.dtype and x.is_cpu and x.shape == like.shape and stride >= x.size(1) and x.stride(1) == 1:
         return stride
@@ -303,7 +352,7 @@ def _row_stride(name: str, x: Tensor, like: Tensor) -> int:
 
 
 def _query(query: Tensor, heads: int) -> tuple[Tensor, int]:
-    """The query contiguous, and how many numbers a head has."""
+    """Return the query, made contiguous, and the size of a head. Raises `ValueError` for a query that does not fit."""
     d, rest = divmod(query.shape[-1], heads)
     if rest or query.dim() != 2 or not supports(query, d):
         raise ValueError(
@@ -314,7 +363,10 @@ def _query(query: Tensor, heads: int) -> tuple[Tensor, int]:
 
 
 def _broadcast(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> Tensor:
-    """To this shape, the last dimension contiguous."""
+    """Return the tensor broadcast to this shape, with a contiguous last dimension.
+
+    Raises `ValueError` for a tensor of another type, or one that cannot be broadcast, or not on the CPU.
+    """
     fits = tensor.dim() <= len(shape) and all(
         own in (1, size) for own, size in zip(reversed(tensor.shape), reversed(shape), strict=False)
     )
@@ -328,7 +380,10 @@ def _broadcast(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> Te
 
 
 def _by_head(indicators: Tensor, heads: int, count: int, d: int) -> Tensor:
-    """(heads, count, d), those of a head one after another."""
+    """Return indicators (heads, count, d) such that the indicators of each head are contiguous.
+
+    Raises `ValueError` for a tensor of another type or shape, or not on the CPU.
+    """
     if indicators.dtype is not torch.float or not indicators.is_cpu or indicators.shape != (heads, count, d):
         raise ValueError(
             f"indicators of keys and of values must be float, ({heads}, {count}, {d}), on cpu; one is "
@@ -342,7 +397,10 @@ def _rows(rows: Tensor | None, query: Tensor) -> int | None:
 
 
 def _stride(ranks: tuple[Tensor, ...], rows: int, width: int) -> int:
-    """How many numbers the rows of all ranks are apart."""
+    """Return the distance between the rows of all ranks, in numbers; 0 for no ranks.
+
+    Raises `ValueError` unless all ranks are int64, on the CPU, large enough, and alike in their strides.
+    """
     stride = ranks[0].stride(0) if ranks else 0
     for tensor in ranks:
         fits = tensor.dtype is torch.long and tensor.is_cpu and tensor.stride() == (stride, 1)
@@ -355,8 +413,10 @@ def _stride(ranks: tuple[Tensor, ...], rows: int, width: int) -> int:
 
 
 def _keep_few(cache: Pointers, cache_row: Pointers) -> None:
-    """Where the newest step has far fewer rows than the cache has for it (which are padded), they are copied behind
-    those of the steps before: one after the other they are read many times faster."""
+    """Copy the rows of the newest step behind the rows of earlier steps, if most rows of its cache are unused.
+
+    The cache of a step is padded. Rows that follow each other in memory are read many times faster.
+    """
     rows, stored = cache_row.last, cache.last
     if rows is None or stored is None or 2 * rows.shape[0] > stored.shape[0]:
         return
