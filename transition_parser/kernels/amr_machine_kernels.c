@@ -1,20 +1,22 @@
-/* What the AMR machine does to its rows on CPUs, one pass each: as amr_rules.py and amr_machine.py. R rows; numbers are
-   int64. Functions return NULL, or what is wrong with their arguments: amr_machine_kernels.py checks types and sizes,
-   and these check what they read, before they read by it. */
+/* The actions of the AMR machine on CPUs, in one pass over the rows, as in amr_rules.py and amr_machine.py. All numbers
+   are int64.
+
+   Functions return NULL, or a message about wrong arguments. amr_machine_kernels.py checks types and sizes. The
+   functions here check each index before they use it. Dimension: R rows. */
 
 #include <stdint.h>
 #include <string.h>
 
 #define OUTSIDE(index, size) ((uint64_t)(index) >= (uint64_t)(size))
 
-/* `Column` in table.py */
+/* `Column` in transitions/spec.py */
 enum {
     NEVER, END, SHIFT, REDUCE, LEFT_ARC, LEFT_ARC_ROOT, RIGHT_ARC, SWAP, MERGE, PRED, COPY_LEMMA, VALUE, COPY_WORD,
     ENTITY, COPY_ENTITY, DEPENDENT, LA, RA, ROOT, CLOSE, LEFT_ARC_ANY, COLUMNS
 };
-enum { SHIFT_ID, LEMMA, PLAIN, FIRST_SPAN }; /* of the features of a word */
-enum { UNBOUND, UNSEEN };                    /* rows of the lexicon */
-enum { ARCS_IN_A_ROW = 4 };                  /* in amr.py */
+enum { SHIFT_ID, LEMMA, PLAIN, FIRST_SPAN }; /* the features of a word, as in states/table.py */
+enum { UNBOUND, UNSEEN };                    /* the first rows of the lexicon, as in states/table.py */
+enum { ARCS_IN_A_ROW = 4 };                  /* as in transitions/amr.py */
 
 /* `Rows` in amr_rules.py */
 typedef struct {
@@ -27,9 +29,16 @@ typedef struct {
     int64_t word, group, constant, roles;
 } Node;
 
-/* What all rows share. slots: of the nodes of a row. features: (sentences, width, fields). words: of the longest
-   sentence, and one more; no more than width. span: how many nodes a span may have. labelled: whether SHIFTs have words.
-   column, shift_word, most, top_roles, second_roles: (vocabulary), and name_role: see `DeviceTable`. */
+/* The values that all rows share.
+
+   slots: the number of slots for nodes in a row
+   words: the number of words of the longest sentence plus one; at most `width`
+   span: how many nodes a span may have
+   name_role: see `DeviceTable`
+   labelled: 1 where SHIFTs name words
+   features: (sentences, width, fields); see `ActionTable.features`
+   column, shift_word, top_roles, second_roles: (vocabulary); see `DeviceTable`
+   most: (vocabulary); `most_in_span` of `DeviceTable` */
 typedef struct {
     int64_t slots, sentences, width, fields, words, vocabulary, span, name_role, labelled;
     const int64_t *features, *column, *shift_word, *most, *top_roles, *second_roles;
@@ -63,14 +72,14 @@ static void make_arc(Row *row, Node *nodes, int64_t column) {
     if (column == LA && second.constant) {
         drop_second(row, nodes);
         row->arcs = 0;
-    } else if (column == RA && top.constant) { /* what was set aside is back */
+    } else if (column == RA && top.constant) { /* the nodes that were set aside are back on the stack */
         row->depth--;
         row->below = row->depth ? row->depth - 1 : 0;
         row->arcs = 0;
     }
 }
 
-/* In search: the roles that the token gives the two nodes on top. */
+/* Give the two nodes on top the roles that the token gives them, for search. */
 static void give_roles(const Row *row, Node *nodes, int64_t token, const Setting *setting) {
     if (row->depth) nodes[row->depth - 1].roles |= setting->top_roles[token];
     if (row->below) nodes[row->below - 1].roles |= setting->second_roles[token];
@@ -84,7 +93,9 @@ static void make_node(Row *row, Node *nodes, int constant, int64_t roles) {
     row->has_concept |= !constant;
 }
 
-/* Notes that the token has made a node of the span. named: (2, span), tokens, and those of them that may make no more. */
+/* Record that the token has made a node of the span.
+
+   named: (2, span); the tokens that made nodes, and the tokens of these that may make no more; NULL outside search */
 static void count_node(Row *row, int64_t *named, int64_t token, const Setting *setting) {
     row->nodes_left--;
     if (named && row->in_span < setting->span) {
@@ -136,7 +147,7 @@ static void take(Row *row, Node *nodes, int64_t *named, int64_t column, int64_t 
     }
 }
 
-/* Which columns are legal, 1 and 0. */
+/* Compute the legal columns of a row: 1 for legal columns, else 0. */
 static void read_columns(const Row *row, const Node *nodes, const Setting *setting, int free, uint8_t *columns) {
     memset(columns, 0, COLUMNS);
     columns[END] = row->closed;
@@ -153,7 +164,7 @@ static void read_columns(const Row *row, const Node *nodes, const Setting *setti
     const int same = top->group == second->group;
     int lower = 0, mate = 0, mate_below = 0, connected = 1, concepts = 0;
     int64_t group = 0;
-    for (int64_t i = 0; i < row->depth; i++) { /* of the concepts on the stack and aside */
+    for (int64_t i = 0; i < row->depth; i++) { /* over the concepts on the stack and aside */
         if (nodes[i].constant) continue;
         const int below = i < row->below - 1, with = nodes[i].group == second->group && i != row->below - 1;
         lower |= below;
@@ -186,8 +197,9 @@ static void read_columns(const Row *row, const Node *nodes, const Setting *setti
     columns[CLOSE] = !more && row->topped && concepts && connected;
 }
 
-/* The shift id of the next word, the lexicon row of the current span; in search also the roles of the node on top and of
-   the second, and the tokens that may name no more of the span. */
+/* Compute the context of a row: the shift id of the next word and the lexicon row of the current span. In search the
+   roles of the node on top and of the second node follow, and then the tokens that may make no more nodes of the
+   span. */
 static void read_context(const Row *row, const Node *nodes, const int64_t *named, const Setting *setting, int free, int64_t *context) {
     const int64_t *words = setting->features + row->sentence * setting->width * setting->fields;
     const int64_t last = row->position ? row->position - 1 : 0, length = row->position - row->first;
@@ -206,7 +218,7 @@ static int is_legal(int64_t token, int64_t column, const uint8_t *columns, const
     return columns[column] && (!setting->labelled || wanted < 0 || wanted == context[0]);
 }
 
-/* Whether the row has what an action of the column works on. */
+/* Return 1 if the row has the nodes or words that an action of the column needs, else 0. */
 static int has_what_it_takes(const Row *row, int64_t column) {
     switch (column) {
     case LA:
@@ -219,12 +231,20 @@ static int has_what_it_takes(const Row *row, int64_t column) {
     }
 }
 
-/* Takes each row's action, if it is legal but for the lexicon, and reads what is legal next.
+/* Take each row's action where it is legal, and compute the legal columns and the context after it. The lexicon is
+   ignored. Return NULL, or a message about wrong arguments.
 
-   tokens: (R), or NULL: only reads. numbers: (R). nodes: (R, slots), with a free slot in each row. named: (R, 2, span), or
-   NULL without limits: what has made the nodes of the current span, and what of it may make no more. These three change
-   in place, up to the first row with a problem. columns: (R, COLUMNS), context: (R, 2), or with named (R, 4 + span):
-   what is legal after the actions, and before them; before them NULL without tokens. */
+   `numbers`, `nodes` and `named` change in place, up to the first row with a problem.
+
+   tokens: (R); the actions; NULL to take no action
+   numbers: (R); the numbers of each row
+   nodes: (R, slots); with a free slot in each row
+   named: (R, 2, span); the tokens that made the nodes of the current span, and the tokens of these that may make no
+       more; NULL without limits
+   columns_before: (R, COLUMNS); the legal columns before the actions; NULL without tokens
+   context_before: (R, 2), or (R, 4 + span) with `named`; the context before the actions; NULL without tokens
+   columns: (R, COLUMNS); the result; the legal columns after the actions
+   context: as `context_before`; the result; the context after the actions */
 const char *take_amr_actions(int64_t rows, const Setting *setting, const int64_t *tokens, Row *numbers, Node *nodes,
                              int64_t *named, const uint8_t *columns_before, const int64_t *context_before,
                              uint8_t *columns, int64_t *context) {
@@ -253,7 +273,10 @@ const char *take_amr_actions(int64_t rows, const Setting *setting, const int64_t
     return NULL;
 }
 
-/* ranks: (R, words), of those on the stack: 1 for the current span, k + 1 for the word of the k-th node from the top. */
+/* Compute the ranks of words on the stack. Return NULL, or a message about wrong arguments.
+
+   ranks: (R, words); the result; 1 for the words of the current span, k + 1 for the word of the k-th node from the top
+       of the stack, 0 for other words */
 const char *stack_ranks(int64_t rows, const Setting *setting, const Row *numbers, const Node *nodes, int64_t *ranks) {
     memset(ranks, 0, sizeof *ranks * rows * setting->words);
     for (int64_t r = 0; r < rows; r++, numbers++, nodes += setting->slots, ranks += setting->words) {
@@ -266,7 +289,10 @@ const char *stack_ranks(int64_t rows, const Setting *setting, const Row *numbers
     return NULL;
 }
 
-/* ranks: (R, words), of those in the buffer: k for the k-th, and one more than all of them for nodes set aside. */
+/* Compute the ranks of words in the buffer. Return NULL, or a message about wrong arguments.
+
+   ranks: (R, words); the result; k for the k-th word of the buffer, the rank after the last for the words of nodes that
+       were set aside, 0 for other words */
 const char *buffer_ranks(int64_t rows, const Setting *setting, const Row *numbers, const Node *nodes, int64_t *ranks) {
     memset(ranks, 0, sizeof *ranks * rows * setting->words);
     for (int64_t r = 0; r < rows; r++, numbers++, nodes += setting->slots, ranks += setting->words) {

@@ -1,8 +1,12 @@
-/* Attention of the kind of processor that is compiled for; see search_kernels.c. */
+/* Attention kernels, compiled once for each kind of processor; see search_kernels.c. */
 
-/* Products of `count` keys of one head, which begins `offset` bytes into each, with a query; `products` has room for
-   three more. Keys are followed by AHEAD pointers that may be read from. near: the values, `all` bytes after their keys,
-   are still in the cache when they are read; else the next keys are fetched. */
+/* Compute the products of a query with `count` keys of one head.
+
+   keys: the keys, followed by AHEAD pointers that may be read from
+   offset: the bytes in each key before the numbers of the head
+   all: the bytes from a key to its value
+   near: 1 to fetch the values into the processor's cache, where they stay until they are read; 0 to fetch the next keys
+   products: the result, with room for three more numbers */
 INLINE void NAME(multiply)(const char *query, const char *const *keys, int64_t count, int64_t offset, int64_t all,
                            const int near, float *products, const int64_t d, const int half) {
     const int64_t step = 2 * LANES, size = half ? 2 : 4;
@@ -26,7 +30,7 @@ INLINE void NAME(multiply)(const char *query, const char *const *keys, int64_t c
     }
 }
 
-/* Scores of keys: their products, scaled. */
+/* Compute the scores of keys, which are their scaled products with the query. */
 INLINE void NAME(score)(const char *query, const char *const *keys, int64_t count, int64_t offset, int64_t all,
                         const int near, float *scores, const int64_t d, const int half) {
     const float scale = 1.0f / sqrtf((float)d);
@@ -34,7 +38,7 @@ INLINE void NAME(score)(const char *query, const char *const *keys, int64_t coun
     for (int64_t k = 0; k < count; k++) scores[k] *= scale;
 }
 
-/* Scores to weights that sum to 1. Returns whether the scores are finite. */
+/* Change scores into weights that sum to 1. Return 1 if the scores are finite, else 0. */
 INLINE int NAME(softmax)(float *scores, int64_t count) {
     if (!NAME(finite)(scores, count)) return 0;
     float most = scores[0], sum = 0.0f;
@@ -44,8 +48,11 @@ INLINE int NAME(softmax)(float *scores, int64_t count) {
     return 1;
 }
 
-/* The same of four rows of finite scores, one after another, each of `count`, a multiple of LANES. last: 1 for those of
-   the last LANES that are there, 0 for others, whose scores are 0; their weights are, too. */
+/* Change four rows of finite scores into weights, each row with the sum 1.
+
+   scores: (4, count); the scores of missing keys must be 0, and their weights become 0
+   count: the length of a row, a multiple of LANES
+   last: 1 for the keys that exist among the last LANES keys, 0 for missing keys */
 INLINE void NAME(weigh_four)(float *scores, int64_t count, const NAME(Floats) last) {
     NAME(Floats) sum[4] = {{0}};
     float total[4];
@@ -71,7 +78,7 @@ INLINE void NAME(weigh_four)(float *scores, int64_t count, const NAME(Floats) la
     }
 }
 
-/* Adds to `sums` (d) the values of one head by their weights. */
+/* Add the weighted values of one head to `sums` (d). */
 INLINE void NAME(gather)(const float *weights, const char *const *values, int64_t count, int64_t offset, const int near,
                          float *sums, const int64_t d, const int half) {
     const int64_t step = 2 * LANES, size = half ? 2 : 4;
@@ -106,9 +113,13 @@ INLINE void NAME(gather)(const float *weights, const char *const *values, int64_
     }
 }
 
-/* Attention of a block of queries to the same keys. A few keys at a time stay in the cache for all queries and heads;
-   the order of additions does not depend on how many there are. added: NULL, or keys whose scores are added. Returns
-   NULL, or what is wrong. */
+/* Compute the attention of a block of queries to the same keys. Return NULL, or a message about scores that are not
+   finite.
+
+   A few keys at a time stay in the processor's cache for all queries and heads. The order of additions does not depend
+   on the number of queries and heads.
+
+   added: keys whose scores are added to the scores of `keys`; NULL to add nothing */
 INLINE const char *NAME(attend)(const Block *block, const Keys *keys, const Keys *added, const Room *room,
                                 const int64_t d, const int half) {
     const int64_t one = d * (half ? 2 : 4), all = block->all, stride = keys->count + 3, pairs = 2 * LANES;
@@ -147,7 +158,7 @@ INLINE const char *NAME(attend)(const Block *block, const Keys *keys, const Keys
     return NULL;
 }
 
-/* The part of `past` that is one share. Returns NULL, or what is wrong. */
+/* Compute one share of cached self-attention. Return NULL, or a message about wrong arguments. */
 INLINE const char *NAME(past)(const Past *past, const Share *share, const Room *room, const int64_t d, const int half) {
     const int64_t all = past->heads * d * (half ? 2 : 4), heads = share->step > 1 ? 1 : past->heads;
     for (int64_t query = share->first; query < share->end; query++) {
@@ -162,7 +173,11 @@ INLINE const char *NAME(past)(const Past *past, const Share *share, const Room *
     return NULL;
 }
 
-/* A block of queries of one sentence in heads of one role. rows: which row the first of them is of, and so on. */
+/* Compute the cross-attention of a block of queries of one sentence, in heads of one role. Return NULL, or a message
+   about wrong arguments.
+
+   query: the number of the first query of the block
+   every: the keys of all words of the sentence */
 INLINE const char *NAME(role)(const Words *words, const Block *block, int64_t query, const Keys *every,
                               const Room *room, const int64_t d, const int half) {
     const int32_t role = words->roles[block->head];
@@ -179,7 +194,7 @@ INLINE const char *NAME(role)(const Words *words, const Block *block, int64_t qu
     return NULL;
 }
 
-/* The part of `words` that is one share. Returns NULL, or what is wrong. */
+/* Compute one share of cross-attention. Return NULL, or a message about wrong arguments. */
 INLINE const char *NAME(words)(const Words *words, const Share *share, const Room *room, const int64_t d,
                                const int half) {
     const int64_t all = words->heads * d * (half ? 2 : 4);
@@ -201,7 +216,7 @@ INLINE const char *NAME(words)(const Words *words, const Share *share, const Roo
     return NULL;
 }
 
-/* The part of `in`, all of it in fp32, that is one share. Returns NULL, or what is wrong. */
+/* Compute one share of attention with indicators, in fp32. Return NULL, or a message about wrong arguments. */
 INLINE const char *NAME(indicated)(const Indicated *in, const Share *share, const Room *room, const int64_t d) {
     const float scale = 1.0f / sqrtf((float)d);
     float *scores = room->scores, *more = scores + in->items + 3, *sums = room->sums;
@@ -226,9 +241,12 @@ INLINE const char *NAME(indicated)(const Indicated *in, const Share *share, cons
     return NULL;
 }
 
-/* Keys (or values) of one head of a sentence, in single precision and in the order of `load`: key by key, or with
-   `numbers`, which is how many keys there is room for, number by number. stride: bytes from one to the next. Those of
-   the next head are fetched: they are read next. */
+/* Copy the keys (or values) of one head of a sentence, in single precision and in the order of `load`.
+
+   The keys of the next head are fetched into the processor's cache, because they are read next.
+
+   stride: the bytes from one key to the next
+   numbers: 0 to write key by key; else the number of keys that `to` has room for, to write number by number */
 INLINE void NAME(spread)(const char *from, int64_t count, int64_t stride, int64_t numbers, float *to, const int64_t d,
                          const int half) {
     const int64_t step = 2 * LANES, size = half ? 2 : 4;
@@ -242,8 +260,11 @@ INLINE void NAME(spread)(const char *from, int64_t count, int64_t stride, int64_
     }
 }
 
-/* Self-attention of one head of a sentence of `count` words. A few queries share what they read of the keys, `LANES` of
-   which are scored at once; the order of additions depends on `count` alone. */
+/* Compute the self-attention of one head of a sentence of `count` words. Return NULL, or a message about wrong
+   arguments.
+
+   SHARING queries at a time use each key that is read, and LANES keys are scored at once. The order of additions
+   depends on `count` only. */
 INLINE const char *NAME(head_of_sentence)(const Sentences *in, int64_t first, int64_t count, int64_t head, float *room,
                                           const int64_t d, const int half) {
     const int64_t size = half ? 2 : 4, step = 2 * LANES, wide = in->heads * d;
@@ -288,7 +309,7 @@ INLINE const char *NAME(head_of_sentence)(const Sentences *in, int64_t first, in
     return NULL;
 }
 
-/* The part of `in` that is one share. Returns NULL, or what is wrong. */
+/* Compute one share of self-attention within sentences. Return NULL, or a message about wrong arguments. */
 INLINE const char *NAME(sentences)(const Sentences *in, const Share *share, const int64_t d, const int half) {
     const int64_t most = in->longest + LANES;
     const char *problem = NULL;

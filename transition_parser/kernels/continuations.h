@@ -1,4 +1,5 @@
-/* Sums of rows with their layer norm, scores of legal actions, and the best continuations; see search_kernels.c. */
+/* Sums of rows with their layer norm, scores of legal actions, and the best continuations, compiled once for each kind
+   of processor; see search_kernels.c. */
 
 static void NAME(add_and_normalise)(int64_t rows, int64_t dim, char *x, const char *added, const char *weight,
                                     const char *bias, float epsilon, char *normal, const int half) {
@@ -11,7 +12,7 @@ static void NAME(add_and_normalise)(int64_t rows, int64_t dim, char *x, const ch
             one.a += more.a;
             one.b += more.b;
             NAME(store)(x + at, one, half);
-            one = NAME(load)(x + at, half); /* as it is stored */
+            one = NAME(load)(x + at, half); /* the rounded numbers, because the norm is that of the stored sum */
             sum += one.a + one.b;
         }
         NAME(sums)(sum, sum, sum, sum, sums);
@@ -34,7 +35,9 @@ static void NAME(add_and_normalise)(int64_t rows, int64_t dim, char *x, const ch
     }
 }
 
-/* The part of `output` that is of one row: of `legal`, whose weights become `keys`, at these places. */
+/* Compute the scores of one row of `output`. The weights of its legal actions become the keys.
+
+   legal: (actions), 1, 0 or -1 */
 INLINE void NAME(score_legal)(const Output *output, int64_t row, const float *legal, const LegalRoom *room,
                               const int half) {
     const int64_t size = half ? 2 : 4, bytes = output->dim * size;
@@ -68,8 +71,9 @@ static void NAME(legal_scores)(const Output *output, int64_t row, const float *l
         NAME(score_legal)(output, row, legal, room, 0);
 }
 
-/* Log-probabilities of a row's actions: `logits` (actions); below DEAD where they are not legal, or may not be taken (-1).
-   Returns NULL, or what is wrong. */
+/* Compute the log-probabilities of a row's actions. Return NULL, or a message about wrong arguments.
+
+   logits: (actions); the result; below DEAD for actions whose legality is 0 or -1 */
 INLINE const char *NAME(log_probabilities)(const Continuations *c, int64_t row, float *logits, const int half) {
     const int64_t actions = c->actions, scored = c->scores_row[row];
     const uint16_t *halves = (const uint16_t *)c->scores + scored * actions;
@@ -98,7 +102,7 @@ INLINE const char *NAME(log_probabilities)(const Continuations *c, int64_t row, 
     return NULL;
 }
 
-/* The best continuations of one sentence. Returns NULL, or what is wrong. */
+/* Find the best continuations of one sentence. Return NULL, or a message about wrong arguments. */
 INLINE const char *NAME(continued)(const Continuations *c, int64_t sentence, float *logits, const int half) {
     const int64_t actions = c->actions, beam = c->beam;
     float *best = c->best + sentence * beam, *added = c->added + sentence * beam;

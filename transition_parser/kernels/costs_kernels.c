@@ -1,5 +1,7 @@
-/* What the actions of dependency systems cost, on CPUs: `oracles.dynamic` says why. Returns NULL, or what is wrong with
-   the arguments: costs_kernels.py checks types and sizes, and this checks what it reads, before it reads by it. */
+/* The costs of the actions of dependency systems on CPUs; `oracles.dynamic` explains the costs.
+
+   `lost_arcs` returns NULL, or a message about wrong arguments. costs_kernels.py checks types and sizes. The functions
+   here check each index before they use it. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,21 +14,35 @@ enum { ARC_HYBRID, ARC_EAGER, ARC_STANDARD, SYSTEMS };
 enum { NONE = -1, ROOT = -2, IMPOSSIBLE = -1000000 };
 enum { NO_WORD, S0, S1, B0, WORDS };
 
-/* An action, as in machine_kernels.c. */
+/* The effect of an action, as in machine_kernels.c. */
 typedef struct {
     int64_t dependent, head, stack_pops, stack_push, buffer_pops, swaps, buffer_pushes[2];
 } Effect;
 
-/* One configuration: numbers of words, width of them, or for each word whether it is there. heads, rank: gold; rank is
-   NULL without SWAP. free: the words without a head. kept: scratch. */
+/* One configuration. All arrays have the length `width`.
+
+   stack: the words of the stack, bottom first; the first `depth` count
+   kept: scratch memory
+   on_stack, in_buffer: true for words on the stack, and for words in the buffer
+   free: true for words without a head
+   heads: the gold heads
+   rank: the places of words in projective order; NULL without SWAP */
 typedef struct {
     int64_t width, root, depth, *stack, *kept;
     bool *on_stack, *in_buffer, *free;
     const int64_t *heads, *rank;
 } Configuration;
 
-/* What joins arc-standard's tree: words of the stack, the top first, then those of the buffer that have an arc with the
-   stack. heads: for each its head among them. table: a row for each number of words of the buffer, see `most_arcs`. */
+/* The items that join the tree of arc-standard: the words of the stack, the top first, and then the words of the buffer
+   that have a gold arc with the stack.
+
+   of_stack, of_buffer: the numbers of items that come from the stack and from the buffer
+   words: the word of each item
+   item: the item of each word, or NONE
+   by_rank: the joined word of the buffer at each place of the order, or NONE
+   heads: for each item, the item that is its head, or ROOT, or NONE
+   table: for each number of words of the buffer a row of numbers of arcs, one for each item as root; see `most_arcs`
+   joined: true for the words of the buffer that are items */
 typedef struct {
     int64_t of_stack, of_buffer, *words, *item, *by_rank;
     int32_t *heads, *table;
@@ -66,8 +82,10 @@ static int32_t arc_eager(const Configuration *c) {
     return lost + (c->on_stack[last] && last >= second);
 }
 
-/* `to` becomes `from`, the most arcs of a tree with each item as its root, with one item more: a dependent of the root,
-   or its head. better: only where that is more than what `to` has. */
+/* Write into `to` the numbers of `from` after one item more has joined, as a dependent of the root or as its head.
+
+   from, to: for each item, the largest number of gold arcs of a tree with this item as its root
+   better: true to write only numbers that are larger than the numbers in `to` */
 static void join(const Items *items, const int32_t *from, int32_t *to, int64_t item, bool better) {
     int32_t most = IMPOSSIBLE;
     for (int64_t top = 0; top < items->of_stack + items->of_buffer; top++) {
@@ -78,7 +96,7 @@ static void join(const Items *items, const int32_t *from, int32_t *to, int64_t i
     if (!better || to[item] < most) to[item] = most;
 }
 
-/* How many of the arcs one tree over all items can have. */
+/* Return the largest number of gold arcs that one tree over all items can have. */
 static int32_t most_arcs(const Items *items) {
     const int64_t count = items->of_stack + items->of_buffer;
     int32_t most = IMPOSSIBLE;
@@ -100,7 +118,7 @@ static int32_t most_arcs(const Items *items) {
     return most;
 }
 
-/* Reads the items of a configuration. Returns how many arcs they have. */
+/* Read the items of a configuration. Return the number of gold arcs among the items and the root. */
 static int32_t read_items(Items *items, const Configuration *c) {
     for (int64_t word = 0; word < c->width; word++) {
         items->joined[word] = c->in_buffer[word] && c->on_stack[c->heads[word]];
@@ -138,7 +156,10 @@ static int32_t arc_standard(const Configuration *c, Items *items) {
     return lost - most_arcs(items);
 }
 
-/* The configuration as it would be had all swaps been made that are to come. joins_on_stack: as for arc-standard. */
+/* Change a configuration into the configuration after all pending swaps.
+
+   joins_on_stack: true where arcs join the two words on top of the stack, as in arc-standard, so that the first word of
+       the buffer, in projective order, has to be shifted before the top of the stack can move */
 static void swap(Configuration *c, bool joins_on_stack) {
     int64_t first = c->root, kept = 0;
     for (int64_t word = 0; word < c->root; word++)
@@ -158,13 +179,13 @@ static void swap(Configuration *c, bool joins_on_stack) {
     }
 }
 
-/* What the machine has of a row. */
+/* The configuration of one row as the machine stores it. */
 typedef struct {
     const int64_t *stack, *buffer, *arcs, *words;
     int64_t depth, left;
 } Row;
 
-/* The configuration after an action. */
+/* Compute the configuration after an action. */
 static void follow(Configuration *c, const Row *row, const Effect *effect) {
     memcpy(c->stack, row->stack, sizeof *c->stack * c->width);
     memset(c->in_buffer, false, c->width);
@@ -205,12 +226,20 @@ static const char *wrong_effect(const Effect *effect) {
     return known ? NULL : "effects: a word has no such number";
 }
 
-/* For each of so many actions, the first of which does nothing, how many gold arcs are lost by it, in rows configurations
-   of width positions: lost, (actions, rows).
+/* Compute how many gold arcs each action loses in each row. Return NULL, or a message about wrong arguments.
 
-   system: by its number above. effects: (actions). root, depth, left: (rows). stack, buffer: (rows, width), of which depth
-   and left count, and arcs: (rows, width), the heads, or NULL where no word on a stack has one. words: (rows, WORDS), the
-   root, S0, S1 and B0. heads: (rows, width) gold, the root's the root. rank: (rows, width), or NULL without SWAP. */
+   system: the number of the system in the enum above
+   effects: (actions); the effects of the actions; the first action must do nothing
+   root: (rows); the position of the root
+   stack: (rows, width); the words of the stack, bottom first
+   depth: (rows); how many words of `stack` count
+   buffer: (rows, width); the words of the buffer, the front last
+   left: (rows); how many words of `buffer` count
+   arcs: (rows, width); the heads that words have got; NULL where no word on a stack has a head
+   words: (rows, WORDS); the root, S0, S1 and B0
+   heads: (rows, width); the gold heads; the head of the root is the root
+   rank: (rows, width); the places of words in projective order; NULL without SWAP
+   lost: (actions, rows); the result */
 const char *lost_arcs(int64_t rows, int64_t width, int64_t system, int64_t actions, const Effect *effects,
                       const int64_t *root, const int64_t *stack, const int64_t *depth, const int64_t *buffer,
                       const int64_t *left, const int64_t *arcs, const int64_t *words, const int64_t *heads,

@@ -1,19 +1,19 @@
-/* One step of gated passes over sentences; see search_kernels.c. */
+/* One step of gated passes over sentences, compiled once for each kind of processor; see search_kernels.c. */
 
-/* From exp(−|x|), which does not overflow. */
+/* Return the sigmoid of x. It is computed from exp(−|x|), which does not overflow. */
 INLINE float NAME(sigmoid_of)(float x) {
     const float power = NAME(exp_of)(-fabsf(x)), share = 1.0f / (1.0f + power);
     return x < 0.0f ? power * share : share;
 }
 
-/* before + sigmoid(attention) (tanh(x) − before), with one division for both. */
+/* Return before + sigmoid(attention) (tanh(x) − before), with one division for the sigmoid and the tanh. */
 INLINE float NAME(after_gate)(float before, float attention, float x) {
     const float power = NAME(exp_of)(-fabsf(attention)), square = NAME(exp_of)(-2.0f * fabsf(x));
     const float change = copysignf(1.0f - square, x) - before * (1.0f + square);
     return before + (attention < 0.0f ? power : 1.0f) * change / ((1.0f + power) * (1.0f + square));
 }
 
-/* Adds 2 LANES numbers of x and y; returns whether a sum is not finite. */
+/* Add 2 LANES numbers of x and y. Return 1 if a sum is not finite, else 0. */
 INLINE int NAME(add_up)(const char *x, const char *y, float *sums, const int half) {
     const NAME(Pair) one = NAME(load)(x, half), other = NAME(load)(y, half);
     *(NAME(Floats) *)sums = one.a + other.a;
@@ -31,7 +31,8 @@ INLINE int NAME(step_of_row)(const Gates *gates, const char *found, const char *
         const NAME(Pair) remembered = NAME(load)(recurrent + 2 * all + at, half);
         infinite |= NAME(add_up)(words + at, recurrent + at, attention, half);
         infinite |= NAME(add_up)(words + all + at, recurrent + all + at, reset, half);
-        infinite |= NAME(add_up)(words + 2 * all + at, recurrent + 2 * all + at, told, half); /* checks both */
+        /* The sums of this call are not used: the call checks that both terms are finite. */
+        infinite |= NAME(add_up)(words + 2 * all + at, recurrent + 2 * all + at, told, half);
         *(NAME(Floats) *)told = new.a, *(NAME(Floats) *)(told + LANES) = new.b;
         *(NAME(Floats) *)kept = remembered.a, *(NAME(Floats) *)(kept + LANES) = remembered.b;
         *(NAME(Floats) *)before = old.a, *(NAME(Floats) *)(before + LANES) = old.b;

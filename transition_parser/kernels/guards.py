@@ -1,4 +1,4 @@
-"""Checks of tensors before C reads them, because C reads memory without checks of its own."""
+"""Checks of tensors before C reads them, because C cannot see their types, shapes and devices."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-/* Which actions are legal, on CPUs: as device_table.py. R rows; numbers are int64. Functions return NULL, or what is wrong
-   with their arguments: legality_kernels.py checks types and sizes, and these check what they read, before they read by
-   it. */
+/* The legality of actions on CPUs, as in states/device_table.py. All numbers are int64.
+
+   Functions return NULL, or a message about wrong arguments. legality_kernels.py checks types and sizes. The functions
+   here check each index before they use it. Dimension: R rows. */
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,21 +9,35 @@
 
 #define OUTSIDE(index, size) ((uint64_t)(index) >= (uint64_t)(size))
 
-enum { UNBOUND }; /* the row of the lexicon that does not bind */
+enum { UNBOUND }; /* the lexicon row that does not limit the tokens */
 
-/* The action vocabulary. column: (size), which of `columns` a token is of. shift_word: (size), the word that a SHIFT is
-   for, below 0 for other tokens. top_roles, second_roles: (size), the roles that a token gives the two nodes on top, as
-   bits. limited: (size), whether the lexicon limits the token; row r of it has
-   tokens[offsets[r]] up to tokens[offsets[r + 1]], of `entries`. These are NULL without lexicon. */
+/* The action vocabulary. `offsets`, `tokens` and `limited` are NULL without a lexicon.
+
+   size: the number of tokens
+   columns: the number of columns
+   rows: the number of lexicon rows
+   entries: the length of `tokens`
+   column: (size); the column of each token
+   shift_word: (size); the shift id of a SHIFT, below 0 for other tokens
+   top_roles, second_roles: (size); the roles that a token gives the node on top and the second node, as bits
+   offsets: (rows + 1); lexicon row r has the tokens from tokens[offsets[r]] to before tokens[offsets[r + 1]]
+   tokens: (entries); the tokens of the lexicon rows
+   limited: (size); 1 for the tokens that the lexicon limits */
 typedef struct {
     int64_t size, columns, rows, entries;
     const int64_t *column, *shift_word, *top_roles, *second_roles, *offsets, *tokens;
     const uint8_t *limited;
 } Vocabulary;
 
-/* A row. columns: (columns), which are legal. context: NULL, or the shift id of the word in front, the row of the lexicon,
-   and in search the roles that the node on top and the second have, and tokens that are not legal any more, below 0 for
-   none. top, second: these roles; gone: these tokens, (more). listed: what its row of the lexicon has. */
+/* The legal columns and the context of one row.
+
+   columns: (columns); 1 for legal columns
+   context: NULL, or the shift id of the word in front, the lexicon row, and in search the roles of the node on top and
+       of the second node and the tokens that are no longer legal (below 0 for none)
+   listed, listed_end: the begin and the end of the tokens of the lexicon row
+   gone: (more); the tokens that are no longer legal
+   top, second: the roles of the node on top and of the second node, as bits
+   unbound: 1 where the lexicon does not limit the tokens */
 typedef struct {
     const uint8_t *columns;
     const int64_t *context, *listed, *listed_end, *gone;
@@ -59,8 +74,15 @@ static const char *problem_of(const Vocabulary *all) {
     return NULL;
 }
 
-/* The tokens that are legal in any of the rows, and perhaps more: SHIFTs are not compared, nor what is not legal any
-   more. columns: (R, columns). context: (R, wide), or NULL. found: (size), of which count are written, in order. */
+/* Find all tokens that are legal in any row, and perhaps others. Return NULL, or a message about wrong arguments.
+
+   Illegal tokens may be found, because neither the words of SHIFTs nor the tokens that are no longer legal are
+   compared.
+
+   columns: (R, columns); 1 for legal columns
+   context: (R, wide), or NULL
+   found: (size); the result; the first `count` entries are written, in the order of tokens
+   count: the number of tokens that were found */
 const char *legal_anywhere(int64_t rows, const Vocabulary *all, int64_t wide, const uint8_t *columns,
                            const int64_t *context, int64_t *found, int64_t *count) {
     const char *problem = problem_of(all);
@@ -89,12 +111,19 @@ const char *legal_anywhere(int64_t rows, const Vocabulary *all, int64_t wide, co
     return problem;
 }
 
-/* Some tokens by column, and behind all of these by column those that the lexicon limits. begin: (2 × columns + 1),
-   where each such group begins in order, and where the last ends; order: (count), places among the tokens. place: (size),
-   where each token is among them, or -1. bearing: (bearers), the places of those that give a node a role. */
+/* Given tokens in groups: one group for each column of the tokens that the lexicon does not limit, and then one group
+   for each column of the tokens that it limits.
+
+   count: the number of given tokens
+   bearers: the length of `bearing`
+   tokens: (count); the given tokens; NULL for all tokens
+   begin: (2 × columns + 1); the index in `order` at which each group begins, and the end of the last group
+   order: (count); the indices of the given tokens, group by group
+   place: (size); the index of each token among the given tokens, or -1
+   bearing: (bearers); the indices of the given tokens that give a node a role */
 typedef struct {
     int64_t count, bearers;
-    const int64_t *tokens; /* NULL: all */
+    const int64_t *tokens;
     int64_t *begin;
     int32_t *order, *place, *bearing;
 } Groups;
@@ -115,7 +144,7 @@ static const char *sort(Groups *groups, const Vocabulary *all) {
         begin[group_of(token, all)]++;
         if (all->top_roles[token] | all->second_roles[token]) groups->bearing[groups->bearers++] = (int32_t)i;
     }
-    for (int64_t i = 0; i < 2 * all->columns; i++) begin[i + 1] += begin[i]; /* where each ends */
+    for (int64_t i = 0; i < 2 * all->columns; i++) begin[i + 1] += begin[i]; /* now the end of each group */
     for (int64_t i = groups->count - 1; i >= 0; i--)
         groups->order[--begin[group_of(token_at(groups, i), all)]] = (int32_t)i;
     return NULL;
@@ -142,9 +171,14 @@ static void write(float *legal, const Row *row, const Groups *groups, const Voca
     }
 }
 
-/* legal: (R, count), 1 and 0, and -1 for what is legal but would give a node a role that it has, of tokens (count), each
-   there once; NULL: all. compare: whether a SHIFT must be that of the
-   word in front. Others as above. */
+/* Compute the legality of tokens in each row. Return NULL, or a message about wrong arguments.
+
+   columns: (R, columns); 1 for legal columns
+   context: (R, wide), or NULL
+   compare: 1 to make labelled SHIFTs illegal unless they name the word in front
+   tokens: (count); all different; NULL for all tokens
+   legal: (R, count); the result; 1 for legal tokens, 0 for illegal tokens, and -1 for legal tokens that would give a
+       node a role that it already has */
 const char *legality(int64_t rows, const Vocabulary *all, int64_t wide, const uint8_t *columns, const int64_t *context,
                      int64_t compare, int64_t count, const int64_t *tokens, float *legal) {
     const char *problem = problem_of(all);

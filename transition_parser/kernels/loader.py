@@ -20,9 +20,9 @@ Signature = tuple[Any, Sequence[Any]]  # the ctypes types of a C function's resu
 
 
 def switched_on() -> bool:
-    """Return False if the environment variable TRANSITION_PARSER_KERNELS switches kernels off, else True.
+    """Return True unless the environment variable TRANSITION_PARSER_KERNELS is 0, which switches kernels off.
 
-    The variable is 0 to switch kernels off. Raises `InputError` if it is neither 0 nor 1.
+    Raises `InputError` if the variable is neither 0 nor 1.
     """
     value = os.environ.get(VARIABLE, "1")
     if value not in ("0", "1"):

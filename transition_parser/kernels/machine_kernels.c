@@ -1,6 +1,7 @@
-/* What the machine of dependency systems does to its rows on CPUs, one pass each. R rows; numbers are int64. Functions
-   return NULL, or what is wrong with their arguments: machine_kernels.py checks types and sizes, and these check what
-   they read, before they read by it. */
+/* The actions of the machine of dependency systems on CPUs, in one pass over the rows. All numbers are int64.
+
+   Functions return NULL, or a message about wrong arguments. machine_kernels.py checks types and sizes. The functions
+   here check each index before they use it. Dimension: R rows. */
 
 #include <stdint.h>
 #include <string.h>
@@ -9,19 +10,20 @@
 
 enum { NONE, S0, S1, B0, WORDS };
 
-/* An action: words by their numbers above. As `_Effect` in machine.py. */
+/* The effect of an action, like `Effect` in transitions/spec.py. Words have the numbers of the enum above. */
 typedef struct {
     int64_t dependent, head, stack_pops, stack_push, buffer_pops, swaps, buffer_pushes[2];
 } Effect;
 
-/* Words on the stack or in the buffer of one row: the last is on top, or at the front. */
+/* The words of the stack or of the buffer of one row. The last word is the top of the stack or the front of the
+   buffer. */
 typedef struct {
     int64_t *words, *size, width;
 } Pile;
 
 static const char *const BEYOND = "an action goes beyond the stack or the buffer";
 
-/* Pops and pushes. Returns NULL, or what is wrong. */
+/* Pop `pops` words, and push `count` words. Return NULL, or a message about wrong arguments. */
 static const char *change(Pile pile, int64_t pops, const int64_t *pushes, int count, const int64_t *words) {
     if (OUTSIDE(*pile.size, pile.width + 1) || OUTSIDE(pops, *pile.size + 1)) return BEYOND;
     *pile.size -= pops;
@@ -34,17 +36,29 @@ static const char *change(Pile pile, int64_t pops, const int64_t *pushes, int co
     return NULL;
 }
 
-/* The word so many from the end; the first, which does not count, where there are fewer. */
+/* Return the word with the given rank from the end. Where there are fewer words, return the first entry, which stands
+   for no word. */
 static int64_t word(Pile pile, int64_t from_end) {
     return pile.words[*pile.size < from_end ? 0 : *pile.size - from_end];
 }
 
-/* Takes each row's action, and reads what the next one depends on.
+/* Take each row's action, and compute the situation that the next action depends on. Return NULL, or a message about
+   wrong arguments.
 
-   action: (R), which of `columns` effects. relation: (R), of the arcs. root: (R). stack, buffer: (R, width), of which
-   (R) depth and left count. heads, relations: (R, width), or NULL with relation. swaps_left: (R), or NULL. top, second,
-   front: (R), S0, S1 and B0. All from stack on change in place, as far as the first row with a problem. situation: (R),
-   where the bits are the fields of `_Situation` in machine.py. */
+   All arrays from `stack` to `front` change in place, up to the first row with a problem.
+
+   action: (R); the index of each action's effect
+   relation: (R); the relations of the arcs; NULL where no arcs are stored
+   effects: (columns); the effects
+   root: (R); the position of the root
+   stack: (R, width); the words of the stack, bottom first
+   depth: (R); how many words of `stack` count
+   buffer: (R, width); the words of the buffer, the front last
+   left: (R); how many words of `buffer` count
+   heads, relations: (R, width); the heads and relations of words; NULL where no arcs are stored
+   swaps_left: (R); how many SWAPs may still be taken; NULL for no limit
+   top, second, front: (R); the words S0, S1 and B0
+   situation: (R); the result; its bits are the fields of `Situation` in transitions/spec.py */
 const char *take_actions(int64_t rows, int64_t width, int64_t columns, const int64_t *action, const int64_t *relation,
                          const Effect *effects, const int64_t *root, int64_t *stack, int64_t *depth, int64_t *buffer,
                          int64_t *left, int64_t *heads, int64_t *relations, int64_t *swaps_left, int64_t *top,
@@ -75,7 +89,11 @@ const char *take_actions(int64_t rows, int64_t width, int64_t columns, const int
     return NULL;
 }
 
-/* ranks: (R, width), k for the k-th word from the end of the first size (R) in array (R, width + 1), 0 for others. */
+/* Compute the ranks of words from the end of a list. Return NULL, or a message about wrong arguments.
+
+   array: (R, width + 1); the lists of words
+   size: (R); the length of each list
+   ranks: (R, width); the result; k for the k-th word from the end, 0 for words that are not in the list */
 const char *ranks_from_end(int64_t rows, int64_t width, const int64_t *array, const int64_t *size, int64_t *ranks) {
     memset(ranks, 0, sizeof *ranks * rows * width);
     for (int64_t row = 0; row < rows; row++, array += width + 1, ranks += width) {

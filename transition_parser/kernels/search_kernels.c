@@ -1,10 +1,13 @@
-/* Attention in search and in encoders, and the gates of SPA-DP's, on CPUs. Each hypothesis (of an encoder, each word)
-   reads the keys and values that it may see where they are stored: no mask is made, and nothing is computed for what it
-   may not see.
+/* Attention in search and in encoders, the gates of the encoder of SPA-DP, and the steps of search, on CPUs.
 
-   Numbers are float, or bfloat16 where `half` is 1; sums are in float. R rows (hypotheses), H heads of d numbers each,
-   a multiple of 32; dim = H d. Functions return NULL, or what is wrong with their arguments: search_kernels.py checks
-   types and sizes, and these check what they read, before they read by it. */
+   Each hypothesis (in encoders, each word) reads the keys and values that it may see from the place where they are
+   stored. No mask is made, and nothing is computed for keys and values that it may not see.
+
+   Numbers are float, or bfloat16 where `half` is 1. Sums are computed in float. Dimensions: N queries, B sentences,
+   R rows (hypotheses), H heads of d numbers each, where d is a multiple of 32, and dim = H d.
+
+   Functions return NULL, or a message about wrong arguments. search_kernels.py checks types and sizes. The functions
+   here check each index before they use it. */
 
 #include <math.h>
 #include <pthread.h>
@@ -14,12 +17,12 @@
 
 #define INLINE static inline __attribute__((always_inline))
 #if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
-#define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__) /* lanes of x, then those of y */
+#define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__) /* numbers the lanes of x, then the lanes of y */
 #else
 #error "a compiler with __builtin_shufflevector is needed: gcc 12 or newer, or clang"
 #endif
 
-/* Calls the function so that `half` and the usual d are known when it is compiled. */
+/* Call the function such that `half` and the usual values of d are constants for the compiler. */
 #define SPECIALISE(half, d, function, ...) \
     ((half) ? WITH_USUAL(d, 1, function, __VA_ARGS__) : WITH_USUAL(d, 0, function, __VA_ARGS__))
 #define WITH_USUAL(d, half, function, ...)             \
@@ -29,15 +32,19 @@
 
 #define OUTSIDE(index, size) ((uint64_t)(index) >= (uint64_t)(size))
 
-#define DEAD -1e30f      /* totals and scores below are of what is not there: −infinity would not do, see setup.py */
-#define BLOCK 16         /* queries of one sentence that share what they read */
-#define TILE 16          /* keys that they share at a time */
-#define SHARING 4        /* queries that share keys while these are in registers; as many as `weigh_four` has rows */
-#define AHEAD 12         /* pointers after the last key that may be read */
-#define NEAR (256 << 10) /* bytes of keys and values that stay in a processor's own cache */
-#define THREADS 16       /* at the most */
-#define AS_LONG_AS 8     /* keys: attention to so many takes about as long as a row of gates */
-#define WORTH_A_THREAD (1 << 19) /* numbers that keys have in all: computing with fewer takes no longer than a start */
+/* Totals and scores below DEAD mark dead hypotheses and illegal actions. −infinity is excluded by -ffinite-math-only,
+   see setup.py. */
+#define DEAD -1e30f
+#define BLOCK 16         /* the largest number of queries of one sentence that share the keys that are read */
+#define TILE 16          /* the number of keys that a block of queries shares at a time */
+#define SHARING 4        /* the number of queries that share keys in registers; the number of rows of `weigh_four` */
+#define AHEAD 12         /* the number of pointers after the last key that may be read */
+#define NEAR (256 << 10) /* the bytes of keys and values that stay in the cache of a processor's core */
+#define THREADS 16       /* the largest number of threads */
+#define AS_LONG_AS 8     /* attention to so many keys takes about as long as one row of gates */
+/* A task whose keys have fewer numbers in all runs in one thread, because starting a second thread takes about as long
+   as the task. */
+#define WORTH_A_THREAD (1 << 19)
 
 static const char *const NO_MEMORY = "no memory for search";
 
@@ -87,7 +94,7 @@ typedef struct {
     char *scores;
 } Output;
 
-/* Where scores of legal actions are computed. */
+/* Scratch memory for the scores of legal actions. */
 typedef struct {
     const char **weights;
     int64_t *places;
@@ -112,25 +119,25 @@ typedef struct {
     char *output;
 } Gates;
 
-/* Keys that queries see; their values stand behind them. AHEAD copies of the last one follow. */
+/* The keys that queries see. Each value stands behind its key in memory. AHEAD copies of the last pointer follow. */
 typedef struct {
     const char **at;
     int64_t count;
 } Keys;
 
-/* Queries, `all` bytes apart, in `heads` heads from `head` on. */
+/* A block of queries, `all` bytes apart, in `heads` heads from `head` on. */
 typedef struct {
     const char *query;
     char *output;
     int64_t queries, head, heads, all;
 } Block;
 
-/* What one thread computes: queries from `first` to `end`, and every `step`-th head from `head` on. */
+/* The share of one thread: the queries from `first` to before `end`, and every `step`-th head from `head` on. */
 typedef struct {
     int64_t first, end, head, step;
 } Share;
 
-/* Where one thread computes. */
+/* The scratch memory of one thread. */
 typedef struct {
     const char **every, **ranked, **added;
     float *scores, *sums;
@@ -140,7 +147,9 @@ static void end_keys(const Keys *keys) {
     for (int i = 0; i < AHEAD && keys->count; i++) keys->at[keys->count + i] = keys->at[keys->count - 1];
 }
 
-/* The keys of the actions that a row of the last step descends from. bytes: of a row of the cache. */
+/* Collect the keys of the action history of a row of the last step. Return NULL, or a message about wrong arguments.
+
+   bytes: the size of a row of the cache */
 static const char *keys_of_descent(const Past *past, int64_t row, int64_t bytes, Keys *keys) {
     for (int64_t step = past->steps - 1; step >= 0; step--) {
         const int32_t *cache_row = past->cache_row ? past->cache_row[step] : NULL, *origin = past->origin[step];
@@ -158,7 +167,9 @@ static const char *keys_of_descent(const Past *past, int64_t row, int64_t bytes,
 
 static int64_t row_of(const Words *words, int64_t query) { return words->rows ? words->rows[query] : query; }
 
-/* The keys of all words of a query's sentence. bytes: of the keys and values of a word. */
+/* Collect the keys of all words of a query's sentence. Return NULL, or a message about wrong arguments.
+
+   bytes: the size of the keys and values of a word */
 static const char *keys_of_sentence(const Words *words, int64_t query, int64_t bytes, Keys *keys) {
     const int64_t row = row_of(words, query);
     if (OUTSIDE(row, words->known)) return "rows: beyond the rows that there are";
@@ -172,13 +183,17 @@ static const char *keys_of_sentence(const Words *words, int64_t query, int64_t b
     return NULL;
 }
 
-/* Whether the query that comes `count` after this one, whose keys there are, is of the same sentence. */
+/* Return 1 if the query `count` places after this query is of the same sentence, else 0. The row of this query must
+   have been checked. */
 static int same_sentence(const Words *words, int64_t query, int64_t count) {
     const int64_t row = row_of(words, query + count);
     return !OUTSIDE(row, words->known) && words->sentence[row] == words->sentence[row_of(words, query)];
 }
 
-/* The keys, of all in the sentence, that heads of a role see from a query's row, and the positions that are added. */
+/* Select the keys that heads of a role see from a query's row. Return NULL, or a message about wrong arguments.
+
+   every: the keys of all words of the sentence
+   added: the state positions of the selected keys; NULL to collect none */
 static const char *keys_of_role(const Words *words, int64_t query, int32_t role, const Keys *every, Keys *keys,
                                 Keys *added) {
     const int64_t *ranks = words->ranks[role] + row_of(words, query) * words->stride;
@@ -201,7 +216,11 @@ static const char *keys_of_role(const Words *words, int64_t query, int32_t role,
     return sign < 0 ? "ranks: below 0" : NULL;
 }
 
-/* The items that a head sees from a row, and the indicators that they have there, in the places of keys or of values. */
+/* Collect the items that a head sees from a row, and the indicators of these items. Return NULL, or a message about
+   wrong arguments.
+
+   items: the keys, or the values
+   indicators: the indicators of keys, or of values */
 static const char *items_of_row(const Indicated *in, int64_t row, int64_t head, const char *items,
                                 const char *indicators, Keys *seen, Keys *indicated) {
     const int64_t bytes = in->d * (int64_t)sizeof(float);
@@ -225,9 +244,10 @@ static const char *items_of_row(const Indicated *in, int64_t row, int64_t head, 
     return NULL;
 }
 
-int most_lanes = 0; /* of vectors, for tests; 0: as many as the processor has */
+int most_lanes = 0; /* the largest number of lanes of vectors, for tests; 0 for no limit but the processor's */
 
-/* What each variant is compiled for is what the processor is asked for: one list. */
+/* The processor features of each variant, listed once: the variant is compiled for these features, and it is used if
+   the processor has them. */
 #define AVX512(F, AND)                                                                                          \
     F("avx512f") AND F("avx512bw") AND F("avx512dq") AND F("avx512vl") AND F("avx2") AND F("fma") AND F("bmi") \
         AND F("bmi2")
@@ -265,13 +285,13 @@ COMPILE_FOR(AVX2(ITSELF, COMMA))
 #define NAME(x) x##_any
 #include "variant.h"
 
-/* For tests: how many lanes vectors have, and what a processor must have for 16 and for 8. */
+/* For tests: the number of lanes in use, and the processor features that 16 and 8 lanes need. */
 int lanes(void) { return VARIANT(lanes)(); }
 const char *const features_of_16 = AVX512(ITSELF, " "), *const features_of_8 = AVX2(ITSELF, " ");
 
 typedef const char *Task(const void *job, const Share *share, const Room *room);
 
-/* A task's share in a room of its own, which has space for `keys` keys. */
+/* One thread's share of a task. Its scratch memory has room for `keys` keys. */
 typedef struct {
     Task *task;
     const void *job;
@@ -298,8 +318,10 @@ static void *worked(void *argument) {
     return NULL;
 }
 
-/* Shares a task out among threads: queries where there are many, else heads. numbers: so many their keys have in all.
-   Which thread computes what changes no number. */
+/* Distribute a task over threads: by queries where there are many queries, else by heads. Return NULL, or a message
+   about wrong arguments. The results do not depend on the distribution.
+
+   numbers: how many numbers all keys of the task have */
 static const char *in_shares(Task *task, const void *job, int threads, int64_t numbers, int64_t queries, int64_t keys,
                              int64_t heads, int64_t d) {
     Work works[THREADS];
@@ -314,7 +336,7 @@ static const char *in_shares(Task *task, const void *job, int threads, int64_t n
         if (i + 1 < count) works[i].started = !pthread_create(threads_of + i, NULL, worked, works + i);
     }
     const char *problem = NULL;
-    for (int i = count - 1; i >= 0; i--) { /* the last share is this thread's */
+    for (int i = count - 1; i >= 0; i--) { /* this thread computes the last share */
         if (works[i].started)
             pthread_join(threads_of[i], NULL);
         else
@@ -324,7 +346,11 @@ static const char *in_shares(Task *task, const void *job, int threads, int64_t n
     return problem;
 }
 
-/* to: (R, bytes), the rows of from (size, bytes) that `rows` (R) says. */
+/* Copy some rows. Return NULL, or a message about wrong arguments.
+
+   from: (size, bytes)
+   rows: (count); the rows of `from` to copy
+   to: (count, bytes); the result */
 const char *copy_rows(const char *from, int64_t size, const int32_t *rows, int64_t count, int64_t bytes, char *to) {
     for (int64_t i = 0; i < count; i++) {
         if (OUTSIDE(rows[i], size)) return "cache_row: beyond the cache";
@@ -333,12 +359,17 @@ const char *copy_rows(const char *from, int64_t size, const int32_t *rows, int64
     return NULL;
 }
 
-/* Self-attention over the actions that each hypothesis descends from.
+/* Compute self-attention to the action history of each hypothesis. Return NULL, or a message about wrong arguments.
 
-   rows: (N), which row each query is of, or NULL: the first N. query, output: (N, dim). cache[s]: (R_s, 2 dim), keys
-   and values of the actions of step s; the last step is this one. origin[s]: (R_s), which row of step s - 1 each row of
-   step s continues; NULL where its own, and at first. cache_row: NULL, or for each step (R_s), which row of cache[s] a
-   row has, or NULL: its own. Sizes: the rows of each. */
+   rows: (N); the row of the last step that each query belongs to; NULL for the first N rows
+   query: (N, dim)
+   cache[s]: (R_s, 2 dim); keys and values of the actions of step s; the last step is the current one
+   origin[s]: (R_s); the row of step s - 1 that each row of step s continues; NULL where each row continues the row of
+       the same number, and at the first step
+   cache_row[s]: (R_s); the row of cache[s] that belongs to each row of step s; NULL where the numbers are equal;
+       cache_row itself is NULL where this holds for all steps
+   cache_sizes, origin_sizes, cache_row_sizes: (steps); the numbers of rows of each array
+   output: (N, dim); the result */
 const char *cached_self_attention(int half, int threads, int64_t queries, int64_t heads, int64_t d, int64_t steps,
                                   const int32_t *rows, const char *query, const char *const *cache,
                                   const int64_t *cache_sizes, const int32_t *const *origin,
@@ -350,14 +381,22 @@ const char *cached_self_attention(int half, int threads, int64_t queries, int64_
                      d);
 }
 
-/* Cross-attention whose heads see all words, or those on the stack, or those in the buffer; a head that sees nothing
-   gives 0.
+/* Compute cross-attention whose heads see all words, or the words on the stack, or the words in the buffer. The output
+   is 0 for a head that sees no word. Return NULL, or a message about wrong arguments.
 
-   rows: (N), which row each query is of, or NULL: the first N. query, output: (N, dim). memory: (B, width, 2 dim), keys
-   and values of the words. sentence: (R), which of B a row is of; R is `known`. lengths: (B), words. roles: (H), which
-   of `kinds` ranks says what a head sees, or -1: all words. ranks[role]: (R, width), each row `stride` after the last,
-   k for the k-th word from the top, 0 for a word that is not to be seen. positions: NULL, or
-   (kinds, largest + 1, dim), what is added to the keys of the k-th word. */
+   known: the number R of rows
+   kinds: the number of arrays in `ranks`
+   stride: the distance between the rows of ranks, in numbers
+   rows: (N); the row that each query belongs to; NULL for the first N rows
+   query: (N, dim)
+   memory: (B, width, 2 dim); keys and values of the words
+   sentence: (R); the sentence of each row
+   lengths: (B); the number of words of each sentence
+   roles: (H); the index in `ranks` of the words that a head sees; -1 for heads that see all words
+   ranks[role]: (R, width); k for the k-th word from the top or the front, 0 for words that must not be seen
+   positions: (kinds, largest + 1, dim); the vector added to the keys of the k-th word; words beyond `largest` share the
+       last vector; NULL to add nothing
+   output: (N, dim); the result */
 const char *cross_attention(int half, int threads, int64_t queries, int64_t heads, int64_t d, int64_t sentences,
                             int64_t width, int64_t known, int64_t kinds, int64_t stride, int64_t largest,
                             const int32_t *rows, const char *query, const char *memory,
@@ -370,11 +409,15 @@ const char *cross_attention(int half, int threads, int64_t queries, int64_t head
     return in_shares(VARIANT(cross_attention), &words, threads, queries * width * heads * d, queries, width, heads, d);
 }
 
-/* Self-attention of the words of sentences: each sees those of its own sentence.
+/* Compute the self-attention of the words of each sentence. Return NULL, or a message about wrong arguments.
 
-   query, keys, values: (N, dim), their rows so many numbers apart as the strides say. first, lengths: (sentences), where
-   each begins and how many words it has, `longest` at the most. output: (N, dim); rows of no sentence stay as they
-   are. */
+   rows: the number N of words
+   longest: the largest number of words that a sentence may have
+   query_stride, key_stride, value_stride: the distances between the rows of query, keys and values, in numbers
+   first: (sentences); the first row of each sentence
+   lengths: (sentences); the number of words of each sentence
+   query, keys, values: (N, dim)
+   output: (N, dim); the result; rows outside all sentences stay unchanged */
 const char *self_attention(int half, int threads, int64_t rows, int64_t sentences, int64_t longest, int64_t heads,
                            int64_t d, int64_t query_stride, int64_t key_stride, int64_t value_stride,
                            const int32_t *first, const int32_t *lengths, const char *query, const char *keys,
@@ -384,12 +427,19 @@ const char *self_attention(int half, int threads, int64_t rows, int64_t sentence
     return in_shares(VARIANT(self_attention), &in, threads, rows * longest * heads * d, sentences, 0, heads, d);
 }
 
-/* Attention of heads to items whose keys and values have something added by what a structure says of them.
+/* Compute attention to items whose keys and values get indicators added, which encode a structure. The output is 0 for
+   a query that sees no item. Return NULL, or a message about wrong arguments.
 
-   query, output: (H, R, d). keys, values: (H, R, stored, d), each item in its place; with `item`, (R, items), it says
-   which of (H, stored, d) each is. key_indicators, value_indicators: (H, indicators, d), heads `indicator_stride`
-   apart. index: which of them is added to each item, heads and rows `index_strides` apart. unseen: NULL, or 1 for an
-   item that is not there, rows `unseen_stride` apart. A query that sees nothing gives 0. */
+   indicator_stride: the distance between the heads of indicators, in numbers
+   index_strides: the distances between the heads and between the rows of `index`, in numbers
+   unseen_stride: the distance between the rows of `unseen`
+   query: (H, R, d)
+   keys, values: (H, R, stored, d), where `stored` is `items`; with `item`, (H, stored, d)
+   key_indicators, value_indicators: (H, indicators, d); the vectors that are added to keys and to values
+   item: (R, items); the index of each item in the stored keys and values; NULL where each row has its own
+   index: (H, R, items); the indicator of each item
+   unseen: (R, items); 1 for items that must not be seen; NULL to show all items
+   output: (H, R, d); the result */
 const char *indicated_attention(int threads, int64_t heads, int64_t d, int64_t rows, int64_t items, int64_t stored,
                                 int64_t indicators, int64_t indicator_stride, const int64_t *index_strides,
                                 int64_t unseen_stride, const char *query, const char *keys, const char *values,
@@ -401,16 +451,25 @@ const char *indicated_attention(int threads, int64_t heads, int64_t d, int64_t r
     return in_shares(VARIANT(indicated_attention), &in, threads, rows * items * heads * d, rows, items, heads, d);
 }
 
-/* x += added; normal = layer norm of x. x, added, normal: (R, dim); weight, bias: (dim), of the norm. */
+/* Add to x in place, and compute the layer norm of the sum.
+
+   x: (R, dim); changed in place
+   added: (R, dim)
+   weight, bias: (dim); of the layer norm
+   normal: (R, dim); the result */
 void add_and_normalise(int half, int64_t rows, int64_t dim, char *x, const char *added, const char *weight,
                        const char *bias, float epsilon, char *normal) {
     VARIANT(add_and_normalise)(rows, dim, x, added, weight, bias, epsilon, normal, half);
 }
 
-/* scores: (N, actions), of rows x (N, dim): products with the weights of those actions that are legal, 0 for others.
+/* Compute the scores of actions. Return NULL, or a message about wrong arguments.
 
-   weight: (vocabulary, dim). tokens: (actions), which of the vocabulary they are. rows: (N), which of `hypotheses` each
-   row is of, or NULL: the first N. legal: (hypotheses, actions), 1, 0 or -1. */
+   x: (N, dim); the outputs of the decoder
+   weight: (vocabulary, dim); the vectors of all tokens
+   tokens: (actions); the tokens to score
+   rows: (N); the hypothesis that each output belongs to; NULL for the first N hypotheses
+   legal: (hypotheses, actions); 1, 0 or -1
+   scores: (N, actions); the result; 0 where `legal` is 0 */
 const char *legal_scores(int half, int64_t count, int64_t dim, int64_t hypotheses, int64_t actions, int64_t vocabulary,
                          const char *x, const char *weight, const int64_t *tokens, const int64_t *rows,
                          const float *legal, char *scores) {
@@ -434,13 +493,17 @@ const char *legal_scores(int half, int64_t count, int64_t dim, int64_t hypothese
     return problem;
 }
 
-/* The best continuations of each sentence's hypotheses, by their total, best first, of equals the first.
+/* Find the best continuations of each sentence's hypotheses, by their totals, best first. Of continuations with equal
+   totals the first wins. Return NULL, or a message about wrong arguments.
 
-   scores: (N, actions), before the softmax. rows: (N), which of B × width hypotheses each row of scores is of (of
-   several the last counts), or NULL: the first N. Others have one legal action, which is certain then. legal:
-   (B × width, actions), 1 or 0. totals: (B × width), what the hypotheses have so far; below DEAD for those that are
-   dead. best, added: (B, beam), totals and what the action added to them; best is below DEAD where there are no more.
-   index: (B, beam), hypothesis × actions + action. */
+   scores: (N, actions); the scores before the softmax
+   rows: (N); the hypothesis, of B × width, that each row of scores belongs to (of several rows the last counts); NULL
+       for the first N hypotheses. Other hypotheses are dead, or have one legal action, which is certain.
+   legal: (B × width, actions); 1, 0 or -1
+   totals: (B × width); the totals of the hypotheses; below DEAD for dead hypotheses
+   best: (B, beam); the result; the totals of the continuations; below DEAD where there are no more
+   added: (B, beam); the result; the log-probability of the last action
+   index: (B, beam); the result; hypothesis × actions + action */
 const char *best_continuations(int half, int64_t count, int64_t sentences, int64_t width, int64_t actions,
                                const char *scores, const int64_t *rows, const float *legal, const float *totals,
                                int64_t beam, float *best, float *added, int64_t *index) {
@@ -463,11 +526,17 @@ const char *best_continuations(int half, int64_t count, int64_t sentences, int64
     return problem;
 }
 
-/* What gated passes have found after one more word: (1 − a) found + a tanh(n + r n'), where a and r are the sigmoids
-   of the sums of the first and of the second thirds of words and recurrent, and n and n' are their last thirds.
+/* Compute the states of gated passes after one more word: (1 − a) found + a tanh(n + r n'). Return NULL, or a message
+   about wrong arguments.
 
-   found: (passes, rows, width), passes `found_stride` apart. recurrent: (passes, rows, 3 width). words: (passes, read,
-   3 width), passes `words_stride` apart; row i reads i modulo `read`. output: (passes, rows, width). */
+   a and r are the sigmoids of the sums of the first thirds and of the second thirds of `words` and `recurrent`. n and
+   n' are the last thirds of `words` and of `recurrent`.
+
+   found_stride, words_stride: the distances between the passes of `found` and of `words`, in numbers
+   found: (passes, rows, width); the states before the word
+   recurrent: (passes, rows, 3 width); the products of the states with the recurrent weights
+   words: (passes, read, 3 width); the products of the words with their weights; row i reads word i modulo `read`
+   output: (passes, rows, width); the result */
 const char *gated_step(int half, int threads, int64_t passes, int64_t rows, int64_t read, int64_t width,
                        int64_t found_stride, int64_t words_stride, const char *found, const char *recurrent,
                        const char *words, char *output) {

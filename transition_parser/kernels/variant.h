@@ -1,5 +1,7 @@
-/* What search_kernels.c compiles once for each kind of processor. NAME(x): the name of x there. LANES: how many numbers
-   a vector has. */
+/* The part of search_kernels.c that is compiled once for each kind of processor.
+
+   NAME(x): the name of x for this kind of processor
+   LANES: how many numbers a vector has */
 
 #include "vectors.h"
 

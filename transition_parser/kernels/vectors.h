@@ -1,11 +1,12 @@
-/* Vectors of the kind of processor that is compiled for. NAME(x): the name of x there. LANES: how many numbers a vector
-   has. */
+/* Operations on vectors, compiled once for each kind of processor; see variant.h for NAME and LANES. */
 
 typedef float NAME(Floats) __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 typedef uint32_t NAME(Bits) __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 
-/* Numbers are read and written two vectors at a time: of bfloat16 the even and the odd ones, of float the first and the
-   last. Which is which makes no difference to sums over products. */
+/* Two vectors, which are read and written together.
+
+   From bfloat16, `a` gets the even numbers and `b` the odd numbers. From float, `a` gets the first numbers and `b` the
+   last numbers. Sums over products do not depend on the order of numbers. */
 typedef struct {
     NAME(Floats) a, b;
 } NAME(Pair);
@@ -18,7 +19,7 @@ INLINE NAME(Pair) NAME(load)(const char *from, const int half) {
     return (NAME(Pair)){*(const NAME(Floats) *)from, *((const NAME(Floats) *)from + 1)};
 }
 
-INLINE NAME(Bits) NAME(rounded)(NAME(Floats) x) { /* to the nearest bfloat16, ties to even */
+INLINE NAME(Bits) NAME(rounded)(NAME(Floats) x) { /* rounds to the nearest bfloat16, ties to even */
     NAME(Bits) bits = (NAME(Bits))x;
     return bits + 0x7fffu + (bits >> 16 & 1u);
 }
@@ -32,7 +33,7 @@ INLINE void NAME(store)(char *to, NAME(Pair) x, const int half) {
     }
 }
 
-/* The sums of four vectors. */
+/* Compute the sum of the numbers of each of four vectors. */
 INLINE void NAME(sums)(NAME(Floats) w, NAME(Floats) x, NAME(Floats) y, NAME(Floats) z, float *sums) {
 #if LANES == 16
     w = SHUFFLE(w, x, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) +
@@ -56,11 +57,13 @@ INLINE void NAME(sums)(NAME(Floats) w, NAME(Floats) x, NAME(Floats) y, NAME(Floa
     for (int i = 0; i < 4; i++) sums[i] = w[LANES / 4 * i];
 }
 
-/* exp(x) for x ≤ 0; absolute error below 2e-7. No less than 2^-100: shares of a sum are not denormal then, which is
-   slow. */
+/* Return exp(x) for x ≤ 0, with an absolute error below 2e-7.
+
+   The result is at least 2^-100, so that quotients of a sum are not denormal numbers, which are slow. */
 INLINE float NAME(exp_of)(float x) {
     x = fmaxf(x * 1.44269504f, -100.0f);
-    const int32_t whole = (int32_t)(x - 0.5f); /* the nearest, as x is not above 0; floorf is slow without SSE 4.1 */
+    /* The nearest integer, because x ≤ 0; floorf is slow without SSE 4.1. */
+    const int32_t whole = (int32_t)(x - 0.5f);
     const float part = x - (float)whole;
     float power = 1.5403530e-4f;
     power = power * part + 1.3333558e-3f;
@@ -75,7 +78,8 @@ INLINE float NAME(exp_of)(float x) {
     return power * scale;
 }
 
-/* Whether all are finite, by their bits: the compiler takes it for granted that floats are. */
+/* Return 1 if all numbers are finite, else 0. The bits are compared, because the compiler assumes that floats are
+   finite. */
 INLINE int NAME(finite)(const float *x, int64_t count) {
     uint32_t infinite = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -86,7 +90,7 @@ INLINE int NAME(finite)(const float *x, int64_t count) {
     return !infinite;
 }
 
-/* Whether all are 0, 1 or -1. */
+/* Return 1 if all numbers are 0, 1 or -1, else 0. */
 INLINE int NAME(is_legality)(const float *x, int64_t count) {
     uint32_t other = 0;
     for (int64_t i = 0; i < count; i++) {
