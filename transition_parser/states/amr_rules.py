@@ -232,7 +232,7 @@ def _drop_second(rows: Rows, nodes: Nodes, dropped: Tensor) -> tuple[Rows, Nodes
 
 
 def _make_node(rows: Rows, nodes: Nodes, column: Tensor, name: int) -> tuple[Rows, Nodes]:
-    """Put a new node on top of the stack, and return the nodes that were set aside to the stack.
+    """Put a new node on top of the stack, and move the nodes that were set aside back to the stack.
 
     The node of DEPENDENT is counted, but gets no slot.
 
