@@ -1,8 +1,8 @@
-"""Requests that come at the same time, parsed together and in turns: one thread takes sentences of all that wait.
+"""A queue that parses sentences of simultaneous requests together, in turns, on one thread.
 
-A request is cut between its sentences, so that a short request goes before the rest of a long one. Requests are served
-in the order in which they would end if all that wait shared the parser equally, word by word: none ends much later than
-it then would, and most end sooner. A batch takes about `SECONDS`, whatever the model and the machine are.
+A request is cut between its sentences, so that a short request overtakes the rest of a long one. Requests are served
+in the order in which they would end if all waiting requests shared the parser equally, word by word. No request ends
+much later than under equal sharing, and most end sooner. A batch takes about `SECONDS` on any model and machine.
 
 Source: Friedman and Henderson 2003, Fairness and efficiency in web server protocols (the fair sojourn protocol).
 """
@@ -22,23 +22,23 @@ from typing import Any
 from transition_parser.analysis.traces import trace
 from transition_parser.parsing.parser import Parser
 
-SECONDS = 0.4  # of a batch: who comes waits for the rest of one, and gets into the next
-_FEW_WORDS = 256  # that a batch may always have
+SECONDS = 0.4  # time of a batch; a new request waits for the rest of the current batch and joins the next
+_FEW_WORDS = 256  # the number of words that every batch may have, however slow the machine is
 
 
 class BusyError(Exception):
-    """So much waits already that no more is taken."""
+    """The error of a full queue: too many requests are waiting already."""
 
 
 @dataclass(eq=False)
 class Job:
-    """Sentences of one request.
+    """The sentences of one request.
 
-    key: model and work; jobs with the same one are done together.
-    sentences: what to do it with, one or more.
-    turn: when it would end if all shared equally, in words of each; the lowest is next.
-    taken: number of sentences that a batch has, or has had.
-    results: of the sentences that are done, in order.
+    key: the model and the kind of work; jobs with equal keys are done together
+    sentences: one or more sentences to work on
+    turn: virtual time (see `_Shares`) at which the job would end under equal sharing; the lowest is next
+    taken: number of sentences that a batch has, or has had
+    results: the results of the finished sentences, in order
     """
 
     key: tuple[str, str]
@@ -50,53 +50,56 @@ class Job:
 
     @property
     def next_words(self) -> int:
-        """Length of its next sentence."""
+        """The number of words of the next sentence."""
         return len(self.sentences[self.taken].forms)
 
     @property
     def words_left(self) -> int:
-        """Length of all its sentences that no batch has had."""
+        """The number of words of all sentences that no batch has had."""
         return sum(len(sentence.forms) for sentence in self.sentences[self.taken :])
 
     def take(self) -> Any:
-        """The next sentence."""
+        """Return the next sentence, and count it as taken."""
         self.taken += 1
         return self.sentences[self.taken - 1]
 
     @property
     def waits(self) -> bool:
-        """Whether there are sentences to take, and somebody who wants their results."""
+        """True if sentences are left and somebody still wants their results."""
         return self.taken < len(self.sentences) and not self.done.done()
 
     def add(self, results: Sequence[Any]) -> None:
-        """Keeps the results of the sentences that were taken last; the last of them finish the job."""
+        """Keep the results of the sentences that were taken last; the last results finish the job."""
         self.results += results
         if len(self.results) == len(self.sentences) and self.done.set_running_or_notify_cancel():
             self.done.set_result(self.results)
 
     def fail(self, error: BaseException) -> None:
-        """Ends the job with an error."""
+        """End the job with an error."""
         if self.done.set_running_or_notify_cancel():
             self.done.set_exception(error)
 
 
-Batch = list[tuple[Job, list[Any]]]  # jobs, and their sentences in the batch
+Batch = list[tuple[Job, list[Any]]]  # pairs of a job and its sentences in the batch
 
 
 class _Shares:
-    """The imagined parser that all requests share equally. now: the words that each has had which is still there."""
+    """An imagined parser that all requests share equally.
+
+    now: virtual time in words; it grows by the words that each present request is served
+    """
 
     def __init__(self) -> None:
         self.now = 0.0
-        self._jobs: list[Job] = []  # that have not ended here, by their turns
+        self._jobs: list[Job] = []  # the unfinished jobs, in the order of their turns
 
     def add(self, job: Job) -> None:
-        """Sets the turn of a new job."""
+        """Set the turn of a new job."""
         job.turn = self.now + job.words_left
         insort(self._jobs, job, key=_turn)
 
     def pass_on(self, words: float) -> None:
-        """Shares as many words of work among the jobs; of cancelled ones no more is done."""
+        """Share `words` words of work equally among the unfinished jobs; cancelled jobs get nothing."""
         self._jobs = [job for job in self._jobs if not job.done.cancelled()]
         while words > 0 and self._jobs:
             each = words / len(self._jobs)
@@ -110,12 +113,14 @@ class _Shares:
 
 
 class Batches:
-    """The thread and its queue. The results of a job depend neither on other jobs nor on how it is cut.
+    """The parsing thread and its queue.
 
-    work: key → a function from sentences to as many results.
-    most_words: of a batch; a longer sentence is a batch by itself.
-    most_waiting: jobs; more are refused.
-    seconds: how long a batch should take; where one took longer, the next of its key has fewer words.
+    The results of a job depend neither on other jobs nor on how the job is cut.
+
+    work: key → a function from sentences to an equal number of results
+    most_words: words of a batch; a longer sentence is a batch by itself
+    most_waiting: jobs in the queue; more are refused
+    seconds: intended time of a batch; after a slower batch, the next one with the same key has fewer words
     """
 
     def __init__(
@@ -135,8 +140,10 @@ class Batches:
         self._thread.start()
 
     def submit(self, key: tuple[str, str], sentences: Sequence[Any]) -> Future:
-        """The future results of one sentence or more. Once it is cancelled, no more of its sentences are begun. Raises
-        `BusyError`."""
+        """Queue one or more sentences, and return the future of their results.
+
+        After the future is cancelled, no further sentence is begun. Raises `BusyError` for a full or closed queue.
+        """
         job = Job(key, sentences)
         with self._changed:
             self._waiting = [one for one in self._waiting if one.waits]
@@ -148,7 +155,7 @@ class Batches:
         return job.done
 
     def close(self) -> None:
-        """Finishes the batch that is being parsed; what waits is cancelled."""
+        """Finish the batch that is being parsed, and cancel all waiting jobs."""
         with self._changed:
             self._closed = True
             while self._waiting:
@@ -161,7 +168,7 @@ class Batches:
             begin = time.perf_counter()
             try:
                 self._do(batch)
-            except BaseException as error:  # of one of them: each by itself says whose it is
+            except BaseException as error:  # running each job alone shows which one fails
                 if len(batch) == 1:
                     batch[0][0].fail(error)
                     continue
@@ -172,7 +179,7 @@ class Batches:
     def _do_alone(self, one: tuple[Job, list[Any]]) -> None:
         try:
             self._do([one])
-        except BaseException as error:  # for whoever waits for it
+        except BaseException as error:  # whoever waits for the job gets the error
             one[0].fail(error)
 
     def _do(self, batch: Batch) -> None:
@@ -182,8 +189,11 @@ class Batches:
             job.add(its)
 
     def _adapt(self, batch: Batch, took: float) -> None:
-        """Sets the words of the next batch of the same key: fewer after one that took long, at most twice as many after
-        a full one that did not."""
+        """Set the number of words of the next batch with the same key.
+
+        A batch that took too long lowers the limit, though not below `_FEW_WORDS`. A fast batch that was more than half
+        full raises the limit, at most to twice its value.
+        """
         key, words = batch[0][0].key, _words(batch)
         if took > self._seconds:
             self._limits[key] = max(min(_FEW_WORDS, self._most_words), int(words * self._seconds / took))
@@ -191,7 +201,7 @@ class Batches:
             self._limits[key] = min(self._most_words, int(self._limits[key] * min(2.0, self._seconds / took)))
 
     def _next(self) -> Batch:
-        """The next batch, nothing once it is closed."""
+        """Wait for work and return the next batch; return an empty list after `close`."""
         batch: Batch = []
         with self._changed:
             while not batch:
@@ -199,19 +209,22 @@ class Batches:
                 if self._closed:
                     return []
                 self._waiting = [job for job in self._waiting if job.waits]
-                batch = self._batch()  # nothing where all of them were cancelled in the meantime
+                batch = self._batch()  # empty if all jobs have been cancelled in the meantime
         return batch
 
     def _batch(self) -> Batch:
-        """The sentence whose turn it is, and more of the same key."""
+        """Return the sentence whose turn it is, with more sentences of the same key."""
         if not self._waiting:
             return []
         key = min(self._waiting, key=_turn).key
         return self._taken([job for job in self._waiting if job.key == key], self._limits[key])
 
     def _taken(self, jobs: list[Job], most_words: int) -> Batch:
-        """Sentences in the order of their turns, at least one, as long as they have no more words together. A request
-        that can't end in this batch is begun or continued in it only as the first: others would have to wait for it."""
+        """Take at least one sentence, in the order of turns, up to `most_words` words in all.
+
+        A request that cannot end in this batch is begun or continued in it only as the first, since others would have
+        to wait for it.
+        """
         found: dict[Job, list[Any]] = {}
         words = 0
         for job in sorted(jobs, key=_turn):
@@ -236,7 +249,7 @@ PARSE, TRACE = "parse", "trace"
 
 
 def work_of(parsers: dict[str, Parser]) -> dict[tuple[str, str], Callable[[Sequence], Sequence]]:
-    """What there is to do with each model: parses as plain data, and traces as plain data."""
+    """Return the work for each model: parses as plain data, and traces as plain data."""
     work: dict[tuple[str, str], Callable[[Sequence], Sequence]] = {}
     for name, parser in parsers.items():
         work[name, PARSE] = partial(_parses, parser)
@@ -255,7 +268,7 @@ def _traces(parser: Parser, sentences: Sequence[Any]) -> list[dict[str, Any]]:
 
 @contextmanager
 def batches(parsers: dict[str, Parser], most_words: int, most_waiting: int) -> Iterator[Batches]:
-    """Those of some models, closed at the end."""
+    """Yield the queue of some models, and close it at the end."""
     found = Batches(work_of(parsers), most_words, most_waiting)
     try:
         yield found

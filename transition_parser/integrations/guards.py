@@ -1,5 +1,7 @@
-"""What stands between the network and the app, as ASGI middleware: whole requests only, clients that leave, the names
-of the host, and HEAD."""
+"""ASGI middleware between the network and the app.
+
+It collects whole requests, notices clients that leave, checks the name of the host, and answers HEAD.
+"""
 
 from __future__ import annotations
 
@@ -11,31 +13,36 @@ from fastapi.responses import JSONResponse
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 RETRY_SECONDS = 5
-_CLOSE = {"Connection": "close"}  # for refused requests: what is left of them is not read
+_CLOSE = {"Connection": "close"}  # for refused requests, whose remaining bytes are not read
 
 
 def refusal(status: int, problem: str, close: bool = False) -> JSONResponse:
-    """The answer to a request that gets no parse: an object with `error`. close: whether the connection ends."""
+    """Return the answer to a request that gets no parse: an object with `error`.
+
+    close: True to end the connection
+    """
     headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else {}
     return JSONResponse({"error": problem}, status, headers | (_CLOSE if close else {}))
 
 
 class _TooLongError(Exception):
-    """The body of a request has more bytes than are allowed."""
+    """The error of a request whose body has more bytes than are allowed."""
 
 
 class WholeRequests:
-    """Passes on requests that arrive in time and are not too long, and ends their work when the client leaves.
+    """Middleware that passes on whole requests, and ends the work on a request when its client leaves.
 
-    most: bytes of a body; they are counted, since a Content-Length may be wrong.
-    seconds: from the last header until the whole body is here.
+    Late and long requests are refused.
+
+    most: bytes of a body; received bytes are counted, since a Content-Length may be wrong
+    seconds: time from the last header until the whole body is here
     """
 
     def __init__(self, app: Any, most: int, seconds: float) -> None:
         self.app, self.most, self.seconds = app, most, seconds
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answers a request."""
+        """Answer a request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -47,7 +54,10 @@ class WholeRequests:
             await problem(scope, receive, send)
 
     async def _answer(self, scope: Any, receive: Any, send: Any) -> JSONResponse | None:
-        """Why there is no answer yet; None where it was given, or nobody waits for it."""
+        """Let the app answer a request, or return the refusal of a late or long one.
+
+        Returns None if the app has answered or the client has left.
+        """
         try:
             async with asyncio.timeout(self.seconds):
                 body = await self._body(receive)
@@ -60,7 +70,7 @@ class WholeRequests:
         return None
 
     async def _body(self, receive: Any) -> bytes | None:
-        """The whole body, None where the client left."""
+        """Return the whole body, or None if the client has left. Raises `_TooLongError` for a long body."""
         body, more = bytearray(), True
         while more:
             message = await receive()
@@ -86,7 +96,7 @@ class WholeRequests:
         try:
             await asyncio.wait([work, left], return_when=asyncio.FIRST_COMPLETED)
             if work.done():
-                await work  # for its error
+                await work  # raises the error of the app
         finally:
             work.cancel()
             left.cancel()
@@ -94,22 +104,24 @@ class WholeRequests:
 
 
 async def _left(receive: Any) -> None:
-    """Returns when the client has left."""
+    """Return once the client has left."""
     while (await receive())["type"] != "http.disconnect":
         continue
 
 
 class Hosts:
-    """Refuses requests to other hosts than those that are allowed, by the rule of Starlette's `TrustedHostMiddleware`.
+    """Middleware that refuses requests for hosts that are not allowed.
 
-    allowed: names without a port; `*.example.org` for all below it, `*` for any.
+    The rule is that of Starlette's `TrustedHostMiddleware`.
+
+    allowed: names without a port; `*.example.org` for all below it, `*` for any
     """
 
     def __init__(self, app: Any, allowed: Sequence[str]) -> None:
         self.app, self.allowed = app, allowed
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Passes on a request to a host that is allowed."""
+        """Pass on a request for an allowed host, and refuse any other."""
         if await self._allows(scope, receive):
             await self.app(scope, receive, send)
             return
@@ -131,13 +143,13 @@ class Hosts:
 
 
 class HeadAsGet:
-    """Lets the app answer HEAD as it answers GET; the server leaves the body out."""
+    """Middleware that turns HEAD into GET for the app; the server leaves the body out of the answer."""
 
     def __init__(self, app: Any) -> None:
         self.app = app
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Passes on a request."""
+        """Pass on a request."""
         if scope["type"] == "http" and scope["method"] == "HEAD":
             scope = {**scope, "method": "GET"}
         await self.app(scope, receive, send)

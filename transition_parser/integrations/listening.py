@@ -1,4 +1,4 @@
-"""uvicorn under the app: its socket, its connections, its log, and how it ends."""
+"""uvicorn under the app: its socket, its connections, its log, and its end."""
 
 from __future__ import annotations
 
@@ -23,14 +23,17 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from transition_parser.base.errors import InputError
 from transition_parser.base.process import open_files
 
-_QUEUE = 1024  # connections that the system holds until they are accepted
+_QUEUE = 1024  # connections that the operating system holds until they are accepted
 _AT_ONCE = 16  # connections that asyncio accepts in each turn of its loop
-_TURNS = 6  # at the most, until a new connection has ended an old one
-_SPARE_FILES = 32  # that the process may open besides
+_TURNS = 6  # at most this many turns pass until a new connection has ended an old one
+_SPARE_FILES = 32  # files that the process may open besides connections
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
-    """A socket at the address; port 0: any that is free. Raises `InputError` where there is none."""
+    """Return a listening socket at the address; port 0 stands for any free port.
+
+    Raises `InputError` if the address cannot be listened on.
+    """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         bound = socket.socket(family, kind, protocol)
@@ -47,10 +50,10 @@ def bound_socket(host: str, port: int) -> socket.socket:
 
 
 class _Config(uvicorn.Config):
-    """uvicorn's settings, and two that it does not have.
+    """uvicorn's settings, and two more.
 
-    header_seconds: from the begin of a connection, or the answer before, until all headers are here.
-    connections: how many there may be; beyond that those whose request is not whole make room, the oldest first.
+    header_seconds: time from the start of a connection, or from the previous answer, until all headers are here
+    connections: number of connections; beyond it, the oldest connection without a whole request makes room
     """
 
     def __init__(self, app: FastAPI, header_seconds: float, connections: int, log: bool) -> None:
@@ -64,14 +67,14 @@ class _Config(uvicorn.Config):
             server_header=False,
         )
         self.header_seconds, self.connections = header_seconds, connections
-        self.incomplete: dict[_Connection, None] = {}  # connections without a whole request, the oldest first
+        self.incomplete: dict[_Connection, None] = {}  # without a whole request, the oldest first
 
 
 class _Connection(H11Protocol):
-    """uvicorn's connection, with a time-out for headers, room for new ones, and its own errors as JSON."""
+    """uvicorn's connection, with a time-out for headers, room for new connections, and its own errors as JSON."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begins a connection, for which another may have to end."""
+        """Begin a connection; another one may have to end for it."""
         self.bounds = cast(_Config, self.config)
         self.headers_due: asyncio.TimerHandle | None = None
         super().connection_made(transport)
@@ -80,22 +83,22 @@ class _Connection(H11Protocol):
             next(iter(self.bounds.incomplete))._make_room()
 
     def data_received(self, data: bytes) -> None:
-        """Takes bytes of a request."""
+        """Take bytes of a request."""
         super().data_received(data)
         self._watch()
 
     def on_response_complete(self) -> None:
-        """Waits for the next request of the same client."""
+        """Wait for the next request of the same client."""
         super().on_response_complete()
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forgets the connection."""
+        """Forget the connection."""
         super().connection_lost(exc)
         self._unwatch()
 
     def _watch(self) -> None:
-        """Sees to it that the time for headers runs while any are missing."""
+        """Run the timer of the headers while headers are missing, and keep the list of incomplete requests."""
         state, ends = self.conn.their_state, self.transport.is_closing()
         if ends or state is not h11.IDLE:
             self._cancel_deadline()
@@ -122,15 +125,17 @@ class _Connection(H11Protocol):
             self.transport.close()
 
     def _has_begun_a_request(self) -> bool:
-        """Whether there are bytes of headers. A client that has sent none would take an answer for that to its next
-        request."""
+        """Return True if bytes of headers have arrived.
+
+        A client that has sent nothing would take an error as the answer to its next request.
+        """
         received, _ = self.conn.trailing_data
         return bool(received)
 
     def _make_room(self) -> None:
-        """Ends the connection so that there can be another."""
+        """End the connection in favour of a new one."""
         if self.conn.their_state is not h11.IDLE:
-            self.transport.abort()  # the app reads the body, and learns that the client is gone
+            self.transport.abort()  # the app is reading the body and learns that the client is gone
         elif self.cycle is None or self._has_begun_a_request():
             self._refuse(503, "there are too many connections: try again later")
         else:
@@ -138,11 +143,11 @@ class _Connection(H11Protocol):
         self._unwatch()
 
     def send_400_response(self, msg: str) -> None:
-        """Says that no request could be read."""
+        """Answer that no request could be read."""
         self._refuse(400, "this is no HTTP request that can be read, or its headers are too long")
 
     def _refuse(self, status: int, problem: str) -> None:
-        """Answers before there is a request for the app, and ends the connection."""
+        """Answer before the app has a request, and end the connection."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             body = json.dumps({"error": problem}).encode()
             headers = [
@@ -161,7 +166,10 @@ class _Connection(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """SIGINT and SIGTERM end it: what is being answered is finished, and nothing is raised afterwards."""
+    """uvicorn's server, which SIGINT and SIGTERM end without an exception.
+
+    Requests that are being answered are finished first.
+    """
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -175,17 +183,17 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         for bound in sockets or ():
-            bound.listen(_QUEUE)  # uvicorn's backlog means _AT_ONCE, too
+            bound.listen(_QUEUE)  # uvicorn's setting `backlog`, _AT_ONCE, has limited the queue, too
             host, port = bound.getsockname()[:2]
             shown = f"[{host}]" if ":" in host else host
             print(f"transition-parser: http://{shown}:{port}/ (Ctrl+C ends it)", file=sys.stderr, flush=True)
 
 
 class OncePerSecond(logging.Filter):
-    """Lets one record of each cause pass in a second, with the number of those that did not pass before it.
+    """A filter that passes one log record of each cause in a second.
 
-    A cause is the logger, the first line of the message and the class of the error. Errors of the operating system
-    become one line, all others keep their traceback.
+    The record says how many records of its cause were held back before it. A cause is the logger, the first line of the
+    message and the class of the error. Errors of the operating system become one line; all others keep their traceback.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -195,7 +203,7 @@ class OncePerSecond(logging.Filter):
         self._held: dict[tuple[str, str, type | None], int] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record is written; its message may become another."""
+        """Return True if the record is to be written; this may change its message."""
         kind, error, _ = record.exc_info or (None, None, None)
         cause, now = (record.name, str(record.msg).partition("\n")[0], kind), self._clock()
         if now - self._passed.get(cause, float("-inf")) < 1:
@@ -212,7 +220,7 @@ class OncePerSecond(logging.Filter):
 
 @contextmanager
 def _quiet_logs() -> Iterator[None]:
-    """Writes no flood of lines about connections."""
+    """Limit the log lines about connections while the block runs."""
     loggers = [logging.getLogger(name) for name in ("asyncio", "uvicorn.error")]
     once = OncePerSecond()
     for logger in loggers:
@@ -227,11 +235,13 @@ def _quiet_logs() -> Iterator[None]:
 def serve(
     app: FastAPI, bound: socket.socket, log: bool = False, header_seconds: float = 10.0, connections: int = 1024
 ) -> None:
-    """Serves until a signal ends it.
+    """Serve until a signal ends the server.
 
-    log: a line for each request on standard error.
-    header_seconds: until all headers of a request must be here.
-    connections: at a time; fewer where the system does not let the process have so many files.
+    log: write a line for each request to standard error
+    header_seconds: time until all headers of a request must be here
+    connections: number of simultaneous connections; fewer if the system grants the process fewer open files
+
+    Raises `InputError` if the process may not open enough files.
     """
     spare = _TURNS * _AT_ONCE + _SPARE_FILES
     room = open_files(connections + spare) - spare

@@ -1,9 +1,9 @@
 """Parsing on many cores, GPUs and machines by Ray Data (extra `[ray]`).
 
-Inputs are divided into parts, each of which an actor reads, parses and writes as one file: `part-00000.conllu` and so
+Inputs are divided into parts. An actor reads and parses a part and writes it as one file: `part-00000.conllu` and so
 on, in the order of the inputs. Files are written whole or not at all, so that a part whose actor died is simply parsed
-again. `manifest.json` beside them says which part is which. All machines must see the inputs, the model and the folder
-under the same names.
+again. `manifest.json` beside the files says which part is which. All machines must see the inputs, the model and the
+folder under the same names.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from transition_parser.parsing.bulk import Job
 
 MANIFEST = "manifest.json"
-MOST, LEAST = 4096, 32  # sentences of a part
-_PARTS_EACH = 8  # for each actor, so that the last ones end at about the same time
-# Ray reports to its makers unless told not to, prints what only they understand, and lets actors run when nothing else
-# wants the cores (niceness 15): on a busy machine they would hardly run
+MOST, LEAST = 4096, 32  # bounds of the sentences of a part
+_PARTS_EACH = 8  # parts for each actor; many small parts let all actors end at about the same time
+# By default Ray sends usage statistics to its makers, prints internal messages, and runs actors with niceness 15, so
+# that they would hardly run on a busy machine.
 _ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal", "RAY_worker_niceness": "0"}
 
 
@@ -47,14 +47,17 @@ def parse_by_ray(
     resume: bool = False,
     prepare: Callable[[], object] | None = None,
 ) -> None:
-    """Parses files into a folder.
+    """Parse files into a folder.
 
-    actors: by default one for each core (each `job.parser.threads` of them), or for each GPU where the job's device is
-    one. resume: what an interrupted run of the same inputs and options has written stays. prepare: what each actor
-    calls before it loads the job. Uses the Ray that runs here or that `RAY_ADDRESS` names, else starts one on this
-    machine for the length of the call.
+    It uses the Ray that is running in this process or that `RAY_ADDRESS` names; otherwise it starts Ray on this machine
+    for the length of the call.
 
-    Raises `InputError` for bad input, and where the folder holds something else.
+    actors: number of actors; by default one for each `job.parser.threads` cores, or one for each GPU if the job's
+        device is a GPU
+    resume: keep the files that an interrupted run of the same inputs and options has written
+    prepare: function that each actor calls before it loads the job
+
+    Raises `InputError` for bad input, and for a folder that holds something else.
     """
     before = _manifest_in(Path(output), resume)
     with folder(output) as dest, _running(job, actors) as actors:
@@ -71,13 +74,17 @@ def parse_by_ray(
         ]
         if missing:
             _run(job, missing, min(actors, len(missing)), prepare)
-        for unfinished in dest.glob(".part-*"):  # of actors that died
+        for unfinished in dest.glob(".part-*"):  # left by actors that died
             unfinished.unlink()
         _save(manifest | {"finished": True}, dest)
 
 
 class ParserActor:
-    """What a process of Ray does: it parses a part at a time. job: pickled. prepare: see `parse_by_ray`."""
+    """A process of Ray, which parses one part at a time.
+
+    job: bytes; the pickled `Job`
+    prepare: see `parse_by_ray`
+    """
 
     def __init__(self, job: bytes, prepare: Callable[[], object] | None) -> None:
         keep_freed_memory()
@@ -87,8 +94,10 @@ class ParserActor:
         self.job: Job = pickle.loads(job)
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[str]]:
-        """Writes the file of each part of a batch. Returns what is wrong with each, "" for nothing: an error that is
-        raised would be tried again."""
+        """Write the file of each part of a batch, and return the problem of each, "" for none.
+
+        Errors are returned because Ray would retry a part whose error is raised.
+        """
         return {"error": [self._parse(*pair) for pair in zip(batch["part"], batch["file"], strict=True)]}
 
     def _parse(self, part: bytes, file: str) -> str:
@@ -117,7 +126,7 @@ def _run(job: Job, work: Sequence[Mapping[str, Any]], actors: int, prepare: Call
 
 @contextmanager
 def _running(job: Job, actors: int | None) -> Iterator[int]:
-    """Ray, and the number of actors. One that was started here is ended."""
+    """Connect to Ray for the block, and yield the number of actors; an earlier connection stays open."""
     ray = _ray()
     with ExitStack() as stack:
         if not ray.is_initialized():
@@ -131,8 +140,10 @@ def _running(job: Job, actors: int | None) -> Iterator[int]:
 
 
 def _start(ray: Any, job: Job, actors: int | None, logs: str) -> None:
-    """Connects to the cluster of `RAY_ADDRESS`, or starts Ray on this machine, where it talks to itself alone. logs: a
-    folder for what it writes then."""
+    """Connect to the cluster of `RAY_ADDRESS`, or start Ray on this machine, on its loopback address only.
+
+    logs: folder for the files of a Ray that is started here
+    """
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     here: dict[str, Any] = {"include_dashboard": False, "_node_ip_address": "127.0.0.1", "_temp_dir": logs}
     if actors is not None and job.parser.device.type == "cpu":
@@ -147,7 +158,10 @@ def _start(ray: Any, job: Job, actors: int | None, logs: str) -> None:
 
 @contextmanager
 def _without_standard_error() -> Iterator[None]:
-    """Ray's C++ says there that it says nothing. What goes wrong is raised."""
+    """Send standard error to nowhere while the block runs.
+
+    Ray's C++ part announces there that it stays silent. Its errors are raised.
+    """
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:
@@ -168,7 +182,7 @@ def _ray() -> Any:
 
 
 def _all(resources: Mapping[str, float], job: Job) -> int:
-    """How many actors there can be."""
+    """Return the number of actors that the resources suffice for."""
     if job.parser.device.type == "cuda":
         return max(int(resources.get("GPU", 0)), 1)
     return max(int(resources.get("CPU", 1)) // job.parser.threads, 1)
@@ -178,11 +192,13 @@ def _all(resources: Mapping[str, float], job: Job) -> int:
 
 
 def _divided(job: Job, paths: Sequence[str], actors: int, size: int | None) -> tuple[list[Part], int]:
-    """The parts of all files, and how many sentences or rows they have. size: by default so many that all actors have
-    work until the end."""
+    """Divide all files into parts, and return the parts and their size in sentences or rows.
+
+    size: by default small enough for all actors to have work until the end
+    """
     kind = job.parser.formalism.sentence
     if size is None:
-        # one pass counts, a second one divides: only what is between parts is kept of either
+        # one pass counts and a second one divides; both keep only the borders of parts in memory
         counts = [part.count or 0 for path in paths for part in divided(path, kind, job.reading, MOST)]
         size = min(max(math.ceil(sum(counts) / (actors * _PARTS_EACH)), LEAST), MOST)
     return [part for path in paths for part in divided(path, kind, job.reading, size)], size
@@ -213,8 +229,11 @@ def _manifest(job: Job, paths: Sequence[str], parts: Sequence[Part], size: int) 
 
 
 def _manifest_in(dest: Path, resume: bool) -> dict[str, Any] | None:
-    """What an earlier run has left in the folder, None for nothing. Raises `InputError` for anything else than a run
-    that is to be resumed."""
+    """Return the manifest that an earlier run has left in the folder, or None for an empty or missing folder.
+
+    Raises `InputError` for a folder with other contents, for a run that is not to be resumed, and for a damaged
+    manifest.
+    """
     if not dest.is_dir() or not any(dest.iterdir()):
         return None
     path = dest / MANIFEST

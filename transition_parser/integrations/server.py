@@ -25,21 +25,21 @@ from transition_parser.integrations.page import page, policy
 from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.sentences.objects import sentences_from
 
-_BYTES_A_CHARACTER = 12  # of JSON at the most: each half of a surrogate pair as \uXXXX
+_BYTES_A_CHARACTER = 12  # the most bytes of a character in JSON: a surrogate pair as \uXXXX\uXXXX
 _AROUND = 4096  # bytes of JSON around the text
-_FEW_CHARACTERS = 1000  # take no longer to divide than another thread takes to begin
+_FEW_CHARACTERS = 1000  # dividing such a text takes no longer than starting another thread
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of a request, and of what the server does at a time.
+    """Bounds of a request and of the work of the server.
 
-    characters, words: of its text.
-    sentence: words of a sentence, which is parsed in one piece while all others wait.
-    steps_of: words of a sentence whose derivations are asked for, which take space that grows with their square.
-    seconds: from the whole request to its answer.
-    reading: seconds until the whole request is here.
-    waiting: requests at a time.
+    characters, words: length of the text of a request
+    sentence: words of a sentence; all other requests wait while a sentence is parsed
+    steps_of: words of a sentence whose derivations are asked for; their size grows with the square of its length
+    seconds: time from the whole request to its answer
+    reading: seconds until the whole request is here
+    waiting: number of requests in the queue
     """
 
     characters: int = 20_000
@@ -52,7 +52,10 @@ class Limits:
 
 
 class RequestError(Exception):
-    """What a request is answered with, instead of a parse. status: of HTTP."""
+    """The error of a request that is answered with a problem instead of a parse.
+
+    status: status code of HTTP
+    """
 
     def __init__(self, status: int, problem: str) -> None:
         super().__init__(problem)
@@ -60,7 +63,10 @@ class RequestError(Exception):
 
 
 class Text(BaseModel):
-    """What to parse: a text, which is divided into sentences and words by rules for English, or sentences as words."""
+    """The input of the parser: either a text or sentences as lists of words.
+
+    A text is divided into sentences and words by rules for English.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -82,7 +88,7 @@ class SentenceOfText(Text):
 
 
 class Model(BaseModel):
-    """A model: the kind of graph that it builds, and by which transition system."""
+    """A model: the kind of graph that it builds, and its transition system."""
 
     name: str
     description: str | None = Field(description="the purpose of the model, from its card; null where it has none")
@@ -92,7 +98,7 @@ class Model(BaseModel):
 
 
 class MostOfRequest(BaseModel):
-    """What a request may have at the most."""
+    """The upper limits of a request."""
 
     characters: int
     words: int
@@ -108,7 +114,7 @@ class Models(BaseModel):
 
 
 class _Exact(BaseModel):
-    """What the server sends, key by key."""
+    """The base of the answers, which allows no other keys."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -152,7 +158,10 @@ class Parses(_Exact):
 
 
 class TreeConfiguration(_Exact):
-    """Positions of words count from 0; that behind the last word is the root."""
+    """A configuration in the derivation of a tree.
+
+    Positions of words count from 0; the position after the last word is the root.
+    """
 
     stack: list[int] = Field(description="bottom first")
     buffer: list[int] = Field(description="front first")
@@ -162,7 +171,7 @@ class TreeConfiguration(_Exact):
 
 
 class AmrConfiguration(_Exact):
-    """Positions of words count from 0."""
+    """A configuration in the derivation of an AMR; positions of words count from 0."""
 
     stack: list[int] = Field(description="nodes, bottom first")
     aside: list[int] = Field(description="nodes that SWAP has set aside")
@@ -188,7 +197,7 @@ class TraceStep(_Exact):
 
 
 class TraceDerivation(_Exact):
-    """A derivation, one step more than it has actions."""
+    """A derivation, whose steps are one more than its actions."""
 
     graph: dict[str, Any] = Field(description="as a sentence of /api/parse, without `score`")
     steps: list[TraceStep]
@@ -206,7 +215,7 @@ class TraceOfSentence(_Exact):
 
 
 class Problem(BaseModel):
-    """Why there is no parse."""
+    """The reason why there is no parse."""
 
     error: str
 
@@ -226,8 +235,11 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 
 class _Service:
-    """Answers requests. The thread of `work` computes; long texts are divided in a thread of their own, one at a time,
-    so that the loop of the server and short texts wait for none of them."""
+    """The answers to requests.
+
+    The thread of `work` computes. Long texts are divided one at a time in another thread, so that neither the event
+    loop nor short texts wait for them.
+    """
 
     def __init__(self, parsers: dict[str, Parser], limits: Limits, descriptions: Mapping[str, str | None]) -> None:
         self.parsers, self.limits, self.descriptions = parsers, limits, descriptions
@@ -273,7 +285,7 @@ class _Service:
 
     async def _divided(self, parser: Parser, asked: Text) -> list[Any]:
         given = asked.text if asked.text is not None else asked.sentences
-        assert given is not None  # one of both is
+        assert given is not None  # `Text` has checked that either is given
         length = len(given) if isinstance(given, str) else sum(len(word) + 1 for words in given for word in words)
         if length > self.limits.characters:
             most = f"{self.limits.characters:,} are allowed"
@@ -317,10 +329,12 @@ def make_app(
     allowed_hosts: Sequence[str] = ("*",),
     descriptions: Mapping[str, str | None] = MappingProxyType({}),
 ) -> FastAPI:
-    """The web application over parsers by name. It parses in a thread of its own from its start-up to its shutdown.
+    """Return the web application over parsers by name.
 
-    allowed_hosts: see `Hosts`; by default any.
-    descriptions: the purpose of each model, by the model's name, for people who choose one.
+    The app parses in a thread of its own, from its start-up to its shutdown.
+
+    allowed_hosts: see `Hosts`; by default any
+    descriptions: name of a model → its purpose, shown to users who choose a model
     """
     service = _Service(parsers, limits or Limits(), descriptions)
     most = service.limits
@@ -331,7 +345,7 @@ def make_app(
             yield
         service.divider.shutdown(cancel_futures=True)
 
-    # FastAPI's own pages of documentation load scripts from elsewhere
+    # no docs_url and redoc_url: FastAPI's pages of documentation load scripts from elsewhere
     app = FastAPI(
         title="transition-parser",
         version=__version__,
@@ -358,7 +372,7 @@ def make_app(
     async def _models() -> Models:
         return service.models()
 
-    # what is sent is all our own, and may be much: tests hold that it is of the form that the descriptions say
+    # responses are not validated, for speed; tests check them against the schema
     @app.post(
         "/api/parse",
         operation_id="parse",
@@ -381,7 +395,7 @@ def make_app(
 
 
 def _answer_errors(app: FastAPI) -> None:
-    """Every error is an object with `error`."""
+    """Make every error an object with `error`."""
 
     @app.exception_handler(RequestError)
     async def _ours(_request: Request, error: RequestError) -> JSONResponse:

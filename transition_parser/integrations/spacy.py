@@ -1,7 +1,7 @@
 """Components of spaCy pipelines: `nlp.add_pipe("transition_parser")` and `nlp.add_pipe("transition_amr")`.
 
-Importing this module registers both with spaCy; where the package is installed, spaCy imports it when a pipeline names
-them. Their extension attributes are registered when a component is made.
+Importing this module registers both components with spaCy. If the package is installed, spaCy imports this module when
+a pipeline names a component. The extension attributes are registered when a component is made.
 """
 
 from __future__ import annotations
@@ -39,14 +39,17 @@ OPTIONS: dict[str, Any] = {
 
 
 def _extend(kind: type[Doc] | type[Span] | type[Token], name: str, **what: Any) -> None:
-    """Registers an extension attribute, once. spaCy raises an error where another package has one of that name."""
+    """Register an extension attribute once.
+
+    spaCy raises an error if another package has registered an attribute with this name.
+    """
     given = (what.get("default"), what.get("method"), what.get("getter"), None)
     if not kind.has_extension(name) or kind.get_extension(name) != given:
         kind.set_extension(name, **what)
 
 
 class _Component(Pipe):
-    """What both components do: the sentences of a batch of documents are parsed together."""
+    """The base of both components: the sentences of a batch of documents are parsed together."""
 
     formalism: ClassVar[Formalism]
 
@@ -58,8 +61,10 @@ class _Component(Pipe):
 
     @property
     def parser(self) -> Parser:
-        """The parser, which is loaded when it is needed first. Raises `InputError` where that fails, and for a model of
-        other graphs."""
+        """The parser, which is loaded at its first use.
+
+        Raises `InputError` if loading fails, or if the model builds another kind of graph.
+        """
         parser = self.model.parser
         if parser.formalism is not self.formalism:
             raise InputError(
@@ -69,18 +74,21 @@ class _Component(Pipe):
         return parser
 
     def __call__(self, doc: Doc) -> Doc:
-        """Parses a document."""
+        """Parse a document."""
         self._parse([doc])
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Parses documents, `batch_size` at a time. What a batch raises is for the error handler of the pipeline."""
+        """Parse documents, `batch_size` at a time.
+
+        An error of a batch goes to the error handler of the pipeline.
+        """
         handle = self.get_error_handler()
         for batch in minibatch(stream, batch_size):
             docs = list(batch)
             try:
                 self._parse(docs)
-            except Exception as error:  # raised again by default, see `Language.set_error_handler`
+            except Exception as error:  # the default handler raises it again, see `Language.set_error_handler`
                 handle(self.name, self, docs, error)
             else:
                 yield from docs
@@ -94,35 +102,39 @@ class _Component(Pipe):
             self._set(doc, of_doc, [next(parses) if sentence.words else None for sentence in of_doc])
 
     def _given(self, doc: Doc, sentences: Sequence[DocSentence]) -> Iterator[AnySentence]:
-        """The sentences with words, as the parser takes them."""
+        """Return the sentences with words, as the parser's input."""
         raise NotImplementedError
 
     def _set(self, doc: Doc, sentences: Sequence[DocSentence], parses: Sequence[AnyParse | None]) -> None:
-        """Writes the parses into a document."""
+        """Write the parses into a document."""
         raise NotImplementedError
 
     def to_disk(self, path: str | os.PathLike, *, exclude: Iterable[str] = ()) -> None:
-        """Writes the model into a folder, see `PipelineModel`; options are in the pipeline's configuration."""
+        """Write the model into a folder, see `PipelineModel`; its options are in the pipeline's configuration."""
         self.model.save(path)
 
     def from_disk(self, path: str | os.PathLike, *, exclude: Iterable[str] = ()) -> _Component:
-        """Loads the model that `to_disk` wrote, in place of the one that was configured."""
+        """Load the model that `to_disk` wrote, in place of the configured one."""
         self.model.load(path)
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """What `to_disk` writes."""
+        """Return the files that `to_disk` writes, as bytes."""
         return srsly.msgpack_dumps(self.model.to_files())
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> _Component:
-        """The reverse of `to_bytes`."""
+        """Load the model from the bytes of `to_bytes`."""
         self.model.from_files(srsly.msgpack_loads(data))
         return self
 
 
 class TreeComponent(_Component):
-    """Sets `head`, `dep` and `is_sent_start` of tokens, `pos` and `lemma` where they have none and the model predicts
-    them; `token._.arc_score`, `span._.tree`, `doc._.tree`, and with them `doc.noun_chunks`."""
+    """The component that writes dependency trees into documents.
+
+    It sets `head`, `dep` and `is_sent_start` of tokens. It sets `pos` and `lemma` of tokens that have none, if the
+    model predicts them. It also provides `token._.arc_score`, `span._.tree` and `doc._.tree`; `doc.noun_chunks` works
+    on its trees.
+    """
 
     formalism = TREES
 
@@ -137,12 +149,15 @@ class TreeComponent(_Component):
 
     def _set(self, doc: Doc, sentences: Sequence[DocSentence], parses: Sequence[Any]) -> None:
         documents.set_trees(doc, sentences, parses)
-        doc.noun_chunks_iterator = doc.vocab.get_noun_chunks  # it may have been made before the component was
+        doc.noun_chunks_iterator = doc.vocab.get_noun_chunks  # the document may be older than the component
 
 
 class AmrComponent(_Component):
-    """Sets `doc._.to_amr()`, `span._.amr`, `span._.amr_tokens`, `token._.amr_nodes`, and `is_sent_start` of tokens
-    where the document has no sentences."""
+    """The component that writes AMRs into documents.
+
+    It provides `doc._.to_amr()`, `span._.amr`, `span._.amr_tokens` and `token._.amr_nodes`. It sets `is_sent_start` of
+    tokens if the document has no sentences.
+    """
 
     formalism = AMR
 
@@ -178,7 +193,7 @@ def make_tree_component(
     domain: str | None,
     lenpen: float | None,
 ) -> TreeComponent:
-    """Dependency trees. The options are those of `Parser.load`."""
+    """Return a component for dependency trees. The options are those of `Parser.load`."""
     spacy_noun_chunks.register(nlp.vocab)
     values = (beam, batch_tokens, device, precision, threads, domain, lenpen)
     return TreeComponent(name, PipelineModel(model, dict(zip(OPTIONS, values, strict=True))))
@@ -197,6 +212,6 @@ def make_amr_component(
     domain: str | None,
     lenpen: float | None,
 ) -> AmrComponent:
-    """Abstract Meaning Representations. The options are those of `Parser.load`."""
+    """Return a component for Abstract Meaning Representations. The options are those of `Parser.load`."""
     values = (beam, batch_tokens, device, precision, threads, domain, lenpen)
     return AmrComponent(name, PipelineModel(model, dict(zip(OPTIONS, values, strict=True))))

@@ -1,4 +1,4 @@
-"""Documents of spaCy: their sentences as the parser takes them, and what it finds written into them."""
+"""Conversion between documents of spaCy and the sentences and parses of the parser."""
 
 from __future__ import annotations
 
@@ -18,12 +18,16 @@ from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.sentences.texts import on_one_line
 from transition_parser.text.segmentation import segmented
 
-SPACE_RELATION, SPACE_TAG = "dep", "SPACE"  # of tokens that are white space, as spaCy's own pipelines have them
-AMRS = "transition_amr"  # in `user_data`
+SPACE_RELATION, SPACE_TAG = "dep", "SPACE"  # for white space, as in spaCy's own pipelines
+AMRS = "transition_amr"  # key in `user_data`
 
 
 class DocSentence(NamedTuple):
-    """A sentence of a document: its first token, the one behind its last, and those that are not white space."""
+    """A sentence of a document.
+
+    start, end: its first token, and the token after its last one
+    words: the tokens that are not white space
+    """
 
     start: int
     end: int
@@ -31,9 +35,10 @@ class DocSentence(NamedTuple):
 
 
 def sentences_of(document: Doc) -> list[DocSentence]:
-    """The sentences that the document has; where it has none, those of our rules for English.
+    """Return the sentences of a document; without sentence boundaries it is divided by rules for English.
 
-    A token belongs to the sentence that its first character is in, white space between sentences to the one before it.
+    A token belongs to the sentence that contains its first character. White space between sentences belongs to the
+    sentence before it.
     """
     if not len(document):
         return []
@@ -62,7 +67,7 @@ def _starts(document: Doc) -> list[int]:
 
 
 def tree_sentence(document: Doc, sentence: DocSentence) -> Sentence:
-    """The words of a sentence, with the tags and lemmas that the document has."""
+    """Return the words of a sentence, with the tags and lemmas that the document has."""
     tokens = [document[i] for i in sentence.words]
     rows = [Row(str(number), on_one_line(token.text)) for number, token in enumerate(tokens, 1)]
     if any(token.lemma or token.pos for token in tokens):
@@ -74,10 +79,12 @@ def tree_sentence(document: Doc, sentence: DocSentence) -> Sentence:
 
 
 def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[Parse | None]) -> None:
-    """Writes heads, relations and sentence starts into a document, and tags and lemmas where it has none.
+    """Write heads, relations and sentence starts into a document, and tags and lemmas of tokens that have none.
 
-    White space depends on the word before it, before the first word of a sentence on that one: no head is in another
-    sentence, and no arc crosses another because of it. parses: None for sentences of white space alone.
+    The head of white space is the word before it, or the first word of a sentence that begins with white space. White
+    space thus adds neither heads in other sentences nor crossing arcs.
+
+    parses: one for each sentence; None for a sentence of white space alone
     """
     n, strings = len(document), document.vocab.strings
     heads, relations, tags, lemmas = np.zeros(n, np.int64), [SPACE_RELATION] * n, [SPACE_TAG] * n, [""] * n
@@ -121,7 +128,7 @@ def _set_words(
 
 
 def tree_of(span: Span) -> DependencyTree:
-    """The tree over the words of a sentence of a parsed document; its white space is left out.
+    """Return the tree over the words of a sentence of a parsed document, without white space.
 
     Raises `InputError` for a span that is not a sentence with words.
     """
@@ -136,7 +143,7 @@ def tree_of(span: Span) -> DependencyTree:
 
 
 def trees_of(document: Doc) -> list[DependencyTree]:
-    """The tree of each sentence that has words."""
+    """Return the tree of each sentence that has words."""
     return [tree_of(span) for span in document.sents if span.text.strip()]
 
 
@@ -144,7 +151,7 @@ def trees_of(document: Doc) -> list[DependencyTree]:
 
 
 def amr_sentence(document: Doc, sentence: DocSentence, number: int) -> AmrEntry:
-    """The words of a sentence; a token that holds white space is several words."""
+    """Return the words of a sentence; a token that contains white space becomes several words."""
     text = on_one_line(document[sentence.start : sentence.end].text)
     return AmrEntry.from_words([word for word, _ in _amr_words(document, sentence)], {"id": str(number), "snt": text})
 
@@ -156,8 +163,10 @@ def _amr_words(document: Doc, sentence: DocSentence) -> Iterator[tuple[str, Toke
 
 
 def set_amrs(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[AmrParse | None]) -> None:
-    """Keeps the AMRs of a document in its `user_data`, as plain data that spaCy can save: texts, and places of
-    characters. Sets sentence starts where the document has none."""
+    """Keep the AMRs of a document in its `user_data`, and set sentence starts if the document has none.
+
+    The AMRs are kept as plain data that spaCy can save: texts and character offsets.
+    """
     if not document.has_annotation("SENT_START"):
         set_sentence_starts(document, [sentence.start for sentence in sentences])
     document.user_data[AMRS] = [
@@ -173,19 +182,21 @@ def set_amrs(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[A
 
 
 def to_amr(document: Doc) -> list[str]:
-    """The AMR of each sentence that has words: PENMAN with comments, and a blank line after it."""
+    """Return the AMR of each sentence that has words: PENMAN with comments, and a blank line after it."""
     return [kept["amr"] for kept in document.user_data.get(AMRS, ())]
 
 
 def amr_of(span: Span) -> AmrEntry | None:
-    """The AMR of the sentence that holds the span, None where there is none. Its alignments count the words of the
-    sentence; `amr_tokens` has the tokens."""
+    """Return the AMR of the sentence that contains the span, or None if there is none.
+
+    The alignments of the AMR count the words of the sentence; `amr_tokens` has the tokens.
+    """
     kept = _kept(span)
     return None if kept is None else parse_entry(kept["amr"].strip().split("\n"))
 
 
 def amr_tokens_of(span: Span) -> list[tuple[Token, ...]]:
-    """For each node of `amr_of` the tokens that it came from."""
+    """Return for each node of `amr_of` the tokens that it is aligned to."""
     entry, kept = amr_of(span), _kept(span)
     if entry is None or kept is None:
         return []
@@ -198,7 +209,7 @@ def amr_tokens_of(span: Span) -> list[tuple[Token, ...]]:
 
 
 def amr_nodes_of(token: Token) -> list[int]:
-    """The nodes of its sentence's AMR that came from a token."""
+    """Return the nodes of the AMR of its sentence that are aligned to a token."""
     span = token.doc[token.i : token.i + 1]
     return [node for node, tokens in enumerate(amr_tokens_of(span)) if token in tokens]
 
@@ -209,5 +220,5 @@ def _kept(span: Span) -> dict | None:
 
 
 def _token_at(document: Doc, place: int) -> Token:
-    """The token with this character: tokens may have been merged or divided since."""
+    """Return the token that contains a character; tokens may have been merged or split since parsing."""
     return document.char_span(place, place + 1, alignment_mode="expand")[0]

@@ -1,4 +1,4 @@
-"""The model of a component of spaCy: loaded when it is needed first, saved with the pipeline."""
+"""The model of a component of spaCy, which is loaded at its first use and saved with the pipeline."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from transition_parser.base.errors import input_error
 from transition_parser.base.files import new_files
 from transition_parser.base.model_files import TEXT, Key, check_keys, check_version, is_text, read_json, sha256_of
 
-if TYPE_CHECKING:  # what needs torch is imported where it is used: spaCy imports this module when it starts
+if TYPE_CHECKING:  # spaCy imports this module when it starts: modules that need torch are imported at their first use
     from transition_parser.parsing.parser import Parser
 
 SAVED = "saved_model.json"
@@ -33,7 +33,7 @@ def _of_package(path: Path) -> bool:
 
 
 def _model_files() -> tuple[str, ...]:
-    """The names that the files of an exported model may have."""
+    """Return the names that the files of an exported model may have."""
     from transition_parser.data.resources import FILES, OPTIONAL_FILES
     from transition_parser.storage.exports import CONFIG, WEIGHTS
 
@@ -41,17 +41,18 @@ def _model_files() -> tuple[str, ...]:
 
 
 class PipelineModel:
-    """A model and the options of its parser. It can be pickled and sent to other processes.
+    """A model and the options of its parser, which can be pickled and sent to other processes.
 
-    model: see `Parser.load`. options: the others of its parameters.
+    A model of the package is saved as its name and the SHA-256 of its weights. Any other model is saved as a copy of
+    its folder, and a checkpoint as the export that `transition-parser export` makes of it.
 
-    Saved, a model of the package is its name and the SHA-256 of its weights; any other is a copy of its folder, of a
-    checkpoint what `transition-parser export` makes of it.
+    model: see `Parser.load`
+    options: the other parameters of `Parser.load`
     """
 
     def __init__(self, model: str, options: Mapping[str, Any]) -> None:
         self.model, self.options = model, dict(options)
-        self._files: dict[str, bytes] = {}  # of a model that came as bytes
+        self._files: dict[str, bytes] = {}  # the files of a model that came as bytes
         self._parser: Parser | None = None
         self._lock = Lock()
 
@@ -60,7 +61,7 @@ class PipelineModel:
 
     @property
     def parser(self) -> Parser:
-        """The parser. Raises `InputError` where `Parser.load` does."""
+        """The parser, which is loaded at its first use. Raises `InputError` if `Parser.load` does."""
         with self._lock:
             if self._parser is None:
                 self._parser = self._loaded()
@@ -76,7 +77,7 @@ class PipelineModel:
             return Parser.load(folder, **self.options)
 
     def save(self, folder: str | os.PathLike) -> None:
-        """Writes the model into a folder of its own, whole or not at all."""
+        """Write the model into a folder of its own, whole or not at all."""
         from transition_parser.storage.checkpoints import export_checkpoint, model_path
         from transition_parser.storage.exports import WEIGHTS
 
@@ -97,8 +98,10 @@ class PipelineModel:
             (temporary / SAVED).write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
 
     def load(self, folder: str | os.PathLike) -> None:
-        """Takes the place of the model before: what `save` wrote is loaded at once. Raises `InputError` where it is
-        damaged, and where a model of the package is no longer the one that was saved."""
+        """Replace the model by one that `save` wrote, and load it at once.
+
+        Raises `InputError` for a damaged model, and for a model of the package that has changed since it was saved.
+        """
         from transition_parser.parsing.parser import Parser
         from transition_parser.storage.checkpoints import model_path
         from transition_parser.storage.exports import WEIGHTS
@@ -116,14 +119,14 @@ class PipelineModel:
         self.model, self._files, self._parser = model, {}, parser
 
     def to_files(self) -> dict[str, bytes]:
-        """What `save` writes, by the names of the files."""
+        """Return the files that `save` writes: name → content."""
         with tempfile.TemporaryDirectory() as parent:
             folder = Path(parent, "model")
             self.save(folder)
             return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
     def from_files(self, files: Mapping[str, bytes]) -> None:
-        """The reverse of `to_files`. Raises `InputError` as `load` does."""
+        """Load the model from the files of `to_files`. Raises `InputError` as `load` does."""
         before = self.model
         known = {name: content for name, content in files.items() if name in (SAVED, *_model_files())}
         with tempfile.TemporaryDirectory() as folder:

@@ -9,23 +9,24 @@ from spacy.errors import Errors
 from spacy.tokens import Doc, Span, Token
 from spacy.vocab import Vocab
 
-Chunks = Iterator[tuple[int, int, int]]  # first token, the one behind the last, and the label
+Chunks = Iterator[tuple[int, int, int]]  # first token, the token after the last one, and the label
 SyntaxIterator = Callable[[Doc | Span], Chunks]
 
 LABEL = "NP"
 NOMINALS = {"NOUN", "PROPN", "PRON"}
-# relations without their subtypes; `nmod` is a phrase of its own behind its head, and a modifier before it
+# relations without their subtypes; `nmod` is a phrase of its own after its head, and a modifier before it
 HEADS = {"nsubj", "obj", "iobj", "obl", "nmod", "appos", "root", "dislocated", "vocative", "parataxis"}
 LEFT_MODIFIERS = {"det", "amod", "nummod", "compound", "nmod", "flat", "acl"}
 RIGHT_PARTS = {"flat", "goeswith", "fixed"}
-_ROOT_OF_SPACY = "ROOT"  # in the trees of spaCy's own parsers
+_ROOT_OF_SPACY = "ROOT"  # the relation of roots in the trees of spaCy's own parsers
 
 
 def noun_chunks(doclike: Doc | Span) -> Chunks:
-    """Yields the base noun phrases of a document or span, which do not overlap.
+    """Yield the base noun phrases of a document or span, which do not overlap.
 
     A phrase is a noun, proper noun or pronoun with the modifiers before it and the other words of its name. Case
     markers, conjunctions and punctuation are left out, and so are the subject and the copula of a nominal predicate.
+
     Raises `ValueError` for a document without a tree, as spaCy's own iterators do.
     """
     document = doclike.doc
@@ -42,12 +43,12 @@ def noun_chunks(doclike: Doc | Span) -> Chunks:
 
 
 def _relation(token: Token) -> str:
-    """The relation of a token without its subtype."""
+    """Return the relation of a token without its subtype."""
     return token.dep_.partition(":")[0]
 
 
 def _heads_a_phrase(token: Token) -> bool:
-    """Whether the token is the head of a phrase, or is coordinated with one."""
+    """Return True if the token is the head of a phrase, or is coordinated with one."""
     while _relation(token) == "conj" and token.head.i < token.i:
         token = token.head
     if _relation(token) == "nmod":
@@ -56,7 +57,10 @@ def _heads_a_phrase(token: Token) -> bool:
 
 
 def _first(token: Token) -> int:
-    """The first token of the phrase: modifiers count as far as nothing else is between them and the head."""
+    """Return the first token of the phrase.
+
+    Modifiers belong to it as long as only modifiers are between them and the head.
+    """
     first = token.i
     for child in reversed(list(token.lefts)):
         if _relation(child) not in LEFT_MODIFIERS:
@@ -66,7 +70,7 @@ def _first(token: Token) -> int:
 
 
 def _last(token: Token) -> int:
-    """The last token of the phrase."""
+    """Return the last token of the phrase."""
     last = token.i
     for child in token.rights:
         if _relation(child) not in RIGHT_PARTS:
@@ -79,18 +83,18 @@ def _last(token: Token) -> int:
 class NounChunks:
     """The syntax iterator of a vocabulary: `noun_chunks` for trees of Universal Dependencies.
 
-    others: the iterator that the vocabulary had before, for trees of spaCy's own parsers; None where it had none.
+    others: the earlier iterator of the vocabulary, for trees of spaCy's own parsers; None if it had none
     """
 
     others: SyntaxIterator | None
 
     def __call__(self, doclike: Doc | Span) -> Chunks:
-        """Yields the base noun phrases of a document or span."""
+        """Yield the base noun phrases of a document or span."""
         by_spacy = self.others is not None and any(token.dep_ == _ROOT_OF_SPACY for token in doclike.doc)
         return self.others(doclike) if by_spacy and self.others else noun_chunks(doclike)
 
 
 def register(vocab: Vocab) -> None:
-    """Gives the vocabulary of a pipeline the iterator, once."""
+    """Give the vocabulary of a pipeline the iterator, once."""
     if not isinstance(vocab.get_noun_chunks, NounChunks):
         vocab.get_noun_chunks = NounChunks(vocab.get_noun_chunks)

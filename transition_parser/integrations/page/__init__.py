@@ -1,7 +1,7 @@
-"""The page that draws parses and their derivations, in one file of HTML: what `serve` serves and `draw` writes.
+"""The page that draws parses and their derivations, as one HTML file, which `serve` serves and `draw` writes.
 
-Nothing is loaded from elsewhere, and by its Content-Security-Policy nothing can be: scripts and styles are those here,
-by their hashes. Data reach the page as JSON, and are put in as text.
+Nothing is loaded from elsewhere: the Content-Security-Policy allows only the scripts and styles of this folder, by
+their hashes. Data reach the page as JSON, and are inserted as text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 FOLDER = Path(__file__).parent
 SCRIPTS = ("elements.js", "views.js", "trees.js", "layout.js", "amrs.js", "tables.js", "derivations.js", "app.js")
-SERVED: Mapping[str, Any] = {}  # the data of a page that asks a server
+SERVED: Mapping[str, Any] = {}  # the data of a page that asks the server for parses
 
 
 @cache
@@ -30,13 +30,16 @@ def _script() -> str:
 
 
 def page(data: Mapping[str, Any] = SERVED) -> str:
-    """The page as a file. data: `documents`, a list of `title` and `traces` (`Trace.as_data`), each one at least; by
-    default the page asks the server that it came from."""
+    """Return the page as the text of a file.
+
+    data: `documents`, a non-empty list of objects with `title` and a non-empty list `traces` (`Trace.as_data`); by
+        default the page asks the server that it came from
+    """
     parts = {
         "@POLICY@": policy(connects="documents" not in data),
         "@STYLE@": _read("page.css"),
         "@SCRIPT@": _script(),
-        # no tag can begin in it, and it still is the same JSON
+        # the escapes keep the JSON the same, but no HTML tag can begin in it
         "@DATA@": json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
     }
     head, *rest = _read("page.html").split("@")
@@ -44,7 +47,10 @@ def page(data: Mapping[str, Any] = SERVED) -> str:
 
 
 def policy(connects: bool) -> str:
-    """The Content-Security-Policy of the page. connects: to the server that it came from, which alone it may ask."""
+    """Return the Content-Security-Policy of the page.
+
+    connects: True to let the page ask the server that it came from, and no other
+    """
     script, style = (_hash(text) for text in (_script(), _read("page.css")))
     connect = "'self'" if connects else "'none'"
     return (
