@@ -1,7 +1,7 @@
-"""How much a model relies on what it sees of the parser state: its scores with and without each part of it.
+"""Ablation of the parser state: the scores of a model with and without each part of the state that it sees.
 
-Ji et al. 2021, sec. 6, ask the same of gradients (the sum of indicators times their gradients); scores need no model
-with indicators, and say what parses lose.
+Ji et al. 2021, sec. 6, measure the same reliance by gradients (the sum of indicators times their gradients). Scores
+need no model with indicators, and show the loss of the parses themselves.
 """
 
 from __future__ import annotations
@@ -18,19 +18,25 @@ from transition_parser.parsing.parser import Parser
 
 
 class Importance(NamedTuple):
-    """scores: those of the whole model, by name, as `transition-parser score` gives them. without: part of the parser
-    state (`Decoder.state_parts`) → the scores of the model that does not see it."""
+    """The result of an ablation.
+
+    scores: name → score of the whole model, as `transition-parser score` gives it
+    without: part of the parser state (`Decoder.state_parts`) → the scores of the model that does not see this part
+    """
 
     scores: dict[str, float]
     without: dict[str, dict[str, float]]
 
 
 def importance(parser: Parser, gold: str | os.PathLike, punct: str = "count") -> Importance:
-    """Scores the parses of a CoNLL-U file or an AMR bank with each part of the parser state hidden in turn.
+    """Score the parses of a CoNLL-U file or an AMR bank with each part of the parser state hidden in turn.
 
-    Of trees: UAS and LAS with full labels, in percent; of AMRs: Smatch, from 0 to 1. punct: `skip` leaves punctuation
-    out of the scores of trees. Raises `InputError` for a model
-    that sees nothing of the state, or scores graphs.
+    The scores of trees are UAS and LAS with full labels, in percent; the score of AMRs is Smatch, from 0 to 1.
+
+    punct: `skip` leaves punctuation out of the scores of trees
+
+    Raises `InputError` for a model that sees nothing of the state or scores whole graphs, and for a gold file that is
+    not a regular file, because it is read several times.
     """
     if not os.path.isfile(gold):
         raise input_error("is not a regular file, and has to be read several times", gold)

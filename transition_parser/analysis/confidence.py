@@ -1,4 +1,4 @@
-"""How well confidences mean what they say, and what makes them mean it.
+"""Measures and fits the calibration of confidences.
 
 Source: Guo et al. 2017, sec. 2 (expected calibration error) and 4.2 (temperature scaling); Platt 1999 (an offset)
 """
@@ -20,11 +20,16 @@ from transition_parser.parsing.parser import Parser
 from transition_parser.storage.checkpoints import load_model
 
 BINS = 10
-_SHRINK = 1e-6  # so that confidences that tell right from wrong without an error have a best scaling, too
+_SHRINK = 1e-6  # penalty; without it, confidences that separate right from wrong perfectly have no best scaling
 
 
 class Bin(NamedTuple):
-    """Confidences of an interval: how many there are, their mean, and the share of them that is right."""
+    """The confidences of an interval.
+
+    number: how many confidences there are
+    confidence: their mean
+    right: the share of right ones among them
+    """
 
     number: int
     confidence: float
@@ -32,18 +37,24 @@ class Bin(NamedTuple):
 
 
 class Outcomes(NamedTuple):
-    """Confidences (N,), and whether what they were about was right, (N,) bool."""
+    """Confidences and their outcomes.
+
+    confidences: (N,)
+    right: (N,) bool; True for a confidence whose part of the graph is right
+    """
 
     confidences: np.ndarray
     right: np.ndarray
 
     def scaled(self, scaling: Scaling) -> Outcomes:
-        """The same with calibrated confidences."""
+        """Return the same outcomes with calibrated confidences."""
         return Outcomes(np.array([scaling(one) for one in self.confidences.tolist()]), self.right)
 
 
 def reliability(confidences: ArrayLike, right: ArrayLike, bins: int = BINS) -> list[Bin]:
-    """What is in each of equally wide intervals from 0 to 1; the last one holds 1, too. Empty ones have 0 and 0.
+    """Divide confidences into equally wide intervals from 0 to 1; the last interval includes 1.
+
+    Empty intervals have a mean of 0 and a share of 0.
 
     >>> reliability([0.9, 0.8, 0.2], [True, False, False], 2)
     [Bin(number=1, confidence=0.2, right=0.0), Bin(number=2, confidence=0.85, right=0.5)]
@@ -56,8 +67,10 @@ def reliability(confidences: ArrayLike, right: ArrayLike, bins: int = BINS) -> l
 
 
 def expected_calibration_error(confidences: ArrayLike, right: ArrayLike, bins: int = BINS) -> float:
-    """The mean difference, from 0 to 1, between confidence and share of what is right, over equally wide intervals of
-    confidence, weighted by what is in them. Raises `ValueError` where there is nothing.
+    """Return the mean difference, from 0 to 1, between confidence and share of right parts.
+
+    The mean is over equally wide intervals of confidence, weighted by the number of confidences in each. Raises
+    `ValueError` if there are no confidences.
 
     >>> round(expected_calibration_error([0.9, 0.8, 0.2], [True, False, False], 2), 4)  # 1/3 * 0.2 + 2/3 * 0.35
     0.3
@@ -70,10 +83,11 @@ def expected_calibration_error(confidences: ArrayLike, right: ArrayLike, bins: i
 
 
 def fit_scaling(confidences: ArrayLike, right: ArrayLike, offset: bool = True) -> Scaling:
-    """The scaling under which the outcomes are most likely, of all that `Calibration` may hold. offset: False fits the
-    temperature alone.
+    """Return the scaling that makes the outcomes most likely, within the bounds of `Calibration`.
 
-    Raises `InputError` where all or none are right.
+    offset: False fits the temperature alone
+
+    Raises `InputError` if all or none of the outcomes are right.
     """
     hits = torch.as_tensor(np.asarray(right), dtype=torch.float64)
     if not 0 < float(hits.sum()) < len(hits):
@@ -98,8 +112,12 @@ def fit_scaling(confidences: ArrayLike, right: ArrayLike, offset: bool = True) -
 
 
 def outcomes(parser: Parser, gold: Sequence[tuple[Any, Any]]) -> dict[str, Outcomes]:
-    """Of each kind of confidence, by the name of its field in a parse: those in the best parses of sentences, in what
-    gold decides about. gold: see `gold_sentences`."""
+    """Return the outcomes of each kind of confidence in the best parses: name of the field in a parse → outcomes.
+
+    Parts of a parse that the gold graph does not decide about are left out.
+
+    gold: see `gold_sentences`
+    """
     found: dict[str, tuple[list[float], list[bool]]] = {}
     for (_, graph), parse in zip(gold, parser.parse_stream(sentence for sentence, _ in gold), strict=True):
         for name, right in parser.formalism.right_parts(graph, parse).items():
@@ -112,15 +130,17 @@ def outcomes(parser: Parser, gold: Sequence[tuple[Any, Any]]) -> dict[str, Outco
 
 
 def uncalibrated(model: str, beam: int, nbest: int, precision: str = "auto", threads: int | None = None) -> Parser:
-    """A parser whose confidences are those of the model."""
+    """Return a parser that gives the confidences of the model as they are, without calibration."""
     loaded, resources = load_model(model)
     loaded.calibration = None
     return Parser(loaded, resources, beam, precision=precision, threads=threads, nbest=nbest)
 
 
 def gold_sentences(parser: Parser, path: str, most: int | None = None) -> list[tuple[Any, Any]]:
-    """The sentences of a gold file, or the first `most` of them: as they are parsed, and with their graphs. Raises
-    `InputError` where there are none, or where one has no graph."""
+    """Return the sentences of a gold file, or the first `most` of them, each with its graph.
+
+    Raises `InputError` for a file without sentences, and for a sentence without a graph.
+    """
     with_graphs = list(islice(parser.formalism.read_graphs(path), most))
     if not with_graphs:
         raise input_error("the file holds no sentences", path)
@@ -128,15 +148,22 @@ def gold_sentences(parser: Parser, path: str, most: int | None = None) -> list[t
 
 
 class Fitted(NamedTuple):
-    """A calibration, and the outcomes it was fitted on: for each kind of parse (`derivation`, `beam`) and field."""
+    """A calibration and the outcomes that it was fitted on.
+
+    outcomes: kind of parse (`derivation`, `beam`) → name of the field in a parse → outcomes
+    """
 
     calibration: Calibration
     outcomes: dict[str, dict[str, Outcomes]]
 
 
 def calibrate(model: str, path: str, beam: int = 10, precision: str = "auto", threads: int | None = None) -> Fitted:
-    """The calibration of a model, fitted on a gold file: of greedy parses, and of those of a beam (2 or more) with
-    alternatives. Raises `InputError` where nothing can be learned from the file."""
+    """Fit the calibration of a model on a gold file, for greedy parses and for parses with alternatives.
+
+    beam: 2 or more; the beam of the parses with alternatives
+
+    Raises `InputError` if nothing can be learned from the file.
+    """
     if beam < 2:
         raise InputError("alternatives are found with a beam of 2 or more")
     found: dict[str, dict[str, Outcomes]] = {}

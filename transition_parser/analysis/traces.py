@@ -1,6 +1,6 @@
-"""Derivations step by step, as plain data: what pages show, and what goes into files of JSON.
+"""Derivations step by step, as plain data for pages and files of JSON.
 
-A trace of a model has what search saw: the probabilities are those by which it ranked its hypotheses.
+The probabilities in the trace of a model are the ones by which search ranked its hypotheses.
 """
 
 from __future__ import annotations
@@ -24,11 +24,14 @@ from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, TransitionSystem
 
 MOST_CANDIDATES = 10
-_DIGITS = 6  # of probabilities
+_DIGITS = 6  # decimal places of probabilities
 
 
 class Candidate(NamedTuple):
-    """An action that competes. legal: False for one that may not be taken although its probability counts."""
+    """An action that competes.
+
+    legal: False for an illegal action whose probability counts all the same
+    """
 
     action: str
     probability: float
@@ -39,11 +42,15 @@ class Candidate(NamedTuple):
 class Step:
     """A configuration, and the action that is taken there.
 
-    action: None where the derivation has ended. configuration: see `Formalism.configuration`, but for what grows (arcs;
-    nodes and edges): of that it has what the action before has made. log_probability: of the action, None where actions
-    are not scored. candidates: the most probable actions, best first, the one taken among them; others, rest: how many
-    competed besides, and their probability. seen: what of the network sees words → the words that it sees (positions
-    from 0, the root behind the last), each with a number that says how: see `Decoder.sight`.
+    action: None at the end of the derivation
+    configuration: see `Formalism.configuration`; of the growing lists (arcs; nodes and edges) it has only the items
+        that
+        the previous action has made
+    log_probability: log-probability of the action; None if actions are not scored
+    candidates: the most probable actions, best first; the taken action is always among them
+    others, rest: number and total probability of the other competing actions
+    seen: part of the network that sees words → pairs of a word that it sees (positions from 0, the root after the last
+        word) and a number that says how; see `Decoder.sight`
     """
 
     action: str | None
@@ -57,8 +64,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Derivation:
-    """graph: see `Formalism.as_data`, and `parse_as_data` where a model found it. score: by which search ranks
-    derivations, without the penalty for length; log_probability: of all its actions together; both None for gold ones.
+    """A derivation of a sentence.
+
+    graph: see `Formalism.as_data`; for the parse of a model see `Formalism.parse_as_data`
+    score: the score by which search ranks derivations, without the penalty for length; None for a gold derivation
+    log_probability: log-probability of all actions together; None for a gold derivation
     """
 
     graph: Mapping[str, Any]
@@ -69,8 +79,12 @@ class Derivation:
 
 @dataclass(frozen=True)
 class Trace:
-    """A sentence with its derivations, best first. words: as they were given. system: the name of the transition
-    system; formalism: of the kind of graph."""
+    """A sentence with its derivations, best first.
+
+    formalism: name of the kind of graph
+    system: name of the transition system
+    words: the words as they were given
+    """
 
     formalism: str
     system: str
@@ -78,18 +92,24 @@ class Trace:
     derivations: tuple[Derivation, ...]
 
     def as_data(self) -> dict[str, Any]:
-        """The same as dictionaries, sequences, strings and numbers, for JSON; what is inside is shared, not copied."""
+        """Return the trace as dictionaries, sequences, strings and numbers, for JSON.
+
+        The values in them are shared, not copied.
+        """
         derivations = [{**vars(one), "steps": [vars(step) for step in one.steps]} for one in self.derivations]
         return {**vars(self), "derivations": derivations}
 
 
-# --- of any derivation ----------------------------------------------------------------------
+# --- any derivation -------------------------------------------------------------------------
 
 
 def steps_of(
     formalism: Formalism, system: TransitionSystem, words: Sequence[str], actions: Sequence[Action]
 ) -> list[Step]:
-    """The steps of a derivation, one more than it has actions. words: normalised."""
+    """Return the steps of a derivation, one more than its actions.
+
+    words: the normalised words
+    """
     state = system.initial(system.read(words))
     steps: list[Step] = []
     known: dict[str, set] = {name: set() for name in formalism.grows}
@@ -105,25 +125,35 @@ def steps_of(
 
 
 def trace_gold(formalism: Formalism, sentence: Any, system: TransitionSystem, actions: Sequence[Action]) -> Trace:
-    """The trace of a derivation that no model found. sentence: with its graph; `actions` build it."""
+    """Return the trace of a gold derivation, which no model found.
+
+    sentence: the sentence with its graph, which `actions` build
+    """
     words = sentence.forms
     steps = steps_of(formalism, system, words, actions)
     derivation = Derivation(formalism.as_data(sentence), tuple(steps))
     return Trace(formalism.name, system.name, tuple(words), (derivation,))
 
 
-# --- of a model -----------------------------------------------------------------------------
+# --- derivations of a model ------------------------------------------------------------------
 
 
 def trace(parser: Parser, sentences: Sequence[AnySentence], nbest: int | None = None) -> list[Trace]:
-    """What `parser` makes of sentences, with the beam that it has. nbest: how many derivations of each, at the most; by
-    default the whole beam. Raises `InputError` as `Parser.parse` does."""
-    with parser._workers():  # for their number of threads
+    """Parse sentences with the beam of the parser, and return the trace of each.
+
+    nbest: upper limit of the derivations of a sentence; by default the whole beam
+
+    Raises `InputError` as `Parser.parse` does.
+    """
+    with parser._workers():  # sets the number of threads
         return [_traced(parser, sentence, number, nbest) for number, sentence in enumerate(sentences, 1)]
 
 
 def _traced(parser: Parser, sentence: AnySentence, number: int, nbest: int | None) -> Trace:
-    """One at a time: what all hypotheses of a batch saw may be much."""
+    """Return the trace of one sentence.
+
+    Sentences are traced one at a time, because the records of all hypotheses of a batch may take much memory.
+    """
     one = parser._to_parse(sentence, number)
     resources, formalism = parser.resources, parser.formalism
     encoder_out, (tags,) = parser._encoded([one])
@@ -145,8 +175,13 @@ def _traced(parser: Parser, sentence: AnySentence, number: int, nbest: int | Non
 
 
 class _Choice(NamedTuple):
-    """What one hypothesis had before it: tokens (K,), those that compete; log_probs (K,); legal (K,) bool. seen: what
-    sees → (P,)."""
+    """The actions that a hypothesis could choose from at a step.
+
+    tokens: (K,), the competing actions
+    log_probs: (K,)
+    legal: (K,) bool
+    seen: part of the network that sees words → (P,), a number for each word; 0 for a word that it does not see
+    """
 
     tokens: np.ndarray
     log_probs: np.ndarray
@@ -154,7 +189,7 @@ class _Choice(NamedTuple):
     seen: Mapping[str, np.ndarray]
 
     def step(self, step: Step, taken: int, words: int, table: ActionTable) -> Step:
-        """The step with what was chosen from."""
+        """Return the step with the competing actions."""
         order = np.argsort(-self.log_probs, kind="stable")
         shown = order[:MOST_CANDIDATES].tolist()
         place = int(np.flatnonzero(self.tokens == taken)[0])
@@ -183,10 +218,10 @@ def _sparse(values: np.ndarray) -> list[tuple[int, int]]:
 
 
 class _Recorder:
-    """Stands in for a decoder in search, and remembers what each hypothesis chose from.
+    """A stand-in for a decoder in search that records the choices of each hypothesis.
 
-    A hypothesis is known by the actions that it has taken: a place in a tree, whose root is the sentence. The machine
-    moves the numbers of these places as it moves its rows.
+    A hypothesis is identified by the actions that it has taken. They lead to a place in a tree whose root is the
+    sentence. The machine moves the numbers of these places together with its rows.
     """
 
     def __init__(self, decoder: StateDecoder) -> None:
@@ -225,18 +260,21 @@ class _Recorder:
                 self.choices[place] = _Choice(tokens, log_probs[row, tokens], legal[row, tokens], values)
 
     def filled(self, steps: Sequence[Step], hypothesis: Hypothesis, words: int) -> list[Step]:
-        """The steps of a hypothesis of the only sentence, with what was chosen from."""
+        """Return the steps of a hypothesis of the only sentence, with the competing actions."""
         return [*self._filled(steps, hypothesis.tokens, words), steps[-1]]
 
     def _filled(self, steps: Sequence[Step], tokens: Sequence[int], words: int) -> Iterator[Step]:
         place = 0
         for step, token in zip(steps, tokens, strict=False):
             yield self.choices[place].step(step, token, words, self.table)
-            place = self.places.get((place, token), -1)  # behind the last action there is none
+            place = self.places.get((place, token), -1)  # the last action leads to no recorded place
 
 
 class _Recorded:
-    """A model as search needs it. recorder: None where it scores no actions."""
+    """A model with the interface that search needs.
+
+    recorder: None if the model does not score actions
+    """
 
     def __init__(self, model: ParserModel) -> None:
         self.search_directly = model.search_directly
