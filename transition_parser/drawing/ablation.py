@@ -17,9 +17,9 @@ def draw_ablation(
 ) -> None:
     """Draw one bar for each hidden part: the loss of the last score without it.
 
-    scores: those of the whole model, by name.
-    without: hidden part → the scores without it.
-    path: the picture; its suffix says the format.
+    scores: name → score of the whole model
+    without: hidden part → the scores without it
+    path: the picture; its suffix determines the format
     """
     name = list(scores)[-1]
     losses = {field: scores[name] - others[name] for field, others in without.items()}

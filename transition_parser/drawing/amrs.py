@@ -21,7 +21,7 @@ from transition_parser.graphs.bank import AmrEntry
 
 _CONCEPT, _CONSTANT, _EDGE, _REENTRANT, _WORD = "#1b6ca8", "#3a7d44", "#444444", "#a4343a", "#c4c4c4"
 _SIZES = {"concept": 10, "constant": 9, "role": 8, "word": 10}  # points
-_LAYER, _BOX, _GAP, _MARGIN = 0.95, 0.26, 0.18, 0.3  # inches: between layers, height of a node, between nodes
+_LAYER, _BOX, _GAP, _MARGIN = 0.95, 0.26, 0.18, 0.3  # inches: between layers, node height, between nodes, border
 _BENDS = (
     0.08,
     -0.08,
@@ -33,12 +33,15 @@ _BENDS = (
     -0.45,
     0.65,
     -0.65,
-)  # of re-entrant edges, as a share of their length
-_LABEL_PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)  # on a re-entrant edge
+)  # bends to try for a re-entrant edge, as a share of its length
+_LABEL_PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)  # places to try for the label of a re-entrant edge
 
 
 class _Rectangle(NamedTuple):
-    """x, y: its centre. All in inches."""
+    """A rectangle, in inches.
+
+    x, y: its centre
+    """
 
     x: float
     y: float
@@ -46,19 +49,23 @@ class _Rectangle(NamedTuple):
     height: float
 
     def overlap(self, other: _Rectangle) -> float:
-        """The area that both cover."""
+        """Return the area that both rectangles cover."""
         wide = (self.width + other.width) / 2 - abs(self.x - other.x)
         high = (self.height + other.height) / 2 - abs(self.y - other.y)
         return wide * high if wide > 0 and high > 0 else 0.0
 
     def contains(self, points: np.ndarray) -> np.ndarray:
-        """(n,) which of the (n, 2) points lie inside."""
+        """Return a mask of the points inside: (n,) bool for (n, 2) points."""
         return (abs(points[:, 0] - self.x) < self.width / 2) & (abs(points[:, 1] - self.y) < self.height / 2)
 
 
 @dataclass
 class _Tree:
-    """A breadth-first tree of a graph. edges: by which each node was reached; rest: the re-entrant ones."""
+    """A breadth-first tree of a graph.
+
+    edges: node → the edge that it was reached by
+    rest: the re-entrant edges
+    """
 
     depth: dict[int, int]
     edges: dict[int, Edge] = field(default_factory=dict)
@@ -67,9 +74,13 @@ class _Tree:
 
 
 def draw_amr(entry: AmrEntry, file: str | os.PathLike | BinaryIO) -> None:
-    """Draws the graph of an entry, `:wiki` with it, above its words. Arrows run from source to target of the
-    direct role, dashed where a node is reached once more. file: see `drawing.save`."""
-    with missing_glyphs():  # `save` tells of them
+    """Draw the graph of an entry, including `:wiki`, above its words.
+
+    Arrows run from source to target of the direct role. Edges to a node that was reached before are dashed.
+
+    file: see `derivations.save`
+    """
+    with missing_glyphs():  # `save` warns of missing glyphs
         figure = _figure(entry)
     save(figure, file)
 
@@ -112,7 +123,7 @@ def _with_wiki(entry: AmrEntry) -> AmrGraph:
 
 
 def _breadth_first(graph: AmrGraph, alignments: Sequence[Sequence[int]]) -> _Tree:
-    """The tree with the children of a node in the order of the words they and their descendants stand for."""
+    """Return the tree, with children in the order of the words that they and their descendants are aligned to."""
     tree = _Tree({graph.top: 0})
     queue = deque([graph.top])
     while queue:
@@ -132,7 +143,7 @@ def _breadth_first(graph: AmrGraph, alignments: Sequence[Sequence[int]]) -> _Tre
     first_words: dict[int, int] = {}
     for node in sorted(tree.depth, key=tree.depth.__getitem__, reverse=True):
         key, keys = -1, {}
-        for child in tree.children[node]:  # one without words stays behind the sibling before it
+        for child in tree.children[node]:  # a child without words stays after the sibling before it
             key = keys[child] = first_words.get(child, key)
         tree.children[node].sort(key=keys.__getitem__)
         below = [first_words[child] for child in tree.children[node] if child in first_words]
@@ -142,13 +153,13 @@ def _breadth_first(graph: AmrGraph, alignments: Sequence[Sequence[int]]) -> _Tre
 
 
 def _width(text: str, kind: str) -> float:
-    """Of a text in inches."""
+    """Return the width of a text in inches."""
     font = FontProperties(size=_SIZES[kind])
     return text_to_path.get_text_width_height_descent(drawable(text), font, ismath=False)[0] / 72
 
 
 def _word_places(words: Sequence[str]) -> list[float]:
-    """The centres of the words, from the first one's, which is at 0."""
+    """Return the centres of the words; the centre of the first word is at 0."""
     places: list[float] = []
     widths = [_width(word, "word") for word in words]
     for before, width in zip([0.0, *widths], widths, strict=False):
@@ -157,7 +168,10 @@ def _word_places(words: Sequence[str]) -> list[float]:
 
 
 def _boxes(graph: AmrGraph, tree: _Tree, wanted: float) -> list[_Rectangle]:
-    """Where nodes stand, the top at (0, 0). wanted: a width to which a narrow graph is stretched somewhat."""
+    """Return the boxes of the nodes; the top is at (0, 0).
+
+    wanted: a width to which a narrow graph is stretched, by a factor of at most 1.6
+    """
     widths = []
     for node, label in enumerate(graph.labels):
         text = _width(label, "constant" if node in graph.constants else "concept")
@@ -175,7 +189,7 @@ def _boxes(graph: AmrGraph, tree: _Tree, wanted: float) -> list[_Rectangle]:
 
 
 def _placed(node: int, tree: _Tree, slots: Sequence[float]) -> tuple[dict[int, float], list[tuple[float, float]]]:
-    """x of the nodes of a subtree, its root at 0, and how far each of its layers reaches to left and right.
+    """Return the x of each node of a subtree, with its root at 0, and the left and right end of each of its layers.
 
     Subtrees stand as close as their layers allow. Source: Reingold and Tilford 1981
     """
@@ -197,7 +211,11 @@ def _placed(node: int, tree: _Tree, slots: Sequence[float]) -> tuple[dict[int, f
 
 
 class _Page:
-    """A figure whose coordinates are inches. taken, curves: where nodes and labels stand, and (n, 2) edges run."""
+    """A figure whose coordinates are inches.
+
+    taken: the rectangles of words, nodes and labels
+    curves: the drawn edges, each (n, 2)
+    """
 
     def __init__(self, left: float, right: float, bottom: float, top: float) -> None:
         self.figure = Figure(figsize=(right - left, top - bottom), dpi=150)
@@ -213,7 +231,7 @@ class _Page:
         self.axes.text(x, y, drawable(text), parse_math=False, fontsize=_SIZES[kind], ha="center", va="center", **style)
 
     def edge(self, points: np.ndarray, role: str, label: _Rectangle, color: str, line: str = "-") -> None:
-        """An arrow along (n, 2) points, and its label."""
+        """Draw an arrow along (n, 2) points, and its label."""
         self.axes.add_patch(
             FancyArrowPatch(
                 path=Path(points), arrowstyle="-|>", mutation_scale=9, color=color, linewidth=1,
@@ -226,7 +244,10 @@ class _Page:
         self.curves.append(points)
 
     def crowding(self, points: np.ndarray, ends: Sequence[_Rectangle]) -> float:
-        """How much of a curve leaves the page, crosses something other than its ends, or runs along an edge."""
+        """Return the cost of a curve.
+
+        It counts the parts that leave the page, cross something other than the ends of the curve, or run along an edge.
+        """
         within = [rectangle.contains(points) for rectangle in self.taken if rectangle not in ends]
         crossed = sum(inside.any() + 8 * inside.mean() for inside in within)
         drawn = np.concatenate([*self.curves, np.full((1, 2), np.inf)])
@@ -278,7 +299,12 @@ def _draw_tree(page: _Page, tree: _Tree, boxes: Sequence[_Rectangle]) -> None:
 
 
 def _drop(upper: _Rectangle, lower: _Rectangle, share: float) -> np.ndarray:
-    """(n, 2) a curve from below one node, at `share` of its width, to above another, nearly upright there."""
+    """Return a curve (n, 2) from the lower border of one node to the upper border of another.
+
+    The curve is nearly upright at both ends.
+
+    share: the start, from 0 to 1 in the middle 80 % of the lower border
+    """
     start = np.array([upper.x + 0.8 * (share - 0.5) * upper.width, upper.y - upper.height / 2])
     end = np.array([lower.x, lower.y + lower.height / 2])
     first, second = np.array([start[0], (start[1] + end[1]) / 2]), np.array([end[0], start[1] - 0.05])
@@ -287,13 +313,16 @@ def _drop(upper: _Rectangle, lower: _Rectangle, share: float) -> np.ndarray:
 
 
 def _label(points: np.ndarray, place: float, role: str) -> _Rectangle:
-    """Room for a label on a curve; place: from 0, its start, to 1."""
+    """Return the rectangle of a label on a curve.
+
+    place: position on the curve, from 0 (its start) to 1
+    """
     x, y = points[int(place * (len(points) - 1))]
     return _Rectangle(x, y, _width(role, "role") + 0.04, 0.16)
 
 
 def _draw_reentrancy(page: _Page, edge: Edge, boxes: Sequence[_Rectangle]) -> None:
-    """Draws an edge, and its label, where they collide least with what is there."""
+    """Draw an edge and its label where they collide least with the drawing so far."""
     ends = boxes[edge.source], boxes[edge.target]
     ways = []
     for bend in _BENDS:
@@ -309,7 +338,7 @@ def _draw_reentrancy(page: _Page, edge: Edge, boxes: Sequence[_Rectangle]) -> No
 
 
 def _bow(source: _Rectangle, target: _Rectangle, bend: float) -> np.ndarray:
-    """(n, 2) a bow from the border of one node to that of another; a loop where both are one node."""
+    """Return a bow (n, 2) from the border of one node to the border of another, or a loop if both are the same node."""
     start, end = np.array([source.x, source.y]), np.array([target.x, target.y])
     t = np.linspace(0, 1, 201)[:, None]
     if source == target:

@@ -20,11 +20,11 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.transitions import Action, TransitionSystem
 
 _STACK, _BUFFER, _GONE, _ARC = "#1b6ca8", "#3a7d44", "#c8c8c8", "#a4343a"
-_INCH = 0.3  # height of one step
+_INCH = 0.3  # height of one step, in inches
 _LONGEST = 100  # characters of a text in a picture
-_UNWRITABLE = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # controls, and what XML forbids
+_UNWRITABLE = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # controls and what XML forbids
 _MISSING_GLYPH = re.compile(r"Glyph (\d+) .*missing from font\(s\) (.*?)\.?$")
-_MOST_NAMED = 10  # characters that a warning names
+_MOST_NAMED = 10  # upper limit of the characters that a warning names
 
 
 def draw_derivation(
@@ -33,8 +33,12 @@ def draw_derivation(
     actions: Sequence[Action],
     path: str | os.PathLike,
 ) -> None:
-    """Draws the tree, and below it one line a step: the action, where each word is (stack or buffer),
-    and the arc that the action builds. The suffix of `path` says the format (.svg, .png, .pdf)."""
+    """Draw the tree, and below it one line for each step of the derivation.
+
+    A line has the action, the place of each word (stack or buffer), and the arc that the action builds.
+
+    path: the picture; its suffix determines the format (.svg, .png, .pdf)
+    """
     left, spacing = 2.3, _spacing(words)
     width = left + spacing * (len(words) + 1) + 3.0
     steps = len(actions) + 1
@@ -52,7 +56,7 @@ def draw_derivation(
 
 
 def draw_tree(words: Sequence[str], tree: DependencyTree, file: str | os.PathLike | BinaryIO) -> None:
-    """Draws the tree alone; see `save`."""
+    """Draw the tree alone; see `save`."""
     spacing = _spacing(words)
     width, height = spacing * (len(words) + 1) + 0.2, 0.35 * (max(_heights(tree)) + 2)
     figure = Figure(figsize=(width, height + 0.1))
@@ -65,9 +69,11 @@ def draw_tree(words: Sequence[str], tree: DependencyTree, file: str | os.PathLik
 
 
 def save(figure: Figure, file: str | os.PathLike | BinaryIO) -> None:
-    """Writes a picture in the format of the name's suffix (.svg, .png, .pdf), into an open file as SVG: with text that
-    can be searched, and the same bytes each time. Characters that the font lacks in other formats are one
-    `ParserWarning`."""
+    """Write a picture in the format of the suffix of its name (.svg, .png, .pdf), or into an open file as SVG.
+
+    The text in SVG can be searched, and the same picture has the same bytes each time. In other formats, characters
+    that the font lacks are reported as one `ParserWarning`.
+    """
     name = str(file) if isinstance(file, str | os.PathLike) else ".svg"
     settings = {"svg.fonttype": "none", "svg.hashsalt": "transition-parser"}  # text, not outlines
     with rc_context(settings), missing_glyphs() as missing:
@@ -84,7 +90,10 @@ def save(figure: Figure, file: str | os.PathLike | BinaryIO) -> None:
 
 @contextmanager
 def missing_glyphs() -> Iterator[dict[str, str]]:
-    """While the block runs, matplotlib's warnings of missing glyphs are collected instead: character → font."""
+    """Collect matplotlib's warnings of missing glyphs while the block runs: character → font.
+
+    All other warnings are shown after the block.
+    """
     missing: dict[str, str] = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -97,8 +106,9 @@ def missing_glyphs() -> Iterator[dict[str, str]]:
 
 
 def drawable(text: str) -> str:
-    """The text as pictures show it: U+FFFD for each control character and each one that XML forbids, and the first
-    characters alone where it is long.
+    """Return the text as pictures show it.
+
+    Each control character and each character that XML forbids becomes U+FFFD, and a long text is shortened.
 
     >>> drawable("a\\x07b")
     'a\ufffdb'
@@ -107,7 +117,7 @@ def drawable(text: str) -> str:
 
 
 def svg_of(draw: Callable[[BinaryIO], None]) -> str:
-    """What a function draws as an `<svg>` element, for HTML."""
+    """Return the drawing of a function as an `<svg>` element, for HTML."""
     file = io.BytesIO()
     draw(file)
     text = file.getvalue().decode("utf-8")
@@ -119,12 +129,12 @@ def _text(axes: Axes, x: float, y: float, text: str, **style) -> None:
 
 
 def _spacing(words: Sequence[str]) -> float:
-    """Inches from one word to the next."""
+    """Return the distance from one word to the next in inches."""
     return max(0.45, 0.11 * max(len(drawable(word)) for word in words) + 0.2)
 
 
 def _heights(tree: DependencyTree) -> list[int]:
-    """For each arc the level at which it runs: above all arcs between the words it joins."""
+    """Return the level of each arc: it runs above all arcs between the words that it joins."""
     spans = sorted((abs(_position(head, tree) - word), word, head) for word, head in enumerate(tree.heads, 1))
     level: dict[int, int] = {}
     for _length, word, head in spans:
@@ -139,7 +149,7 @@ def _heights(tree: DependencyTree) -> list[int]:
 
 
 def _position(head: int, tree: DependencyTree) -> int:
-    """The root stands behind the last word."""
+    """Return the position of a head; the root stands after the last word."""
     return head or len(tree) + 1
 
 

@@ -1,1 +1,1 @@
-"""Floor 6: error reports, each one HTML file that needs nothing else. All texts are escaped by Jinja."""
+"""Floor 6: error reports, each one HTML file that loads nothing else. Jinja escapes all texts."""

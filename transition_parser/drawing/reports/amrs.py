@@ -12,7 +12,7 @@ from transition_parser.drawing.reports.page import WORST, Compared, Table, cells
 from transition_parser.graphs.amr_score import BankScore, Counts, triple_diff
 from transition_parser.graphs.bank import AmrEntry
 
-_STEP = 10
+_STEP = 10  # words of an interval
 
 
 def write_amr_report(
@@ -22,7 +22,11 @@ def write_amr_report(
     scores: BankScore,
     figures: Mapping[str, Any],
 ) -> None:
-    """Writes the report. pairs: gold and predicted entries, as they were compared. figures: those of `score`."""
+    """Write the report.
+
+    pairs: gold and predicted entries, as they were compared
+    figures: the figures of `score`
+    """
     parts = [(name.replace("_", " "), value) for name, value in figures.items() if isinstance(value, dict)]
     rows = [cells(name, *(f"{value[part]:.4f}" for part in ("precision", "recall", "f1"))) for name, value in parts]
     smatch = [sentence.counts["smatch"] for sentence in scores.sentences]
@@ -64,7 +68,7 @@ def _by(title: str, what: str, bins: Sequence[int], counts: Sequence[Counts]) ->
 def _compared(gold: AmrEntry, system: AmrEntry, number: int, counts: Counts) -> Compared:
     try:
         lines = triple_diff(gold.penman, system.penman)
-    except InputError as error:  # a graph that Smatch compares, but can't name the nodes of
+    except InputError as error:  # Smatch can compare this graph, but cannot name its nodes
         lines = [f"- {error}"]
     return Compared(
         gold.id or f"sentence {number + 1}",

@@ -1,4 +1,4 @@
-"""Bar charts of reports: where bars, their names and the axis stand, which the template draws as SVG."""
+"""Bar charts of reports: the places of bars, their names and the axis, which the template draws as SVG."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _TICKS = 4
 
 
 class Bar(NamedTuple):
-    """A figure of a chart.
+    """A bar of a chart.
 
-    name: beside the bar, on its left
+    name: text on the left of the bar
     value: length of the bar, on the scale of the chart
     figure: the value as it is written before the bar
-    note: what the value was measured on, such as `1,204 words`
+    note: the data that the value was measured on, such as `1,204 words`
     """
 
     name: str
@@ -27,7 +27,11 @@ class Bar(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A bar with its place in pixels. top: its upper edge; width: its length."""
+    """A bar with its place in pixels.
+
+    top: its upper edge
+    width: its length
+    """
 
     bar: Bar
     top: int
@@ -35,7 +39,10 @@ class Placed(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """A mark of the axis. x: its place in pixels."""
+    """A mark of the axis.
+
+    x: its place in pixels
+    """
 
     x: float
     text: str
@@ -73,14 +80,14 @@ class Chart(NamedTuple):
         return self.names + FIGURES
 
     def placed(self) -> list[Placed]:
-        """The bars from top to bottom."""
+        """Return the bars from top to bottom."""
         return [Placed(bar, ROW * i, BARS * bar.value / self.most) for i, bar in enumerate(self.bars)]
 
     def ticks(self) -> list[Tick]:
-        """The marks of the axis, from 0 to the end of the scale."""
+        """Return the marks of the axis, from 0 to the end of the scale."""
         shares = [i / _TICKS for i in range(_TICKS + 1)]
         return [Tick(self.left + BARS * share, f"{self.most * share:g}") for share in shares]
 
     def description(self) -> str:
-        """The chart in words."""
+        """Return the chart in words."""
         return "; ".join(f"{bar.name}: {bar.figure} ({bar.note})" for bar in self.bars)

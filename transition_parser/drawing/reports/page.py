@@ -1,4 +1,4 @@
-"""The page of a report: sections of tables and sentences, by the template beside this file."""
+"""The page of a report: sections of tables and sentences, drawn by the template report.html."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from typing import Any, NamedTuple
 from transition_parser.base.files import replacing
 from transition_parser.drawing.reports.charts import Chart
 
-WORST = 100  # sentences that are shown: more of them would make a page that browsers scroll badly
+WORST = 100  # sentences that are shown; browsers scroll a page with more of them badly
 
 
 class Cell(NamedTuple):
-    """A cell of a table. kind: `wrong`, or nothing. share: from 0 to 1, how dark it is."""
+    """A cell of a table.
+
+    kind: `wrong`, or an empty string
+    share: darkness of the cell, from 0 to 1
+    """
 
     text: object
     kind: str = ""
@@ -22,7 +26,11 @@ class Cell(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table. note: a sentence above it. chart: its scores as bars, or none."""
+    """A table.
+
+    note: a sentence above the table
+    chart: the scores of the table as bars, or None
+    """
 
     title: str
     head: Sequence[str]
@@ -32,8 +40,13 @@ class Table(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """A sentence. score: in words. rows: its words with what is gold and predicted, or none. gold, predicted: graphs as
-    text, or none; missing, extra: what they do not share."""
+    """A sentence with its gold and predicted graph.
+
+    score: the score in words
+    rows: the words with their gold and predicted values; may be empty
+    gold, predicted: the graphs as text; may be empty
+    missing, extra: the parts of the gold graph and of the predicted graph that the other one lacks
+    """
 
     name: str
     text: str
@@ -47,7 +60,7 @@ class Compared(NamedTuple):
 
 
 def cells(*values: object) -> list[Cell]:
-    """Plain cells."""
+    """Return plain cells."""
     return [Cell(value) for value in values]
 
 
@@ -60,8 +73,15 @@ def write_page(
     total: int,
     order: str,
 ) -> None:
-    """Writes a report. facts: shown first, by name. worst: the sentences shown, of `total`; order: how they were
-    chosen. Raises `InputError` where the file can't be written."""
+    """Write a report.
+
+    facts: name → value; shown first
+    worst: the sentences that are shown
+    total: number of all sentences
+    order: a phrase that says how `worst` was chosen
+
+    Raises `InputError` if the file cannot be written.
+    """
     from jinja2 import Environment, StrictUndefined
 
     source = Path(__file__).with_name("report.html").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from transition_parser.drawing.reports.page import WORST, Cell, Compared, Table,
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency_score import Comparison, Pair, Score
 
-_MATRIX = 15  # relations that the matrix of confusion shows
+_MATRIX = 15  # relations that the confusion matrix shows
 _PAIRS = 30  # confusions that are listed
 _BARS = 20  # values that a chart shows
 _OTHERS = "(others)"
@@ -27,7 +27,11 @@ def write_tree_report(
     comparison: Comparison,
     figures: Mapping[str, Any],
 ) -> None:
-    """Writes the report. sentences: the gold ones that were compared. figures: shown first."""
+    """Write the report.
+
+    sentences: the gold sentences that were compared
+    figures: name → value; shown first
+    """
     tables = [
         _scores("LAS by words of the sentence", "words", comparison.by_length()),
         _scores("LAS by distance to the head", "words away", comparison.by_distance()),
@@ -73,7 +77,7 @@ def _confusions(comparison: Comparison) -> list[Table]:
 
 def _worst(sentences: Sequence[Sentence], comparison: Comparison) -> list[Compared]:
     system_of = {id(gold): (gold, system) for gold, system in comparison.pairs}
-    wrong: list[tuple[int, int, int]] = []  # minus the wrong arcs, words, number of the sentence
+    wrong: list[tuple[int, int, int]] = []  # minus the number of wrong arcs, number of words, number of the sentence
     words = iter(comparison.gold)
     words_of = [list(islice(words, len(sentence.words))) for sentence in sentences]
     for number, of_sentence in enumerate(words_of):
@@ -98,7 +102,7 @@ def _right(comparison: Comparison, pair: Pair | None) -> bool:
 def _row(comparison: Comparison, number: int, word: Any, pair: Pair | None, place: Mapping[int, int]) -> list[Cell]:
     gold = _name(word.parent, place)
     wrong = "wrong" if comparison.counts(word) else ""
-    if pair is None:  # divided otherwise
+    if pair is None:  # the predicted file has no such word, because it divides the text differently
         return [*cells(number, word.form, gold, word.relation), Cell("–", wrong), Cell("–", wrong)]
     system = pair[1]
     parent = comparison.gold_of(system.parent) if system.parent is not None else None
@@ -111,5 +115,5 @@ def _row(comparison: Comparison, number: int, word: Any, pair: Pair | None, plac
 
 
 def _name(word: Any, place: Mapping[int, int]) -> str:
-    """A head by its number and form; `…` for a number in another sentence."""
+    """Return a head as its number and form; `…` stands for the number of a word in another sentence."""
     return "root" if word is None else f"{place.get(id(word), '…')} {word.form}"
