@@ -1,7 +1,9 @@
-"""Aligns the nodes of AMRs to tokens, every node to at least one, and writes the bank with the alignments.
+"""Align every node of AMRs to at least one token, and write the bank with the alignments.
 
-Ids, comments, variables, the order of branches, indentation and :wiki stay as they are. An entry without `# ::tok`
-gets one, since the alignments count its tokens from 0. Alignments that the bank has are kept and completed."""
+Ids, comments, variables, the order of branches, indentation and :wiki stay as they are. An entry without `# ::tok` gets
+this line, since alignments count its tokens from 0. Alignments in IN are kept and completed, unless --from-scratch is
+given.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ example:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of this subcommand."""
+    """Add the options of this subcommand."""
     parser.add_argument("input", metavar="IN", help="AMR bank")
     parser.add_argument("output", metavar="OUT", help="where the aligned bank goes (- for standard output)")
     parser.add_argument("--from-scratch", action="store_true", help="forget the alignments that the bank has")
@@ -58,12 +60,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Writes the aligned bank and prints what it holds."""
+    """Write the aligned bank, and print its size."""
     if arguments.json and arguments.output == "-":
         raise InputError("--json has standard output for itself: give OUT a file")
     left_out: Problems = [] if arguments.skip_bad else None
     with open(arguments.input, "rb") as file:
-        lines = list(file)  # once: the input may be a pipe
+        lines = list(file)  # read only once, because the input may be a pipe
     new = {entry.line: entry for entry in _aligned(arguments, lines, left_out)}
     if not new:
         raise nothing_left([arguments.input], left_out or [])
@@ -77,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _aligned(arguments: argparse.Namespace, lines: list[bytes], left_out: Problems) -> Iterator[AmrEntry]:
-    """The entries with their new alignments; those of which no derivation comes are left out."""
+    """Yield the entries with their new alignments; entries without a derivation are left out."""
     entries = with_sentences(parse_bank(lines, arguments.input, left_out), left_out)
     others = [entry for path in arguments.train for entry in with_sentences(read_bank(path, left_out), left_out)]
     table = train_table([*entries, *others])
@@ -90,7 +92,11 @@ def _aligned(arguments: argparse.Namespace, lines: list[bytes], left_out: Proble
 def _lines(
     lines: Iterable[bytes], path: str, new: dict[int | None, AmrEntry], style: str, relist: bool
 ) -> Iterator[str]:
-    """The lines of the aligned bank: entries from `new` by the line they begin at, and headers and blank lines."""
+    """Yield the lines of the aligned bank, including headers and blank lines.
+
+    new: number of the first line of an entry → the aligned entry
+    relist: True to remove other statements of alignments, such as `# ::alignments` lines and marks of roles
+    """
     for start, block in _blocks(lines, path):
         if start in new:
             yield from marked(block, new[start], style, relist)
@@ -103,7 +109,7 @@ def _is_header(block: list[str]) -> bool:
 
 
 def _blocks(lines: Iterable[bytes], path: str) -> Iterator[tuple[int, list[str]]]:
-    """Runs of lines of one kind, blank or not, with the number of their first line."""
+    """Yield runs of blank lines and runs of other lines, each with the number of its first line."""
     block: list[str] = []
     start = 1
     for number, raw in enumerate(lines, 1):

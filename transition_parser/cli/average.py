@@ -1,4 +1,4 @@
-"""Averages the weights of checkpoints of one training."""
+"""Average the weights of checkpoints of one training."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ EXAMPLE = """example:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of this subcommand."""
+    """Add the options of this subcommand."""
     parser.add_argument("checkpoints", metavar="CHECKPOINT", nargs="+", help="checkpoint files")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the new checkpoint")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Writes the average."""
+    """Write the average."""
     from transition_parser.storage.checkpoints import average_checkpoints
 
     average_checkpoints(arguments.checkpoints, arguments.output)

@@ -1,8 +1,11 @@
-"""Fits what makes the confidences of a model mean what they say, and stores it with the model: of the arcs with
-ArcScore=0.8 about 80 % are right then, on text like GOLD, a part of a treebank or AMR bank that the model was not
-trained on. Two numbers are fitted for the confidences in greedy parses and two for those in parses with alternatives
-(parse --nbest): a temperature and an offset of their log-odds. Which parse is best does not change. What was fitted
-before is replaced. The expected calibration errors (ECE) that are printed are those on GOLD itself."""
+"""Calibrate the confidences of a model, and store the calibration with the model.
+
+After that, about 80 % of the arcs with ArcScore=0.8 are right, on text that resembles GOLD. GOLD is a part of a
+treebank or AMR bank that the model was not trained on. Two numbers, a temperature and an offset of the log-odds, are
+fitted for the confidences in greedy parses, and two more for the confidences in parses with alternatives (parse
+--nbest). The choice of the best parse does not change. An earlier calibration is replaced. The printed expected
+calibration errors (ECE) are measured on GOLD itself.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ EXAMPLE = """example:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of this subcommand."""
+    """Add the options of this subcommand."""
     parser.add_argument("model", metavar="MODEL", help="folder that export wrote; its config.json is changed")
     parser.add_argument("gold", metavar="GOLD", help="CoNLL-U or AMR file that the model was not trained on")
     parser.add_argument(
@@ -29,13 +32,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Fits and stores the calibration, and prints it."""
+    """Fit, store and print the calibration."""
     from transition_parser.analysis.confidence import calibrate, expected_calibration_error
     from transition_parser.storage.exports import read_config, write_config
 
     import_user_dir(arguments.user_dir)
     check_inputs([arguments.gold])
-    architecture, options = read_config(arguments.model)  # before the work: is it a folder that can be changed?
+    architecture, options = read_config(arguments.model)  # before the work: raises for other folders
     found = calibrate(arguments.model, arguments.gold, arguments.beam, arguments.precision, arguments.threads)
     write_config(arguments.model, architecture, options, found.calibration)
     figures = {}

@@ -1,4 +1,4 @@
-"""Prints what a shell needs to complete the commands, options, models and systems of `transition-parser`."""
+"""Print a script that lets a shell complete the commands, options, models and systems of `transition-parser`."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ EXAMPLE = """example:
   transition-parser completion zsh > ~/.zfunc/_transition-parser      # a folder of $fpath
   transition-parser completion tcsh > ~/.transition-parser.csh        # source it in ~/.tcshrc"""
 SHELLS = ("bash", "zsh", "tcsh")
-# arguments that are files, by the last word of what --help calls them; folders; and models
+# metavars of arguments that are files, and of arguments that are folders
 _FILES = ("FILE", "IN", "GOLD", "SYSTEM", "CONLLU", "AMR", "CHECKPOINT", "PICTURE", "PARSED")
 _FOLDERS = ("FOLDER", "DIR")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of this subcommand."""
+    """Add the options of this subcommand."""
     parser.add_argument("shell", choices=SHELLS, help="whose script to print")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the script."""
+    """Print the script."""
     try:
         import shtab
     except ImportError:
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _complete(parser: argparse.ArgumentParser) -> dict[str, str]:
-    """Tells shtab what each argument is; returns the functions that its script needs."""
+    """Tell shtab the kind of each argument, and return the functions that its script needs."""
     import shtab
 
     models, configs = _models(), _configs()
@@ -64,7 +64,7 @@ def _complete(parser: argparse.ArgumentParser) -> dict[str, str]:
 
 
 def _either(names: list[str], what: str) -> dict[str, str]:
-    """One of some names, or a file."""
+    """Return the completion of an argument that is one of some names, or a file."""
     return {
         "bash": f"_transition_parser_{what}",
         "zsh": f"_transition_parser_{what}",

@@ -1,7 +1,9 @@
-"""Downloads open corpora from where they are published: treebanks of Universal Dependencies by name, at a pinned
-release, and open AMR corpora. This is the only command that uses the network. Files that are there are not fetched
-again, interrupted ones are continued; sizes are checked, and so is the SHA-256 of what was fetched before. Mind the
-licence of each corpus: it is printed."""
+"""Download open corpora from their publishers.
+
+The corpora are treebanks of Universal Dependencies, by name and at a pinned release, and open AMR corpora. This is the
+only command that uses the network. Existing files are not fetched again, and interrupted downloads are continued. Sizes
+are checked, and so is the SHA-256 of files that were fetched before. Mind the licence of each corpus, which is printed.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ EXAMPLE = """example:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of this subcommand."""
+    """Add the options of this subcommand."""
     parser.add_argument("names", metavar="NAME", nargs="*", help="such as UD_English-EWT; see --list")
     parser.add_argument("-o", "--output", default=".", metavar="FOLDER", help="gets a folder a corpus (default: here)")
     parser.add_argument("--release", metavar="TAG", help="of Universal Dependencies (default: r2.15)")
@@ -33,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Downloads, and prints what came and under which licence."""
+    """Download the corpora, and print their files and licences."""
     from transition_parser.cli.downloads import LANGUAGES, RELEASE, SOURCES, fetch, mirror_named, source_of
 
     if arguments.list:

@@ -1,6 +1,6 @@
-"""Open corpora from where they are published: the only module that uses the network, and only when it is called.
+"""Open corpora from their publishers. This is the only module that uses the network, and only when it is called.
 
-`SOURCES` and `LANGUAGES` are all that is known of addresses.
+All known addresses are in `SOURCES` and `LANGUAGES`.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from transition_parser.base.errors import InputError, input_error, shortened
 from transition_parser.base.files import growing, replacing
 from transition_parser.base.model_files import sha256_of
 
-RELEASE = "r2.15"  # the tag of Universal Dependencies that is fetched where none is named
+RELEASE = "r2.15"  # the default release tag of Universal Dependencies
 UD = "https://raw.githubusercontent.com/UniversalDependencies"
 VARIABLE = "TRANSITION_PARSER_MIRROR"
 SUMS = "sha256.json"
 _SPLITS = ("train", "dev", "test")
 _SECONDS = 60.0
 _BLOCK = 1 << 18
-_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")  # of Content-Range: first, last, size
+_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")  # Content-Range: first byte, last byte, size
 _SUM = re.compile(r"[0-9a-f]{64}")
 _TREEBANK = re.compile(r"UD_([A-Za-z_]+)-([A-Za-z0-9]+)")
 
@@ -50,7 +50,11 @@ LANGUAGES = {
 
 
 class File(NamedTuple):
-    """A file to fetch. sha256: None where it is not known. optional: it may be missing where it is published."""
+    """A file to fetch.
+
+    sha256: None if it is not known
+    optional: True if the file may be missing at its address
+    """
 
     address: str
     sha256: str | None = None
@@ -58,7 +62,7 @@ class File(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As it is saved."""
+        """The name of the saved file."""
         return self.address.rpartition("/")[2]
 
 
@@ -85,8 +89,14 @@ SOURCES: Mapping[str, Source] = {
 
 
 def source_of(name: str, release: str = RELEASE) -> Source:
-    """What a name stands for: a corpus of `SOURCES`, or a treebank such as `UD_English-EWT` of a release of Universal
-    Dependencies, in a language of `LANGUAGES`. Raises `InputError` for any other."""
+    """Return the corpus with a name.
+
+    The name is a key of `SOURCES`, or a treebank such as `UD_English-EWT` in a language of `LANGUAGES`.
+
+    release: tag of the release of Universal Dependencies
+
+    Raises `InputError` for any other name.
+    """
     if name in SOURCES:
         return SOURCES[name]
     found = _TREEBANK.fullmatch(name)
@@ -102,11 +112,14 @@ def source_of(name: str, release: str = RELEASE) -> Source:
 
 
 def fetch(source: Source, folder: Path, mirror: str | None = None) -> Iterator[tuple[Path, str]]:
-    """Fetches what is not there yet, and yields each file with what happened: `here`, `fetched`, or `not published`.
+    """Fetch the missing files, and yield each file with its state: `here`, `fetched`, or `not published`.
 
-    An interrupted file is continued. mirror: an address that has the hosts as folders (`MIRROR/amr.isi.edu/…`), by
-    default the hosts themselves. Raises `InputError` where a file can't be had, is cut off, or is another than the one
-    that was fetched before or whose SHA-256 is known; nothing unfinished has a file's name.
+    An interrupted file is continued. An unfinished file never has its final name.
+
+    mirror: an address with the hosts as folders (`MIRROR/amr.isi.edu/…`); by default the hosts themselves
+
+    Raises `InputError` for a file that cannot be had or is cut off, and for a file that differs from its known SHA-256
+    or from the file that was fetched before.
     """
     _check_mirror(mirror)
     folder.mkdir(parents=True, exist_ok=True)
@@ -130,7 +143,7 @@ def fetch(source: Source, folder: Path, mirror: str | None = None) -> Iterator[t
 def _check_mirror(mirror: str | None) -> None:
     try:
         known = mirror is None or all(urlsplit(mirror)[:2])
-    except ValueError:  # brackets of which one is missing
+    except ValueError:  # a bracket is missing
         known = False
     if not known:
         raise InputError(
@@ -139,7 +152,10 @@ def _check_mirror(mirror: str | None) -> None:
 
 
 def _sums(folder: Path) -> dict[str, str]:
-    """What is recorded of earlier downloads: file → SHA-256. Raises `InputError` for anything but such a record."""
+    """Return the record of earlier downloads: file → SHA-256.
+
+    Raises `InputError` for a file that is not such a record.
+    """
     path = folder / SUMS
     if not path.is_file():
         return {}
@@ -181,7 +197,7 @@ def _fetched(file: File, path: Path, mirror: str | None, due: str | None) -> boo
 
 @contextmanager
 def _version_of(path: Path) -> Iterator[None]:
-    """Removes what `_keep_version` wrote once there is no unfinished file."""
+    """Remove the file that `_keep_version` wrote, once there is no unfinished file."""
     partial = path.with_name(f"{path.name}.partial")
     try:
         yield
@@ -191,12 +207,15 @@ def _version_of(path: Path) -> Iterator[None]:
 
 
 def _version_file(partial: Path) -> Path:
-    """The file that says of which version of a published file an unfinished one is the beginning."""
+    """Return the path of the file that keeps the version of an unfinished file."""
     return partial.with_name(f"{partial.name}.version")
 
 
 def _keep_version(answer: http.client.HTTPResponse, partial: Path) -> None:
-    """Writes down what tells the file from one that takes its place later, where the server says it."""
+    """Write down the version of a published file (ETag or Last-Modified), if the server sends it.
+
+    The version tells the file from a later one at the same address.
+    """
     tag, path = answer.headers.get("ETag", ""), _version_file(partial)
     if version := tag if tag.startswith('"') else answer.headers.get("Last-Modified", ""):
         path.write_text(version, encoding="latin-1")
@@ -205,13 +224,16 @@ def _keep_version(answer: http.client.HTTPResponse, partial: Path) -> None:
 
 
 def _continue(address: str, partial: Path) -> None:
-    """Appends what is missing to a file. Begins anew where the server sends another part than the one that is missing,
-    or another version of the file. Raises `InputError` where the connection ends before all of it came."""
+    """Append the missing part to a file.
+
+    It begins anew if the server sends a different part from the missing one, or another version of the file. Raises
+    `InputError` if the connection ends before the whole file has come.
+    """
     have = partial.stat().st_size
     try:
         answer = _asked(address, partial)
     except urllib.error.HTTPError as error:
-        if error.code != 416 or not have:  # nothing is missing, or the file is another now
+        if error.code != 416 or not have:  # 416: nothing is missing, or the file has changed
             raise
         return _begin_again(address, partial)
     with answer:
@@ -230,7 +252,7 @@ def _continue(address: str, partial: Path) -> None:
 
 
 def _asked(address: str, partial: Path) -> http.client.HTTPResponse:
-    """The answer of the server: the part that is missing, or the whole file where it has another version by now."""
+    """Return the answer of the server: the missing part, or the whole file if the server has another version now."""
     start, version = partial.stat().st_size, _version_file(partial)
     headers = {"Range": f"bytes={start}-"} if start else {}
     known = version.read_text(encoding="latin-1").strip() if version.is_file() else ""
@@ -245,13 +267,16 @@ def _begin_again(address: str, partial: Path) -> None:
 
 
 def _begins_at(answer: http.client.HTTPResponse, start: int) -> bool:
-    """Whether a part of a file (status 206) begins at a byte, as its Content-Range says."""
+    """Return True if a partial answer (status 206) begins at byte `start`, by its Content-Range."""
     found = _RANGE.fullmatch(answer.headers.get("Content-Range", "").strip())
     return found is not None and int(found[1]) == start
 
 
 def _size(answer: http.client.HTTPResponse, start: int) -> int | None:
-    """Bytes of the whole file, None where the server does not say. start: where the answer begins in it."""
+    """Return the size of the whole file in bytes, or None if the server does not send it.
+
+    start: position in the file at which the answer begins
+    """
     found = _RANGE.fullmatch(answer.headers.get("Content-Range", "").strip()) if answer.status == 206 else None
     if found is not None and found[3] != "*":
         return int(found[3])
@@ -282,7 +307,7 @@ def _network_errors(address: str) -> Iterator[None]:
     except InputError:
         raise
     except urllib.error.HTTPError as error:
-        circle = 300 <= error.code < 400  # others are followed
+        circle = 300 <= error.code < 400  # redirects that end are followed without an error
         said = "redirects without end" if circle else f"says {error.code} {_line(error.reason)}"
         raise input_error(f"the server {said}", address) from None
     except (
@@ -299,10 +324,10 @@ def _network_errors(address: str) -> Iterator[None]:
 
 
 def _line(text: object) -> str:
-    """A text of others as part of one line."""
+    """Return a foreign text as part of one line."""
     return shortened(" ".join(str(text).split()), 200)
 
 
 def mirror_named() -> str | None:
-    """The address in the environment variable `TRANSITION_PARSER_MIRROR`, None where it is not set."""
+    """Return the address in the environment variable `TRANSITION_PARSER_MIRROR`, or None if it is not set."""
     return os.environ.get(VARIABLE) or None

@@ -1,9 +1,12 @@
-"""Draws a sentence: of a CoNLL-U file its tree, and the derivation that builds it (stack, buffer and arc of every
-step); of an AMR bank its graph, and which words the nodes are aligned to.
+"""Draw a sentence of a CoNLL-U file or an AMR bank.
 
-Where -o ends in .html it is a page of many sentences that opens without a server, in which derivations are gone through
-step by step: those that build the graphs of IN, or with --model those by which models parse it, with the probability of
-every action and the other hypotheses of the beam."""
+The picture of a tree includes the derivation that builds it (stack, buffer and arc of every step). The picture of an
+AMR includes the words that its nodes are aligned to.
+
+If -o ends in .html, the output is a page of many sentences, which opens without a server. The page steps through
+derivations: the derivations that build the graphs of IN, or with --model the derivations by which models parse IN, with
+the probability of every action and the other hypotheses of the beam.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ _OF_PAGES = {"sentences": 20, "model": []}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of this subcommand."""
+    """Add the options of this subcommand."""
     parser.add_argument("input", metavar="IN", help="CoNLL-U or AMR file; with --model also text, as parse reads it")
     parser.add_argument("--id", metavar="ID", help="sent_id or ::id (default: the first sentence; of a page: all)")
     add_system(parser, required=False, formalism=TREES)
@@ -62,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Writes the picture, or the page."""
+    """Write the picture, or the page."""
     suffix = Path(arguments.output).suffix
     if suffix not in (*FORMATS, PAGE):
         raise InputError(f"{arguments.output}: the name must end in {', '.join((*FORMATS, PAGE))}")

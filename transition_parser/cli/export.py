@@ -1,5 +1,6 @@
-"""Exports a checkpoint as a folder without pickle: model.safetensors, config.json, dictionaries,
-spm.model and parser.json. Several checkpoints are averaged first."""
+"""Export a checkpoint as a folder without pickle: model.safetensors, config.json, dictionaries, spm.model and
+parser.json. Several checkpoints are averaged first.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ EXAMPLE = """example:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of this subcommand."""
+    """Add the options of this subcommand."""
     parser.add_argument("checkpoints", metavar="CHECKPOINT", nargs="+", help="checkpoint files")
     parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="the new folder")
     add_user_dir(parser)
@@ -21,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Writes the folder."""
+    """Write the folder."""
     from transition_parser.storage.checkpoints import export_checkpoint
 
     import_user_dir(arguments.user_dir)

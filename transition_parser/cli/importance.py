@@ -1,7 +1,9 @@
-"""Says how much a model relies on each part of the parser state that it sees: parses a treebank or an AMR bank as often
-as there are parts, each time with one of them hidden, and scores the parses. The parts are the stack, the buffer, the
-words that left them, and the heads and relations of the partial tree, as far as the model sees them; of `use_parser`
-its structures, the actions so far among them."""
+"""Measure how much a model relies on each part of the parser state that it sees.
+
+A treebank or an AMR bank is parsed once with all parts, and once for each part with this part hidden; the parses are
+scored. The parts are the stack, the buffer, the words that left both, and the heads and relations of the partial tree,
+as far as the model sees them. The parts of `use_parser` are its structures, which include the actions so far.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ OPTIONS: OptionsOf = {TREES: {"punct": None}}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of this subcommand."""
+    """Add the options of this subcommand."""
     parser.add_argument("model", metavar="MODEL", help="checkpoint file, exported folder, or name of a model")
     parser.add_argument("gold", metavar="GOLD", help="CoNLL-U or AMR file, parsed and scored")
     parser.add_argument("-o", "--output", metavar="PICTURE", help=f"file ending in {', '.join(FORMATS)}")
@@ -44,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the scores, and draws what they lose."""
+    """Print the scores, and draw the losses."""
     from transition_parser.analysis.ablation import importance
     from transition_parser.parsing.parser import Parser
 

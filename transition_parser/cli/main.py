@@ -1,4 +1,4 @@
-"""`transition-parser`: one program, its subcommands in the files beside this one."""
+"""The program `transition-parser`, whose subcommands are the modules of this folder."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ COMMANDS = (
     "importance",
     "completion",
 )
-PASS_ON = ("train",)  # the commands that give what is behind -- to another program
+PASS_ON = ("train",)  # the commands that pass the arguments after -- to another program
 
 
 def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
-    """The parser of the named subcommands; only their modules are imported."""
+    """Return the argument parser of the named subcommands; only their modules are imported."""
     parser = argparse.ArgumentParser(
         prog="transition-parser",
         description="Transition-based parsing as a fairseq plug-in: sentences to dependency trees and AMR graphs.",
@@ -64,9 +64,12 @@ def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs a subcommand. Returns its exit status; bad input is one line on standard error and status 2."""
+    """Run a subcommand, and return its exit status.
+
+    Bad input is reported as one line on standard error and status 2.
+    """
     let_idle_threads_sleep()
-    for talkative in ("fairseq", "matplotlib"):  # fairseq makes all loggers print what they debug
+    for talkative in ("fairseq", "matplotlib"):  # fairseq makes all loggers print debug messages
         logging.getLogger(talkative).setLevel(logging.WARNING)
     argv = sys.argv[1:] if argv is None else argv
     named = next((argument for argument in argv if not argument.startswith("-")), None)
@@ -92,19 +95,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(f"{error.filename or 'input'}: {error.strerror or error}")
     except KeyboardInterrupt:
         return 130
-    except Exception:  # a bug of ours: 1 would say that a check failed
+    except Exception:  # a bug of this program; status 1 would mean a failed check
         traceback.print_exc()
         return 70
 
 
 def _divided(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """What is before the first `--`, and what is behind it."""
+    """Return the arguments before the first `--`, and the arguments after it."""
     end = argv.index("--") if "--" in argv else len(argv)
     return argv[:end], argv[end + 1 :]
 
 
 def _drop_standard_output() -> None:
-    """What is left to be written goes nowhere: Python would fail again when it ends."""
+    """Discard the unwritten rest of standard output, which Python would fail to write again at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -1,7 +1,8 @@
-"""Merges the AMR banks of a folder (.txt and .amr, in the order of their names) into one file.
+"""Merge the AMR banks of a folder (.txt and .amr, in the order of their names) into one file.
 
-This is how the LDC's releases become the files that the other commands read. Entries are kept as
-written; the header of each file is left out. Two entries with the same id are an error."""
+This turns the LDC's releases into the files that the other commands read. Entries are kept as written; the header of
+each file is left out. Two entries with the same id are an error.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ example:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of this subcommand."""
+    """Add the options of this subcommand."""
     parser.add_argument("folder", metavar="FOLDER", help="folder with the files of one split")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the new bank")
     add_skip_bad(parser)
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Writes the bank and prints what it holds."""
+    """Write the bank, and print its size."""
     if arguments.output == "-":
         raise InputError("standard output is for the figures: give --output a file")
     files = bank_files(arguments.folder)

@@ -1,6 +1,7 @@
-"""Lists the models that there are: those of the package, those in the folders given, and those in the folders that the
-environment variable TRANSITION_PARSER_MODELS names. Description, language, licence and scores are those of a model's
-card, the front matter of its README.md."""
+"""List the known models: the models of the package, the models in the given folders, and the models in the folders that
+the environment variable TRANSITION_PARSER_MODELS names. Description, language, licence and scores come from the card
+of a model, the front matter of its README.md.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +22,13 @@ EXAMPLE = """example:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of this subcommand."""
+    """Add the options of this subcommand."""
     parser.add_argument("folders", metavar="FOLDER", nargs="*", help="exported model, or folder of such")
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the table."""
+    """Print the table."""
     from transition_parser.storage.cards import known_models
 
     cards = list(known_models(arguments.folders))

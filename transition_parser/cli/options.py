@@ -14,12 +14,15 @@ from transition_parser.base.errors import InputError, input_error, missing_extra
 from transition_parser.parsing.formalisms import FORMALISMS, Formalism
 from transition_parser.parsing.sentences.streams import may_pause
 
-# options of one formalism alone, with their values where they are not given
+# the options that belong to only one formalism, with their default values
 OptionsOf = Mapping[Formalism, Mapping[str, object]]
 
 
 def add_system(parser: argparse.ArgumentParser, required: bool = True, formalism: Formalism | None = None) -> None:
-    """--system; formalism: which graphs it builds, by default any. Its default is None."""
+    """Add --system, whose default is None.
+
+    formalism: the kind of graph that the systems build; by default any
+    """
     parser.add_argument(
         "--system",
         required=required,
@@ -29,8 +32,10 @@ def add_system(parser: argparse.ArgumentParser, required: bool = True, formalism
 
 
 def check_options(arguments: argparse.Namespace, options: OptionsOf, formalism: Formalism, why: str) -> None:
-    """Raises `InputError` for options that are given, and are for another formalism than this one. why: where this one
-    comes from, for the message."""
+    """Raise `InputError` for given options that belong to another formalism.
+
+    why: the origin of `formalism`, for the message
+    """
     for other, defaults in options.items():
         for name, default in defaults.items():
             if other is not formalism and getattr(arguments, name) != default:
@@ -38,7 +43,7 @@ def check_options(arguments: argparse.Namespace, options: OptionsOf, formalism: 
 
 
 def add_skip_bad(parser: argparse.ArgumentParser) -> None:
-    """--skip-bad"""
+    """Add --skip-bad."""
     parser.add_argument(
         "--skip-bad",
         action="store_true",
@@ -47,7 +52,7 @@ def add_skip_bad(parser: argparse.ArgumentParser) -> None:
 
 
 def add_processes(parser: argparse.ArgumentParser) -> None:
-    """--processes"""
+    """Add --processes."""
     parser.add_argument(
         "--processes",
         type=positive,
@@ -58,7 +63,7 @@ def add_processes(parser: argparse.ArgumentParser) -> None:
 
 
 def add_nonprojective(parser: argparse.ArgumentParser) -> None:
-    """--nonprojective"""
+    """Add --nonprojective."""
     parser.add_argument(
         "--nonprojective",
         choices=["skip", "error"],
@@ -68,7 +73,7 @@ def add_nonprojective(parser: argparse.ArgumentParser) -> None:
 
 
 def add_punct(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """--punct; its default is None."""
+    """Add --punct, whose default is None."""
     parser.add_argument(
         "--punct",
         choices=["count", "skip"],
@@ -77,7 +82,7 @@ def add_punct(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None
 
 
 def add_text(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """--raw, --tokens, --tokenize: at most one of them; see `tokenised`."""
+    """Add --raw, --tokens and --tokenize, which exclude each other; see `tokenised`."""
     text = parser.add_mutually_exclusive_group()
     text.add_argument(
         "--raw",
@@ -93,25 +98,27 @@ def add_text(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
 
 
 def tokenised(arguments: argparse.Namespace) -> bool | None:
-    """The parameter of `read_sentences` that the options of `add_text` stand for."""
+    """Return the parameter `tokenised` of `read_sentences` for the options of `add_text`."""
     return True if arguments.tokens else False if arguments.tokenize else None
 
 
 def check_inputs(paths: Sequence[str]) -> None:
-    """Raises `OSError` for a file that can't be read, so that no model is loaded in vain. What is read but once,
-    standard input (`-`) and pipes, is not opened."""
+    """Raise `OSError` for a file that cannot be read, before a model is loaded in vain.
+
+    Inputs that can be read only once, standard input (`-`) and pipes, are not opened.
+    """
     for path in paths:
         if path != "-" and (os.path.isdir(path) or not may_pause(path)):
             open(path, "rb").close()
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """--json"""
+    """Add --json."""
     parser.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
 
 
 def add_user_dir(parser: argparse.ArgumentParser) -> None:
-    """--user-dir"""
+    """Add --user-dir."""
     parser.add_argument(
         "--user-dir",
         metavar="FOLDER",
@@ -120,7 +127,10 @@ def add_user_dir(parser: argparse.ArgumentParser) -> None:
 
 
 def import_user_dir(folder: str | None) -> None:
-    """Imports the package that `--user-dir` names. Raises `InputError` where there is none."""
+    """Import the package that `--user-dir` names.
+
+    Raises `InputError` for a folder that is not a package, and for models that need fairseq if it is not installed.
+    """
     if folder is None:
         return
     path = Path(folder).resolve()
@@ -135,12 +145,12 @@ def import_user_dir(folder: str | None) -> None:
         except ModuleNotFoundError as error:
             del sys.modules[path.name]
             if (error.name or "").partition(".")[0] != "fairseq":
-                raise  # a bug of that package
+                raise  # a bug of the imported package
             raise missing_extra("train", f"the models of {folder}", str(error)) from None
 
 
 def shard(text: str) -> tuple[int, int]:
-    """`I/N` with 1 ≤ I ≤ N, for argparse."""
+    """Parse `I/N` with 1 ≤ I ≤ N, for argparse."""
     number, slash, of = text.partition("/")
     if not slash or not 1 <= int(number) <= int(of):
         raise argparse.ArgumentTypeError(f"{text} is not I/N with I from 1 to N")
@@ -148,7 +158,7 @@ def shard(text: str) -> tuple[int, int]:
 
 
 def positive(text: str) -> int:
-    """A whole number ≥ 1, for argparse."""
+    """Parse an integer ≥ 1, for argparse."""
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
@@ -156,7 +166,7 @@ def positive(text: str) -> int:
 
 
 def not_negative(text: str) -> int:
-    """A whole number ≥ 0, for argparse."""
+    """Parse an integer ≥ 0, for argparse."""
     value = int(text)
     if value < 0:
         raise argparse.ArgumentTypeError(f"{text} is not 0 or more")
@@ -164,7 +174,7 @@ def not_negative(text: str) -> int:
 
 
 def print_figures(figures: dict, as_json: bool) -> None:
-    """Print figures as one JSON object, or as a line each."""
+    """Print figures as one JSON object, or one figure a line."""
     if as_json:
         print(json.dumps(figures, ensure_ascii=False))
         return
@@ -175,7 +185,7 @@ def print_figures(figures: dict, as_json: bool) -> None:
 
 
 def report_left_out(problems: Sequence[InputError]) -> None:
-    """Names entries that were left out on standard error."""
+    """Name the entries that were left out on standard error."""
     for error in problems:
         print(f"transition-parser: left out: {str(error).partition(chr(10))[0]}", file=sys.stderr)
     if problems:

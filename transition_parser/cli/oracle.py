@@ -1,8 +1,9 @@
-"""Turns the graphs of a file into action sequences and says what the transition system covers.
+"""Turn the graphs of a file into action sequences, and report the coverage of the transition system.
 
---check replays every sequence through the state machine and compares the graph it builds with the
-one it came from, labels in full. Exit status 1 if one differs or one step is illegal; entries that are left out do
-not count. Nodes of AMRs that the file leaves unaligned are aligned first."""
+--check replays every sequence through the state machine, and compares the graph that it builds with the original graph,
+including full labels. The exit status is 1 if a graph differs or a step is illegal. Entries that are left out do not
+count. Unaligned nodes of AMRs are aligned first.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ OPTIONS: OptionsOf = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of this subcommand."""
+    """Add the options of this subcommand."""
     parser.add_argument("input", metavar="IN", help="CoNLL-U file, for the system amr an AMR bank")
     add_system(parser)
     parser.add_argument("--check", action="store_true", help="replay, and score what comes back")
@@ -71,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs the oracle over the file."""
+    """Run the oracle over the file."""
     if arguments.json and arguments.out_actions == "-":
         raise InputError("--json has standard output for itself: give --out-actions a file")
     formalism = formalism_of(arguments.system)
@@ -82,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run_trees(arguments: argparse.Namespace) -> int:
-    sentences = list(read_conllu(arguments.input))  # once: the input may be a pipe
+    sentences = list(read_conllu(arguments.input))  # read only once, because the input may be a pipe
     if not sentences:
         raise input_error("the file holds no sentences", arguments.input)
     system = make_system(arguments.system, roots=Roots.of(sentence.tree() for sentence in sentences))
@@ -142,7 +143,7 @@ def _vocabulary(arguments: argparse.Namespace, system: AmrSystem, left_out: list
 
 @contextlib.contextmanager
 def _lines(path: str | None):
-    """A function that writes a derivation as a line of `path`, or nothing without a path."""
+    """Yield a function that writes a derivation as a line of `path`, or that does nothing without a path."""
     if not path:
         yield lambda actions: None
         return

@@ -1,29 +1,34 @@
-"""Parses sentences with a trained model and writes CoNLL-U or AMRs, in the order of the input.
+"""Parse sentences with a trained model, and write CoNLL-U or AMRs in the order of the input.
 
 MODEL is a checkpoint of fairseq-train, a folder that `export` wrote, or the name of a model that comes with the
-package: en-ewt, en-amr, en-ewt-minilm, en-amr-minilm, or en (trees) and amr, the best of these that runs here. IN is
-a file, or - for standard input: text of any number of English sentences, whose paragraphs end at blank lines; for a
-model of trees also CoNLL-U (see below), for a model of AMRs also an AMR bank (its # ::key comments are kept; its graphs
-are replaced without being read). Text that is divided already has one sentence a line: with blanks between its tokens
-(--tokens), or not tokenised (--tokenize). Standard input and pipes are parsed as they come: whenever the input pauses,
-the parses of all complete sentences (of text: paragraphs) are written.
+package: en-ewt, en-amr, en-ewt-minilm, en-amr-minilm, or en (trees) and amr, which stand for the best of these models
+that runs here.
 
-CoNLL-U comes back with HEAD and DEPREL replaced. LEMMA and UPOS are kept where they are given; where they are _, models
-that predict them fill them in. XPOS, FEATS, MISC and comments are kept. Statements about the earlier tree are removed:
-DEPS becomes _, empty nodes (8.1) go, and so do ArcScore= in MISC and the comments # nbest, # score, # parse_score and
-# actions, which only --nbest, --scores and --actions write anew. An AMR bank loses in the same way # ::node, # ::edge,
-# ::root, # ::alignments, # ::nbest, # ::score, # ::parse_score, # ::node_scores and # ::actions of its earlier graphs.
+IN is a file, or - for standard input. Text has any number of English sentences, and its paragraphs end at blank lines.
+A model of trees also reads CoNLL-U (see below). A model of AMRs also reads an AMR bank; it keeps the # ::key comments,
+and replaces the graphs without reading them. Text that is divided already has one sentence a line: with blanks between
+its tokens (--tokens), or not tokenised (--tokenize). Standard input and pipes are parsed as they come: whenever the
+input pauses, the parses of all complete sentences (of text: paragraphs) are written.
 
-With --nbest K the K best parses of each sentence follow one another, each a different graph: with the comments
-# nbest = 1/K, # nbest = 2/K, … (# ::nbest 1/K) and # score, the probability of the graph. The first has the id of the
-sentence; `score` compares it alone.
+In CoNLL-U, HEAD and DEPREL are replaced. Given values of LEMMA and UPOS are kept; a model that predicts these columns
+replaces the value _. XPOS, FEATS, MISC and comments are kept. Annotations of the earlier tree are removed: DEPS becomes
+_, and empty nodes (8.1), ArcScore= in MISC and the comments # nbest, # score, # parse_score and # actions are deleted.
+ArcScore= and these comments are written anew only with --nbest, --scores and --actions. In the same way an AMR bank
+loses # ::node, # ::edge, # ::root, # ::alignments, # ::nbest, # ::score, # ::parse_score, # ::node_scores and
+# ::actions of its earlier graphs.
+
+With --nbest K the K best parses of each sentence follow one another. Each is a different graph, and has the comments
+# nbest = 1/K, # nbest = 2/K, … (# ::nbest 1/K) and # score, the probability of the graph. The first parse has the id of
+the sentence, and `score` compares only this parse.
 
 With --json each sentence is one line of JSON: id, text, words (form, lemma, upos, xpos, feats, head, relation, score,
-place in the text); of AMRs penman, nodes with their words and scores, edges, top, triples; alternatives in a list.
+place in the text). The JSON of AMRs has penman, nodes with their words and scores, edges, top and triples. Alternatives
+are a list.
 
-Several inputs are written one after another, or with -o DIR/ to a file for each. Of JSONL and Parquet, --column says
-which column holds the texts (or lists of words): all rows are written, in the same format, with a column of parses
-more."""
+Several inputs are written one after another, or with -o DIR/ to one file each. For JSONL and Parquet, --column names
+the column of the texts (or lists of words). All rows are written in the same format, with an additional column of
+parses.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +72,7 @@ OPTIONS: OptionsOf = {AMR: {"alignments": None, "no_wiki": False}}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of this subcommand."""
+    """Add the options of this subcommand."""
     parser.add_argument("model", metavar="MODEL", help="checkpoint, exported folder, or name")
     parser.add_argument(
         "input", nargs="+", metavar="IN", help="CoNLL-U, AMR, text, JSONL or Parquet files, - for standard input"
@@ -100,7 +105,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_search(parser: argparse.ArgumentParser) -> None:
-    """Options of search, and of what computes."""
+    """Add the options of search and computation."""
     parser.add_argument("--beam", type=positive, default=1, metavar="N", help="1: greedy (default)")
     parser.add_argument(
         "--nbest",
@@ -139,7 +144,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_longest(parser: argparse.ArgumentParser) -> None:
-    """--longest"""
+    """Add --longest."""
     parser.add_argument(
         "--longest",
         type=positive,
@@ -151,7 +156,7 @@ def _add_longest(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_written(parser: argparse.ArgumentParser) -> None:
-    """Options that say what is written of a parse."""
+    """Add the options of the output format."""
     parser.add_argument(
         "--scores",
         action="store_true",
@@ -177,7 +182,7 @@ def _add_written(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_many(parser: argparse.ArgumentParser) -> None:
-    """Options of tables, and of several processes and machines."""
+    """Add the options of tables, and of several processes and machines."""
     parser.add_argument(
         "--column", metavar="NAME", help="of JSONL and Parquet (- is JSONL then): which one has the text"
     )
@@ -202,7 +207,7 @@ def _add_many(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Parses the files."""
+    """Parse the files."""
     from transition_parser.base.process import keep_few_kernels, keep_freed_memory
 
     import_user_dir(arguments.user_dir)
@@ -260,14 +265,18 @@ def _reading(arguments: argparse.Namespace, formalism: Formalism) -> Reading:
 
 
 def _column(arguments: argparse.Namespace, formalism: Formalism) -> str:
-    """The column that tables get, where the user names none."""
+    """Return the default name of the column that is added to tables."""
     from transition_parser.parsing.bulk.outputs import JSON_COLUMN
 
     return JSON_COLUMN if arguments.json else formalism.suffix.lstrip(".")
 
 
 def _is_finished(arguments: argparse.Namespace) -> bool:
-    """True where `--resume` finds all its output. Loads no model; False where the output can't be known without."""
+    """Return True if `--resume` finds all its output.
+
+    No model is loaded. The result is False for standard output and for `--engine ray`, and if the names of the outputs
+    cannot be known without a model.
+    """
     from transition_parser.storage.checkpoints import system_of_folder
 
     if arguments.engine == "ray" or arguments.output in (None, "-"):
@@ -281,14 +290,14 @@ def _is_finished(arguments: argparse.Namespace) -> bool:
 
 
 def _is_newer(output: str, inputs: Sequence[str]) -> bool:
-    """True for a whole file that was written after all inputs, which are files too."""
+    """Return True for a finished file that is newer than all inputs; False if an input is not a file."""
     if not os.path.isfile(output) or os.path.exists(f"{output}.partial") or not all(map(os.path.isfile, inputs)):
         return False
     return os.path.getmtime(output) > max(map(os.path.getmtime, inputs))
 
 
 def _parts(job: Job, arguments: argparse.Namespace) -> list[Part]:
-    """What this process parses into one file."""
+    """Return the parts of the inputs that this process parses into one file."""
     from transition_parser.parsing.sentences.parts import Part, shard
 
     if arguments.shard is None:
@@ -297,7 +306,7 @@ def _parts(job: Job, arguments: argparse.Namespace) -> list[Part]:
 
 
 def _each(job: Job, arguments: argparse.Namespace) -> int:
-    """Parses each input into a file of a folder; of a shard every N-th of them."""
+    """Parse each input into a file of a folder; a shard parses every N-th input."""
     from transition_parser.parsing.sentences.parts import Part
 
     outputs = _outputs(arguments, job.parser.formalism)
@@ -309,7 +318,7 @@ def _each(job: Job, arguments: argparse.Namespace) -> int:
 
 
 def _outputs(arguments: argparse.Namespace, formalism: Formalism) -> list[tuple[str, str]]:
-    """Each input of this shard and its output in the folder."""
+    """Return each input of this shard with its output in the folder."""
     from transition_parser.parsing.bulk.outputs import JSON_SUFFIX, names_in
 
     suffix = JSON_SUFFIX if arguments.json else formalism.suffix

@@ -1,6 +1,8 @@
-"""Turns corpora into the files that fairseq-preprocess reads: {train,valid,test}.{src,act}, spm.model and
-parser.json (for AMR also lexicon.json and {train,valid,test}.amr; on request columns that models predict or read),
-all in one folder."""
+"""Turn corpora into the files that fairseq-preprocess reads, all in one folder.
+
+The files are {train,valid,test}.{src,act}, spm.model and parser.json. For AMR, there are also lexicon.json and
+{train,valid,test}.amr. On request there are files of the columns that models predict or read.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ example:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the kinds of graph."""
+    """Add a subcommand for each kind of graph."""
     kinds = parser.add_subparsers(metavar="KIND", required=True)
     dependency = _add_kind(kinds, "dependency", "CoNLL-U treebanks", _run_dependency)
     dependency.add_argument("--train", required=True, metavar="CONLLU", help="training trees")
@@ -99,7 +101,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Writes the folder and prints what it holds."""
+    """Write the folder, and print the sizes of its parts."""
     splits = {"train": arguments.train, "valid": arguments.valid, "test": arguments.test}
     counts = arguments.run_kind({split: path for split, path in splits.items() if path}, arguments)
     figures = {f"{split}_{name}": n for split, c in counts.items() for name, n in c.items()}

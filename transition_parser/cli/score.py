@@ -1,10 +1,14 @@
-"""Scores parses against gold. Trees (CoNLL-U): UAS, LAS, CLAS and label accuracy as the CoNLL 2018 shared task defines
-them (words aligned by their characters, subtypes of relations ignored), UPOS and lemmas where both files have them,
-and where the files divide their text differently also the F1 of tokens, sentences and words. AMRs (.amr, PENMAN):
-Smatch, as `smatch.py -f SYSTEM GOLD` counts it but with a fixed seed, the fine-grained scores of Damonte et al.
-2017, and SemBLEU of the whole file (Song and Gildea 2019). Graphs of more than about 400 nodes each get one climb
-of Smatch's search instead of several, from equal concepts, which takes the best step of one node after the other;
-graphs of more than about 10,000 nodes each are refused."""
+"""Score parses against gold graphs.
+
+Trees (CoNLL-U): UAS, LAS, CLAS and label accuracy as the CoNLL 2018 shared task defines them (words are aligned by
+their characters, subtypes of relations are ignored). UPOS and lemmas are scored if both files have them. If the files
+divide their text differently, the F1 of tokens, sentences and words is printed, too.
+
+AMRs (.amr, PENMAN): Smatch, as `smatch.py -f SYSTEM GOLD` counts it but with a fixed seed; the fine-grained scores of
+Damonte et al. 2017; and SemBLEU of the whole file (Song and Gildea 2019). For graphs of more than about 400 nodes each,
+Smatch's search climbs once instead of several times: it starts from equal concepts, and takes the best step of one node
+after the other. Graphs of more than about 10,000 nodes each are refused.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +37,7 @@ OPTIONS: OptionsOf = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of this subcommand."""
+    """Add the options of this subcommand."""
     parser.add_argument("gold", metavar="GOLD", help="CoNLL-U or AMR file")
     parser.add_argument("system", metavar="SYSTEM", help="file of the same kind and text (AMR: of the same entries)")
     trees = parser.add_argument_group("trees")
@@ -58,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the scores."""
+    """Print the scores."""
     formalism = formalism_of_files(arguments.gold, arguments.system)
     check_options(arguments, OPTIONS, formalism, f"{arguments.gold} holds {formalism.name}")
     report = formalism.score(arguments.gold, arguments.system, vars(arguments))

@@ -1,8 +1,10 @@
-"""Serves a page on which a text is typed and its trees or AMRs are seen at once, and any derivation step by step; and a
-JSON API (described at /openapi.json).
+"""Serve a page and a JSON API (described at /openapi.json) that parse.
 
-Nothing leaves this machine, and nobody else reaches it: it listens on 127.0.0.1 unless --host says otherwise, and there
-is no password. Texts are neither kept nor logged."""
+The page shows the trees or AMRs of a text while it is typed, and any derivation step by step.
+
+Nothing leaves this machine, and no other machine reaches it: the server listens on 127.0.0.1 unless --host says
+otherwise. There is no password. Texts are neither kept nor logged.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ EXAMPLE = """example:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of this subcommand."""
+    """Add the options of this subcommand."""
     parser.add_argument("models", nargs="+", metavar="MODEL", help="checkpoints, exported folders, or names")
     parser.add_argument("--port", type=_port, default=8000, metavar="N", help="default 8000; 0: any that is free")
     parser.add_argument("--host", default="127.0.0.1", metavar="NAME", help="where it listens (default 127.0.0.1)")
@@ -68,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serves until it is interrupted."""
+    """Serve until it is interrupted."""
     with needs_extra("serve", "pages and the API"):
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401
@@ -78,14 +80,14 @@ def run(arguments: argparse.Namespace) -> int:
     from transition_parser.parsing.parser import Parser
 
     names = _names(arguments.models)
-    with bound_socket(arguments.host, arguments.port) as bound:  # before the models, which take longer
+    with bound_socket(arguments.host, arguments.port) as bound:  # before the models, which load slowly
         import_user_dir(arguments.user_dir)
         keep_freed_memory()
         keep_few_kernels()
         options = {name: getattr(arguments, name) for name in ("beam", "device", "precision", "threads")}
         parsers = {name: Parser.load(model, **options) for name, model in names.items()}
         for parser in parsers.values():
-            parser.parse("Hello.")  # tables that are read when they are first needed
+            parser.parse("Hello.")  # loads the tables that are read at their first use
         descriptions = {name: _description(model) for name, model in names.items()}
         app = make_app(parsers, _limits(arguments), arguments.allowed_hosts, descriptions)
         serve(app, bound, arguments.log, arguments.read_timeout, arguments.max_connections)
@@ -106,7 +108,10 @@ def _limits(arguments: argparse.Namespace) -> Limits:
 
 
 def _names(models: list[str]) -> dict[str, str]:
-    """What each model is called on the page: the last part of its path. Raises `InputError` for two of one name."""
+    """Return the models by their names on the page; a name is the last part of the path.
+
+    Raises `InputError` for two models with the same name.
+    """
     names: dict[str, str] = {}
     for model in models:
         name = Path(model).name or model
@@ -117,7 +122,7 @@ def _names(models: list[str]) -> dict[str, str]:
 
 
 def _description(model: str) -> str | None:
-    """The purpose of a model by its card; None where it has no card that says it."""
+    """Return the purpose of a model from its card, or None if it has no card or the card does not state it."""
     from transition_parser.storage.cards import CONFIG, read_card
     from transition_parser.storage.checkpoints import model_path
 

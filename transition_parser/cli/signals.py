@@ -1,4 +1,4 @@
-"""Signals that end the program end it as an exception does, so that what it was writing is cleaned up."""
+"""Handlers that end the program at a signal by an exception, so that unfinished output is cleaned up."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasatt
 
 @contextmanager
 def signals_as_exits() -> Iterator[None]:
-    """While the block runs, SIGTERM and SIGHUP raise `SystemExit` with 128 plus their number, the status that shells
-    give. What the caller ignores (`nohup`) stays ignored; outside the main thread nothing changes."""
+    """Turn SIGTERM and SIGHUP into `SystemExit` while the block runs.
+
+    The status is 128 plus the number of the signal, as in shells. Signals that the caller ignores (`nohup`) stay
+    ignored. Outside the main thread nothing changes.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -24,7 +27,7 @@ def signals_as_exits() -> Iterator[None]:
         if os.getpid() != owner:  # a worker process, forked with this handler
             os._exit(128 + number)
         for other in before:
-            signal.signal(other, signal.SIG_IGN)  # cleaning up is not interrupted
+            signal.signal(other, signal.SIG_IGN)  # a second signal must not interrupt the clean-up
         raise SystemExit(128 + number)
 
     before = {number: signal.getsignal(number) for number in ENDING if signal.getsignal(number) == signal.SIG_DFL}

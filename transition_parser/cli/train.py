@@ -1,11 +1,15 @@
-"""Trains a parser: prepares the data, trains, exports the best checkpoint or average of checkpoints, and evaluates it.
+"""Train a parser: prepare the data, train, export the best checkpoint or average of checkpoints, and evaluate it.
 
 CONFIG is a file of flags for fairseq-train, or the name of one that comes with the package (ewt-en, ud-spa-dp-small,
-amr-en, …). Flags behind -- replace those of CONFIG. The kind of the training file says whether trees or AMRs are
-learnt. Run the same command again to continue after an interruption; what is finished is not done again. A finished
-training goes on where --max-epoch is raised. DIR then holds data, checkpoints, train.log, history.json (loss and score
-of each epoch), learning-curve.svg (with the extra `draw`), the parses of dev and test, and model, which `parse`
-takes."""
+amr-en, …). Flags after -- replace flags of CONFIG. The kind of the training file determines whether trees or AMRs are
+learnt.
+
+Run the same command again to continue after an interruption; finished steps are not repeated. A higher --max-epoch
+continues a finished training.
+
+DIR then holds data, checkpoints, train.log, history.json (loss and score of each epoch), learning-curve.svg (with the
+extra `draw`), the parses of dev and test, and model, which `parse` takes.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +49,7 @@ TENSORBOARD = "--tensorboard-logdir"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of this subcommand."""
+    """Add the options of this subcommand."""
     parser.usage = "transition-parser train CONFIG --train FILE --dev FILE -o DIR [option ...] [-- flag ...]"
     parser.add_argument("config", metavar="CONFIG", help="file of flags, or name of one of the package")
     for split, what, required in (("train", "training", True), ("dev", "development", True), ("test", "test", False)):
@@ -91,7 +95,7 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs what is not done yet, and prints the scores."""
+    """Run the unfinished steps, and print the scores."""
     from transition_parser.training.evaluation import Evaluation
     from transition_parser.training.experiment import locked
     from transition_parser.training.stages import Stages
@@ -128,7 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _experiment(arguments: argparse.Namespace) -> Any:
-    """What is asked for, checked before anything is written."""
+    """Return the requested experiment, which is checked before anything is written."""
     from transition_parser.training.checks import check_flags
     from transition_parser.training.experiment import Experiment
     from transition_parser.training.flags import given_flags, merged, read_flags
@@ -151,7 +155,10 @@ def _experiment(arguments: argparse.Namespace) -> Any:
 
 
 def _without_tensorboard(arguments: argparse.Namespace, flags: Sequence[Flag]) -> list[Flag]:
-    """The flags that make an experiment what it is; where it logs is an option of ours, wherever it was given."""
+    """Return the flags that define the experiment, without the folder of TensorBoard's logs.
+
+    The folder is kept in `arguments`, even if it was given as a flag.
+    """
     for flag in flags:
         if flag.name == TENSORBOARD and arguments.tensorboard_logdir is None:
             arguments.tensorboard_logdir = flag.value
@@ -161,7 +168,7 @@ def _without_tensorboard(arguments: argparse.Namespace, flags: Sequence[Flag]) -
 
 
 def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: set[str]) -> dict[str, Any]:
-    """The options of the preparation, with those that the flags need where they are not given."""
+    """Return the options of the preparation; options that were not given depend on the flags that need them."""
     system = arguments.system or formalism.default_system
     if formalism_of(system) is not formalism:
         raise InputError(f"--system {system} builds {formalism_of(system).name}, but the files hold {formalism.name}")
@@ -176,14 +183,14 @@ def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: se
     return {name: values[name] for name in sorted(OPTIONS[formalism])}
 
 
-# the flags that need a column of the data
+# column of the data → the flags that need it
 COLUMNS = {"upos": ("--tag-loss", "--read-tags"), "lemmas": ("--tag-loss",), "domains": ("--read-domain",)}
 _SHARED = {"system", "pieces", "labeled_shift", "vectors"}
 OPTIONS = {TREES: {*_SHARED, "nonprojective", "upos", "lemmas"}, AMR: {*_SHARED, "skip_bad", "domains"}}
 
 
 def _lines(figures: dict[str, Any]) -> list[str]:
-    """The figures for people: a line for each split and beam."""
+    """Return the figures as lines of text: one line for each split and beam."""
     lines = [*_compared(figures), f"epochs: {figures['epochs']}, checkpoints averaged: {figures['averaged']}"]
     for split in ("dev", "test"):
         for beam, scores in figures.get(split, {}).items():
@@ -193,7 +200,7 @@ def _lines(figures: dict[str, Any]) -> list[str]:
 
 
 def _compared(figures: dict[str, Any]) -> list[str]:
-    """The averages that were compared as a small table; nothing where there was one alone."""
+    """Return the compared averages as lines of a small table, or no lines if only one was compared."""
     rows = figures.get("compared", [])
     lines = [f"best checkpoints averaged  dev {name}" for name in (rows[0] if rows else {}) if name != "averaged"]
     for row in rows:

@@ -12,7 +12,10 @@ from transition_parser.base.errors import ParserWarning
 
 @contextmanager
 def warnings_as_lines() -> Iterator[None]:
-    """While the block runs, each `ParserWarning` is one line on standard error; others are shown as Python does."""
+    """Show each `ParserWarning` as one line on standard error while the block runs.
+
+    Other warnings are shown as Python shows them.
+    """
     with warnings.catch_warnings():
         show = warnings.showwarning
 
