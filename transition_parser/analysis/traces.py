@@ -44,8 +44,7 @@ class Step:
 
     action: None at the end of the derivation
     configuration: see `Formalism.configuration`; of the growing lists (arcs; nodes and edges) it has only the items
-        that
-        the previous action has made
+        that the previous action has made
     log_probability: log-probability of the action; None if actions are not scored
     candidates: the most probable actions, best first; the taken action is always among them
     others, rest: number and total probability of the other competing actions
