@@ -1,7 +1,8 @@
-// AMRs: the graph as `layoutOf` places it, its words below.
+// Drawings of AMRs: the graph with the places of `layoutOf`, and its words below.
 const MARGIN = 14;
 
-// The path of an edge of the tree, from below one node to above another: straight past the tracks, and past its role.
+// Return the path of an edge of the tree, from below one node to above another. It is straight beside the tracks and
+// beside its role.
 function treeEdge(upper, lower, share, bottom) {
   const x = upper.x + 0.8 * (share - 0.5) * upper.w, from = upper.y + BOX / 2, to = lower.y - BOX / 2, role = to - ARROW - ROLES;
   const [sx, ex] = [x.toFixed(1), lower.x.toFixed(1)], curve = (bottom + role) / 2;
@@ -11,7 +12,7 @@ function treeEdge(upper, lower, share, bottom) {
   };
 }
 
-// The corners of a re-entrant edge, from its upper node to its lower one.
+// Return the corners of a re-entrant edge, from its upper node to its lower one.
 function cornersOf(runs, upper, lower) {
   const corners = [[runs[0].from, upper.y + BOX / 2]];
   for (const { from, to, y } of runs) corners.push([from, y], [to, y]);
@@ -20,7 +21,7 @@ function cornersOf(runs, upper, lower) {
   return [...corners, [last, lower.y], [lower.x + Math.sign(last - lower.x) * lower.w / 2, lower.y]];
 }
 
-// A path along corners, which it rounds.
+// Return a path along corners, with rounded corners.
 function roundedPath(corners) {
   let path = `M${corners[0][0].toFixed(1)} ${corners[0][1].toFixed(1)}`;
   for (let i = 1; i < corners.length; i++) {
@@ -35,7 +36,8 @@ function roundedPath(corners) {
   return path;
 }
 
-// Where the role of a re-entrant edge stands: on or below its first run, where it covers the fewest lines that cross the run.
+// Return the place of the role of a re-entrant edge: on or below its first run, at the place that covers the fewest
+// crossing lines.
 function rolePlace(run, verticals) {
   const half = run.role / 2, [low, high] = roleRange(run), middle = (low + high) / 2;
   const crossing = verticals.filter(({ row, from, to, edge }) => row === run.row && (edge !== run.edge || run.roleY > run.y) && Math.min(from, to) < run.roleY + 8 && Math.max(from, to) > run.roleY - 8);
@@ -48,7 +50,7 @@ function rolePlace(run, verticals) {
   return { x: best.x, y: run.roleY };
 }
 
-// The vertical lines of a re-entrant edge in the zones of tracks.
+// Return the vertical lines of a re-entrant edge in the zones of tracks.
 function verticalsOf(runs, corners) {
   const found = [{ edge: runs[0].edge, row: runs[0].row, x: corners[0][0], from: corners[0][1], to: runs[0].y }];
   runs.forEach(({ edge, row, to, y }, k) => {
@@ -58,7 +60,7 @@ function verticalsOf(runs, corners) {
   return found;
 }
 
-// The edges with their paths, the ends of their arrows and the places of their roles.
+// Return the edges with their paths, the ends of their arrows and the places of their roles.
 function edgesOf(edges, { tree, boxes, runs, bottoms }) {
   const found = [], verticals = [];
   tree.children.forEach((children, parent) => children.forEach((child, k) => {
@@ -78,8 +80,12 @@ function edgesOf(edges, { tree, boxes, runs, bottoms }) {
   return found;
 }
 
-// nodes: {label, constant, words, confidence}; edges: [source, role, target]; shown: which nodes and edges are drawn, by default
-// all; fresh: which are new; kinds: the class of each word.
+// Draw an AMR.
+// nodes: {label, constant, words, confidence}
+// edges: [source, role, target]
+// shown: the sets of nodes and edges that are drawn; by default all
+// fresh: the sets of new nodes and edges
+// kinds: the class of each word
 function drawAmr({ words, nodes, edges, top, shown = null, fresh = null, kinds = [] }) {
   let x = 0;
   const places = words.map((word) => { const w = widthOf(word, 15); const at = x + w / 2; x += w + WORD_GAP; return at; });
@@ -99,7 +105,7 @@ function drawAmr({ words, nodes, edges, top, shown = null, fresh = null, kinds =
   const [width, height] = [Math.ceil(right - left + 2 * MARGIN), Math.ceil(floor + MARGIN + 14)];
   const all = svg("g", { transform: `translate(${(MARGIN - left).toFixed(1)} ${MARGIN})` }, threads, ...written, lines, labels, drawn);
   const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `AMR of: ${words.join(" ")}` }, all);
-  picture.middle = top === null || !boxes[top] ? 0 : boxes[top].x + MARGIN - left; // what is seen first
+  picture.middle = top === null || !boxes[top] ? 0 : boxes[top].x + MARGIN - left; // the x that is scrolled to at first
   return picture;
 }
 
@@ -119,7 +125,7 @@ function drawNode(node, { x, y, w }, kind) {
     figure ? svg("text", { class: "figure", x: (x + w / 2 - figure / 2 - 6).toFixed(1), y: y + 4 }, figureOf(node.confidence)) : null);
 }
 
-// The AMR of a parsed sentence.
+// Draw the AMR of a parsed sentence.
 function amrOf(sentence) {
   const { confidences = [] } = sentence;
   const nodes = sentence.nodes.map(([label, constant, words], i) => ({ label, constant, words, confidence: confidences[i] }));

@@ -1,11 +1,11 @@
-// The page: a form and its answers where a server parses, else the sentences that it came with.
+// The page: a form and its answers if a server parses, otherwise the sentences in the data of the page.
 const data = JSON.parse(document.getElementById("data").textContent);
 const main = document.getElementById("main"), choice = document.getElementById("choice");
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(look(true));
 document.adoptedStyleSheets = [sheet];
 
-// What a link says, after the #.
+// Return the parameters of a link, after the #.
 const readLink = () => new URLSearchParams(location.hash.slice(1));
 
 function writeLink(values) {
@@ -15,14 +15,15 @@ function writeLink(values) {
 }
 
 const answers = html("div", { id: "answers" });
-let shared = {}; // what the link says now
+let shared = {}; // the current parameters of the link
 
 function share(values) {
   shared = { ...shared, ...values };
   writeLink(shared);
 }
 
-// A sentence with its graph. trace: a function that promises its derivations, or null.
+// Return the card of a sentence with its graph.
+// trace: a function that returns a promise of the derivations, or null
 function card(sentence, formalism, number, trace) {
   const kind = DRAWN[formalism], drawing = kind.draw(sentence), name = `sentence-${number + 1}`;
   let loaded = null, panel = null;
@@ -73,7 +74,7 @@ function card(sentence, formalism, number, trace) {
   return { element, toggle, view };
 }
 
-// A button that shows and hides a table: the same as the picture, in words and figures.
+// Return a table, which has the contents of the picture in words and figures, and a button that shows and hides it.
 function tableButton(table) {
   const button = html("button", { type: "button", class: "as-table", "aria-expanded": "false", title: "Words and figures as a table", click: () => {
     table.hidden = !table.hidden;
@@ -83,7 +84,8 @@ function tableButton(table) {
   return { button, table };
 }
 
-// Shows sentences; opens the derivation that a link names. traceOf: the function of `card` for a sentence's number.
+// Show sentences, and open the derivation that a link names.
+// traceOf: number of a sentence → the parameter `trace` of `card`
 async function show(answer, link, traceOf) {
   const cards = answer.sentences.map((sentence, i) => card(sentence, answer.formalism, i, traceOf(i)));
   const kind = DRAWN[answer.formalism], all = answer.sentences.map((sentence) => sentence.written).join("");
@@ -134,7 +136,8 @@ const EXAMPLES = [
   "The teacher who gave the book to Anna asked her to read it before Monday.",
 ];
 
-// A line on what the page is for, and examples. choose: called with the one that is chosen.
+// Return a line on the purpose of the page, and examples.
+// choose: called with the chosen example
 function aboutPage(choose) {
   return html("section", { id: "about" },
     html("p", {}, "Type a text to see the dependency tree or the AMR (Abstract Meaning Representation) of each sentence, how sure the model is of it, and each step by which it was built. Or choose an example:"),
@@ -163,7 +166,7 @@ async function serverPage() {
     const begin = performance.now();
     try {
       const answer = await ask("api/parse", asked);
-      if (number !== latest) return; // another text was sent since then
+      if (number !== latest) return; // another text has been sent since then
       shared = {};
       share(asked);
       said.textContent = `Parsed in ${Math.max(1, Math.round(performance.now() - begin))} ms`;

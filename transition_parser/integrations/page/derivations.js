@@ -1,4 +1,4 @@
-// A derivation step by step.
+// Derivations step by step.
 const DRAWN = {
   trees: { end: "ROOT", written: "CoNLL-U", suffix: "conllu", draw: treeOf, table: treeTable, legend: treeLegend, drawStep: treeStep, places: treePlaces },
   AMRs: { end: "end", written: "PENMAN", suffix: "amr", draw: amrOf, table: amrTable, legend: amrLegend, drawStep: amrStep, places: amrPlaces },
@@ -7,7 +7,7 @@ const DRAWN = {
 const signed = (value, digits) => value.toFixed(digits).replace("-", "−");
 const many = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
-// What has been made before a step, and what the action just before it made.
+// Return the items that have been made before a step (all), and the items that the previous action has made (fresh).
 function grown(steps, step, name) {
   return { all: steps.slice(0, step + 1).flatMap((one) => one.configuration[name]), fresh: steps[step].configuration[name] };
 }
@@ -94,7 +94,7 @@ function sightTable(words, seen, end) {
     html("table", {}, html("thead", {}, head), html("tbody", {}, ...rows)));
 }
 
-// Edges, or heads with relations, as texts: to count what differs.
+// Return the parts of a graph as texts, to count differences: heads with relations, or nodes and edges.
 function parts(formalism, graph) {
   if (formalism === "trees") return graph.heads.map((head, i) => `${i} ${head} ${graph.relations[i]}`);
   const name = (i) => graph.nodes[i].slice(0, 2).join(" ") + graph.nodes[i][2].join(",");
@@ -120,7 +120,9 @@ function hypothesisText(trace, number) {
   ];
 }
 
-// The panel of a derivation. place: {hypothesis, step}, where it opens; moved: called with where it is.
+// The panel of a derivation.
+// place: {hypothesis, step}, at which the panel opens
+// moved: called with the new place after each move
 class DerivationPanel {
   constructor(trace, place, moved) {
     this.trace = trace;
@@ -169,7 +171,7 @@ class DerivationPanel {
     this.back.forEach((button) => { button.disabled = step === 0; });
     this.on.forEach((button) => { button.disabled = step === this.last; });
     if ([...this.back, ...this.on].some((button) => button.disabled && button === focused))
-      this.slider.focus({ preventScroll: true }); // a button that is switched off would swallow keys
+      this.slider.focus({ preventScroll: true }); // a disabled button would swallow keys
     const next = now.action === null ? "the derivation has ended" : html("b", {}, now.action);
     this.slider.setAttribute("aria-valuetext", `Step ${step} of ${this.last}: ${now.action || "ended"}`);
     this.said.replaceChildren(`Step ${step} of ${this.last} · ${now.action === null ? "" : "next: "}`, next);

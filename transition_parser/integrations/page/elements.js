@@ -1,4 +1,4 @@
-// Elements of HTML and SVG. Text is always put in as text: nothing here reads markup.
+// Elements of HTML and SVG. Texts are inserted as text nodes; no markup is parsed.
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(element, attributes, children) {
@@ -16,25 +16,26 @@ const html = (name, attributes = {}, ...children) => fill(document.createElement
 const svg = (name, attributes = {}, ...children) => fill(document.createElementNS(SVG, name), attributes, children);
 
 const percent = (p) => (p >= 0.99995 ? "100 %" : p >= 0.0995 ? `${(100 * p).toFixed(1)} %` : `${(100 * p).toFixed(2)} %`);
-// A model is unsure of an arc or a node below the first of these confidences, and doubts it below the second.
+// Below the first of these confidences an arc or a node is unsure, below the second it is doubtful.
 const UNSURE = 0.9, DOUBTFUL = 0.5;
 const doubt = (confidence) => (confidence === undefined || confidence >= UNSURE ? "" : confidence >= DOUBTFUL ? "unsure" : "unsure doubtful");
-// The confidence as a picture shows it beside what is unsure, and its width with a gap; none beside the rest.
+// The confidence as pictures show it, and its width with a gap. Only unsure arcs and nodes show it; the width of others
+// is 0.
 const figureOf = (confidence) => `${Math.floor(100 * confidence)} %`;
 const figureWidth = (confidence) => (doubt(confidence) ? widthOf(figureOf(confidence), 10) + 6 : 0);
-// The confidence of an arc or a node as a title, for the mouse.
+// Return the confidence of an arc or a node as a title, which is shown at the mouse.
 const sureness = (name, confidence) => (confidence === undefined ? null : svg("title", {}, `${name}: ${percent(confidence)}`));
 
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif';
 const ruler = document.createElement("canvas").getContext("2d");
 
-// The width of a text in pixels.
+// Return the width of a text in pixels.
 function widthOf(text, size, weight = 400) {
   ruler.font = `${weight} ${size}px ${FONT}`;
   return ruler.measureText(text).width;
 }
 
-// What drawings look like: in the page, and in files, which are light.
+// The look of drawings in the page, and in files, whose colours are always light.
 const LOOK = [
   ["text", "font-family", FONT], [".word", "font-size", "15px"], [".tag", "font-size", "11px"],
   [".lemma", "font-size", "11px"], [".lemma", "font-style", "italic"], [".figure", "font-size", "10px"],
@@ -47,7 +48,7 @@ const LOOK = [
   [".doubtful .line", "stroke-dasharray", "2 3"], [".doubtful .box", "stroke-dasharray", "2 3"],
 ];
 const COLOURS = [
-  // selector, property, in the page, in files
+  // selector, property, value in the page, value in files
   ["text", "fill", "--text", "#1c2430"], [".tag", "fill", "--quiet", "#5d6878"],
   [".lemma", "fill", "--quiet", "#5d6878"], [".figure", "fill", "--aside", "#8a5a00"], [".figure", "stroke", "--surface", "#ffffff"],
   [".line", "stroke", "--quiet", "#5d6878"], [".tip", "fill", "--quiet", "#5d6878"],
@@ -62,7 +63,8 @@ const COLOURS = [
   [".new .role", "fill", "--new", "#b3392f"], [".new .box", "stroke", "--new", "#b3392f"],
 ];
 
-// The style sheet of drawings. inPage: with the colours of the page, light or dark.
+// Return the style sheet of drawings.
+// inPage: true for the colours of the page, light or dark
 function look(inPage) {
   const prefix = inPage ? ".picture " : "";
   const plain = LOOK.map(([selector, property, value]) => `${prefix}${selector}{${property}:${value}}`);
@@ -71,11 +73,11 @@ function look(inPage) {
   return [...plain, ...coloured].join("\n");
 }
 
-// A drawing as the text of a file that stands alone.
+// Return a drawing as the text of a stand-alone file.
 function svgFile(drawing) {
   const copy = drawing.cloneNode(true);
   copy.setAttribute("xmlns", SVG);
-  copy.removeAttribute("style"); // in the page it may be zoomed
+  copy.removeAttribute("style"); // the drawing may be zoomed in the page
   copy.prepend(svg("style", {}, look(false)), svg("rect", { width: "100%", height: "100%", fill: "#ffffff" }));
   return '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(copy) + "\n";
 }
@@ -89,7 +91,7 @@ function download(name, type, text) {
   setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
 
-// A triangle whose point is at (x, y), and which comes from the direction (dx, dy).
+// Return an arrowhead with its point at (x, y) and the direction (dx, dy).
 function tip(x, y, dx, dy, kind) {
   const length = Math.hypot(dx, dy) || 1;
   const [ux, uy] = [dx / length, dy / length];

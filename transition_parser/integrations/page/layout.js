@@ -1,9 +1,11 @@
-// Places of an AMR: nodes in layers, routes of edges and of alignments between them. Subtrees stand as close as their
-// layers allow (Reingold and Tilford 1981). Below each layer is a zone of tracks, one for each horizontal run of a
-// re-entrant edge; below that are the curves of the tree's edges, and then their roles, right above the next layer.
+// The layout of an AMR: nodes in layers, and routes of edges and of alignments between them. Subtrees stand as close as
+// their layers allow (Reingold and Tilford 1981). Below each layer is a zone of tracks for the horizontal runs of
+// re-entrant edges. The curves of the tree's edges follow below the zone, and then their roles, right above the next
+// layer.
 const BOX = 26, NODE_GAP = 24, TRACK = 20, FAN = 34, ROLES = 16, ARROW = 10, THREADS = 44, BEND = 30;
 
-// A breadth-first tree from the top, and from one node of each other part. rest: the edges that it leaves out.
+// Return a breadth-first forest: a tree from the top, and a tree from one node of each part that is not reached.
+// rest: the edges that are not in the forest
 function spanningTree(nodes, edges, top) {
   const depth = new Map(), children = nodes.map(() => []), by = new Map(), used = new Set(), roots = [];
   const around = nodes.map(() => []);
@@ -57,7 +59,7 @@ function placed(node, children, slots) {
   return { places, contour: [[-slots[node] / 2, slots[node] / 2], ...contour.map(([l, r]) => [l - middle, r - middle])] };
 }
 
-// The nodes without heights: for each {x, row, w, slot}: its middle, its layer, its width, and its width with its role.
+// Return the nodes without heights: for each {x, row, w, slot}, its middle, layer, width, and width including its role.
 function boxesOf(nodes, edges, tree) {
   const widths = nodes.map((node, i) => Math.max(widthOf(node.label, 14) + 20 + figureWidth(node.confidence), 12 * tree.children[i].length));
   const slots = widths.map((width, i) => Math.max(width, tree.by.has(i) ? widthOf(edges[tree.by.get(i)][1], 12) + 10 : 0));
@@ -72,7 +74,7 @@ function boxesOf(nodes, edges, tree) {
   return boxes;
 }
 
-// For each layer the ranges of x in which a line meets neither a node nor a role above it.
+// Return for each layer the ranges of x in which a line meets neither a node nor the role above a node.
 function gapsOf(boxes) {
   const rows = [];
   for (const box of boxes) (rows[box.row] ||= []).push(box);
@@ -89,13 +91,13 @@ function gapsOf(boxes) {
 
 const clamp = (x, [low, high]) => Math.min(Math.max(x, low), high);
 
-// The x that is free in a layer and nearest to another.
+// Return the free x of a layer that is nearest to another x.
 function nearestFree(x, gaps) {
   return gaps.map((gap) => clamp(x, gap)).reduce((best, at) => (Math.abs(at - x) < Math.abs(best - x) ? at : best));
 }
 
-// Where an edge between two layers passes each layer below the upper one, with the fewest bends and the shortest way; it
-// ends beside the lower node.
+// Return the x at which an edge passes each layer below its upper node, with few bends and a short way. The last x is
+// beside the lower node.
 function columnsOf(upper, lower, gaps) {
   const side = lower.slot / 2 + NODE_GAP / 2, ends = [lower.x - side, lower.x + side];
   let ways = [{ cost: 0, columns: [upper.x] }];
@@ -111,8 +113,9 @@ function columnsOf(upper, lower, gaps) {
   return ways.reduce((best, way) => (way.cost < best.cost ? way : best)).columns.slice(1);
 }
 
-// A re-entrant edge as horizontal runs {row, from, to, edge} below layers. It leaves and enters the bottom of the upper
-// node, and of both where they are in one layer; the lower node by its side.
+// Return a re-entrant edge as horizontal runs {edge, row, from, to, role} below layers. The edge is attached to the
+// bottom of the upper node and to the side of the lower node. If both nodes are in one layer, it is attached to both
+// bottoms.
 function routeOf(edge, boxes, gaps, ports, role) {
   const [upper, lower] = edge.ends.map((i) => boxes[i]);
   if (upper.row === lower.row) {
@@ -124,7 +127,7 @@ function routeOf(edge, boxes, gaps, ports, role) {
   return points.slice(1).map((x, k) => ({ edge: edge.i, row: upper.row + k, from: points[k], to: x, role: k ? 0 : role }));
 }
 
-// Places at the bottoms of nodes, and in gaps, that are a little apart where several edges want them.
+// Return functions for places at the bottoms of nodes, and in gaps; places for several edges are a little apart.
 function portsOf(boxes) {
   const used = new Map();
   const count = (key) => { const n = used.get(key) || 0; used.set(key, n + 1); return n; };
@@ -134,23 +137,23 @@ function portsOf(boxes) {
   };
 }
 
-// Between which places the role of a run may have its middle: a short run has room for it beside itself, too.
+// Return the lowest and highest x for the middle of the role of a run; the role may extend beyond a short run.
 function roleRange({ from, to, role }) {
   const [low, high] = [Math.min(from, to), Math.max(from, to)], half = role / 2;
   return high - low < 2 * role ? [low - half + 3, high + half - 3] : [low + half, high - half];
 }
 
-// What a run and its role take of their track.
+// Return the range of x that a run and its role take of their track.
 function extentOf(run) {
   const [low, high] = roleRange(run), half = run.role / 2 + 5;
   return [Math.min(run.from, run.to, low - half), Math.max(run.from, run.to, high + half)];
 }
 
-// Gives each run a track: short runs stand nearer to the nodes. Returns how many tracks there are below each layer.
+// Give each run a track, and return the number of tracks below each layer. Short runs get tracks near the nodes.
 function tracksOf(runs, rows) {
   const tracks = Array.from({ length: rows }, () => []);
   for (const run of [...runs].sort((a, b) => Math.abs(a.to - a.from) - Math.abs(b.to - b.from))) {
-    if (!run.role && Math.abs(run.to - run.from) < 9) { run.track = -1; continue; } // as good as straight
+    if (!run.role && Math.abs(run.to - run.from) < 9) { run.track = -1; continue; } // almost straight, and needs no track
     const [low, high] = extentOf(run), zone = tracks[run.row];
     let track = zone.findIndex((taken) => taken.every(([l, r]) => high < l || low > r));
     if (track < 0) { track = zone.length; zone.push([]); }
@@ -160,7 +163,7 @@ function tracksOf(runs, rows) {
   return tracks.map((zone) => zone.length);
 }
 
-// The middle of each layer, and the height of the words.
+// Return the y of the middle of each layer, and the y of the words.
 function heightsOf(tracks) {
   const heights = [BOX / 2];
   for (const count of tracks) heights.push(heights[heights.length - 1] + BOX + zoneHeight(count) + FAN + ROLES + ARROW);
@@ -169,7 +172,7 @@ function heightsOf(tracks) {
 
 const zoneHeight = (count) => (count ? count * TRACK + 4 : 0);
 
-// Where the graph has its nodes, and which way its edges and alignments go.
+// Return the places of the nodes, and the routes of edges and alignments.
 function layoutOf(nodes, edges, top, places) {
   const tree = spanningTree(nodes, edges, top), boxes = boxesOf(nodes, edges, tree), gaps = gapsOf(boxes);
   const ports = portsOf(boxes), runs = new Map();
@@ -188,20 +191,21 @@ function layoutOf(nodes, edges, top, places) {
   return { tree, boxes, runs, bottoms, threads, floor, shift };
 }
 
-// The heights of a run and of the middle of its role, which stands below a run that it would cover. bottom: of its layer.
+// Set the y of a run and of the middle of its role; a role that would cover its run stands below it.
+// bottom: y of the bottom of the nodes of the layer
 function setHeights(run, bottom) {
   const middle = run.track < 0 ? bottom + 6 : bottom + (run.track + 0.5) * TRACK + 4;
   const short = run.role > 0 && Math.abs(run.to - run.from) < run.role + 24;
   [run.y, run.roleY] = short ? [middle - 6, middle + 5] : [middle, middle];
 }
 
-// How far the words move, so that their middle is that of the graph.
+// Return the distance by which the words move, so that they are centred below the graph.
 function wordShift(boxes, runs, places) {
   const ends = [...boxes.flatMap(({ x, slot }) => [x - slot / 2, x + slot / 2]), ...runs.flatMap(({ from, to }) => [from, to])];
   return ends.length ? (Math.min(...ends) + Math.max(...ends) - places[0] - places[places.length - 1]) / 2 : 0;
 }
 
-// The path from a node to a word, around the nodes and roles of the layers between.
+// Return the path from a node to a word, around the nodes and roles of the layers between them.
 function thread(box, x, rows, gaps, floor) {
   let [fromX, fromY] = [box.x, box.y + BOX / 2], path = `M${box.x.toFixed(1)} ${fromY}`;
   const to = (toX, toY) => {

@@ -1,6 +1,7 @@
-// Graphs as tables, in words and figures, and what the lines of pictures mean.
+// Graphs as tables, in words and figures, and legends of the lines of pictures.
 
-// A table with those columns that say something. columns: {name, values, kind}, a value of each row.
+// Return a table of the columns that are not empty.
+// columns: {name, values, kind}, with one value for each row
 function tableOf(label, columns) {
   const told = columns.filter(({ values }) => values.some((value) => value !== ""));
   const rows = told[0].values.map((_, i) => html("tr", {}, ...told.map(({ values, kind }, k) =>
@@ -36,7 +37,7 @@ function amrTable({ words, nodes, edges, confidences }) {
   ]);
 }
 
-// A sample of a drawing, 34 pixels wide, with its meaning.
+// Return a sample of a drawing, 34 pixels wide, with its meaning.
 const entry = (meaning, ...parts) => html("li", {},
   html("span", { class: "picture sample" }, svg("svg", { width: 34, height: 20, viewBox: "0 0 34 20", "aria-hidden": "true" }, ...parts)), meaning);
 const sampleLine = (kind, group = "") => svg("g", { class: group }, svg("path", { class: `line ${kind}`, d: "M1 10 H33" }));

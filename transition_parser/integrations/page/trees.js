@@ -1,7 +1,7 @@
-// Dependency trees: arcs above words.
+// Drawings of dependency trees: arcs above words.
 const LEVEL = 26, WORD_GAP = 14, FOOT = 6, TURN = 7, LONG = 560;
 
-// At which level each arc runs: above all arcs between the words it joins. Those of the root have none.
+// Return the level of each arc: above all shorter arcs that overlap with it, and 0 for arcs from the root.
 function levelsOf(arcs) {
   const order = arcs.map((arc, i) => i).filter((i) => arcs[i].head >= 0);
   const span = (i) => [Math.min(arcs[i].head, arcs[i].word), Math.max(arcs[i].head, arcs[i].word)];
@@ -17,7 +17,8 @@ function levelsOf(arcs) {
   return levels;
 }
 
-// The centres of words, far enough apart for the relations between neighbours. rows: what is written below them.
+// Return the centres of words, which leave room for the relations between neighbours.
+// rows: the tags and lemmas below the words
 function placesOf(words, rows, arcs) {
   const widths = words.map((word, i) => Math.max(widthOf(word, 15), ...rows.map(({ values }) => widthOf(values[i] || "", 11))));
   const between = words.map(() => 0);
@@ -35,7 +36,7 @@ function placesOf(words, rows, arcs) {
   return { places, width: places[places.length - 1] + widths[words.length - 1] / 2 + 10 };
 }
 
-// Where arcs stand at a word: the shorter, the further from its middle.
+// Return a function for the x at which an arc meets a word; short arcs are further from the middle of the word.
 function feetOf(arcs, places) {
   const roots = new Set(arcs.filter(({ head }) => head < 0).map(({ word }) => word));
   const ends = places.map(() => ({ left: [], right: [] }));
@@ -57,8 +58,11 @@ function feetOf(arcs, places) {
 
 const isKnown = (value) => Boolean(value) && value !== "_";
 
-// words, tags, lemmas: of each; arcs: {head, word, relation, kind, confidence}, head −1 for the root; room: arcs to make room for, by
-// default the same; kinds: the class of each word.
+// Draw a tree.
+// tags, lemmas: one for each word
+// arcs: {head, word, relation, kind, confidence}; the head −1 is the root
+// room: the arcs that the drawing has room for; by default `arcs`
+// kinds: the class of each word
 function drawTree({ words, tags = [], lemmas = [], arcs, room = arcs, kinds = [] }) {
   const all = levelsOf(room);
   const rows = [{ kind: "tag", values: tags }, { kind: "lemma", values: lemmas }].filter(({ values }) => values.some(isKnown));
@@ -98,10 +102,10 @@ function drawRoot(arc, x, base) {
     svg("text", { class: "role", x: x.toFixed(1), y: 14 }, arc.relation), figure(arc, (x + (widthOf(arc.relation, 12) + figureWidth(arc.confidence)) / 2 + 2).toFixed(1), 14));
 }
 
-// How sure the model is of an arc, written where it is not.
+// Return the confidence of an arc as text, or null for an arc that the model is sure of.
 const figure = ({ confidence }, x, y) => (doubt(confidence) ? svg("text", { class: "figure", x, y }, figureOf(confidence)) : null);
 
-// The tree of a parsed sentence.
+// Draw the tree of a parsed sentence.
 function treeOf(sentence) {
   const { confidences = [] } = sentence;
   const arcs = sentence.heads.map((head, word) =>

@@ -1,8 +1,9 @@
-// Drawings in frames that scroll sideways, and how large all drawings are.
+// Drawings in frames that scroll sideways, and the common size of all drawings.
 const zoom = { factor: 1, fit: false };
 const views = new Set();
 
-// A drawing in a frame. label: of the frame, for those who do not see it.
+// A drawing in a frame.
+// label: label of the frame, for screen readers
 class View {
   constructor(label) {
     this.picture = html("div", { class: "picture", tabindex: 0, role: "region", "aria-label": label });
@@ -18,7 +19,7 @@ class View {
     this.fit();
   }
 
-  // Makes the drawing as large as `zoom` says, and says where there is more than is seen.
+  // Scale the drawing by `zoom`, and show a hint if it is wider than the frame.
   fit() {
     if (!this.element.isConnected) { views.delete(this); return; }
     views.add(this);
@@ -39,7 +40,7 @@ function zoomTo(factor, fit) {
   for (const view of [...views]) view.fit();
 }
 
-// Buttons for the size of all drawings.
+// Return the buttons for the size of all drawings.
 function zoomControls() {
   const said = html("span", { class: "status size", "aria-live": "polite" });
   const fitted = html("button", { type: "button", "aria-pressed": "false", title: "Fit all drawings to the width", click: () => change(zoom.factor, !zoom.fit) }, "Fit");
