@@ -1,4 +1,4 @@
-"""Measures and fits the calibration of confidences.
+"""Measurement and fit of the calibration of confidences.
 
 Source: Guo et al. 2017, sec. 2 (expected calibration error) and 4.2 (temperature scaling); Platt 1999 (an offset)
 """

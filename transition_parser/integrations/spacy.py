@@ -193,7 +193,7 @@ def make_tree_component(
     domain: str | None,
     lenpen: float | None,
 ) -> TreeComponent:
-    """Return a component for dependency trees. The options are those of `Parser.load`."""
+    """Return a component for dependency trees. The other options are options of `Parser.load`."""
     spacy_noun_chunks.register(nlp.vocab)
     values = (beam, batch_tokens, device, precision, threads, domain, lenpen)
     return TreeComponent(name, PipelineModel(model, dict(zip(OPTIONS, values, strict=True))))
@@ -212,6 +212,6 @@ def make_amr_component(
     domain: str | None,
     lenpen: float | None,
 ) -> AmrComponent:
-    """Return a component for Abstract Meaning Representations. The options are those of `Parser.load`."""
+    """Return a component for Abstract Meaning Representations. The other options are options of `Parser.load`."""
     values = (beam, batch_tokens, device, precision, threads, domain, lenpen)
     return AmrComponent(name, PipelineModel(model, dict(zip(OPTIONS, values, strict=True))))
