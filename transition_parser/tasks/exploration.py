@@ -1,5 +1,6 @@
-"""Training on states that the model itself reaches, through mistakes too: greedy derivations, and which actions would
-have been correct at each step.
+"""Training on states that the model itself reaches, through mistakes too (training with exploration).
+
+A dynamic oracle says which actions are correct at each step of the model's greedy derivations.
 
 Source: Goldberg and Nivre 2013 (training with exploration), Kiperwasser and Goldberg 2016 (aggressive exploration), as
 Ji et al. 2021 use it (sec. 5.1)
@@ -20,16 +21,18 @@ from transition_parser.states.correct import Correct, CorrectActions, GoldTrees
 from transition_parser.states.machine import DependencyMachine
 from transition_parser.states.states import States
 
-MARGIN = 1.0  # a correct action that is ahead of all wrong ones by more is taken
+MARGIN = 1.0  # lead in log-probability over the best wrong column above which the best correct column is always taken
 
 
 @dataclass(frozen=True)
 class Explored:
-    """Derivations of B sentences, T steps, the last of which is `</s>`.
+    """Derivations of B sentences with T steps each, of which the last is `</s>`.
 
-    actions: (B, T), those that were taken; `</s>` again and again once a derivation has ended. steps: (B,), how many
-    are of the derivation, one `</s>` counted. states: (B, T, …), those before each of them. correct, gold_arcs:
-    (B, T, V) bool, see `Correct`.
+    actions: (B, T), the actions taken; `</s>` fills the rest of a row once its derivation has ended
+    steps: (B,), the length of each derivation, with one `</s>`
+    states: (B, T, …), the parser states before each action
+    correct: (B, T, V) bool, see `Correct.actions`
+    gold_arcs: (B, T, V) bool, see `Correct.gold_arcs`
     """
 
     actions: Tensor
@@ -40,8 +43,12 @@ class Explored:
 
 
 class Draws(NamedTuple):
-    """How a model explores. share: of the steps where a correct action is ahead, but not by more than `MARGIN`, that
-    take the best wrong one all the same. generator: what draws them, on the CPU."""
+    """The random part of exploration.
+
+    share: the probability of taking the best wrong column at a step where the best correct one leads it by at most
+        `MARGIN`
+    generator: the source of random numbers, on the CPU
+    """
 
     share: float
     generator: torch.Generator
@@ -49,11 +56,13 @@ class Draws(NamedTuple):
 
 @torch.no_grad()
 def explore(model: ParserModel, net_input: Mapping[str, Any], gold: GoldTrees, draws: Draws | None) -> Explored:
-    """The greedy derivation of each sentence of a batch. net_input: see `ParserModel.encode`.
+    """Return the greedy derivation of each sentence of a batch.
 
-    draws: with it the model follows its own mistakes: a wrong action that scores best is taken, and sometimes one that
-    almost does; arcs have the relation that the model prefers. Without it only correct actions are taken, those that
-    the model prefers, and arcs of the gold tree have their relations.
+    With `draws` the model follows its own mistakes: it takes a wrong action that scores best, and sometimes one that
+    scores almost best; arcs get the relation that the model prefers. Without `draws` the model takes the correct action
+    that it prefers, and arcs of the gold tree get their gold relations.
+
+    net_input: see `ParserModel.encode`
     """
     was_training = model.training
     model.eval()
@@ -67,7 +76,8 @@ def _explore(model: ParserModel, encoder_out: EncoderOut, gold: GoldTrees, draws
     decoder = cast(StateDecoder, model.decoder)
     search = decoder.start(encoder_out)
     machine = cast(DependencyMachine, search.machine)
-    machine.swaps_left = None  # the bound of search: SWAP is taken only where the gold tree needs it, so that this ends
+    # search bounds SWAPs, exploration need not: SWAP is taken only where the gold tree needs it, so derivations end
+    machine.swaps_left = None
     oracle = CorrectActions(machine, gold)
     tokens = torch.full_like(encoder_out.lengths, decoder.table.end)
     taken: list[Tensor] = []
@@ -96,9 +106,9 @@ def _explore(model: ParserModel, encoder_out: EncoderOut, gold: GoldTrees, draws
 
 
 def _actions_to_take(scores: ActionScores, correct: Correct, machine: DependencyMachine, draws: Draws | None) -> Tensor:
-    """(R,): the action that each row takes; `</s>` where it is final."""
+    """Return the action that each row takes, (R,); `</s>` for rows in a final state."""
     column = machine.table.column
-    values = scores.log_probabilities(len(column))  # −inf for what is not legal
+    values = scores.log_probabilities(len(column))  # −inf for illegal actions
     if draws is None:
         return values.masked_fill(~correct.actions, float("-inf")).argmax(1)
     of_columns = _log_sums(values, column, correct.columns.size(1))
@@ -111,7 +121,13 @@ def _actions_to_take(scores: ActionScores, correct: Correct, machine: Dependency
 
 
 def _log_sums(values: Tensor, column: Tensor, count: int) -> Tensor:
-    """(R, count): for each column the log of the sum of exp(values) (R, V) of its tokens; finite where any value is."""
+    """Return the log of the sum of exp(values) over the tokens of each column, (R, count).
+
+    A sum is finite where any of its values is finite.
+
+    values: (R, V)
+    column: (V,), the column of each token
+    """
     index = column.expand_as(values)
     highest = values.new_full((len(values), count), float("-inf")).scatter_reduce(1, index, values, "amax")
     finite = highest.clamp_min(torch.finfo(values.dtype).min)

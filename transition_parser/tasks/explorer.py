@@ -1,4 +1,4 @@
-"""What `--oracle dynamic` makes of the batches of training."""
+"""The training batches of `--oracle dynamic`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from transition_parser.states.correct import GoldTrees
 from transition_parser.tasks.exploration import Draws, explore
 from transition_parser.transitions import TreeSystem
 
-SHARE, AFTER = 0.1, 1  # of --explore and --explore-after where they are not given
+SHARE, AFTER = 0.1, 1  # the defaults of --explore and --explore-after
 
 
 @dataclass
 class Explorer:
-    """Replaces the derivations of batches by those that the model prefers, see `explore`.
+    """An object that replaces the derivations of batches by derivations that the model prefers, see `explore`.
 
-    share: see `Draws`. after: in so many epochs only correct actions are taken. padding: id of `<pad>`. epoch: the
-    number of the one at hand, from 1.
+    share: see `Draws`
+    after: the number of first epochs in which only correct actions are taken
+    padding: the id of `<pad>`
+    epoch: the number of the current epoch, from 1
     """
 
     share: float
@@ -33,10 +35,10 @@ class Explorer:
     epoch: int = 1
 
     def explored(self, model: ParserModel, sample: Mapping[str, Any], update: int) -> dict[str, Any]:
-        """The batch with other derivations, and with what is correct at each step under `correct` and `gold_arcs`.
+        """Return the batch with explored derivations, and with the correct actions as `correct` and `gold_arcs`.
 
-        What is drawn depends on the seed, the number of the update and the first sentence of the batch: resumed
-        training continues in the same way.
+        The random numbers depend on the seed, the number of the update and the first sentence of the batch, so that
+        resumed training continues in the same way.
         """
         net_input = sample["net_input"]
         found = explore(model, net_input, GoldTrees(**sample["trees"]), self._draws(update, int(sample["id"][0])))
@@ -64,8 +66,11 @@ class Explorer:
 
 
 def explorer_of(options: Any, resources: Resources) -> Explorer | None:
-    """What the options of the task ask for; None where training follows the derivations of the data. Raises
-    `InputError` where it can't be had."""
+    """Return the explorer of the options of the task; None where training follows the derivations of the data.
+
+    Raises `InputError` for options that do not fit the oracle, are out of range, or ask for a dynamic oracle of graphs
+    other than dependency trees.
+    """
     if str(options.oracle) == "static":
         for name in ("explore", "explore_after"):
             if getattr(options, name) is not None:

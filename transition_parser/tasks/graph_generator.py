@@ -1,4 +1,4 @@
-"""What takes the place of fairseq's generator for models that find whole graphs (`GraphDecoder`)."""
+"""The replacement of fairseq's generator for models that find whole graphs (`GraphDecoder`)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ from transition_parser.parsing.search import search
 
 
 class GraphGenerator(nn.Module):
-    """The derivations of the best graphs, as fairseq's programs want hypotheses.
+    """A generator of the derivations of the best graphs, with the interface of fairseq's generator but without a beam.
 
-    models: one. nbest: how many hypotheses of each sentence, at the most; a beam there is not. args: of
-    `fairseq-generate`. Raises `InputError` for what can only be asked of models that score actions.
+    Raises `InputError` for several models, and for options that need a model that scores actions.
+
+    models: a list with the only model
+    inputs: the reader of word inputs beside pieces; None where the model has none
+    args: the arguments of `fairseq-generate`; its `nbest` is the largest number of hypotheses of a sentence
     """
 
     def __init__(self, models: Sequence[ParserModel], resources: Resources, inputs: WordInputs | None, args) -> None:
@@ -37,7 +40,7 @@ class GraphGenerator(nn.Module):
     def generate(
         self, models: Sequence[nn.Module], sample: dict, prefix_tokens: Tensor | None = None, constraints=None
     ) -> list[list[dict[str, Any]]]:
-        """The hypotheses of each sentence, best first, as `SequenceGenerator.generate` returns them."""
+        """Return the hypotheses of each sentence, best first, as `SequenceGenerator.generate` returns them."""
         if prefix_tokens is not None or constraints is not None:
             raise InputError("--prefix-size and --constraints are for models that score actions")
         net_input = sample["net_input"]
@@ -57,9 +60,9 @@ class GraphGenerator(nn.Module):
 
 
 def complete(net_input: dict, resources: Resources, inputs: WordInputs | None) -> None:
-    """Adds what the model reads beside the tokens: `fairseq-interactive` passes these alone.
+    """Add the model's inputs other than tokens to `net_input`, because `fairseq-interactive` passes only the tokens.
 
-    inputs: by what the model reads words beside pieces.
+    inputs: the reader of word inputs beside pieces; None where the model has none
     """
     tokens = net_input["src_tokens"]
     if "features" not in net_input:

@@ -8,31 +8,34 @@ from fairseq.logging import metrics
 from fairseq.scoring import BaseScorer, register_scorer
 
 SCORING = "transition_parsing"  # the value of --scoring
-GENERATED = "generated"  # where fairseq's metrics collect the counts of what `fairseq-generate` has parsed
+GENERATED = "generated"  # the name under which fairseq's metrics collect the counts of `fairseq-generate`
 
 
 @dataclass
 class ParsingScoreConfig(FairseqDataclass):
-    """It has no options."""
+    """The options of the scorer: none."""
 
 
 @register_scorer(SCORING, dataclass=ParsingScoreConfig)
 class ParsingScorer(BaseScorer):
-    """Says what the task has counted: fairseq gives scorers strings of actions alone, without words and gold graphs."""
+    """A scorer that reports the scores that the task has counted.
+
+    It can't count by itself: fairseq gives scorers strings of actions alone, without words and gold graphs.
+    """
 
     def __init__(self, cfg: ParsingScoreConfig) -> None:
         super().__init__(cfg)
         metrics.reset_meters(GENERATED)
 
     def add_string(self, ref: str, pred: str) -> None:
-        """Nothing is kept: the task has counted this parse already."""
+        """Do nothing: the task has counted this parse already."""
 
     def score(self) -> float:
-        """The last of the scores: LAS, or Smatch. 0 where nothing was scored."""
+        """Return the last of the scores, which is LAS or Smatch; 0 where nothing was scored."""
         return [0.0, *_scores().values()][-1]
 
     def result_string(self) -> str:
-        """The scores with their names."""
+        """Return the scores with their names."""
         return ", ".join(f"{name.upper()} {value}" for name, value in _scores().items()) or (
             "nothing was scored: gold graphs are read beside validation and test data, not beside training data"
         )

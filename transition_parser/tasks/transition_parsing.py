@@ -1,4 +1,4 @@
-"""The fairseq task `transition_parsing`: folders that `preprocess` wrote, to models that parse."""
+"""The fairseq task `transition_parsing`: trains parsers on folders that `preprocess` wrote, and parses with them."""
 
 # No `from __future__ import annotations` here: fairseq reads the types of the options at run time.
 import logging
@@ -107,10 +107,10 @@ class TransitionParsingConfig(LengthConfig):
 
 @register_task("transition_parsing", dataclass=TransitionParsingConfig)
 class TransitionParsingTask(FairseqTask):
-    """Predicts the actions of a transition system.
+    """The task of predicting the actions of a transition system.
 
-    Everything that the actions mean is in `parser.json` beside the data; the action vocabulary
-    as the batched machine needs it is `table`.
+    `parser.json` beside the data says everything about the meaning of the actions. The attribute `table` is the
+    action vocabulary in the form that the batched machine needs.
     """
 
     def __init__(self, cfg: TransitionParsingConfig, resources: Resources) -> None:
@@ -121,35 +121,39 @@ class TransitionParsingTask(FairseqTask):
         if cfg.also:
             self._also = Resources.load(cfg.also)
             self.also_resources = _along(resources, self._also)
-        self._precision: torch.dtype | None = None  # of training, not known before the first batch
+        self._precision: torch.dtype | None = None  # the training precision; unknown before the first batch
         self.formalism = formalism_of(resources.parser.system)
         self._explorer = explorer_of(cfg, resources)
-        self.needs: Collection[str] = ()  # of the model, which fairseq makes before it loads data
-        self._inputs: WordInputs | None = None  # of the model, too
+        self.needs: Collection[str] = ()  # set by `build_model`, which fairseq calls before it loads data
+        self._inputs: WordInputs | None = None  # set by `build_model`, too
         self._tag_heads: TagHeads | None = None
         self._optimizer_checked = False
         self._source = fairseq_dictionary(resources.source_dictionary)
         self._target = fairseq_dictionary(resources.target_dictionary)
-        # goes into checkpoints, so that a model is never used with the files of another one
+        # checkpoints keep the fingerprint, so that a model is never used with the files of another one
         self.state.merge_state_dict({"fingerprint": resources.fingerprint})
 
     @classmethod
     def setup_task(cls, cfg: TransitionParsingConfig, **kwargs) -> "TransitionParsingTask":
-        """Reads dictionaries, `spm.model` and `parser.json` of the folder `cfg.data`."""
+        """Read dictionaries, `spm.model` and `parser.json` of the folder `cfg.data`."""
         keep_freed_memory()
         let_idle_threads_sleep_soon()
         return cls(cfg, Resources.load(str(cfg.data)))
 
     @classmethod
     def add_args(cls, parser) -> None:
-        """The options of the task; `fairseq-generate` logs its scores, not BLEU, unless `--scoring` says otherwise."""
+        """Add the options of the task; `fairseq-generate` logs parsing scores instead of BLEU unless `--scoring` is
+        given."""
         super().add_args(parser)
         parser.set_defaults(scoring=SCORING)
 
     @classmethod
     def build_dictionary(cls, filenames, workers=1, threshold=-1, nwords=-1, padding_factor=8) -> Dictionary:
-        """For `fairseq-preprocess --task transition_parsing`: the dictionary of the files, completed by the
-        pieces of `spm.model` and the actions over the relations of `parser.json` that training has not seen."""
+        """Return the dictionary of the given files, for `fairseq-preprocess --task transition_parsing`.
+
+        The pieces of `spm.model` and the actions over the relations of `parser.json` that the training data lacks are
+        added. Raises `InputError` for a threshold or a bound on the number of words.
+        """
         if max(threshold, nwords) > 0:
             raise InputError("the dictionaries are those of preprocess: --threshold* and --nwords* do not apply")
         dictionary = Dictionary()
@@ -162,8 +166,8 @@ class TransitionParsingTask(FairseqTask):
         return dictionary
 
     def build_model(self, cfg, from_checkpoint=False):
-        """fairseq's way, remembering what the model needs to see of the state."""
-        if from_checkpoint:  # to parse
+        """Build the model as fairseq does, and remember which states and inputs the model reads."""
+        if from_checkpoint:  # the model is for parsing, which needs no second corpus
             self.also_resources = None
         model = super().build_model(cfg, from_checkpoint)
         self._also_model = model.also
@@ -178,7 +182,7 @@ class TransitionParsingTask(FairseqTask):
     # --- data -------------------------------------------------------------------------------
 
     def load_dataset(self, split: str, combine: bool = False, **kwargs) -> None:
-        """Loads `split`. Raises `InputError` where fairseq-preprocess has not written it."""
+        """Load `split`. Raises `InputError` where fairseq-preprocess has not written the split."""
         folder = str(self.cfg.data)
         source, target = self._sides(folder, split, self.source_dictionary, self.target_dictionary)
         training = split == "train"
@@ -204,7 +208,8 @@ class TransitionParsingTask(FairseqTask):
             self.datasets[split] = TwoCorpora(self.datasets[split], self._also_dataset())
 
     def _also_dataset(self) -> TransitionDataset:
-        """The training data of the corpus that is trained along, its words in the pieces of the other."""
+        """Return the training data of the second corpus (`--also`), its words split into the pieces of the first
+        corpus."""
         folder, resources, model = str(self.cfg.also), self.also_resources, self._also_model
         own = [fairseq_dictionary(v) for v in (self._also.source_dictionary, self._also.target_dictionary)]
         source, target = self._sides(folder, "train", *own)
@@ -239,11 +244,11 @@ class TransitionParsingTask(FairseqTask):
         return sides
 
     def _wanted(self, heads: Optional[TagHeads]) -> set[str]:
-        """The columns that the model reads or predicts."""
+        """Return the names of the columns that the model reads or predicts."""
         return {*(heads or ()), *(self._inputs.hidden(False) if self._inputs else ())}
 
     def get_batch_iterator(self, dataset, *args, **kwargs):
-        """fairseq's iterator over batches; schedulers come to know how many there are for training."""
+        """Return fairseq's iterator over batches, and tell schedulers how many batches training has."""
         first = dataset not in self.dataset_to_epoch_iter
         iterator = super().get_batch_iterator(dataset, *args, **kwargs)
         if first and dataset is self.datasets.get("train"):
@@ -252,14 +257,16 @@ class TransitionParsingTask(FairseqTask):
         return iterator
 
     def build_dataset_for_inference(self, src_tokens, src_lengths, **kwargs) -> TransitionDataset:
-        """Sentences without derivations, for `fairseq-interactive`."""
+        """Return sentences without derivations as a dataset, for `fairseq-interactive`."""
         sizes = src_lengths.numpy()
         read_words = self._read_words()
         return TransitionDataset(src_tokens, sizes, None, None, self.resources, shuffle=False, read_words=read_words)
 
     def _read_words(self, sentences: Sequence[Sequence[str]] = (), split: str = "") -> ReadWords | None:
-        """How the model reads words beside their pieces; None where it does not. What a frozen encoder makes of the
-        sentences of a split is kept on disk."""
+        """Return the function that reads the model's word inputs beside pieces; None where the model has none.
+
+        The outputs of a frozen pretrained encoder for the sentences of a split are kept on disk.
+        """
         inputs = self._inputs
         if not inputs:
             return None
@@ -271,7 +278,7 @@ class TransitionParsingTask(FairseqTask):
         return lambda ids, words, marks: {**others.read(words, marks), PRETRAINED: {"vectors": kept.batch(ids)}}
 
     def get_interactive_tokens_and_lengths(self, lines, encode_fn):
-        """Each line one tokenised sentence, or its pieces."""
+        """Return the piece ids and the lengths of some lines; a line is one tokenised sentence, or its pieces."""
         tokens = []
         for line in lines:
             words = encode_fn(line).split()
@@ -280,7 +287,7 @@ class TransitionParsingTask(FairseqTask):
         return tokens, torch.tensor([len(t) for t in tokens])
 
     def max_positions(self) -> tuple[int, int]:
-        """Sentences and derivations of any length."""
+        """Return the largest sizes of sentences and derivations: practically any length is allowed."""
         return int(1e6), int(1e9)
 
     @property
@@ -294,17 +301,17 @@ class TransitionParsingTask(FairseqTask):
     # --- training and validation ------------------------------------------------------------
 
     def begin_epoch(self, epoch, model) -> None:
-        """fairseq's hook: exploration begins after some epochs."""
+        """Tell the explorer the number of the epoch, because exploration begins only after some epochs."""
         super().begin_epoch(epoch, model)
         if self._explorer is not None:
             self._explorer.epoch = epoch
 
     def train_step(self, sample, model, criterion, optimizer, update_num, ignore_grad=False):
-        """fairseq's step, with the loss in the precision of training."""
+        """Take fairseq's training step, with the loss computed in the training precision."""
 
-        def loss(model, sample):  # within what fairseq does, which turns autocasting off on GPUs
+        def loss(model, sample):  # casts inside fairseq's step, which turns autocasting off on GPUs
             if self._explorer is not None and "trees" in sample:
-                with self._autocast(sample, model):  # one of its own: weights that are cast here have no gradients
+                with self._autocast(sample, model):  # a separate context: weights cast in it have no gradients
                     sample = self._explorer.explored(model.plain, sample, update_num)
             with self._autocast(sample, model):
                 return criterion(model, sample)
@@ -326,7 +333,7 @@ class TransitionParsingTask(FairseqTask):
         return nullcontext() if self._precision == weights else torch.autocast(device.type, self._precision)
 
     def valid_step(self, sample, model, criterion):
-        """Adds what parsing the batch gets right, see `Formalism.sums`."""
+        """Take fairseq's validation step, and add the parsing counts of the batch, see `Formalism.sums`."""
         loss, sample_size, logging_output = super().valid_step(sample, model, criterion)
         if self.cfg.valid_beam:
             net_input = sample["net_input"]
@@ -337,8 +344,10 @@ class TransitionParsingTask(FairseqTask):
         return loss, sample_size, logging_output
 
     def _counts(self, sample, derivations: list[list[int]], legal: bool = True) -> dict[str, float]:
-        """The sums of `Formalism.count` over a batch. legal: False where derivations may hold illegal actions, which
-        then build nothing."""
+        """Return the sums of `Formalism.count` over a batch.
+
+        legal: False where derivations may hold illegal actions; such a derivation builds nothing
+        """
         counts = dict.fromkeys(self.formalism.sums, 0.0)
         sources = sample["net_input"]["src_tokens"].tolist()
         for source, gold, tokens in zip(sources, sample["references"], derivations, strict=True):
@@ -356,7 +365,7 @@ class TransitionParsingTask(FairseqTask):
             return None
 
     def reduce_metrics(self, logging_outputs, criterion) -> None:
-        """Logs UAS and LAS (full labels, percent), or Smatch (F1, 0–1), beside the criterion's own figures."""
+        """Log UAS and LAS (full labels, percent), or Smatch (F1, 0–1), beside the criterion's own figures."""
         super().reduce_metrics(logging_outputs, criterion)
         sums = {name: sum(float(log.get(name, 0)) for log in logging_outputs) for name in self.formalism.sums}
         if any(sums.values()):
@@ -371,8 +380,11 @@ class TransitionParsingTask(FairseqTask):
     # --- search through fairseq -------------------------------------------------------------
 
     def build_generator(self, models, args, seq_gen_cls=None, extra_gen_cls_kwargs=None, **kwargs):
-        """fairseq's generator, with the machine's own bound on the number of actions; for a model that finds whole
-        graphs a `GraphGenerator`."""
+        """Return fairseq's generator with the machine's own bound on the number of actions.
+
+        A model that finds whole graphs gets a `GraphGenerator`. Raises `InputError` for an ensemble whose models read
+        words differently.
+        """
         if len({frozenset(model.plain.inputs or ()) for model in models}) > 1:
             raise InputError("the models read words differently: use `transition-parser parse --ensemble`")
         if any(model.plain.searches_directly for model in models):
@@ -385,12 +397,12 @@ class TransitionParsingTask(FairseqTask):
             extra_gen_cls_kwargs,
             **kwargs,
         )
-        if isinstance(generator, _BoundedGenerator):  # not so where it only scores references
+        if isinstance(generator, _BoundedGenerator):  # fairseq's scorer of references is of another class
             generator.bind(self.resources, self._inputs)
         return generator
 
     def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
-        """fairseq's step, counting what the parses get right for `ParsingScorer`."""
+        """Take fairseq's inference step, and count the correct parts of the parses for `ParsingScorer`."""
         sentences = super().inference_step(generator, models, sample, prefix_tokens, constraints)
         if sample.get("references") and isinstance(generator, (_BoundedGenerator, GraphGenerator)):
             best = [hypotheses[0]["tokens"].tolist()[:-1] for hypotheses in sentences]  # without </s>
@@ -400,7 +412,7 @@ class TransitionParsingTask(FairseqTask):
 
 
 def fairseq_dictionary(vocabulary: Vocabulary) -> Dictionary:
-    """The same symbols with the same ids as fairseq's own class."""
+    """Return the vocabulary as fairseq's own class, with the same symbols and ids."""
     dictionary = Dictionary()
     for symbol, count in list(zip(vocabulary.symbols, vocabulary.counts))[len(SPECIAL) :]:
         dictionary.add_symbol(symbol, count, overwrite=True)
@@ -408,7 +420,11 @@ def fairseq_dictionary(vocabulary: Vocabulary) -> Dictionary:
 
 
 def _along(resources: Resources, also: Resources) -> Resources:
-    """What a model of another corpus is made from that shares its encoder with that of `resources`."""
+    """Return the resources from which the model of the second corpus, which shares the encoder, is built.
+
+    resources: of the first corpus, whose words, pieces and word vectors the encoder reads
+    also: of the second corpus
+    """
     of_words = {name: values for name, values in also.columns.values.items() if name in OF_WORDS}
     columns = {name: values for name, values in resources.columns.values.items() if name not in OF_WORDS}
     return replace(
@@ -421,11 +437,13 @@ def _along(resources: Resources, also: Resources) -> Resources:
 
 
 class _BoundedGenerator(SequenceGenerator):
-    """Sets the longest derivation of each batch from the transition system, because fairseq forces
-    `</s>` at its own limit, legal or not."""
+    """A generator that limits the length of the derivations of each batch by the bound of the transition system.
+
+    fairseq would force `</s>` at its own limit, even where `</s>` is illegal.
+    """
 
     def bind(self, resources: Resources, inputs: WordInputs | None) -> None:
-        """Tells what system and pieces the sentences are of, and by what the model reads words beside pieces."""
+        """Set the system and the pieces of the sentences, and the reader of word inputs beside pieces (or None)."""
         self.resources, self.system, self.inputs = resources, resources.table.system, inputs
         self.opens = resources.opens_word()
         if type(self.search) is BeamSearch:
@@ -441,13 +459,16 @@ class _BoundedGenerator(SequenceGenerator):
         return [[h for h in hypotheses if h["score"] > _FILLER] for hypotheses in sentences]
 
 
-_FILLER = -1e3  # per action; no derivation scores so low, and no filler so high
+_FILLER = -1e3  # score per action that separates derivations, which score higher, from fillers, which score lower
 
 
 class _FillingBeamSearch(BeamSearch):
-    """fairseq waits until each sentence has as many finished hypotheses as the beam is wide. A short sentence
-    may have fewer derivations than that (one word has one): when none is left, the rest is filled up with
-    hypotheses of a score far below all others, which `_BoundedGenerator` throws away."""
+    """A beam search that also ends for sentences with fewer derivations than the beam is wide.
+
+    fairseq waits until each sentence has as many finished hypotheses as the beam is wide. A short sentence may have
+    fewer derivations (a single word has one). When no hypothesis is left, the search fills up the rest of the beam with
+    hypotheses of a score far below all others, which `_BoundedGenerator` throws away.
+    """
 
     def step(self, step, lprobs, scores, *args, **kwargs):
         found_scores, tokens, beams = super().step(step, lprobs, scores, *args, **kwargs)
@@ -461,7 +482,7 @@ class _FillingBeamSearch(BeamSearch):
 
 
 def _inventory(path: Path) -> list[str]:
-    """What the dictionary of a file between the steps must hold, read from the files beside it."""
+    """Return the symbols that the dictionary of a file from `preprocess` must hold, read from the files beside it."""
     if path.suffix == ".src" and os.path.exists(path.with_name(PIECES_FILE)):
         return Pieces.load(path.parent).inventory()
     if path.suffix == ".act" and os.path.exists(path.with_name(CONFIG_FILE)):

@@ -1,4 +1,4 @@
-"""Thin wrappers that give fairseq what it wants of our models, which are plain modules.
+"""Thin wrappers that adapt the models, which are plain modules, to the interfaces of fairseq.
 
 Importing this file registers each architecture with fairseq, under its own name.
 """
@@ -38,15 +38,15 @@ _CACHE = "transition_parser"  # the key in fairseq's incremental state
 
 
 class TrainingModel(BaseFairseqModel):
-    """A model as `fairseq-train` wants it. Its parameters have the names that they have in the model.
+    """A model with the interface of `fairseq-train`; its parameters have the names that they have in the model.
 
-    plain: the model itself, which shares its parts with this one. also: a model of other graphs with the same encoder,
-    which is trained with it and not kept (`--also`).
+    plain: the model itself, whose parts are also parts of this module
+    also: a model of other graphs with the same encoder, which is trained with the model and not kept (`--also`)
     """
 
     def __init__(self, plain: ParserModel, also: ParserModel | None = None) -> None:
         super().__init__()
-        self.__dict__["plain"], self.__dict__["also"] = plain, also  # not as parts: their parts are ours
+        self.__dict__["plain"], self.__dict__["also"] = plain, also  # not registered: their parts are registered below
         for name, part in plain.named_children():
             self.add_module(name, part)
         for name, part in also.named_children() if also else ():
@@ -55,7 +55,10 @@ class TrainingModel(BaseFairseqModel):
 
     @classmethod
     def build_model(cls, args, task) -> TrainingModel:
-        """The model of `args` over the dictionaries of `task`."""
+        """Build the model of `args` over the dictionaries of `task`.
+
+        Raises `InputError` for `--also` with an architecture that has no encoder to share.
+        """
         architecture = architecture_of(args.arch)
         options = architecture.options.of_namespace(args, architecture.defaults)
         plain, also = architecture.build(options, task.resources), None
@@ -67,7 +70,7 @@ class TrainingModel(BaseFairseqModel):
         return cls(plain, also)
 
     def upgrade_state_dict_named(self, state_dict: dict[str, Any], name: str) -> None:
-        """Leaves out what a checkpoint has of a model that was trained along, where there is none here."""
+        """Remove the weights of a second model (`--also`) from a checkpoint where this module has no second model."""
         if self.also is None:
             for key in [key for key in state_dict if key.startswith(ALSO_PREFIX)]:
                 del state_dict[key]
@@ -83,13 +86,17 @@ class TrainingModel(BaseFairseqModel):
         mask_illegal: bool = True,
         also: bool = False,
     ) -> tuple[Tensor, dict[str, Any]]:
-        """(B, T, V) scores before the softmax, −inf for illegal actions, and fairseq's dictionary of extras: which
-        actions are legal, 1 and 0, under `legal`; the steps that count, (B, T), under `drawn`, None for all; the
-        encoder's words under `words`, and what predicts their tags under `tag_heads`. mask_illegal: False leaves the
-        scores as they come. also: the batch is for the model that is trained along. Of models that score graphs, not
-        actions: the scores of what is decided first, and all that is decided under `decisions`.
+        """Return (B, T, V) scores before the softmax, −inf for illegal actions, and fairseq's dictionary of extras.
 
-        states: those before each action, by field, from the data loader; without them the machine runs here.
+        For models that score actions, the extras hold `legal`, (B, T, V), 1 for legal actions and 0 for others, and
+        `drawn`, (B, T) bool, the steps that count, or None for all steps. For models that score graphs, the scores are
+        the scores of the first decision, and the extras hold all decisions as `decisions`. The extras of all models
+        hold the encoder's words as `words`, and the tag predictors as `tag_heads`.
+
+        states: the parser states before each action, by field, from the data loader; None: the machine computes them
+            here
+        mask_illegal: False leaves the scores of illegal actions as they are
+        also: True where the batch is for the second model (`--also`)
         """
         given = None if states is None else States(**states)
         plain = self.also if also else self.plain
@@ -106,11 +113,11 @@ class TrainingModel(BaseFairseqModel):
         return only_legal(scores, legal) if mask_illegal else scores, extra
 
     def get_normalized_probs(self, net_output, log_probs: bool, sample=None) -> Tensor:
-        """Probabilities, or their logarithms, of scores."""
+        """Return the probabilities of the scores, or their logarithms."""
         return _normalised(net_output[0], log_probs)
 
     def max_positions(self) -> tuple[int, int]:
-        """The longest source and target."""
+        """Return the longest source and target."""
         return LONGEST
 
 
@@ -120,7 +127,10 @@ def _normalised(scores: Tensor, log_probs: bool) -> Tensor:
 
 
 class GenerationModel(FairseqEncoderDecoderModel):
-    """A trained model as `fairseq-generate` wants it. greedy: search keeps one hypothesis, see `SearchState`."""
+    """A trained model with the interface of `fairseq-generate`.
+
+    greedy: True where search keeps one hypothesis, see `SearchState`
+    """
 
     def __init__(self, model: TrainingModel, task, greedy: bool = False) -> None:
         plain = model.plain
@@ -152,8 +162,10 @@ class _Decoder(FairseqIncrementalDecoder):
         self.decoder, self.greedy = plain.decoder, greedy
 
     def forward(self, prev_output_tokens: Tensor, encoder_out: EncoderOut, incremental_state: dict | None = None, **_):
-        """(R, 1, V) log-probabilities of the next action of each hypothesis, −inf for what search does not take; the
-        machine is in the incremental state."""
+        """Return (R, 1, V) log-probabilities of the next actions, −inf for actions that search must not take.
+
+        The batched machine is kept in the incremental state. Raises `ValueError` where that state is missing.
+        """
         if incremental_state is None:
             raise ValueError("search needs fairseq's incremental state")
         tokens = prev_output_tokens[:, -1]
@@ -172,7 +184,7 @@ class _Decoder(FairseqIncrementalDecoder):
         return net_output[0] if log_probs else net_output[0].exp()
 
     def reorder_incremental_state(self, incremental_state: dict, new_order: Tensor) -> None:
-        """Follows fairseq's beam: hypotheses are copied, dropped, and finished sentences leave."""
+        """Reorder the hypotheses as fairseq's beam does, which copies and drops them, and drops finished sentences."""
         if _CACHE in incremental_state:
             incremental_state[_CACHE].keep(new_order)
 
