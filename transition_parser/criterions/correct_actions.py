@@ -1,4 +1,4 @@
-"""Losses where several actions may be correct, as training on explored states needs them."""
+"""Losses for states in which several actions may be correct, for training on explored states."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ MARGIN = 1.0
 
 
 def cross_entropy_of_correct(scores: Tensor, legal: Tensor, correct: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """(loss, negative log-probability of all correct actions together) of each of N states, (N,), in nats.
+    """Return (loss, negative log-probability of all correct actions together) of N states, (N,) each, in nats.
 
-    scores: (N, V), before the softmax. legal: (N, V), 1 and 0: the actions that compete. correct: (N, V) bool, some of
-    them. smoothing: the share of the loss that asks for all that compete alike.
+    scores: (N, V), before the softmax
+    legal: (N, V), 1 for the actions that compete, 0 for others
+    correct: (N, V) bool, the correct ones among the competing actions
+    smoothing: the share of the loss that rewards all competing actions equally
     """
     scores = scores.float()
     competing = scores.masked_fill(legal == 0, float("-inf"))
@@ -25,19 +27,22 @@ def cross_entropy_of_correct(scores: Tensor, legal: Tensor, correct: Tensor, smo
 def hinge_and_relations(
     scores: Tensor, legal: Tensor, correct: Tensor, gold_arcs: Tensor, kind: Tensor, kinds: int, weight: float
 ) -> Tensor:
-    """The loss of each of N states, (N,): weight · hinge + (1 − weight) · cross-entropy of the relations.
+    """Return the loss of N states, (N,): weight · hinge + (1 − weight) · cross-entropy of the relations.
 
-    Source: Ji et al. 2021, sec. 5.1. Their classifier scores kinds of actions; the score of a kind (SHIFT, LEFT-ARC, …)
-    here is the log-sum-exp over its legal actions, for a model of two stages the same but for what all kinds share.
-    The hinge asks that the best correct kind is ahead of the best wrong one by `MARGIN`; the relation of each arc of
-    the gold tree that is correct competes with the other relations of its kind.
+    Source: Ji et al. 2021, sec. 5.1. Their classifier scores kinds of actions (SHIFT, LEFT-ARC, …); here the score of a
+    kind is the log-sum-exp over its legal actions. For a model that scores kinds first and relations second, the two
+    definitions differ only by a term that all kinds share. The hinge asks that the best correct kind leads the best
+    wrong one by `MARGIN`. The relation of each correct arc of the gold tree competes with the other relations of its
+    kind.
 
-    scores, legal, correct as in `cross_entropy_of_correct`. gold_arcs: (N, V) bool. kind: (V,), that of each action;
-    kinds: how many there are.
+    scores, legal, correct: as in `cross_entropy_of_correct`
+    gold_arcs: (N, V) bool, the correct actions that build an arc of the gold tree
+    kind: (V,), the kind of each action
+    kinds: the number of kinds
     """
     competing = scores.float().masked_fill(legal == 0, float("-inf"))
     highest = competing.amax(1, keepdim=True).detach()
-    # not a product of matrices, which autocasting would round
+    # sums by index_add: autocasting would round a product of matrices
     nothing = competing.new_zeros(len(competing), kinds)
     summed = nothing.index_add(1, kind, (competing - highest).exp())
     of_kinds = summed.clamp_min(torch.finfo(summed.dtype).tiny).log() + highest

@@ -45,21 +45,21 @@ class LegalCrossEntropyConfig(LabelSmoothedCrossEntropyCriterionConfig):
 
 @register_criterion("legal_cross_entropy", dataclass=LegalCrossEntropyConfig)
 class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
-    """The softmax is over the actions that are legal, and the smoothing mass is spread over them.
+    """Cross-entropy whose softmax is over the legal actions, with the smoothing mass spread over them.
 
-    With `softmax_over` "all" both are over the whole vocabulary, as Fernandez Astudillo et al. 2020 train: legality
+    With `softmax_over` "all" both are over the whole vocabulary, as Fernandez Astudillo et al. 2020 train; legality
     then limits search alone.
 
-    Validation data may have actions that the training data does not have (relations never seen): they and what
-    follows them in the sentence have no loss, but count in the denominators. In training an illegal target
-    is an error. Where the model predicts tags, their loss is added (`TagHeads.loss`).
+    Validation data may have actions that the training data does not have (unseen relations). These actions and the
+    actions after them in the sentence have no loss, but count in the denominators. In training an illegal target is an
+    error. Where the model predicts tags, the loss of the tags is added (`TagHeads.loss`).
 
     Where the batch says which actions are correct (`--oracle dynamic`), all of them are targets together. With
-    `action_loss` "hinge" the loss of actions is that of Ji et al. 2021, see `hinge_and_relations`.
+    `action_loss` "hinge" the loss of actions is the loss of Ji et al. 2021, see `hinge_and_relations`.
 
-    Of models that score graphs (`GraphDecoder`) the decisions about these take the place of the actions: about two a
-    word, as there are actions, whose number remains the denominator. What competes is what a graph may have. A sentence
-    of validation data with an unseen action has no loss then.
+    For models that score graphs (`GraphDecoder`), the decisions about graphs take the place of the actions. There are
+    about two decisions a word, as many as actions, and the number of actions remains the denominator. The choices that
+    a graph may have compete. A sentence of validation data with an unseen action has no loss then.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         super().__init__(task, sentence_avg, label_smoothing)
         if not 0.0 <= hinge_weight <= 1.0:
             raise InputError(f"--hinge-weight {hinge_weight} is not between 0 and 1")
-        # several processes, each with a batch of another corpus, must log the same names: fairseq adds up the values
+        # fairseq adds up values by name, so processes with batches of different corpora must log the same names
         of_tags = ["tag_loss", *(f"{name}_{what}" for name in OF_WORDS for what in ("right", "words"))]
         self._logged_by_any = dict.fromkeys(of_tags if task.also_resources is not None else [], 0.0)
         self.only_legal = str(softmax_over) == "legal"
@@ -95,7 +95,7 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
             raise InputError("--action-loss hinge is for one corpus: leave out --also")
 
     def forward(self, model, sample, reduce=True):
-        """(loss, sample size, what to log), as fairseq's criteria return them."""
+        """Return (loss, sample size, figures to log), as fairseq's criteria do."""
         logits, extra = model(**sample["net_input"], mask_illegal=False)
         loss, nll = self.compute_loss(model, (logits, extra), sample, reduce)
         heads = extra["tag_heads"]
@@ -119,7 +119,7 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
 
     @classmethod
     def reduce_metrics(cls, logging_outputs) -> None:
-        """fairseq's figures, and the accuracy of tags and lemmas in percent, of those that training has seen."""
+        """Log fairseq's figures, and the accuracy of tags and lemmas in percent, over values seen in training."""
         super().reduce_metrics(logging_outputs)
         for name in OF_WORDS:
             words = sum(log.get(f"{name}_words", 0) for log in logging_outputs)
@@ -128,7 +128,10 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
                 metrics.log_scalar(name, 100.0 * right / words, words, round=2)
 
     def compute_loss(self, model, net_output, sample, reduce=True):
-        """(loss, negative log-likelihood), summed over the batch, both in nats."""
+        """Return (loss, negative log-likelihood), summed over the batch, both in nats.
+
+        Raises `InputError` for the hinge with a model that scores graphs.
+        """
         decisions = net_output[1].get("decisions")
         if decisions is None:
             parts = [self._loss_of_actions(model, net_output, sample)]
@@ -140,7 +143,7 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         return (loss.sum(), nll.sum()) if reduce else (loss, nll)
 
     def _loss_of_actions(self, model, net_output, sample) -> tuple[Tensor, Tensor]:
-        """(B · T,) each."""
+        """Return (loss, negative log-likelihood) of all steps, (B · T,) each."""
         logits, legal = net_output[0], net_output[1]["legal"]
         target = model.get_targets(sample, net_output)
         real = target != self.padding_idx
@@ -157,13 +160,13 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         if drawn is None:
             return self._loss_of_steps(model, logits, legal, target, counted, sample)
         every = counted.view_as(real)
-        some = every & drawn  # they stand for all of their derivation
+        some = every & drawn  # the drawn steps stand for the whole derivation
         share = (every.sum(1, keepdim=True) / some.sum(1, keepdim=True).clamp_min(1)).expand_as(real).flatten()
         loss, nll = self._loss_of_steps(model, logits, legal, target, some.flatten(), sample)
         return loss * share, nll * share
 
     def _loss_of_steps(self, model, logits, legal, target, counted, sample) -> tuple[Tensor, Tensor]:
-        """(B · T,) each."""
+        """Return (loss, negative log-likelihood) of all steps, (B · T,) each, 0 for steps that do not count."""
         if not self.only_legal:
             legal = torch.ones_like(legal)
         if self.hinge_weight is None and "correct" not in sample:
@@ -172,7 +175,7 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         return torch.where(counted, loss, 0.0), torch.where(counted, nll, 0.0)
 
     def _loss_of_correct(self, model, logits, legal, target, sample) -> tuple[Tensor, Tensor]:
-        """(B · T,) each, of targets that count or do not."""
+        """Return (loss, negative log-likelihood) of all steps, (B · T,) each, also for steps that do not count."""
         correct = sample.get("correct")
         if correct is None:
             correct = torch.zeros_like(legal, dtype=torch.bool).scatter_(2, target[..., None], True)
@@ -187,7 +190,7 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         return hinge_and_relations(*flat, gold_arcs, table.column, len(Column), self.hinge_weight), nll
 
     def _loss_of(self, decision: Decision, training: bool, sample) -> tuple[Tensor, Tensor]:
-        """(B · N,) each."""
+        """Return (loss, negative log-likelihood) of the places of a decision, (B · N,) each."""
         scores, competing, target, counted, share = decision
         unknown = counted & (competing.gather(2, target[..., None])[..., 0] == 0)
         if training:
@@ -202,7 +205,11 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
 
 
 def _check_none(wrong: Tensor, sample, problem: str) -> None:
-    """Raises `ValueError` where any of `wrong` (B, N) is True. problem: with gaps for its place and the sentence."""
+    """Raise `ValueError` where any of `wrong` is True.
+
+    wrong: (B, N) bool
+    problem: the message, with gaps for the column in `wrong` and the sentence
+    """
     if bool(wrong.any()):
         row, place = wrong.nonzero()[0].tolist()
         raise ValueError(
@@ -211,16 +218,23 @@ def _check_none(wrong: Tensor, sample, problem: str) -> None:
         )
 
 
-_FAR = 1e9  # below any score; −inf times 0 would be no number
+_FAR = 1e9  # lowers illegal scores below all others; −inf · 0 would be NaN
 
 
 class _LegalLoss(torch.autograd.Function):
-    """Label-smoothed cross-entropy over legal actions with few passes over the vocabulary: where that is large,
-    the passes that autograd takes cost as much as the network."""
+    """Label-smoothed cross-entropy over legal actions with few passes over the vocabulary.
+
+    With a large vocabulary, the passes that autograd would make cost as much as the network.
+    """
 
     @staticmethod
     def forward(ctx, logits: Tensor, legal: Tensor, target: Tensor, counted: Tensor, eps: float):
-        """(loss, negative log-likelihood) of each row, (N,). logits: (N, V). legal (N, V), counted (N,): 1 and 0."""
+        """Return (loss, negative log-likelihood) of each row, (N,) each.
+
+        logits: (N, V)
+        legal: (N, V), 1 and 0
+        counted: (N,), 1 and 0
+        """
         scores = logits.float()
         gold = scores.gather(1, target[:, None])[:, 0]
         share = 1.0 / legal.sum(1).clamp_min(1)
