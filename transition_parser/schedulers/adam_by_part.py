@@ -1,4 +1,4 @@
-"""Adam with a learning rate of its own for parts of a model, such as a pretrained encoder that is tuned."""
+"""Adam with separate learning rates for parts of a model, such as a pretrained encoder that is fine-tuned."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from transition_parser.modules.pretrained import LR_SCALE
 
 @register_optimizer("adam_by_part", dataclass=FairseqAdamConfig)
 class AdamByPart(FairseqAdam):
-    """Adam with fairseq's options and its decoupled weight decay (AdamW), where parameters with an attribute `lr_scale`
-    learn at that multiple of the learning rate. Computed by torch's fused kernel, in a fifth of the time on a CPU,
-    which adds `--adam-eps` behind the correction of the bias: at first tiny gradients move weights farther."""
+    """Adam with fairseq's options, decoupled weight decay (AdamW), and a learning rate for each part of a model.
+
+    A parameter with an attribute `lr_scale` learns at that multiple of the learning rate. torch's fused kernel takes a
+    fifth of the time on a CPU. It adds `--adam-eps` after the bias correction, so that tiny gradients move weights
+    farther in the first updates.
+    """
 
     def __init__(self, cfg: FairseqAdamConfig, params: Iterable[nn.Parameter]) -> None:
         groups: dict[float, dict[str, Any]] = {}
@@ -31,29 +34,29 @@ class AdamByPart(FairseqAdam):
         self.set_lr(self.optimizer_config["lr"])
 
     def get_lr(self) -> float:
-        """The learning rate of what has no scale of its own."""
+        """Return the learning rate of parameters without an `lr_scale`."""
         group = self.param_groups[0]
         return group["lr"] / group[LR_SCALE]
 
     def set_lr(self, lr: float) -> None:
-        """Sets it, and those of the parts."""
+        """Set the learning rate, and the rates of the parts with it."""
         for group in self.param_groups:
             group["lr"] = lr * group[LR_SCALE]
 
     def load_state_dict(self, state_dict: dict[str, Any], optimizer_overrides: dict[str, Any] | None = None) -> None:
-        """What it remembered, also where another Adam did."""
+        """Load the state of this optimizer or of another Adam."""
         super().load_state_dict(state_dict, optimizer_overrides)
         for group in self.param_groups:
             group["fused"] = True
 
 
 def lr_scale(parameter: nn.Parameter) -> float:
-    """The multiple of the learning rate that the parameter is to learn at."""
+    """Return the multiple of the learning rate at which the parameter learns."""
     return getattr(parameter, LR_SCALE, 1.0)
 
 
 def check_optimizer(optimizer: FairseqOptimizer, parameters: Iterable[nn.Parameter]) -> None:
-    """Raises `InputError` where parts of a model have learning rates of their own, and the optimizer does not know."""
+    """Raise `InputError` where a part of the model needs a learning rate that the optimizer does not give it."""
     known = {group.get(LR_SCALE, 1.0) for group in optimizer.param_groups}
     if not {lr_scale(parameter) for parameter in parameters} <= known:
         raise InputError(

@@ -34,10 +34,10 @@ class EpochsPolynomialConfig(FairseqDataclass):
 
 @register_lr_scheduler("epochs_polynomial", dataclass=EpochsPolynomialConfig)
 class EpochsPolynomial(FairseqLRScheduler):
-    """fairseq's `polynomial_decay` with as many updates as the epochs take.
+    """fairseq's `polynomial_decay`, with its length converted from epochs to updates.
 
-    The task says how many batches there are (`tell_batches`). The learning rate depends on that and on the
-    number of updates alone, so that it is the same after resuming.
+    The task says how many batches there are (`tell_batches`). The learning rate depends on the number of batches and on
+    the number of updates alone, so that it is the same after resuming.
     """
 
     def __init__(self, cfg: EpochsPolynomialConfig, optimizer) -> None:
@@ -47,13 +47,18 @@ class EpochsPolynomial(FairseqLRScheduler):
         self._by_updates: PolynomialDecayLRSchedule | None = None
 
     def step_begin_epoch(self, epoch: int) -> float:
-        """The learning rate at the beginning of an epoch."""
+        """Return the learning rate at the beginning of an epoch. Raises `InputError` where no number of batches is
+        known."""
         if not self._know_batches():
             raise InputError("--lr-scheduler epochs_polynomial is for --task transition_parsing")
         return self._by_updates.step_begin_epoch(epoch)
 
     def step_update(self, num_updates: int) -> float:
-        """The learning rate after so many updates. While a checkpoint is loaded, before the data, as it is."""
+        """Return the learning rate after some updates.
+
+        The rate does not change while a checkpoint is loaded, because the number of batches is not known before the
+        data.
+        """
         return self._by_updates.step_update(num_updates) if self._know_batches() else self.optimizer.get_lr()
 
     def _know_batches(self) -> bool:
@@ -73,11 +78,13 @@ class EpochsPolynomial(FairseqLRScheduler):
 
 
 def check_epochs(warmup: float, decay: Optional[float], length: float) -> tuple[float, float]:
-    """Return the epochs in which the learning rate has risen and has fallen. Raises `InputError` where it can't fall.
+    """Return the epochs at which the learning rate has risen and has fallen.
 
-    warmup: `--warmup-epochs`.
-    decay: `--decay-epochs`; None where it is not given.
-    length: `--max-epoch`.
+    Raises `InputError` where no epochs are left in which the rate could fall.
+
+    warmup: `--warmup-epochs`
+    decay: `--decay-epochs`; None where it is not given
+    length: `--max-epoch`
     """
     end = (length or 0) if decay is None else decay
     if not 0 <= warmup < end:

@@ -1,4 +1,4 @@
-"""How long training and its warm-up are, in updates of the parameters."""
+"""The length of training and of its warm-up, in updates of the parameters."""
 
 # No `from __future__ import annotations` here: fairseq reads the types of the options at run time.
 import logging
@@ -11,16 +11,17 @@ from fairseq.dataclass import FairseqDataclass
 from fairseq.logging import metrics
 
 _BATCHES = "batches_per_epoch"  # the name in fairseq's log
-_SHORT = 2  # training that is shorter than so many times its warm-up is likely to be a mistake
+_SHORT = 2  # a training shorter than this multiple of its warm-up is likely to be a mistake
 
 logger = logging.getLogger(__name__)
 
 
 def updates_in(epochs: float, batches: int, update_freq: Sequence[int] = (1,)) -> int:
-    """How many updates some epochs take, the last one perhaps in part.
+    """Return the number of updates in some epochs, the last one of which may be partial.
 
-    batches: in an epoch. update_freq: how many batches make an update in the first epoch, the second, …; the last one
-    is for all that follow.
+    batches: the number of batches in an epoch
+    update_freq: the number of batches of an update in the first epoch, the second, …; the last number holds for all
+        later epochs
 
     >>> updates_in(2.5, 10), updates_in(2, 10, [4, 1])
     (25, 13)
@@ -31,22 +32,23 @@ def updates_in(epochs: float, batches: int, update_freq: Sequence[int] = (1,)) -
 
 
 def tell_batches(batches: int) -> None:
-    """Makes the number of batches in an epoch known to schedulers of this process.
+    """Make the number of batches in an epoch known to schedulers of this process.
 
-    fairseq gives a scheduler neither the task nor the data. What both see is its log, which checkpoints keep, too.
+    fairseq gives a scheduler neither the task nor the data. The task and schedulers both see fairseq's log, which
+    checkpoints keep, too.
     """
     metrics.log_scalar(_BATCHES, batches, weight=0)
 
 
 def told_batches() -> Optional[int]:
-    """What `tell_batches` was given last; None before."""
+    """Return the number that `tell_batches` was given last; None before its first call."""
     meter = metrics.get_meter("default", _BATCHES)
     return None if meter is None else int(meter.val)
 
 
 @dataclass
 class LengthConfig(FairseqDataclass):
-    """What fairseq's options, and those of schedulers that warm up, say about the length of training."""
+    """The options of fairseq, and of schedulers that warm up, that set the length of training."""
 
     max_epoch: int = "${optimization.max_epoch}"
     max_update: int = "${optimization.max_update}"
@@ -56,9 +58,9 @@ class LengthConfig(FairseqDataclass):
 
 
 def warn_if_short(cfg: LengthConfig, batches: int) -> None:
-    """Logs a warning where training ends within its warm-up, or soon after it: such a model has learned little.
+    """Log a warning where training ends within its warm-up, or soon after it, because such a model has learned little.
 
-    batches: in an epoch.
+    batches: the number of batches in an epoch
     """
     ends = [cfg.max_update] if cfg.max_update else []
     ends += [updates_in(cfg.max_epoch, batches, cfg.update_freq)] if cfg.max_epoch else []
