@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# The published ways to show a network the parser state, side by side: small sizes that are trained alike.
+# Compares the published ways to show a network the parser state, in small sizes that are trained alike.
 #   bash run/architectures.sh all|tags|minilm|dynamic|ablations|graph2graph DATA CORPUS OUT [EPOCHS [SEED ...]] [--punct count|skip]
-# all: each architecture. tags: with tags as inputs, predicted where text has none. minilm: with words read by MiniLM,
-# frozen. dynamic: on gold derivations, and on explored states by the dynamic oracle. ablations: those of the papers,
-# beside the whole architectures. graph2graph: Sentence and State Transformer, plain and with graph input, from layers of
-# MiniLM; those that read again after each action learn from two states of each derivation an update; the one that finds
-# whole trees, as it is and refining them once; beside them the Stack-Transformer with the same MiniLM frozen, with
-# adapters, and tuned. Greedy search, and for `all` a beam of 8, too.
-# DATA: a folder of `run/prepare.sh SYSTEM ... --upos`, or for the first three of AMRs. CORPUS: a folder with the dev.conllu
-# and test.conllu, or dev.amr and test.amr, of it. OUT: a folder for checkpoints and figures.txt. EPOCHS: by default 10
-# (AMRs: 20). Run it again to resume where it stopped.
-# --punct skip scores trees without punctuation, into figures.punct-skip.txt; what is trained is not trained again.
+# all: each architecture. tags: with tags as inputs, predicted where text has none. minilm: with words read by a frozen
+# MiniLM. dynamic: trained on gold derivations, and on explored states by the dynamic oracle. ablations: the ablations
+# of the papers, beside the whole architectures. graph2graph: Sentence and State Transformer, plain and with graph
+# input, from layers of MiniLM (models that read again after each action learn from two states of each derivation an
+# update); the model that finds whole trees, as it is and refining them once; and the Stack-Transformer with the same
+# MiniLM frozen, with adapters, and tuned. Search is greedy, and for `all` also has a beam of 8.
+# DATA: a folder of `run/prepare.sh SYSTEM ... --upos`; for the first three it may be a folder of AMRs. CORPUS: a folder
+# with its dev.conllu and test.conllu, or dev.amr and test.amr. OUT: a folder for checkpoints and figures.txt. EPOCHS:
+# by default 10 (AMRs: 20). Run the script again to resume where it stopped.
+# --punct skip scores trees without punctuation, into figures.punct-skip.txt; finished trainings are not repeated.
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 . "$root/run/variants.sh"
 arguments="all|tags|minilm|dynamic|ablations|graph2graph DATA CORPUS OUT [EPOCHS [SEED ...]] [--punct count|skip]"
@@ -35,7 +35,8 @@ corpus=$(basename "$(cd "$3" && pwd)" | tr '[:upper:]' '[:lower:]' | sed 's/^ud_
 seeds=("${@:6}")
 [ ${#seeds[@]} -gt 0 ] || seeds=(1 2)
 mkdir -p "$out"
-# all have the flags of the Stack-Transformer but its own: variant c, as the others have no positions within the state either
+# all architectures share the flags of the Stack-Transformer's config, except flags that only it has; it is the
+# variant c (without state positions), because the others have no positions within the state either
 declare -A own=(
     [stack-transformer]=stack_transformer_small
     [stack-attention]=stack_attention_rnn_small
@@ -85,7 +86,7 @@ ablations)
         for spa in none vanilla tob; do variant "$architecture" "-$spa" "--spa $spa"; done
     done
     variant use "" ""
-    # a structure fewer (fig. 5 of Ji et al. 2021); six and seven heads divide 252
+    # each leaves out one structure (fig. 5 of Ji et al. 2021); the width is 252 because six and seven heads divide it
     for structure in stack buffer action arc relation; do
         variant use "-no-$structure" "--$structure-heads 0 --use-width 252"
     done

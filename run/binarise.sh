@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fairseq-preprocess over a folder that `transition-parser preprocess` wrote: bash run/binarise.sh DATA
+# Runs fairseq-preprocess on a folder that `transition-parser preprocess` wrote: bash run/binarise.sh DATA
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 if [ $# -ne 1 ] || [ ! -f "$1/train.src" ]; then usage "DATA (a folder that transition-parser preprocess wrote)"; fi
 data=$1

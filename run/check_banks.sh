@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every AMR of every bank to actions and back: bash run/check_banks.sh FOLDER (of */*.amr). Entries that can't be read
-# are named and left out; exit status 1 if another graph is lost or one step is illegal.
+# Turns every AMR of every bank into actions and back: bash run/check_banks.sh FOLDER (of */*.amr).
+# Entries that can't be read are named and left out. Exit status 1 if any other graph is lost or any step is illegal.
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 if [ $# -ne 1 ] || [ ! -d "$1" ]; then usage FOLDER; fi
 status=0

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Every tree of every treebank through every system and back: bash run/check_treebanks.sh FOLDER (of */*.conllu).
-# One JSON object a file and system; exit status 1 if one tree is lost or one step is illegal.
+# Turns every tree of every treebank into actions of every system and back:
+# bash run/check_treebanks.sh FOLDER (of */*.conllu).
+# Prints one JSON object for each file and system. Exit status 1 if any tree is lost or any step is illegal.
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 if [ $# -ne 1 ] || [ ! -d "$1" ]; then usage FOLDER; fi
 lost=0

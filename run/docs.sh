@@ -7,10 +7,10 @@ fi
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 cd "$root"
 command -v mkdocs >/dev/null || { echo "docs.sh: mkdocs is not installed: pip install 'transition-parser[docs]'" >&2 && exit 2; }
-# its own messages are of another version to come, which nothing here uses
+# the builder advertises a future version of itself, which is not used here
 export NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true
 mkdocs build --strict --quiet
-# whatever a browser would fetch by itself lies in site/
+# every file that a browser fetches by itself must lie in site/
 if grep -rnoE '(src|srcset|<link[^>]* href)="?(https?:)?//[^" >]*' site --include='*.html'; then
     echo "docs.sh: the pages above fetch something from elsewhere" >&2
     exit 1

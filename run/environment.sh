@@ -1,14 +1,14 @@
-# Sourced by the scripts beside it: `root` is the folder of the project; programs are those of the environment that
-# run/setup.sh made there, if it did.
+# Sourced by the scripts beside it. Sets `root`, the folder of the project, and puts the programs of the environment
+# that run/setup.sh makes first in PATH, where that environment exists.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 if [ -x "$root/.venv/bin/transition-parser" ]; then PATH=$root/.venv/bin:$PATH; fi
-# Threads that wait for work sleep, so that other programs, or a second training, have the cores. torch reads this when it
+# Waiting threads sleep, so that other programs, or a second training, have the cores. torch reads this variable when it
 # is imported.
 export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
 
-# untagged FILE: a CoNLL-U file without lemmas, tags and features, so that a model that predicts them does; other files as
-# they are
+# untagged FILE: prints a CoNLL-U file without lemmas, tags and features, so that a model that predicts them does so;
+# prints other files unchanged
 untagged() {
     case $1 in
     *.conllu) awk -F'\t' -v OFS='\t' 'NF == 10 && $1 !~ /[-.]/ { $3 = $4 = $5 = $6 = "_" } { print }' "$1" ;;
@@ -16,14 +16,15 @@ untagged() {
     esac
 }
 
-# usage ARGUMENTS: says how the script is called
+# usage ARGUMENTS: prints the call of the script, and ends it
 usage() {
     echo "usage: bash run/$(basename "$0") $*" >&2
     exit 2
 }
 
-# take_punct USAGE ARGUMENT …: takes `--punct count|skip` out of the arguments; `rest` has the others. `scoring` has the
-# options for `transition-parser score`, `mark` what names of files with such scores have more
+# take_punct USAGE ARGUMENT …: removes `--punct count|skip` from the arguments, and sets three variables: `rest`, the
+# other arguments; `scoring`, the options for `transition-parser score`; `mark`, a suffix of the names of files with
+# such scores
 take_punct() {
     local how=$1 punct=count
     rest=() scoring=() mark=
@@ -46,14 +47,14 @@ take_punct() {
     esac
 }
 
-# check_scoring GOLD …: ends the script before the work where such files can't be scored with the options of `scoring`
+# check_scoring GOLD …: ends the script before any work where the files can't be scored with the options of `scoring`
 check_scoring() {
     local gold
     [ ${#scoring[@]} -gt 0 ] || return 0
     for gold in "$@"; do transition-parser score "$gold" "$gold" "${scoring[@]}" >/dev/null; done
 }
 
-# needs_fairseq: says how to get the programs that train
+# needs_fairseq: ends the script where fairseq is missing, with the commands that install it
 needs_fairseq() {
     command -v fairseq-train >/dev/null && return
     echo "$(basename "$0"): fairseq is not installed: bash run/setup.sh, or pip install 'transition-parser[train]'" >&2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Parses a treebank or an AMR bank with a model, greedily and with a beam of 10, and scores it; options are those of
-# `transition-parser parse`, such as --ensemble OTHER; --punct is that of `transition-parser score` (default: count):
+# Parses a treebank or an AMR bank with a model, greedily and with a beam of 10, and scores the parses. --punct goes to
+# `transition-parser score` (default: count); other options, such as --ensemble OTHER, go to `transition-parser parse`:
 # bash run/evaluate.sh MODEL GOLD.conllu|GOLD.amr [--punct count|skip] [OPTION …]
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 arguments="MODEL GOLD.conllu|GOLD.amr [--punct count|skip] [OPTION …]"

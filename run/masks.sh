@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# What the masks of the parser state are worth: variants of the Stack-Transformer that differ in nothing else.
+# Measures the effect of the masks of the parser state: variants of the Stack-Transformer that differ only in them.
 #   bash run/masks.sh ewt|lpp DATA DEV OUT [EPOCHS [SEED ...]] [--punct count|skip]
-# DATA: a folder of run/prepare.sh. DEV: the CoNLL-U or AMR file that it was made from. OUT: a folder for checkpoints and
-# figures.txt. EPOCHS: by default 5 of English-EWT, 20 of The Little Prince. Run it again to resume where it stopped.
-# --punct skip scores trees without punctuation, into figures.punct-skip.txt; what is trained is not trained again.
+# DATA: a folder of run/prepare.sh. DEV: the CoNLL-U or AMR file of its development data. OUT: a folder for checkpoints
+# and figures.txt. EPOCHS: by default 5 for English-EWT, 20 for The Little Prince. Run the script again to resume where
+# it stopped.
+# --punct skip scores trees without punctuation, into figures.punct-skip.txt; finished trainings are not repeated.
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 . "$root/run/variants.sh"
 arguments="ewt|lpp DATA DEV OUT [EPOCHS [SEED ...]] [--punct count|skip]"
@@ -20,8 +21,8 @@ esac
 shift $(($# > 0))
 seeds=("$@")
 [ $# -gt 0 ] || seeds=(1 2)
-# the variants of the paper's table 1, by their letters: a (legality in search alone, as the paper has it; and in
-# training too, ours), c, d
+# the variants of the paper's table 1, by their letters: a (once with legality in search alone, as in the paper, and
+# once with legality in training too, as in our models), c, d
 variants=(d c a-legal a)
 flags=(
     [a]="--arch transition_transformer_small --softmax-over all"

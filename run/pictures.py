@@ -1,4 +1,4 @@
-"""The pictures of docs/page.md: makes docs/pictures/*.png by driving Chromium, as the tests do.
+"""The pictures of docs/page.md, docs/pictures/*.png, which are taken by driving Chromium, as the tests do.
 
     python run/pictures.py [--chromium PROGRAM] [-o docs/pictures]
 
@@ -28,7 +28,13 @@ MOST_BYTES = 150_000
 
 
 class Picture(NamedTuple):
-    """A picture of the page. sentence: whose derivation is open, counted from 0; None: no one's."""
+    """A picture of the page.
+
+    sentence: the sentence whose derivation is open, counted from 0; None: no derivation is open
+    step: the step of that derivation that is shown
+    width, height: the size of the window in pixels
+    scheme: the colour scheme, light or dark
+    """
 
     name: str
     model: str
@@ -54,7 +60,7 @@ def main() -> None:
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     with serving() as address, sync_playwright() as playwright:
-        # root, as in containers, has no sandbox
+        # Chromium's sandbox does not work for root, the usual user of containers
         browser = playwright.chromium.launch(executable_path=arguments.chromium, args=["--no-sandbox"])
         for picture in PICTURES:
             size = {"width": picture.width, "height": picture.height}
@@ -67,7 +73,7 @@ def main() -> None:
 
 @contextmanager
 def serving() -> Iterator[str]:
-    """The address of a server, for as long as the block runs."""
+    """Yield the address of a server that runs for as long as the block."""
     command = ["transition-parser", "serve", *MODELS, "--port", "0", "--precision", "fp32"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
@@ -79,7 +85,7 @@ def serving() -> Iterator[str]:
 
 
 def taken(page: Page, address: str, picture: Picture) -> bytes:
-    """The PNG of what the page shows."""
+    """Return a PNG of the page after parsing the text of the picture."""
     page.goto(address)
     page.select_option("#model", picture.model)
     page.fill("#text", picture.text)
@@ -94,7 +100,8 @@ def taken(page: Page, address: str, picture: Picture) -> bytes:
 
 
 def small(png: bytes) -> bytes:
-    """The same picture in 128 colours, those of thin lines among them."""
+    """Return the picture in 128 colours, with the colours of thin lines. Ends the program where the file is still too
+    large."""
     image: Any = Image.open(io.BytesIO(png)).convert("RGB").quantize(128, Image.Quantize.MAXCOVERAGE)
     found = io.BytesIO()
     image.save(found, "PNG", optimize=True)

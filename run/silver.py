@@ -2,8 +2,8 @@
 
     python run/silver.py TREEBANK.conllu ... -o silver.amr --model MODEL [--ensemble MODEL ...] [--without CONCEPT ...]
 
-Sentences of 3 to 40 words are parsed, each text once. A graph with one of the concepts of --without is left out: what
-the models are known to make of text that is not of their domain, such as `enzyme` for a person's name.
+Sentences of 3 to 40 words are parsed, each text once. A graph with one of the concepts of --without is left out. Such
+concepts are known errors of the models in text of another domain, such as `enzyme` for a person's name.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.parsing.parses import AmrParse
 
-LEAST, MOST = 3, 40  # words of a sentence
+LEAST, MOST = 3, 40  # the bounds of the number of words of a sentence
 
 
 def sentences(paths: Iterable[Path]) -> Iterator[AmrEntry]:
-    """The sentences of CoNLL-U files that have `LEAST` to `MOST` words, each text once; ids are those of the file, or
-    numbers, behind its name."""
+    """Yield the sentences of CoNLL-U files that have `LEAST` to `MOST` words, each text once.
+
+    An id is the name of the file and the id of the sentence, or its number where it has no id.
+    """
     seen: set[str] = set()
     for path in paths:
         for number, sentence in enumerate(read_conllu(path), 1):
@@ -38,7 +40,7 @@ def sentences(paths: Iterable[Path]) -> Iterator[AmrEntry]:
 
 
 def silver(parser: Parser, entries: Iterable[AmrEntry], without: Collection[str] = ()) -> Iterator[AmrEntry]:
-    """The entries as the parser parses them, `:wiki` left out; none of a graph with a concept of `without`."""
+    """Yield the parses of the entries, without `:wiki`; graphs with a concept of `without` are left out."""
     unwanted = frozenset(without)
     for parse in progress(parser.parse_stream(entries), "parsing"):
         assert isinstance(parse, AmrParse), "the parser is one of AMRs"
@@ -47,7 +49,10 @@ def silver(parser: Parser, entries: Iterable[AmrEntry], without: Collection[str]
 
 
 def write(arguments: argparse.Namespace) -> int:
-    """Writes the bank; returns how many AMRs it has. Raises `InputError` and `OSError`."""
+    """Write the bank, and return its number of AMRs.
+
+    Raises `InputError` for unfit options or an empty result, and `OSError` for files that can't be read or written.
+    """
     if Path(arguments.output).resolve() in {path.resolve() for path in arguments.treebanks}:
         raise InputError(f"{arguments.output} is one of the treebanks: write to another file")
     parser = Parser.load(arguments.model, arguments.beam, others=arguments.ensemble)
@@ -64,7 +69,7 @@ def write(arguments: argparse.Namespace) -> int:
 
 
 def main() -> None:
-    """Says how many AMRs there are. Exit status 2 for bad input."""
+    """Write the bank and report its number of AMRs. The exit status is 2 for bad input."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument(
         "treebanks", nargs="+", type=Path, metavar="TREEBANK", help="CoNLL-U: words are read, no trees"

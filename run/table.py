@@ -2,8 +2,9 @@
 
     python run/table.py OUT/figures.txt ... [--by-length]
 
-A row for each variant, in the order of the files: how many seeds and epochs, and for each split and beam the scores:
-the mean of the seeds, and the least and the greatest last score. Trees: UAS / LAS in percent; AMRs: Smatch.
+The table has a row for each variant, in the order of the files: the numbers of seeds and epochs, and the scores for
+each split and beam. A score is the mean over the seeds; the least and the greatest value of the last score follow.
+Trees: UAS / LAS in percent; AMRs: Smatch.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-SCORES = {"uas": ("UAS", 1), "las": ("LAS", 1), "smatch": ("Smatch", 3)}  # their names and decimals
+SCORES = {"uas": ("UAS", 1), "las": ("LAS", 1), "smatch": ("Smatch", 3)}  # name in the table, decimals
 
 
 class Line(NamedTuple):
@@ -32,7 +33,7 @@ class Line(NamedTuple):
 
 
 def read(path: Path) -> list[Line]:
-    """The lines of a file. Raises `SystemExit` for one that none of the scripts wrote."""
+    """Return the lines of a file. Raises `SystemExit` for a file that can't be read, or a line that no script wrote."""
     lines = []
     try:
         written = path.read_text(encoding="utf-8").splitlines()
@@ -50,7 +51,9 @@ def read(path: Path) -> list[Line]:
 
 
 def cell(scores: dict[str, list[float]]) -> str:
-    """The means, and the spread of the last score. scores: name → its value for each seed.
+    """Return the means of the scores, and the range of the last score.
+
+    scores: name → its value for each seed
 
     >>> cell({"uas": [76.2], "las": [68.6]}), cell({"uas": [76.0, 77.0], "las": [68.55, 68.91]})
     ('76.2 / 68.6', '76.5 / 68.7 (68.5–68.9)')
@@ -62,12 +65,12 @@ def cell(scores: dict[str, list[float]]) -> str:
 
 
 def score(figure: float | dict[str, float]) -> float:
-    """Of trees the figure itself; of AMRs its F1."""
+    """Return the figure itself for trees, its F1 for AMRs."""
     return figure["f1"] if isinstance(figure, dict) else figure
 
 
 def rows(lines: Iterable[Line]) -> list[list[str]]:
-    """The header, and a row for each variant and number of epochs."""
+    """Return the header, and a row for each variant and number of epochs."""
     found: dict[tuple[str, str], dict[str, dict[str, list[float]]]] = defaultdict(dict)
     seeds = defaultdict(set)
     for line in lines:
@@ -89,7 +92,7 @@ def rows(lines: Iterable[Line]) -> list[list[str]]:
 
 
 def rows_by_length(lines: Iterable[Line]) -> list[list[str]]:
-    """The header, and for each variant LAS of sentences of so many words, greedy, in the last split."""
+    """Return the header, and a row for each variant: LAS by sentence length in words, greedy, in the last split."""
     greedy = [line for line in lines if line.beam == "1" and "by_length" in line.figures]
     if not greedy:
         sys.exit("the figures tell no lengths apart")
@@ -107,7 +110,7 @@ def rows_by_length(lines: Iterable[Line]) -> list[list[str]]:
 
 
 def markdown(table: Sequence[Sequence[str]]) -> str:
-    """The first row is the header."""
+    """Return the table as Markdown; its first row is the header."""
     head, *body = ("| " + " | ".join(row) + " |" for row in table)
     return "\n".join([head, "|---" * len(table[0]) + "|", *body])
 

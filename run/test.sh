@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Sets up, checks style, imports and types, runs the tests. --slow: also whole corpora (where TRANSITION_PARSER_DATA names their
-# folder) and long random walks. Anything else goes to pytest. Tests run in as many processes as there are cores, up to four
-# (-n 0: in one), the tests of a file in one of them.
+# Sets up, checks style, imports and types, and runs the tests. --slow: also tests on whole corpora (where
+# TRANSITION_PARSER_DATA names their folder) and long random walks. Other arguments go to pytest. Tests run in as many
+# processes as there are cores, up to four (-n 0: in one); the tests of a file run in the same process.
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$root"
 markers=(-m "not slow")

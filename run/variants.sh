@@ -1,13 +1,13 @@
-# Sourced by the scripts beside it that compare variants: `compare_variants` trains each of them, and scores the best
-# epoch, greedily and with a beam. Run again it resumes where it stopped. It reads
-#   corpus   what the figures are called by         config    the flags that all variants have
-#   data     a folder of run/prepare.sh             golds     the CoNLL-U or AMR files of it that are scored
-#   out      for checkpoints and figures.txt        epochs, seeds, variants (their order)
-#   flags    variant → its further flags            folders   variant → its data folder, where that is another
-#   configs  variant → its flags, where those are others than `config`
+# Sourced by the scripts beside it that compare variants. `compare_variants` trains each variant, and scores its best
+# epoch, greedily and with a beam. Another run resumes where the last one stopped. The function reads these variables:
+#   corpus   the first part of names in the figures  config    the flags of all variants
+#   data     a folder of run/prepare.sh              golds     its CoNLL-U or AMR files that are scored
+#   out      the folder for checkpoints and figures  epochs, seeds, variants (in their order)
+#   flags    variant → its further flags             folders   variant → its data folder, where it is not `data`
+#   configs  variant → its flags, where they are not `config`
 #   beams    by default 1 and 10
-#   scoring, mark    of `take_punct`: scores without punctuation go to figures.punct-skip.txt instead
-# Trained in bf16 where the machine has it, scored in fp32; trees with their full labels, and by length.
+#   scoring, mark    from `take_punct`: scores without punctuation go to figures.punct-skip.txt instead
+# Training is in bf16 where the machine has it, scoring in fp32; trees are scored with full labels, and by length.
 declare -A flags=() folders=() configs=()
 beams=(1 10)
 
@@ -21,7 +21,7 @@ compare_variants() {
         for variant in "${variants[@]}"; do
             name=$corpus-$variant-$seed
             grep -q "^$name " "$out/figures$mark.txt" 2>/dev/null && continue
-            # shellcheck disable=SC2086  # several flags
+            # shellcheck disable=SC2086  # the variable holds several flags
             bash "$root/run/train.sh" "${configs[$variant]:-$config}" "${folders[$variant]:-$data}" "$out/$name" \
                 ${flags[$variant]} --seed "$seed" --max-epoch "$epochs" \
                 --warmup-epochs "$(LC_ALL=C awk "BEGIN { print $epochs / 8 }")" --keep-best-checkpoints 1 >>"$out/$name.log"

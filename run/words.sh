@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# What each input of words is worth, and what it is worth to train along: variants of the small Stack-Transformer that
-# differ in nothing else.
+# Measures the effect of each input of words, and of further training targets (tags, or the trees of another corpus):
+# variants of the small Stack-Transformer that differ in nothing else.
 #   bash run/words.sh ewt DATA DEV OUT [EPOCHS [SEED ...]] [--punct count|skip]
 #   bash run/words.sh amr CORPORA TREES OUT [EPOCHS [SEED ...]]
-# ewt: DATA is a folder of `run/prepare.sh arc-hybrid-swap … --upos --lemmas`, DEV the CoNLL-U file that it was made from.
-# amr: CORPORA as for run/prepare_open_amr.sh, TREES a folder as DATA. OUT: a folder for data, checkpoints and figures.txt.
-# EPOCHS: by default 5 of English-EWT, 8 of the AMRs. Run it again to resume where it stopped.
-# --punct skip scores trees without punctuation, into figures.punct-skip.txt; what is trained is not trained again.
+# ewt: DATA is a folder of `run/prepare.sh arc-hybrid-swap … --upos --lemmas`, DEV the CoNLL-U file of its development
+# data.
+# amr: CORPORA is a folder as for run/prepare_open_amr.sh, TREES a folder as DATA. OUT: a folder for data, checkpoints
+# and figures.txt. EPOCHS: by default 5 for English-EWT, 8 for the AMRs. Run the script again to resume where it
+# stopped.
+# --punct skip scores trees without punctuation, into figures.punct-skip.txt; finished trainings are not repeated.
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 . "$root/run/variants.sh"
 arguments="ewt DATA DEV OUT [EPOCHS [SEED ...]] [--punct count|skip] | amr CORPORA TREES OUT [EPOCHS [SEED ...]]"

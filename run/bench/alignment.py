@@ -2,8 +2,8 @@
 
 python run/bench/alignment.py dev.json dev.amr [--train MORE.amr …] [--no-em]
 
-exact: the share of nodes that the gold subgraph layer aligns whose tokens are the gold ones; overlap: with a
-token in common. Tokens are those that white space divides `# ::snt` into.
+exact: the share of the nodes that the gold subgraph layer aligns whose tokens are exactly the gold ones. overlap: the
+share of these nodes with at least one gold token. Tokens are the parts of `# ::snt` between white space.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from transition_parser.graphs.bank import AmrEntry, read_bank
 
 
 def entries_of(path: str) -> list[AmrEntry]:
-    """The entries of a bank, with the words of `# ::snt` as tokens and without alignments."""
+    """Return the entries of a bank, with the words of `# ::snt` as tokens and without alignments."""
     result = (replace(entry, metadata={**entry.metadata, "tok": entry.text}) for entry in read_bank(path))
     return [entry.with_alignments([()] * len(entry.graph)) for entry in result]
 
 
 def misses(entries: list[AmrEntry], gold: Gold) -> list[str]:
-    """A line for each node that has other tokens than in gold."""
+    """Return a line for each node whose tokens differ from the gold ones."""
     lines = []
     for entry in entries:
         for path, label, tokens in zip(entry.paths, entry.graph.labels, entry.alignments):
@@ -37,7 +37,7 @@ def misses(entries: list[AmrEntry], gold: Gold) -> list[str]:
 
 
 def main() -> None:
-    """Prints one JSON object."""
+    """Print one JSON object."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("gold", help="LEAMR's JSON file")
     options.add_argument("bank", help="the AMRs")

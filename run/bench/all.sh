@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Every benchmark, one report: bash run/bench/all.sh OUT.json [option ...]
-#   --rounds N         interleaved rounds, medians are reported (default 3; the row stream takes one)
-#   --threads N        of torch (default: the cores here); the rows training, parts, costs and the oracles take one
-#   --sentences N      of each file, from the start (default 600)
-#   --stream N         sentences that the memory of `parse` is watched over (default 20000)
+# Every benchmark, in one report: bash run/bench/all.sh OUT.json [option ...]
+#   --rounds N         interleaved rounds, whose medians are reported (default 3; the row stream takes one)
+#   --threads N        threads of torch (default: the cores here); rows training, parts, costs and oracles take one
+#   --sentences N      sentences of each file, from the start (default 600)
+#   --stream N         sentences over which the memory of `parse` is watched (default 20000)
 #   --only ROW ...     only these rows
-#   --install-peers    first install the parsers that ours is measured beside (the extra `bench`)
-# Corpora are those in the folder that TRANSITION_PARSER_DATA names (see README.md), else the samples of the tests.
-# Each row is a file in OUT.json.parts: ROW.json, or ROW.failed, with ROW.log. A row that is there is kept, whatever
-# the options were, so that a second call resumes: remove the file to measure it again. With a GPU there are rows
-# ROW-cuda, too. Growth comes with a picture, ROW.svg. Exit status 1 where a row failed.
+#   --install-peers    first install the parsers that ours is compared with (the extra `bench`)
+# Corpora come from the folder that TRANSITION_PARSER_DATA names (see README.md), or else from the samples of the tests.
+# Each row is a file in OUT.json.parts: ROW.json, or ROW.failed, with ROW.log. A second call keeps each finished
+# ROW.json, whatever the options were, and so resumes: remove the file to measure its row again. With a GPU there are
+# also rows ROW-cuda. The rows of growth come with a picture, ROW.svg. Exit status 1 where a row failed.
 . "$(dirname "${BASH_SOURCE[0]}")/../setup.sh"
 bench=$root/run/bench
 usage() {
@@ -46,7 +46,7 @@ if [ -n "${TRANSITION_PARSER_DATA:-}" ]; then
 else
     dev=$root/tests/data/sample.conllu test=$dev train=$work/train.conllu
     bank=$root/tests/data/sample.amr aligned=$bank
-    for _ in {1..40}; do cat "$dev"; done >"$train" # enough words for an epoch of some batches
+    for _ in {1..40}; do cat "$dev"; done >"$train" # gives enough words for an epoch of several batches
 fi
 for file in "$train" "$dev" "$test" "$bank" "$aligned"; do
     [ -f "$file" ] || { echo "all.sh: no such file: $file" >&2 && exit 2; }
@@ -55,15 +55,15 @@ parts=$output.parts
 mkdir -p "$parts"
 if [ -n "$install" ]; then
     echo "all.sh: installing the peers" >&2
-    # by themselves: with the package pip would look for what fairseq asks for, see run/setup.sh
+    # the package itself is left out: with it pip would look for fairseq's dependencies, see run/setup.sh
     peers=$(python -c "import importlib.metadata as m; print(*(r.split(';')[0] for r in m.requires('transition-parser')
         if 'extra == \"bench\"' in r))")
-    # shellcheck disable=SC2086  # several packages
+    # shellcheck disable=SC2086  # the variable holds several packages
     python -m pip --disable-pip-version-check -qq install -c "$root/run/constraints.txt" $peers >&2
 fi
 
 rows=()
-# measure ROW SCRIPT [argument ...]: unless the row is there, or is not wanted
+# measure ROW SCRIPT [argument ...]: measures the row, unless it is finished or not wanted
 measure() {
     local row=$1 script=$2 status=0 times=$rounds name
     shift 2
@@ -92,7 +92,7 @@ prepare() {
     bash "$root/run/prepare.sh" arc-hybrid-swap "$train" "$dev" "$test" "$work/incomplete" &&
         mv "$work/incomplete" "$work/data"
 }
-# on_device DEVICE SUFFIX: the rows that a GPU can have, too
+# on_device DEVICE SUFFIX: measures the rows that a GPU can have, too
 on_device() {
     local all=(--device "$1" --sentences "$sentences" --threads "$threads")
     measure "greedy$2" parsing.py en-ewt "$test" --beams 1 --peers "$train" "${all[@]}"
@@ -106,7 +106,7 @@ on_device() {
 
 gpu=$(python -c 'import torch; print("yes" if torch.cuda.is_available() else "")')
 given=${CUDA_VISIBLE_DEVICES-unset}
-export CUDA_VISIBLE_DEVICES= # or fairseq's programs would compute there
+export CUDA_VISIBLE_DEVICES= # otherwise fairseq's programs would compute on the GPU
 measure search search.py en-ewt "$work/data" "$dev" --sentences "$sentences" --updates 200 --threads "$threads"
 measure training training.py "$work/data" --updates 24 --threads 1
 measure oracle oracle.py "$train" --threads 1

@@ -1,19 +1,20 @@
-"""Expected calibration error (ECE, Guo et al. 2017) of the confidence in arcs or nodes, before and after what is fitted
-on dev.
+"""Expected calibration error (ECE, Guo et al. 2017) of confidences in arcs or nodes, before and after fitting on dev.
 
     python run/bench/calibration.py MODEL DEV TEST [--beam 1 10] [-o REPORT]
 
-Four kinds of confidence in an arc are compared, against whether head and full relation are right:
-- action: the probability of the action that built it
-- derivation: of all actions that decided its head (`TreeSystem.may_attach`); what `Parse.arc_scores` is
-- beam: the share of the derivations found that have the arc, by their probabilities
-- derivation and beam: what `Parse.arc_scores` is with alternatives (`alternatives.ranked`)
+Four kinds of confidence in an arc are compared; an arc is right where its head and its full relation are right:
+- action: the probability of the action that built the arc
+- derivation: the probability of all actions that decided its head (`TreeSystem.may_attach`), as `Parse.arc_scores` has
+  it
+- beam: the share of the derivations found that have the arc, weighted by their probabilities
+- derivation and beam: the value of `Parse.arc_scores` with alternatives (`alternatives.ranked`)
 
-Of AMRs it is that in nodes, `Parse.node_scores`, greedily and with alternatives, against whether they are right.
+For AMRs the confidence in nodes is measured, `Parse.node_scores`, greedily and with alternatives.
 
-Each is measured on TEST as it is, with a temperature, and with a temperature and an offset, fitted on DEV. nll: the
-mean negative log-likelihood. auc: the chance that a right arc has a larger confidence than a wrong one, which no fit
-changes. bins: of the last column, ten intervals of equal width: arcs, mean confidence, share that is right.
+Each kind is measured on TEST as it is, with a temperature, and with a temperature and an offset, both fitted on DEV.
+nll: the mean negative log-likelihood. auc: the probability that a right arc has a larger confidence than a wrong one,
+which no fit changes. bins: for the fit with an offset, ten intervals of equal width: the number of arcs, the mean
+confidence and the share that is right.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ VERSIONS = ("as it is", "temperature", "and offset")
 
 
 class Kinds(Parser):
-    """A parser whose parses have all kinds of confidence, by their names, in the place of `arc_scores`."""
+    """A parser that returns each parse together with all kinds of confidence in its arcs, by name."""
 
     def _replayed(self, sentence, words, hypotheses, tags):
         parses = [self.formalism.replay(self.resources, sentence, words, one, tags) for one in hypotheses]
@@ -65,7 +66,7 @@ class Kinds(Parser):
 
 
 def _of_action(loaded: Parser, words: list[str], hypothesis) -> tuple[float, ...]:
-    """For each word the probability of the action that gave it its head."""
+    """Return for each word the probability of the action that gave the word its head."""
     table = loaded.resources.table
     state = table.system.initial(table.system.read(words))
     found = [0.0] * len(words)
@@ -78,7 +79,7 @@ def _of_action(loaded: Parser, words: list[str], hypothesis) -> tuple[float, ...
 
 
 def outcomes_of(name: str, path: str, beam: int, arguments) -> dict[str, Outcomes]:
-    """Of each kind of confidence those on a gold file."""
+    """Return kind of confidence → its outcomes on a gold file."""
     model, resources = load_model(name)
     if not isinstance(resources.table.system, TreeSystem):
         plain = uncalibrated(name, beam, min(beam, 2), arguments.precision, arguments.threads)
@@ -97,7 +98,7 @@ def outcomes_of(name: str, path: str, beam: int, arguments) -> dict[str, Outcome
 
 
 def measured(dev: Outcomes, test: Outcomes) -> dict:
-    """The figures of one kind of confidence."""
+    """Return the figures of one kind of confidence."""
     temperature, both = fit_scaling(*dev, offset=False), fit_scaling(*dev)
     versions = dict(zip(VERSIONS, (test, test.scaled(temperature), test.scaled(both)), strict=True))
     figures: dict = {
@@ -118,7 +119,7 @@ def _loss(found: Outcomes) -> float:
 
 
 def _auc(found: Outcomes) -> float:
-    """By ranks, which equal confidences share (Mann and Whitney 1947)."""
+    """Return the area under the ROC curve by ranks, which equal confidences share (Mann and Whitney 1947)."""
     _, place, counts = np.unique(found.confidences, return_inverse=True, return_counts=True)
     ends = np.concatenate([[0], np.cumsum(counts)])
     ranks = np.array([(first + last + 1) / 2 for first, last in pairwise(ends.tolist())])[place]
@@ -127,7 +128,7 @@ def _auc(found: Outcomes) -> float:
 
 
 def main() -> None:
-    """Prints the figures as JSON, and a table of them."""
+    """Print the figures as JSON, and a table of them."""
     options = options_of(__doc__ or "")
     options.add_argument("model", help="exported folder, checkpoint or name of a model")
     options.add_argument("dev", help="CoNLL-U or AMR file, to fit on")

@@ -1,4 +1,4 @@
-"""What the benchmarks share: running fairseq's programs, and a report with the machine in it."""
+"""Shared parts of the benchmarks: running fairseq's programs, and writing a report that names the machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from transition_parser.base.process import keep_few_kernels, keep_freed_memory
 
 ROOT = Path(__file__).resolve().parents[2]
-# The size of the small archs: 2/2 layers, 256 wide, 4 heads, feed-forward 512.
+# the size of the small architectures: 2/2 layers, 256 wide, 4 heads, feed-forward 512
 SIZE = [
     "--encoder-layers", "2", "--decoder-layers", "2", "--encoder-embed-dim", "256", "--decoder-embed-dim",
     "256", "--encoder-ffn-embed-dim", "512", "--decoder-ffn-embed-dim", "512", "--encoder-attention-heads",
@@ -28,7 +28,7 @@ OPTIMISER = ["--optimizer", "adam", "--lr", "0.0005", "--dropout", "0.3"]
 
 
 def parser(description: str) -> argparse.ArgumentParser:
-    """Options that all benchmarks have. Sets the process up as `transition-parser parse` does."""
+    """Return the options that all benchmarks have, and set the process up as `transition-parser parse` does."""
     keep_freed_memory()
     keep_few_kernels()
     options = argparse.ArgumentParser(description=description)
@@ -39,7 +39,7 @@ def parser(description: str) -> argparse.ArgumentParser:
 
 
 def run(program: str, *arguments: str, threads: int) -> str:
-    """What a program of this environment printed."""
+    """Run a program of this environment and return its output. Raises `SystemExit` where the program fails."""
     command = [str(Path(sys.executable).with_name(program)), *arguments]
     done = subprocess.run(
         command,
@@ -54,7 +54,12 @@ def run(program: str, *arguments: str, threads: int) -> str:
 
 
 def report(name: str, options: argparse.Namespace, rates: dict[str, list[float]], base: str, **more) -> None:
-    """Prints (and writes) medians of the rates, and their ratios to `base` within the rounds."""
+    """Print medians of the rates, and their ratios to `base` within the rounds; write them to `--output`, too.
+
+    rates: name → the rate of each round
+    base: the name of the rate that the others are divided by
+    more: further figures of the report
+    """
     figures = {
         "benchmark": name,
         "date": datetime.date.today().isoformat(),

@@ -1,10 +1,10 @@
-"""Speed of dynamic oracles: what each action costs, in every configuration of a treebank's derivations, sentences/s.
+"""Speed of dynamic oracles, sentences/s: the cost of every action, in every state of a treebank's derivations.
 
 python run/bench/costs.py TREEBANK.conllu [--systems arc-hybrid …] [--threads 1]
 
-Along the static oracle's derivations, and along random legal walks. The time is that of the costs and of the steps of
-the batched machine; reading, the static oracle and drawing random actions are not counted. Trees that a system can't
-build are left out. Sentences of like length are in a batch.
+The states are on the static oracle's derivations, and on random legal walks. The time is that of the costs and of the
+steps of the batched machine; reading, the static oracle and drawing random actions are not counted. Trees that a system
+can't build are left out. Each batch has sentences of similar length.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ LABELS = ("x", "root")
 
 
 class Batch:
-    """Trees of like length. derivations: (R, T) the tokens of the static oracle's, then of the end."""
+    """Trees of similar length.
+
+    derivations: (R, T), the tokens of the static oracle's derivations, filled up with the token of the end
+    """
 
     def __init__(self, table: ActionTable, trees: list[DependencyTree]) -> None:
         system, tokens = table.system, {token: number for number, token in enumerate(table.tokens)}
@@ -43,7 +46,10 @@ class Batch:
         self.derivations = pad_sequence(ids, batch_first=True, padding_value=table.end)
 
     def seconds(self, table: DeviceTable, tokens_of: Callable[[Batch, DependencyMachine, int], Tensor]) -> float:
-        """What costs and steps take till all rows are at their end."""
+        """Return the seconds that costs and steps take until all rows are final.
+
+        tokens_of: returns the next token of each row, outside the measured time
+        """
         start, other = time.perf_counter(), 0.0
         machine = DependencyMachine(table, self.lengths, needs=())
         costs, step = Costs(machine, self.heads), 0
@@ -58,30 +64,30 @@ class Batch:
 
 
 def static(batch: Batch, machine: DependencyMachine, step: int) -> Tensor:
-    """The tokens of the static oracle."""
+    """Return the tokens of the static oracle, (R,)."""
     return batch.derivations[:, step]
 
 
 def at_random(batch: Batch, machine: DependencyMachine, step: int) -> Tensor:
-    """A legal token of each row."""
+    """Return a random legal token of each row, (R,)."""
     return machine.legal().float().multinomial(1)[:, 0]
 
 
 def table_of(name: str) -> ActionTable:
-    """The vocabulary of a system with few labels: costs do not depend on them."""
+    """Return the vocabulary of a system with few labels, because costs do not depend on labels."""
     system = TREE_SYSTEMS[name]()
     return ActionTable(system, ["<s>", "<pad>", "</s>", "<unk>", *map(str, system.actions(LABELS))])
 
 
 def batches_of(table: ActionTable, trees: list[DependencyTree], size: int) -> list[Batch]:
-    """All trees that the system can build, the shortest first."""
+    """Return all trees that the system can build in batches, the shortest trees first."""
     known = [t for t in trees if not table.system.projective_only or t.is_projective()]
     known = [DependencyTree(t.heads, tuple(LABELS[not head] for head in t.heads)) for t in sorted(known, key=len)]
     return [Batch(table, known[start : start + size]) for start in range(0, len(known), size)]
 
 
 def main() -> None:
-    """Measures every system in turn, round by round."""
+    """Measure every system in turn, round by round."""
     options = parser(__doc__)
     options.add_argument("treebank", help="CoNLL-U file")
     options.add_argument("--systems", "--system", nargs="+", default=sorted(TREE_SYSTEMS), choices=sorted(TREE_SYSTEMS))

@@ -1,11 +1,12 @@
-"""How the time of parsing grows: time an action against sentence length, and sentences/s against batch size and beam.
+"""Growth of the time of parsing: time an action against sentence length, and sentences/s against batch size and beam.
 
     python run/bench/growth.py en-ewt dev.conllu -o growth.json --plot growth.svg
 
-For the lengths, sentences of exactly this many words are made from the words of the file, one after the other, and a
-batch of `--batch` of them is parsed with each beam of `--length-beams`; actions are those of the parses. The
-slope is that of log time an action against log length over the longer half: 0 where the time a sentence is
-linear in its length, 1 where it is quadratic. Batch size and beam vary over the first `--sentences` of the file.
+For each length, sentences of exactly this many words are made from the words of the file, one after the other. A
+batch of `--batch` such sentences is parsed with each beam of `--length-beams`; the actions of the parses are counted.
+The slope is the slope of log time an action against log length over the longer half of the lengths: 0 where the time a
+sentence is linear in its length, 1 where it is quadratic. Batch size and beam vary over the first `--sentences` of the
+file.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ BEAMS = [1, 2, 4, 8, 16]
 
 
 def made(words: Iterable[str], length: int, count: int) -> list[list[str]]:
-    """`count` sentences of `length` words, which continue where the one before ends."""
+    """Return `count` sentences of `length` words; each continues in the words where the one before ends."""
     stream = cycle(words)
     return [list(islice(stream, length)) for _ in range(count)]
 
 
 def slope(lengths: list[int], times: list[float]) -> float:
-    """Of the least-squares line through log time against log length, over the longer half."""
+    """Return the slope of the least-squares line through log time against log length, over the longer half."""
     points = sorted(zip(lengths, times, strict=True))[len(lengths) // 2 :]
     line = statistics.linear_regression(
         [math.log(length) for length, _ in points], [math.log(seconds) for _, seconds in points]
@@ -44,14 +45,14 @@ def slope(lengths: list[int], times: list[float]) -> float:
 
 
 def seconds_of(parse: Callable[[], list]) -> tuple[float, list]:
-    """How long a call takes, and what it returns."""
+    """Return the seconds that a call takes, and its result."""
     start = time.perf_counter()
     result = parse()
     return time.perf_counter() - start, result
 
 
 def plot(path: str, model: str, medians: dict[str, dict[str, float]]) -> None:
-    """Three pictures side by side; the suffix of `path` says the format (.svg, .png, .pdf)."""
+    """Draw three pictures side by side; the suffix of `path` chooses the format (.svg, .png, .pdf)."""
     # importing fairseq sets the level of all loggers to DEBUG
     logging.getLogger("matplotlib").setLevel(logging.WARNING)
     figure = Figure(figsize=(13, 4), layout="constrained")
@@ -73,7 +74,7 @@ def plot(path: str, model: str, medians: dict[str, dict[str, float]]) -> None:
 
 
 def main() -> None:
-    """Measures every point in turn, round by round."""
+    """Measure every point in turn, round by round."""
     options = parser(__doc__)
     options.add_argument("model", help="checkpoint, exported folder, or model of the package")
     options.add_argument("file", help="CoNLL-U file, or AMR bank")

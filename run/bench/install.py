@@ -1,9 +1,10 @@
-"""What a clean installation costs: seconds and megabytes beside torch, and which packages they are.
+"""The cost of a clean installation: its seconds, its megabytes beside torch, and its packages.
 
 python run/bench/install.py [--extras draw,train] [--cached] [-o REPORT.json]
 
-In a temporary folder: builds the wheel, makes an environment with torch (not counted), installs the wheel there, with
-what it needs, and parses a sentence. Downloads are counted, unless pip may take them from its cache (--cached).
+The script works in a temporary folder. It builds the wheel, makes an environment with torch (not counted), installs the
+wheel and its dependencies there, and parses a sentence. Downloads are counted, unless pip may take them from its cache
+(--cached).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ print(json.dumps({package.metadata["Name"]: size(package) for package in metadat
 
 
 def run(*command: str | Path) -> str:
-    """The standard output of a program that must not fail, and sees no other Python's packages."""
+    """Return the standard output of a program that must not fail; it does not see the packages of `PYTHONPATH`."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return subprocess.run(
         list(map(str, command)), check=True, env=environment, stdout=subprocess.PIPE, text=True
@@ -41,20 +42,20 @@ def run(*command: str | Path) -> str:
 
 
 def megabytes(folder: Path) -> float:
-    """What the files of a folder hold, all together."""
+    """Return the total size of the files of a folder."""
     return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir()) / 1e6
 
 
 def cpu_seconds() -> float:
-    """What the programs that `run` has run have computed."""
+    """Return the processor time of the programs that `run` has run so far."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def measure(work: Path, extras: str, torch: str, cached: bool) -> dict:
-    """The figures of one installation in the folder `work`."""
+    """Return the figures of one installation in the folder `work`."""
     options = ("-q", "--disable-pip-version-check", *(() if cached else ("--no-cache-dir",)))
-    # building writes beside the sources
+    # a build writes beside the sources, so it gets a copy
     shutil.copytree(ROOT, work / "sources", ignore=shutil.ignore_patterns(".*", "build", "*.egg-info", "*.so"))
     run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", work, work / "sources")
     (wheel,) = work.glob("*.whl")
@@ -80,7 +81,7 @@ def measure(work: Path, extras: str, torch: str, cached: bool) -> dict:
 
 
 def main() -> None:
-    """Prints the figures."""
+    """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--extras", default="", help="of the package, with commas between them (default: none)")
     parser.add_argument("--torch", default="2.13.0+cpu", help="version that is there before (default: %(default)s)")

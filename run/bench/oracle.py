@@ -3,8 +3,8 @@
 python run/bench/oracle.py TREEBANK.conllu [--systems arc-hybrid …]
 python run/bench/oracle.py BANK.amr --systems amr
 
-Reading is not counted. Of AMRs neither are the aligner, which runs first, and the lemmas of the words; entries that
-can't be used are left out and named.
+Reading is not counted. For AMRs the aligner, which runs first, and the lemmas of the words are not counted either;
+entries that can't be used are left out and named.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ from transition_parser.transitions.amr import AmrSystem
 
 
 def tree_rate(name: str, sentences: list) -> float:
-    """Sentences per second of one pass; trees that the system can't build are detected within the time."""
+    """Return the sentences per second of one pass.
+
+    Finding out that the system can't build a tree counts as time, but the tree does not count as a sentence.
+    """
     system, done = make_system(name), 0
     start = time.perf_counter()
     for words, tree in sentences:
@@ -41,7 +44,7 @@ def tree_rate(name: str, sentences: list) -> float:
 
 
 def amr_rate(system: AmrSystem, entries: list) -> float:
-    """Sentences per second of one pass."""
+    """Return the sentences per second of one pass."""
     start = time.perf_counter()
     for words, graph, alignments in entries:
         amr_oracle(system, words, graph, alignments)
@@ -49,7 +52,10 @@ def amr_rate(system: AmrSystem, entries: list) -> float:
 
 
 def read_amrs(path: str, system: AmrSystem, limit: int | None, left_out: list[str]) -> list:
-    """Words, graph and alignments of the entries that have a derivation; `left_out` says what is wrong with others."""
+    """Return words, graph and alignments of the entries that have a derivation.
+
+    left_out: gets the problem of each other entry
+    """
     problems: list[InputError] = []
     entries = read_entries([path], problems)
     usable = []
@@ -66,7 +72,7 @@ def read_amrs(path: str, system: AmrSystem, limit: int | None, left_out: list[st
 
 
 def main() -> None:
-    """Measures every system in turn, round by round."""
+    """Measure every system in turn, round by round."""
     options = parser(__doc__)
     options.add_argument("treebank", help="CoNLL-U file, for the system amr an AMR bank")
     options.add_argument("--systems", "--system", nargs="+", default=sorted(TREE_SYSTEMS), choices=sorted(SYSTEMS))

@@ -1,10 +1,11 @@
-"""Parsing speed, sentences/s, from words in Python to graphs in Python: our parser, greedily or with a beam, and on
-request other parsers (run/bench/peers.py) on the same sentences, in interleaved rounds. Loading is not counted.
+"""Parsing speed, sentences/s, from words in Python to graphs in Python, in interleaved rounds without loading.
+
+Our parser is measured greedily or with a beam, and on request other parsers (run/bench/peers.py) on the same sentences.
 
     python run/bench/parsing.py en-ewt test.conllu [--beams 1 10] [--others MODEL ...] [--peers train.conllu]
     python run/bench/parsing.py en-amr dev.amr --beams 1 10
 
-spaCy and UDPipe compute on one core; with more threads they are measured in as many processes, too.
+spaCy and UDPipe compute on one core; with more threads they are also measured in as many processes.
 """
 
 from __future__ import annotations
@@ -25,12 +26,15 @@ from transition_parser.graphs.conllu import read_conllu
 from transition_parser.modules.packing import has_fast_bf16
 from transition_parser.parsing.formalisms import TREES
 
-WARM_UP = 20  # sentences
-LABELS = 2000  # sentences of the training file, at most, that peers get their labels from
+WARM_UP = 20  # sentences parsed before the time starts
+LABELS = 2000  # the most sentences of the training file from which peers get their labels
 
 
 def rate(parse: Callable[[], int], sentences: int) -> float:
-    """Sentences per second of one pass. parse: says how many it has parsed."""
+    """Return the sentences per second of one pass. Raises `RuntimeError` where sentences are missing.
+
+    parse: returns the number of sentences that it has parsed
+    """
     start = time.perf_counter()
     done = parse()
     seconds = time.perf_counter() - start
@@ -40,7 +44,7 @@ def rate(parse: Callable[[], int], sentences: int) -> float:
 
 
 def main() -> None:
-    """Measures the contenders in turn, round by round."""
+    """Measure the contenders in turn, round by round."""
     options = parser(__doc__)
     options.add_argument("model", help="checkpoint, exported folder, or model of the package")
     options.add_argument("file", help="CoNLL-U file, or AMR bank")
@@ -75,7 +79,7 @@ def main() -> None:
             others, status = peers(training, arguments.device)
             for name, other in others.items():
                 contenders[name] = lambda some, other=other: len(other.parse(some))
-                other.parse(sentences[:WARM_UP])  # what is forked is warm, too
+                other.parse(sentences[:WARM_UP])  # warmed up before it is forked
                 if other.one_core and arguments.threads > 1:
                     forked = Forked(other.parse, sentences, arguments.threads)
                     stack.callback(forked.close)

@@ -1,6 +1,6 @@
-"""Where the time of parsing goes: the share of each part, and how near parsing comes to its arithmetic.
+"""The share of each part in the time of parsing, and the share of that time that its arithmetic alone would take.
 
-A part has the time between the calls of its methods and their ends, without what other parts take within it. Rounds
+A part has the time between the calls of its methods and their ends, without the time of other parts within it. Rounds
 with and without these timers alternate. The floor is the time that the linear layers of encoder and decoder would
 take at the rate at which this process multiplies 4096 × 512 by 512 × 512.
 
@@ -50,7 +50,7 @@ SELF_ATTENTION = "decoder self-attention"
 CACHE = "key/value cache"
 CROSS_ATTENTION = "decoder cross-attention"
 FEED_FORWARD = "decoder feed-forward"
-OUTPUT = "output layer"  # and what is illegal, out of its scores
+OUTPUT = "output layer"  # with the masking of illegal actions
 LAYERS = "decoder layers, the rest"  # norms, residuals
 STEPS = "decoder steps, the rest"  # embedding
 MACHINE = "state machine"
@@ -61,10 +61,10 @@ REST = "the rest"
 NETWORK = [ENCODER, SELF_ATTENTION, CACHE, CROSS_ATTENTION, FEED_FORWARD, OUTPUT, LAYERS, STEPS, MASKS]
 PARTS = [READING, *NETWORK, MACHINE, SEARCH, GRAPHS]
 PLAIN, TIMED, FLOOR = "parsing", "parsing with timers", "arithmetic floor"
-# what is called within these is theirs
+# parts that keep the time of other parts called within them
 WHOLE = (READING, ENCODER, MACHINE, GRAPHS)
 
-# part, class or module, names that it must have
+# part, class or module, names of its functions; a missing name ends the program
 METHODS: list[tuple[str, Any, tuple[str, ...]]] = [
     (READING, Resources, ("encode_all", "features")),
     (SEARCH, parser_module, ("search",)),
@@ -88,13 +88,17 @@ METHODS: list[tuple[str, Any, tuple[str, ...]]] = [
 ]
 MACHINE_METHODS = ("take", "is_final", "stack_ranks", "buffer_ranks")
 BY_WEIGHT = ("decoder.output", ".mix")  # layers whose weights may go to `F.linear`
-# submodule of a decoder layer, its part
+# submodule of a decoder layer → its part
 SUBMODULES = {"self_attention": SELF_ATTENTION, "cross_attention": CROSS_ATTENTION, "feed_forward": FEED_FORWARD}
 ATTENTION_METHODS = ("look", "keys_values")
 
 
 class Clock:
-    """Seconds of each part: of what runs, the innermost part has the time."""
+    """A clock with the seconds of each part; the innermost running part gets the time.
+
+    calls: the number of calls of each part
+    stack: the running parts, the innermost last
+    """
 
     def __init__(self, device: torch.device) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
@@ -109,13 +113,13 @@ class Clock:
         return time.perf_counter()
 
     def turn(self) -> None:
-        """Gives the time since the last turn to the part that ran."""
+        """Add the time since the last turn to the innermost running part."""
         now = self._now()
         self.seconds[self.stack[-1]] += now - self.last
         self.last = now
 
     def timed(self, part: str, function: Callable) -> Callable:
-        """The function, which counts as the part."""
+        """Return the function, wrapped so that its time counts as time of the part."""
 
         @functools.wraps(function)
         def call(*arguments, **options):
@@ -135,7 +139,7 @@ class Clock:
 
 
 def found(owner: Any, name: str) -> Any:
-    """The attribute as its owner stores it. Ends the program where there is none."""
+    """Return the attribute as its owner stores it. Ends the program where there is none."""
     if not callable(getattr(owner, name, None)):
         raise SystemExit(
             f"{getattr(owner, '__name__', type(owner).__name__)} has no {name}: run/bench/parts.py times it"
@@ -145,7 +149,7 @@ def found(owner: Any, name: str) -> Any:
 
 @contextmanager
 def replaced(owner: Any, name: str, wrap: Callable[[Callable], Callable]) -> Iterator[None]:
-    """`owner.name`, a function or a method, is wrapped within the block."""
+    """Wrap `owner.name`, a function or a method, within the block."""
     stored = found(owner, name)
     own = name in vars(owner)
     bound = isinstance(stored, classmethod | staticmethod)
@@ -160,7 +164,7 @@ def replaced(owner: Any, name: str, wrap: Callable[[Callable], Callable]) -> Ite
 
 
 def places(model: nn.Module) -> Iterator[tuple[str, Any, str]]:
-    """Part, owner and name of everything that is timed."""
+    """Yield part, owner and name of everything that is timed."""
     for part, owner, names in METHODS:
         yield from ((part, owner, name) for name in names)
     for machine in (DependencyMachine, AmrMachine):
@@ -177,7 +181,7 @@ def places(model: nn.Module) -> Iterator[tuple[str, Any, str]]:
 
 
 def parse(model: Parser, arguments, clock: Clock | None = None) -> tuple[int, float]:
-    """Parses the file; how many sentences it had, and in how many seconds."""
+    """Parse the file, and return the number of its sentences and the seconds."""
     with ExitStack() as wrapped:
         sentences = islice(model.read(arguments.file), arguments.sentences)
         if clock:
@@ -185,7 +189,7 @@ def parse(model: Parser, arguments, clock: Clock | None = None) -> tuple[int, fl
                 wrapped.enter_context(replaced(owner, name, functools.partial(clock.timed, part)))
             sentences = _timed_items(clock, sentences)
             clock.turn()
-            clock.seconds.clear()  # what passed before
+            clock.seconds.clear()  # the setup is not timed
         start = time.perf_counter()
         count = sum(1 for _ in model.parse_stream(sentences))
         if clock:
@@ -196,7 +200,7 @@ def parse(model: Parser, arguments, clock: Clock | None = None) -> tuple[int, fl
 
 
 def _timed_items(clock: Clock, items: Iterator) -> Iterator:
-    """The items, read in the time of reading."""
+    """Yield the items; getting them counts as reading."""
     end = object()
     following = clock.timed(READING, functools.partial(next, items, end))
     while (item := following()) is not end:
@@ -204,7 +208,7 @@ def _timed_items(clock: Clock, items: Iterator) -> Iterator:
 
 
 def shares(clock: Clock) -> dict[str, float]:
-    """Percent of the time of each part. Ends the program if a part never ran."""
+    """Return the percentage of the time of each part. Ends the program if a part never ran."""
     if never := [part for part in PARTS if not clock.calls[part]]:
         raise SystemExit(f"never called: {', '.join(never)}; run/bench/parts.py does not know what runs instead")
     total = sum(clock.seconds.values())
@@ -212,9 +216,11 @@ def shares(clock: Clock) -> dict[str, float]:
 
 
 def linear_operations(model: Parser, arguments) -> dict[str, float]:
-    """Floating-point operations of the linear layers and convolutions of encoder and decoder while the file is
-    parsed, and of calls of `F.linear` elsewhere, in 10⁹, without those of padding. Ends the program where a layer never
-    runs."""
+    """Return the floating-point operations of linear layers while the file is parsed, in 10⁹, without those of padding.
+
+    The figures are for the linear layers and convolutions of the encoder and of the decoder, and for calls of
+    `F.linear` elsewhere. Ends the program where a layer never runs.
+    """
     done = {"encoder": 0.0, "decoder": 0.0, "elsewhere": 0.0}
     names = {module: name for name, module in model.model.named_modules() if _multiplies(module)}
     called: set[nn.Module] = set()
@@ -264,7 +270,7 @@ def _multiplies(module: nn.Module) -> bool:
 
 
 def product_rate(model: Parser, quantised: bool, seconds: float = 1.0) -> float:
-    """10⁹ floating-point operations a second of a linear layer, 4096 × 512 by 512 × 512, as the model has them."""
+    """Return the rate of a linear layer, 4096 × 512 by 512 × 512, in the model's precision: 10⁹ operations a second."""
     rows, size = 4096, 512
     dtype = model.model.decoder.norm.weight.dtype
     layer: nn.Module = nn.Sequential(nn.Linear(size, size, bias=False)).to(model.device, dtype)
@@ -286,7 +292,7 @@ def product_rate(model: Parser, quantised: bool, seconds: float = 1.0) -> float:
 
 
 def main() -> None:
-    """Measures parsing without timers, with them, and the products, round by round."""
+    """Measure parsing without timers and with them, and the rate of products, round by round."""
     options = parser(__doc__)
     options.add_argument("model", help="checkpoint, exported folder, or name")
     options.add_argument("file", help="CoNLL-U, AMR bank or text")
@@ -299,11 +305,11 @@ def main() -> None:
     arguments = options.parse_args()
     if arguments.threads != 1:
         options.error("parts are timed in one thread")
-    torch.set_num_threads(1)  # of the products, too
+    torch.set_num_threads(1)  # also for the products
     model = Parser.load(
         arguments.model, arguments.beam, arguments.batch_tokens, arguments.device, arguments.precision, threads=1
     )
-    operations = linear_operations(model, arguments)  # and a warm-up
+    operations = linear_operations(model, arguments)  # also warms up
     rates: dict[str, list[float]] = defaultdict(list)
     parts: dict[str, list[float]] = defaultdict(list)
     products, reached = [], []

@@ -4,9 +4,10 @@ spaCy      blank English with its parser (its default network), initialised with
 UDPipe 1   the transition-based parser of ufal.udpipe, trained here for one iteration; with gold tags, with its tagger
 supar      the biaffine network (character LSTM, its default size) as `BiaffineDependencyParser.predict` runs it
 
-Only speed is compared: the weights of spaCy and supar are random, and UDPipe is trained on a few sentences. That makes
-one of them slower: the heads that random scores give are seldom a tree, and then supar searches for one. It is
-measured without this search, too. The packages are extras (`pip install -e .[bench]`); what can't be used is named.
+Only speed is compared: the weights of spaCy and supar are random, and UDPipe is trained on a few sentences. Random
+weights make supar slower: the heads with the best scores are seldom a tree, and then supar searches for one. supar is
+therefore also measured without this search. The packages are extras (`pip install -e .[bench]`); the report names
+packages that can't be used.
 """
 
 from __future__ import annotations
@@ -26,22 +27,26 @@ from transition_parser.graphs.conllu import Sentence
 
 # heads and relations of each sentence
 Parsed = list[tuple[list[int], list[str]]]
-UDPIPE_TRAINING = 500  # sentences
-BATCH_TOKENS = 5000  # words that supar parses at once, its default
-MAX_CHARACTERS = 20  # of a word that supar reads, its default
+UDPIPE_TRAINING = 500  # sentences that UDPipe is trained on
+BATCH_TOKENS = 5000  # words that supar parses at once (its default)
+MAX_CHARACTERS = 20  # characters of a word that supar reads (its default)
 
 
 class Peer(NamedTuple):
-    """One way of parsing. one_core: it computes on one core, whatever the number of threads."""
+    """One way of parsing.
+
+    one_core: True where it computes on one core, whatever the number of threads
+    """
 
     parse: Callable[[Sequence[Sentence]], Parsed]
     one_core: bool
 
 
 def peers(training: Sequence[Sentence], device: str) -> tuple[dict[str, Peer], dict[str, str]]:
-    """The peers that can be used, by name, and of each package which version it is or why it can't be used.
+    """Return the usable peers by name, and package → its version, or the reason why it can't be used.
 
-    training: sentences with trees, for labels and vocabularies. device: where supar computes.
+    training: sentences with trees, for labels and vocabularies
+    device: the device of supar
     """
     result: dict[str, Peer] = {}
     status: dict[str, str] = {}
@@ -57,7 +62,7 @@ def peers(training: Sequence[Sentence], device: str) -> tuple[dict[str, Peer], d
             continue
         try:
             importlib.import_module(module)
-        except Exception as error:  # a package may break in any way beside newer versions of what it imports
+        except Exception as error:  # a package may fail in any way with newer versions of its dependencies
             status[package] = f"unavailable: {package} {version} can't be imported: {type(error).__name__}: {error}"
             continue
         result |= make()
@@ -66,26 +71,29 @@ def peers(training: Sequence[Sentence], device: str) -> tuple[dict[str, Peer], d
 
 
 class Forked:
-    """A function that parses on one core, in several processes. Each holds its share of the sentences before the
-    time starts, and answers how many it has parsed."""
+    """A function that parses on one core, run in several processes.
+
+    Each process holds its share of the sentences before the time starts, and returns the number of sentences that it
+    has parsed.
+    """
 
     def __init__(self, parse: Callable, sentences: Sequence[Sentence], processes: int) -> None:
         shares = [sentences[i::processes] for i in range(processes)]
         self._processes = processes
-        # a forked process inherits the function, which can't be pickled
+        # the function can't be pickled, but forked processes inherit it
         self._pool = get_context("fork").Pool(processes, _hold, (parse, shares))
 
     def __call__(self) -> int:
-        """How many sentences were parsed."""
+        """Parse all sentences and return their number."""
         return sum(self._pool.map(_parse_share, range(self._processes), chunksize=1))
 
     def close(self) -> None:
-        """Ends the processes."""
+        """End the processes."""
         self._pool.terminate()
         self._pool.join()
 
 
-_held: tuple[Callable, list[Sequence[Sentence]]]  # in a process of `Forked`
+_held: tuple[Callable, list[Sequence[Sentence]]]  # set in each process of `Forked`
 
 
 def _hold(parse: Callable, shares: list[Sequence[Sentence]]) -> None:
@@ -184,7 +192,7 @@ def _udpipe(training: Sequence[Sentence]) -> dict[str, Peer]:
 def _supar(training: Sequence[Sentence], device: str) -> dict[str, Peer]:
     from supar.models import BiaffineDependencyModel
 
-    pad, unknown, root = "<pad>", "<unk>", "<bos>"  # as supar numbers them
+    pad, unknown, root = "<pad>", "<unk>", "<bos>"  # in the order of supar's ids
     forms = {form for sentence in training for form in sentence.forms}
     words = {word: i for i, word in enumerate([pad, unknown, root, *sorted({form.lower() for form in forms})])}
     characters = {c: i for i, c in enumerate([pad, unknown, root, *sorted(set("".join(forms)))])}
@@ -212,7 +220,7 @@ def _supar(training: Sequence[Sentence], device: str) -> dict[str, Peer]:
             mask = inputs.ne(0)
             mask[:, 0] = False
             with torch.inference_mode(), warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of calls that torch deprecates
+                warnings.simplefilter("ignore")  # supar calls functions that torch deprecates
                 arcs, labels = network.decode(*network(inputs, [spelling]), mask, tree)
             for i, heads, numbers in zip(batch, arcs.tolist(), labels.tolist(), strict=True):
                 n = len(sentences[i].forms)
@@ -226,7 +234,7 @@ def _supar(training: Sequence[Sentence], device: str) -> dict[str, Peer]:
 
 
 def batches(lengths: Sequence[int], tokens: int) -> list[list[int]]:
-    """Indices of sentences of like length, at most `tokens` words with padding."""
+    """Return batches of sentence indices, by similar length, with at most `tokens` words and padding in a batch."""
     result: list[list[int]] = [[]]
     for i in sorted(range(len(lengths)), key=lengths.__getitem__):
         if result[-1] and (len(result[-1]) + 1) * lengths[i] > tokens:

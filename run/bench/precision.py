@@ -1,6 +1,6 @@
-"""Scores and speed of one model in each precision: UAS and LAS of trees, Smatch of AMRs, as `score` counts them.
+"""Scores and speed of one model in each precision: UAS and LAS of trees, Smatch of AMRs, as `score` computes them.
 
-The precisions take turns, round by round; the scores are those of the first round.
+The precisions take turns, round by round; the scores come from the first round.
 
     python run/bench/precision.py MODEL GOLD [--beam 1 10] [--precisions fp32 bf16] [--sentences N]
 """
@@ -22,7 +22,7 @@ BASE = "fp32"
 
 
 def scores(model: Parser, gold: list, parses: list) -> dict[str, float]:
-    """The scores of the parses, in percent."""
+    """Return the scores of the parses, in percent."""
     formalism = model.formalism
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder, f"{side}{formalism.suffix}") for side in ("gold", "system")]
@@ -34,7 +34,7 @@ def scores(model: Parser, gold: list, parses: list) -> dict[str, float]:
 
 
 def parse(model: Parser, arguments) -> tuple[list, float]:
-    """The parses, and how many a second."""
+    """Return the parses, and the sentences per second."""
     sentences = list(islice(model.read(arguments.gold), arguments.sentences))
     start = time.perf_counter()
     parses = list(model.parse_stream(sentences))
@@ -42,7 +42,7 @@ def parse(model: Parser, arguments) -> tuple[list, float]:
 
 
 def main() -> None:
-    """Measures every precision in turn, round by round."""
+    """Measure every precision in turn, round by round."""
     options = parser(__doc__)
     options.add_argument("model", help="checkpoint, exported folder, or name")
     options.add_argument("gold", help="CoNLL-U file or AMR bank")

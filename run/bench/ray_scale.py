@@ -1,9 +1,9 @@
-"""Ray beside one `transition-parser parse`: the same Parquet file by two actors on a core each, one of which is
-killed in the middle, and by one process with as many threads.
+"""Ray beside one `transition-parser parse`, on the same Parquet file, with one of Ray's actors killed in the middle.
 
-The sentences are those of a CoNLL-U file, again and again, each with its number in a column. Ends with an error where
-the output of Ray lacks a row, has one twice or in another place, or has other parses than that of the one process.
-Rates are sentences per second of the whole program, start-up included, and from the first finished part to the last.
+Ray has as many actors as the single process has threads, on a core each. The file repeats the sentences of a CoNLL-U
+file, with a number in a column. Ends with an error where Ray's output lacks a row, or has a row twice or in another
+place. Counts the parses that differ from those of the single process. Rates are sentences per second of the whole
+program, start-up included, and from the first finished part to the last.
 
     python run/bench/ray_scale.py MODEL TRAIN.conllu [--sentences 50000] [--threads 2]
 """
@@ -31,13 +31,13 @@ PROGRAM = str(Path(sys.executable).with_name("transition-parser"))
 
 
 def write_input(source: str, count: int, path: Path) -> None:
-    """The table of numbers and words."""
+    """Write the table of numbers and words."""
     words = islice(cycle([sentence.forms for sentence in read_conllu(source)]), count)
     pyarrow.parquet.write_table(pyarrow.table({"number": range(count), "words": list(words)}), path)
 
 
 def actors_below(pid: int) -> list[int]:
-    """The processes of Ray's actors among those that a process has started."""
+    """Return the ids of the processes of Ray's actors among the descendants of a process."""
     parents, names = {}, {}
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -52,7 +52,7 @@ def actors_below(pid: int) -> list[int]:
 
 
 class Watch(threading.Thread):
-    """Notes when parts are finished, and kills an actor when half of them are."""
+    """A thread that notes when parts are finished, and kills an actor when half of the parts are finished."""
 
     def __init__(self, folder: Path, pid: int) -> None:
         super().__init__(daemon=True)
@@ -60,7 +60,7 @@ class Watch(threading.Thread):
         self.finished: list[float] = []
 
     def run(self) -> None:
-        """Looks ten times a second until the manifest says that all is done."""
+        """Look ten times a second until all parts of the manifest are finished."""
         while not (whole := self.parts()) or len(self.finished) < whole:
             done = len(list(self.folder.glob("part-*")))
             self.finished += [time.perf_counter()] * (done - len(self.finished))
@@ -70,13 +70,13 @@ class Watch(threading.Thread):
             time.sleep(0.1)
 
     def parts(self) -> int:
-        """How many there will be, 0 while that is not known."""
+        """Return the number of parts in the manifest; 0 while there is no manifest."""
         path = self.folder / "manifest.json"
         return len(json.loads(path.read_text(encoding="utf-8"))["parts"]) if path.exists() else 0
 
 
 def by_ray(arguments, table: Path, folder: Path) -> tuple[float, float]:
-    """Seconds of the whole program; sentences per second after the first part."""
+    """Run Ray, and return the seconds of the whole program, and the sentences per second after the first part."""
     start = time.perf_counter()
     options = ["--engine", "ray", "--actors", str(arguments.threads), "-o", f"{folder}/"]
     running = subprocess.Popen([*_command(arguments, table), *options])
@@ -94,7 +94,7 @@ def by_ray(arguments, table: Path, folder: Path) -> tuple[float, float]:
 
 
 def by_one(arguments, table: Path, path: Path) -> float:
-    """Seconds of the whole program."""
+    """Run the single process, and return the seconds of the whole program."""
     start = time.perf_counter()
     environment = {**os.environ, "OMP_NUM_THREADS": str(arguments.threads)}
     subprocess.run([*_command(arguments, table), "-o", str(path)], check=True, env=environment)
@@ -106,8 +106,11 @@ def _command(arguments, table: Path) -> list[str]:
 
 
 def check(folder: Path, whole: Path, count: int) -> int:
-    """Ends the program where the rows are not those of the one process. Returns how many parses differ: in bf16 the
-    last bits depend on which sentences are computed together."""
+    """Return the number of parses that differ from those of the single process.
+
+    In bf16 parses may differ, because the last bits depend on which sentences are computed together. Ends the program
+    where the rows are not those of the input.
+    """
     files = [folder / part["file"] for part in json.loads((folder / "manifest.json").read_text())["parts"]]
     found = pyarrow.concat_tables(pyarrow.parquet.read_table(file) for file in files)
     wanted = pyarrow.parquet.read_table(whole)
@@ -118,7 +121,7 @@ def check(folder: Path, whole: Path, count: int) -> int:
 
 
 def main() -> None:
-    """Interleaved rounds."""
+    """Measure both in turn, round by round."""
     options = parser(__doc__)
     options.add_argument("model", help="checkpoint, exported folder, or name")
     options.add_argument("file", help="CoNLL-U")

@@ -1,7 +1,9 @@
-"""What reading again after each action costs, and what each saving brings: greedy search of models of the Graph2Graph
-Transformer with all savings switched off, and then with one more after the other, in interleaved rounds. Says, too, how
-many times a sentence is read in a state, on average, and how many trees are others than without any saving: in fp32
-that is an error, in bf16 scores that are close may be rounded to another order.
+"""Speed of reading again after each action, without and with savings, in interleaved rounds.
+
+Models of the Graph2Graph Transformer search greedily with all savings switched off, and then with one saving more at a
+time. The report also has the mean number of times that a sentence is read in a state, and the number of trees that
+differ from the trees without savings. Such a difference is an error in fp32; in bf16 close scores may be rounded to
+another order.
 
     python run/bench/reading.py MODEL test.conllu --sentences 100 --precision bf16
 """
@@ -27,7 +29,7 @@ SAVINGS = {
 
 
 class Reads:
-    """Counts the rows that a Transformer reads."""
+    """A counter of the rows that a Transformer reads."""
 
     def __init__(self, transformer: nn.Module) -> None:
         self.rows = 0
@@ -38,7 +40,7 @@ class Reads:
 
 
 def main() -> None:
-    """Measures search with more and more savings in turn, round by round."""
+    """Measure search with more and more savings in turn, round by round."""
     options = parser(__doc__)
     options.add_argument("model", help="checkpoint, or exported folder")
     options.add_argument("file", help="CoNLL-U file")

@@ -2,8 +2,8 @@
 
     python run/bench/report.py OUT.json FOLDER
 
-FOLDER holds ROW.json for each row that was measured, and ROW.failed, with what went wrong, for others. OUT.json
-appears in one piece. Exit status 1 where a row failed.
+FOLDER holds ROW.json for each row that was measured, and ROW.failed, with the error, for other rows. OUT.json is
+written all at once. Exit status 1 where a row failed.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from pathlib import Path
 
 from transition_parser.base.files import replacing
 
-# of the parts that parts.py tells apart: those of search that follow the parser state, and those that are not search
+# two groups of the parts in parts.py: parts of search that follow the parser state, and parts outside search
 STATE = ("state machine", "masks")
 OUTSIDE_SEARCH = ("reading and pieces", "encoder", "building graphs", "the rest")
 
 
 def lines(row: str, part: dict) -> list[tuple[str, ...]]:
-    """What the table says of a row: a line for each contender, and those about it that are not rates."""
+    """Return the table's lines for a row: a line for each contender, and lines for figures that are not rates."""
     ratios = next((value for key, value in part.items() if key.startswith("ratio_to_")), {})
     spread = part["all"]
     result = [
@@ -51,14 +51,14 @@ def _figure(value: float) -> str:
 
 
 def table(rows: list[tuple[str, ...]]) -> str:
-    """Columns of equal width; the last cell of a line may be longer."""
+    """Return the rows as text, in aligned columns; a row's last cell may be longer than its column."""
     count = max(map(len, rows))
     widths = [max((len(row[i]) for row in rows if len(row) > i + 1), default=0) for i in range(count)]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 
 
 def main() -> int:
-    """Writes the report and prints the table."""
+    """Write the report and print the table. Returns the exit status, 1 where a row failed."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("output", type=Path, help="the report")
     options.add_argument("folder", type=Path, help="of the single benchmarks' files")

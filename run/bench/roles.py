@@ -1,9 +1,10 @@
-"""What it is worth that search gives no node a role twice that comes once in training: Smatch with and without.
+"""Smatch of search with and without its limits on roles.
 
     python run/bench/roles.py MODEL GOLD [--beam 1 10]
 
-MODEL: a folder that `transition-parser export` wrote, of AMRs. GOLD: an AMR bank. Also counted: parses where a node has
-the same :ARGn, :opN or :polarity twice.
+Under the limits a node gets a role at most once if no node has the role twice in training. MODEL: a folder that
+`transition-parser export` wrote, of AMRs. GOLD: an AMR bank. The report also has the share of parses in which a node
+has the same :ARGn, :opN or :polarity twice.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ LEXICON = "lexicon.json"
 
 
 def without_limits(model: Path, folder: Path) -> Path:
-    """A copy of the model whose search may give any role any number of times."""
+    """Return a copy of the model whose search may give any role any number of times."""
     copy = folder / "model"
     shutil.copytree(model, copy)
     lexicon = json.loads((copy / LEXICON).read_text(encoding="utf-8"))
@@ -43,13 +44,13 @@ def without_limits(model: Path, folder: Path) -> Path:
 
 
 def has_doubled_role(graph: AmrGraph) -> bool:
-    """Whether a node has one of `ROLE` twice."""
+    """Return True where a node has one of `ROLE` twice."""
     counts = Counter((edge.source, edge.role) for edge in graph.edges if ROLE.fullmatch(edge.role))
     return any(count > 1 for count in counts.values())
 
 
 def figures(model: Path, gold: str, beam: int, precision: str) -> dict[str, float]:
-    """Smatch (F1, in percent), and the share of the parses with a doubled role, in percent."""
+    """Return Smatch (F1, in percent), and the share of the parses with a doubled role, in percent."""
     loaded = Parser.load(model, beam, precision=precision)
     parses = list(loaded.parse_stream(loaded.read(gold)))
     doubled = sum(has_doubled_role(parse.graph) for parse in parses if isinstance(parse, AmrParse))
@@ -58,7 +59,7 @@ def figures(model: Path, gold: str, beam: int, precision: str) -> dict[str, floa
 
 
 def main() -> None:
-    """Prints the figures as JSON."""
+    """Print the figures as JSON."""
     options = parser(__doc__ or "")
     options.add_argument("model", type=Path, help="exported folder")
     options.add_argument("gold", help="AMR bank")

@@ -1,9 +1,9 @@
-"""Search speed, sentences/s: our constrained search (in fp32, and in bf16 where the machine has it), the same model
-without constraints, our model through fairseq-generate, and fairseq-generate with fairseq's own transformer of the
-same size, in interleaved rounds over the same sentences.
+"""Search speed, sentences/s, of our search and of fairseq-generate, in interleaved rounds over the same sentences.
 
-fairseq's transformer is trained here for some updates first, so that it ends its sequences as a trained
-model does. Model loading is not counted, on either side.
+The contenders are our constrained search (in fp32, and in bf16 where the machine has it), the same model without
+constraints, our model through fairseq-generate, and fairseq-generate with fairseq's own transformer of the same size.
+fairseq's transformer is first trained here for some updates, so that it ends its sequences as a trained model does.
+Model loading is not counted, on either side.
 
     python run/bench/search.py MODEL DATA GOLD.conllu [--sentences 200] [--beam 10]
 """
@@ -30,12 +30,12 @@ from transition_parser.states.machine import DependencyMachine, make_machine
 
 
 class FreeMachine(DependencyMachine):
-    """Every action is legal at every step, and each derivation takes 2n of them."""
+    """A machine in which every action is legal at every step, and each derivation takes 2n actions for n words."""
 
     taken = 0
 
     def legality(self, tokens: Tensor | None = None) -> Tensor:
-        assert tokens is None  # the vocabulary is small
+        assert tokens is None  # search asks about some tokens only where the vocabulary is large
         return torch.ones(len(self.depth), len(self.table.column), device=self.depth.device)
 
     def advance(self, tokens: Tensor) -> None:
@@ -47,12 +47,12 @@ class FreeMachine(DependencyMachine):
 
 
 def free_machine(table, lengths, features, needs, in_search) -> FreeMachine:
-    """As `make_machine`."""
+    """Return a `FreeMachine`, from the arguments of `make_machine`."""
     return FreeMachine(table, lengths, features, None, needs)
 
 
 def ours(model: Parser, sentences: list[Sentence], machine: Callable) -> float:
-    """Sentences per second of our search over a machine."""
+    """Return the sentences per second of our search over a machine."""
     contract.make_machine = machine
     model._parse = lambda sentence, hypothesis: hypothesis  # fairseq-generate builds no trees either
     start = time.perf_counter()
@@ -63,7 +63,10 @@ def ours(model: Parser, sentences: list[Sentence], machine: Callable) -> float:
 
 
 def generate(data: str, checkpoint: Path, flags: list[str], arguments, lengths: list[float]) -> float:
-    """Sentences per second as fairseq-generate counts them; notes the tokens of each sentence in `lengths`."""
+    """Return the sentences per second that fairseq-generate reports.
+
+    The mean number of tokens of a sentence is added to `lengths`.
+    """
     printed = run(
         "fairseq-generate", data, *flags, "--path", str(checkpoint), "--beam", str(arguments.beam),
         "--gen-subset", "test", "--max-tokens", str(arguments.max_tokens), "--quiet",
@@ -77,7 +80,7 @@ def generate(data: str, checkpoint: Path, flags: list[str], arguments, lengths: 
 
 
 def prepare(arguments, sentences: list[Sentence], folder: Path) -> None:
-    """A data folder whose test split is the sentences, and fairseq's transformer trained on DATA."""
+    """Write a data folder whose test split is the sentences, and train fairseq's transformer on DATA."""
     data = Path(arguments.data)
     for split, last in (("src", "test.src"), ("act", "test.act")):
         lines = (data / f"valid.{split}").read_text(encoding="utf-8").split("\n")
@@ -97,7 +100,7 @@ def prepare(arguments, sentences: list[Sentence], folder: Path) -> None:
 
 
 def main() -> None:
-    """Measures the contenders in turn, round by round."""
+    """Measure the contenders in turn, round by round."""
     options = parser(__doc__)
     options.add_argument("model", help="checkpoint of the small size, trained on DATA")
     options.add_argument("data", help="folder of fairseq-preprocess; its valid split is GOLD")

@@ -1,10 +1,10 @@
-"""How well raw text is divided into sentences and tokens: the F1 scores of the CoNLL 2018 shared task.
+"""Quality of the division of raw text into sentences and tokens: the F1 scores of the CoNLL 2018 shared task.
 
 python run/bench/segmentation.py TREEBANK.conllu [--model en-ewt]
 
 The raw text is that of the treebank: sentences with a space between them, unless the last token says SpaceAfter=No, and
-a blank line where a paragraph or document opens. Beside our rules stands spaCy's English tokeniser with its
-sentencizer. --model: also the attachment scores of parses of the raw text.
+a blank line where a paragraph or document opens. Our rules are compared with spaCy's English tokeniser and its
+sentencizer. --model adds the attachment scores of parses of the raw text.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OPENS = re.compile(r"#\s*new(doc|par)\b")
 
 
 def raw_text(sentences: Iterable[Sentence]) -> str:
-    """The text of the sentences of a treebank."""
+    """Return the text of the sentences of a treebank."""
     parts: list[str] = []
     for sentence in sentences:
         if parts and any(OPENS.match(comment) for comment in sentence.comments):
@@ -41,13 +41,13 @@ def raw_text(sentences: Iterable[Sentence]) -> str:
 
 
 def with_any_tree(sentence: Sentence) -> Sentence:
-    """The sentence with a tree: scores need one."""
+    """Return the sentence with an arbitrary tree, because scores need one."""
     words = len(sentence.forms)
     return sentence.with_tree(DependencyTree((0, *[1] * (words - 1)), ("root", *["dep"] * (words - 1))))
 
 
 def of_spacy(text: str) -> Iterator[Sentence]:
-    """The sentences that spaCy's rules find."""
+    """Yield the sentences that spaCy's rules find."""
     english = spacy.blank("en")
     english.add_pipe("sentencizer")
     for paragraph in text.split("\n\n"):
@@ -58,7 +58,7 @@ def of_spacy(text: str) -> Iterator[Sentence]:
 
 
 def main() -> None:
-    """Measures both."""
+    """Measure our rules and spaCy's."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("treebank", help="CoNLL-U file")
     options.add_argument("--model", help="parse, too, by greedy search")

@@ -1,12 +1,12 @@
-"""Seconds until `transition-parser serve` answers a request of two words, while others keep it busy:
+"""Seconds until `transition-parser serve` answers a request of two words, while other clients keep it busy:
 
-- alone: nobody else asks
-- half-sent: as many clients as `--half` have sent half of their headers, or half of their body, and wait
-- long: as many clients as `--long` have each sent a text of about `--words` words
-- left: as many clients as `--left` have each sent such a text, and have left
+- alone: there are no other clients
+- half-sent: `--half` clients have sent half of their headers, or the headers and a part of the body, and wait
+- long: `--long` clients have each sent a text of about `--words` words
+- left: `--left` clients have each sent such a text, and have closed the connection
 
-Also what the server wrote to standard error besides its address. Sentences come from the sample treebank of the tests.
-Ends with an error where an answer is not a parse.
+The report also has the server's output on standard error after its address. Sentences come from the sample treebank of
+the tests. Ends with an error where the answer to the two words is not a parse.
 
     python run/bench/serve.py [MODEL] [--files 300]
 """
@@ -40,7 +40,7 @@ PATIENCE = 120.0  # seconds that a client waits
 
 @contextmanager
 def serving(arguments) -> Iterator[tuple[tuple[str, int], Path]]:
-    """The address of a server of its own, and the file that gets its standard error."""
+    """Yield the address of a new server, and the file that gets its standard error."""
     command = [sys.executable, "-m", "transition_parser.cli.main", "serve", arguments.model, "--port", "0"]
     command += ["--beam", str(arguments.beam), "--threads", str(arguments.threads)]
     limit = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (arguments.files, arguments.files))
@@ -66,14 +66,14 @@ def _address(process: subprocess.Popen, log: Path) -> tuple[str, int]:
 
 
 def request(model: str, text: str) -> bytes:
-    """The bytes of a request for the parses of a text."""
+    """Return the bytes of a request for the parses of a text."""
     body = json.dumps({"model": Path(model).name, "text": text}).encode()
     head = "POST /api/parse HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
 def ask(address: tuple[str, int], sent: bytes) -> tuple[int, float]:
-    """The status of the answer, and after how many seconds it was here."""
+    """Return the status of the answer, and the seconds until it was complete."""
     begin = time.perf_counter()
     with socket.create_connection(address, PATIENCE) as connection:
         connection.sendall(sent)
@@ -82,7 +82,7 @@ def ask(address: tuple[str, int], sent: bytes) -> tuple[int, float]:
 
 
 def good(address: tuple[str, int], model: str) -> float:
-    """Seconds until two words are parsed."""
+    """Return the seconds until two words are parsed. Ends the program where the server refuses."""
     status, seconds = ask(address, request(model, "Stop it"))
     if status != 200:
         raise SystemExit(f"two words got {status}")
@@ -90,7 +90,7 @@ def good(address: tuple[str, int], model: str) -> float:
 
 
 def behind_half_sent(address: tuple[str, int], arguments, text: str) -> float:
-    """Seconds behind clients that never finish their requests."""
+    """Return the seconds behind clients that never finish their requests."""
     whole = request(arguments.model, text)
     head = whole.index(b"\r\n\r\n")
     some = [socket.create_connection(address, PATIENCE) for _ in range(arguments.half)]
@@ -103,7 +103,7 @@ def behind_half_sent(address: tuple[str, int], arguments, text: str) -> float:
 
 
 def behind_long(address: tuple[str, int], arguments, text: str) -> tuple[float, Counter]:
-    """Seconds behind long texts, and the statuses of these."""
+    """Return the seconds behind long texts, and the statuses of the answers to the long texts."""
     with ThreadPoolExecutor(arguments.long) as pool:
         others = [pool.submit(ask, address, request(arguments.model, text)) for _ in range(arguments.long)]
         time.sleep(arguments.wait)
@@ -112,7 +112,7 @@ def behind_long(address: tuple[str, int], arguments, text: str) -> tuple[float, 
 
 
 def behind_left(address: tuple[str, int], arguments, text: str) -> float:
-    """Seconds behind long texts of clients that have left."""
+    """Return the seconds behind long texts of clients that have left."""
     some = [socket.create_connection(address, PATIENCE) for _ in range(arguments.left)]
     for one in some:
         one.sendall(request(arguments.model, text))
@@ -123,7 +123,7 @@ def behind_left(address: tuple[str, int], arguments, text: str) -> float:
 
 
 def long_text(words: int) -> str:
-    """Sentences of the sample treebank, over and over."""
+    """Return sentences of the sample treebank, repeated until they have at least the given number of words."""
     some: list[str] = []
     for sentence in cycle(read_conllu(SAMPLE)):
         some.append(" ".join(sentence.forms))
@@ -134,7 +134,7 @@ def long_text(words: int) -> str:
 
 
 def main() -> None:
-    """Measures each of them, round by round, on one server."""
+    """Measure each situation in turn, round by round, on one server."""
     options = parser(__doc__)
     options.add_argument("model", nargs="?", default="en-ewt", help="checkpoint, exported folder, or name")
     options.add_argument("--beam", type=int, default=4)

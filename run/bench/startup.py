@@ -1,9 +1,9 @@
-"""What starting costs: `parse --help`, and `Parser.load` in a new process, beside `import torch` in the same round.
+"""The time of starting: `parse --help`, and `Parser.load` in a new process, beside `import torch` in the same round.
 
     python run/bench/startup.py [--rounds N] [--model NAME]
 
-Prints medians of seconds on the clock, and of seconds of a core (`cpu`), which other programs at work on the machine
-change less; and the ratio of loading to `import torch` on the clock, the median over rounds.
+Prints medians of seconds on the clock, and of seconds of a core (`cpu`), which other programs on the machine change
+less. Also prints the median over rounds of the ratio of loading to `import torch` on the clock.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PROGRAMS = {
 
 
 def seconds(code: str) -> tuple[float, float]:
-    """Seconds that a new Python takes, on the clock and of a core."""
+    """Return the seconds that a new Python takes to run the code, on the clock and of a core."""
     began, used = time.perf_counter(), _used()
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - began, _used() - used
@@ -37,7 +37,7 @@ def _used() -> float:
 
 
 def main() -> None:
-    """Measures, the programs in turn in each round."""
+    """Measure the programs in turn, round by round."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7, metavar="N", help="default 7, after one that does not count")
     parser.add_argument("--model", default="en-ewt", metavar="NAME", help="default en-ewt")
@@ -45,7 +45,7 @@ def main() -> None:
     rounds = []
     for _ in range(arguments.rounds + 1):
         rounds.append({name: seconds(code.format(model=arguments.model)) for name, code in PROGRAMS.items()})
-    counted = rounds[1:]  # the first fills the cache of files
+    counted = rounds[1:]  # the first round fills the cache of files
     figures = {
         f"{name}{suffix}": round(median(times[name][i] for times in counted), 3)
         for i, suffix in enumerate(("", ", cpu"))

@@ -1,9 +1,9 @@
 """Memory over a long input: `transition-parser parse` on many sentences, drawn from FILE with a fixed seed.
 
-The resident memory of the program (with its children) is read every second, with the number of finished sentences:
-the most and the median, for the first fifth of the sentences, the next two and the last two. Growth is from the second
-of these spans to the third, which is as long. Parsed sentences come out some thousand at a time, so that an input of
-few tells nothing. Ends with an error where the output lacks a sentence.
+The resident memory of the program (with its children) is read every second, with the number of finished sentences. The
+report has the maximum and the median over the first fifth of the sentences, the next two fifths and the last two.
+Growth is from the second of these spans to the third, which is as long. Parsed sentences come out in blocks of some
+thousand, so that a short input tells nothing. Ends with an error where the output lacks a sentence.
 
     python run/bench/stream.py MODEL FILE [--sentences 100000] [--beam 1]
 """
@@ -28,11 +28,17 @@ from transition_parser import Parser
 from transition_parser.parsing.formalisms import Formalism
 
 SEED = 1
-MARKS = (0.2, 0.6)  # of the sentences
+MARKS = (0.2, 0.6)  # the bounds between the three spans, as shares of the sentences
 
 
 class Look(NamedTuple):
-    """Seconds since the start, finished sentences, MB in memory (all processes), and the most that the first had."""
+    """One measurement.
+
+    seconds: seconds since the start
+    finished: the number of finished sentences
+    megabytes: MB in memory, of all processes
+    high_water: the most MB that the first process ever had in memory
+    """
 
     seconds: float
     finished: int
@@ -41,7 +47,7 @@ class Look(NamedTuple):
 
 
 def write_input(arguments, formalism: Formalism, folder: Path) -> Path:
-    """A file of this many sentences."""
+    """Write a file of `--sentences` sentences, and return its path."""
     draw = random.Random(SEED)
     some = [str(sentence) for sentence in formalism.read(arguments.file)]
     path = folder / f"input{formalism.suffix}"
@@ -51,7 +57,10 @@ def write_input(arguments, formalism: Formalism, folder: Path) -> Path:
 
 
 def memory(pid: int) -> tuple[float, float]:
-    """MB of memory that a process and all below it hold, and the most that it ever held itself; 0 if it has ended."""
+    """Return the MB that a process and its descendants have in memory, and the most that the process itself ever had.
+
+    Both are 0 for a process that has ended.
+    """
     status = {int(name): _status(name) for name in filter(str.isdigit, os.listdir("/proc"))}
     family, result = [pid], 0.0
     for member in family:
@@ -61,22 +70,22 @@ def memory(pid: int) -> tuple[float, float]:
 
 
 def _status(pid: str) -> dict[str, int]:
-    """Parent, resident memory and the most of it, in kB; without memory where the process has ended."""
+    """Return parent, resident memory and its maximum, in kB; without memory for a process that has ended."""
     try:
         text = Path("/proc", pid, "status").read_text(encoding="utf-8")
-    except (FileNotFoundError, ProcessLookupError):  # since the folder was listed
+    except (FileNotFoundError, ProcessLookupError):  # the process has ended since the folder was listed
         return {}
     return {key: int(value) for key, value in re.findall(r"^(PPid|VmRSS|VmHWM):\s+(\d+)", text, re.MULTILINE)}
 
 
 class Output:
-    """What the program has written so far, in a folder that nothing else is in."""
+    """The output of the program so far, the only file of a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.read, self.finished = folder, 0, 0
 
     def look(self) -> int:
-        """How many sentences are in the one file of the folder, whatever it is called by now."""
+        """Return the number of sentences in the file; the program may rename the file meanwhile."""
         for path in self.folder.iterdir():
             with open(path, "rb") as file:
                 file.seek(self.read)
@@ -88,7 +97,7 @@ class Output:
 
 
 def parse(source: Path, folder: Path, suffix: str, arguments) -> tuple[float, list[Look], Path]:
-    """Seconds that `parse` took, the looks at it, and its output."""
+    """Run the program, and return its seconds, the measurements, and the path of its output."""
     folder.mkdir()
     result, output = folder / f"parsed{suffix}", Output(folder)
     command = [str(Path(sys.executable).with_name("transition-parser")), "parse", arguments.model, str(source)]
@@ -119,7 +128,7 @@ def parse(source: Path, folder: Path, suffix: str, arguments) -> tuple[float, li
 
 
 def check(source: Path, result: Path, formalism: Formalism, count: int) -> None:
-    """Ends the program where the output does not hold the words of the input, sentence by sentence."""
+    """End the program where the output does not hold the words of the input, sentence by sentence."""
     checked = 0
     for wanted, found in zip_longest(formalism.read(source), formalism.read(result)):
         if wanted is None or found is None or wanted.forms != found.forms:
@@ -130,8 +139,11 @@ def check(source: Path, result: Path, formalism: Formalism, count: int) -> None:
 
 
 def growth(looks: list[Look], count: int) -> dict[str, float | None]:
-    """The most memory in MB, the median over each share of the sentences, and by how much per cent it grew
-    from the last but one of these spans to the last; None for what no look caught: all sentences came out at once."""
+    """Return the figures of the memory in MB, and its growth in percent from the last span but one to the last.
+
+    A figure is None for a span without a measurement, where all its sentences came out at once. Ends the program where
+    there is no measurement at all.
+    """
     if not looks:
         raise SystemExit("the run was over before its memory was measured")
     figures: dict[str, float | None] = {"memory_peak_mb": max(max(look.megabytes, look.high_water) for look in looks)}
@@ -147,7 +159,7 @@ def growth(looks: list[Look], count: int) -> dict[str, float | None]:
 
 
 def main() -> None:
-    """Parses the same input in every round."""
+    """Parse the same input in every round."""
     options = parser(__doc__)
     options.add_argument("model", help="checkpoint, exported folder, or name")
     options.add_argument("file", help="where the sentences come from: CoNLL-U, AMR bank or text")

@@ -1,10 +1,12 @@
-"""Training speed: action tokens/s of our archs against fairseq's own transformer of the same size, on the
-same binarised files with the same --max-tokens, in interleaved rounds.
+"""Training speed, action tokens/s, of our architectures and of fairseq's own transformer of the same size.
+
+All are trained on the same binarised files with the same --max-tokens, in interleaved rounds.
 
     python run/bench/training.py DATA [--updates 40] [--max-tokens 4096]
 
-With `--only` also archs whose words are read by MiniLM, in bf16; those that read the sentence again in each state learn
-from two states of each derivation; and archs that are trained on gold derivations, and on explored states.
+`--only` also offers architectures whose words are read by MiniLM, in bf16, and architectures that are trained on gold
+derivations and on explored states. Architectures that read the sentence again in each state learn from two states of
+each derivation.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ ON_STATES = {
 
 
 def rate(flags: list[str], arguments) -> float:
-    """Action tokens per second over the second half of the updates (the first half warms up)."""
+    """Return the action tokens per second over the second half of the updates; the first half warms up."""
     printed = run(
         "fairseq-train", arguments.data, *flags, *OPTIMISER,
         "--max-tokens", str(arguments.max_tokens), "--max-update", str(arguments.updates),
@@ -66,7 +68,7 @@ def rate(flags: list[str], arguments) -> float:
 
 
 def main() -> None:
-    """Measures every contender in turn, round by round."""
+    """Measure every contender in turn, round by round."""
     options = parser(__doc__)
     options.add_argument("data", help="folder of fairseq-preprocess")
     options.add_argument("--updates", type=int, default=40)

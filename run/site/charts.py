@@ -34,13 +34,13 @@ class Bar(NamedTuple):
 def with_charts(markdown: str) -> str:
     """Return a page with a chart above each table that asks for one.
 
-    Raises ValueError for a column that the table does not have.
+    Raises `ValueError` for a column that the table does not have.
     """
     return _ASKED.sub(lambda match: f"{_chart(match['column'], match['table'])}\n\n{match['table']}", markdown)
 
 
 def bars(column: str, table: str) -> list[Bar]:
-    """Return a bar for each row of a table whose cell holds a figure.
+    """Return a bar for each row of a table whose cell holds a figure. Raises `ValueError` for an unknown column.
 
     >>> bars("LAS", "| model | LAS |\\n|---|---|\\n| `a` | 70.1, 70.3 |\\n| b | 60.5 / 50.25 |\\n| c | – |")
     [Bar(label='a', value=70.2, decimals=1), Bar(label='b', value=50.25, decimals=2)]
@@ -53,7 +53,10 @@ def bars(column: str, table: str) -> list[Bar]:
 
 
 def _figure(cell: str) -> tuple[float, int] | None:
-    """Return the mean over seeds, which commas divide, of the last of the scores, which slashes divide."""
+    """Return the mean over seeds of the last score, and its decimals; None for a cell without a number.
+
+    Commas separate the seeds of a cell, and slashes separate the scores of a seed.
+    """
     last = [_NUMBER.search(seed.rpartition("/")[2]) for seed in cell.partition(" (")[0].split(",")]
     numbers = [found[0] for found in last if found]
     if not numbers:
@@ -63,7 +66,7 @@ def _figure(cell: str) -> tuple[float, int] | None:
 
 
 def _plain(cell: str) -> str:
-    """Return a label: the cell without its marks, up to the first parenthesis or colon."""
+    """Return a label: the text of the cell without Markdown, up to the first parenthesis or colon."""
     return re.split(r" \(|: ", _MARKS.sub(lambda match: match[1] or "", cell))[0]
 
 
@@ -82,5 +85,5 @@ def _chart(column: str, table: str) -> str:
 
 
 def _title(column: str) -> str:
-    """Return the name of the column with the last of its scores alone: `dev: UAS / LAS` becomes `dev: LAS`."""
+    """Return the name of the column with only the last of its scores: `dev: UAS / LAS` becomes `dev: LAS`."""
     return re.sub(r"[^:/ ]+ / ([^:/]+)$", r"\1", column)

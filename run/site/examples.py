@@ -1,4 +1,4 @@
-"""For the API reference: examples in docstrings are shown as Python, and not as quotations."""
+"""An extension of the API reference that shows examples in docstrings as Python and not as quotations."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _EXAMPLE = re.compile(r"^>>> .*?(?=\n\s*\n|\Z)", re.MULTILINE | re.DOTALL)
 
 
 class Examples(Extension):
-    """Fences what begins with `>>>`, to the next empty line."""
+    """An extension that fences text from `>>>` to the next empty line."""
 
     def on_instance(self, *, obj: Object, **_: Any) -> None:
-        """Called by griffe for each module, class, function and attribute."""
+        """Fence the examples of an object; griffe calls this for each module, class, function and attribute."""
         if obj.docstring is not None:
             obj.docstring.value = _EXAMPLE.sub(lambda match: f"\n```pycon\n{match[0]}\n```", obj.docstring.value)

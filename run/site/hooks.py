@@ -1,5 +1,8 @@
-"""What mkdocs adds to the pages in docs: the command line reference, from the code; the notebook, as a page; and the
-pages that lie elsewhere in the project, such as CHANGELOG.md and the cards of models."""
+"""Hooks that add pages to the documentation that mkdocs builds from docs.
+
+The added pages are the command line reference, which is made from the code, the notebook, and files from elsewhere in
+the project, such as CHANGELOG.md and the cards of models.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[2]
-# the page → where it lies in the project
+# page → path of its source in the project
 ELSEWHERE = {
     "contributing.md": "CONTRIBUTING.md",
     "changelog.md": "CHANGELOG.md",
@@ -31,11 +34,11 @@ ELSEWHERE = {
 _PAGES = {path: page for page, path in ELSEWHERE.items()}
 _LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)")
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
-WIDTH = "90"  # of the help of commands, so that no line of it is wider than a page
+WIDTH = "90"  # characters in a line of the commands' help, which must not be wider than a page
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds the pages."""
+    """Add the pages to the files of the site."""
     made = {name: _FRONT_MATTER.sub("", (ROOT / path).read_text(encoding="utf-8")) for name, path in ELSEWHERE.items()}
     made["cli.md"] = cli_reference()
     made["notebook.md"] = notebook_page(json.loads((ROOT / "docs" / "notebook.ipynb").read_text(encoding="utf-8")))
@@ -45,7 +48,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Links between files of the project become links between pages, and tables get the charts that they ask for."""
+    """Return the page with links between files turned into links between pages, and with charts above its tables."""
     name = page.file.src_uri
     folder = posixpath.dirname(ELSEWHERE.get(name, f"docs/{name}"))
 
@@ -58,7 +61,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def cli_reference() -> str:
-    """The help of each command."""
+    """Return the page with the help of each command."""
     from transition_parser.cli.main import build_parser
 
     text = ["# Command line reference", "", "Made from the code: what `transition-parser COMMAND --help` says.", ""]
@@ -69,7 +72,7 @@ def cli_reference() -> str:
 
 
 def _parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-    """A command and its subcommands."""
+    """Yield the parsers of a command and of its subcommands."""
     yield parser
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -78,7 +81,7 @@ def _parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParse
 
 
 def notebook_page(notebook: dict[str, Any]) -> str:
-    """A notebook with its outputs, as Markdown."""
+    """Return a notebook with its outputs as Markdown."""
     parts = []
     for cell in notebook["cells"]:
         source = "".join(cell["source"])
