@@ -1,1 +1,1 @@
-"""Floor 6: experiments as a whole: the flags of a config, and all of prepare, train, average, evaluate and export."""
+"""Floor 6: whole experiments: the flags of a config, and the stages prepare, train, average, evaluate and export."""

@@ -1,4 +1,4 @@
-"""What can be known of a training before it begins: that fairseq-train takes its flags, and that they fit the data."""
+"""Checks before training: fairseq-train takes the flags, and the flags fit the data."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from transition_parser.training.stages import OURS
 
 
 def check_flags(flags: Sequence[Flag], formalism: Formalism, options: Mapping[str, Any]) -> None:
-    """Raises `InputError` for flags that fairseq-train does not take, with their line, for those that `train` sets
-    itself, and for those that do not fit the formalism or the options of the data. A package of the user's with
-    further models has been imported.
+    """Raise `InputError`, with the line, for flags with which training can't run.
+
+    These are flags that fairseq-train does not take, flags that `train` sets itself, and flags that do not fit the
+    formalism or the options of the data. A user's package with further models must be imported before.
     """
     for flag in flags:
         if flag.name in OURS:
@@ -47,7 +48,7 @@ def _check_fit(by_name: Mapping[str, Flag], formalism: Formalism, options: Mappi
 
 
 def _check_length(args: argparse.Namespace) -> None:
-    """Raises `InputError` for a training that has no end, or ends before its learning rate has risen."""
+    """Raise `InputError` for a training that has no end, or ends before its learning rate has risen."""
     for name in ("max_epoch", "max_update"):
         if (getattr(args, name) or 0) < 0:
             raise InputError(f"--{name.replace('_', '-')} {getattr(args, name)} is negative")
@@ -63,14 +64,15 @@ def _check_model(args: argparse.Namespace) -> None:
 
 
 def _named_in(flags: Sequence[Flag], error: InputError) -> InputError:
-    """The error at the flag that it names, where it names one alone."""
+    """Return the error at the place of the flag that it names; the error itself where it does not name exactly one
+    flag."""
     named = re.findall(r"--[\w-]+", str(error))
     at = [flag for flag in flags if flag.name in named]
     return at[0].error(str(error)) if len(at) == 1 else error
 
 
 def _check_with_fairseq(flags: Sequence[Flag]) -> argparse.Namespace:
-    """As fairseq-train reads them; argparse's own words where a value is no good."""
+    """Return the arguments as fairseq-train parses them. Raises `InputError` with argparse's message for bad values."""
     from fairseq import options
 
     import transition_parser.tasks.transition_parsing  # noqa: F401  (registers the task, and with it all else)
@@ -90,7 +92,7 @@ def _check_with_fairseq(flags: Sequence[Flag]) -> argparse.Namespace:
 
 
 class _BadFlag(Exception):
-    """What argparse says instead of ending the program."""
+    """A message of argparse, raised instead of ending the program."""
 
 
 @contextmanager
@@ -103,7 +105,7 @@ def _errors_raised(parser: argparse.ArgumentParser):
 
 
 def _named(flags: Sequence[Flag], message: str) -> InputError:
-    """The error at the flag that it names."""
+    """Return the error at the place of the flag that argparse's message names, or without a place if it names none."""
     problem = message.removeprefix("argument ").partition(" (choose from")[0]
     flag = next((flag for flag in flags if flag.name in problem.partition(":")[0].split("/")), None)
     return InputError(problem) if flag is None else flag.error(problem)

@@ -1,9 +1,9 @@
-"""Runs a program of fairseq for as long as the process lives that has started it: `python -P child.py PROGRAM FLAG …`.
+"""A launcher for a program of fairseq that ends with its parent process: `python -P child.py PROGRAM FLAG …`.
 
-Standard input is a pipe that the other process holds open and never writes to. The pipe ends with that process, even
-where it is killed, and this process then ends with those that it has started, the leader of whose group it is.
+Standard input is a pipe that the parent holds open and never writes to. The pipe closes when the parent ends, even
+where the parent is killed. This process, the leader of its process group, then kills the whole group.
 
-A script that imports nothing of the package: fairseq takes no models from a `--user-dir` that has been imported before.
+This script imports nothing of the package: fairseq takes no models from a `--user-dir` that has been imported before.
 """
 
 from __future__ import annotations

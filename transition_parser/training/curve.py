@@ -16,9 +16,9 @@ _LINE, _BEST = "#1b6ca8", "#a4343a"
 def draw_history(history: Sequence[Mapping[str, float]], metric: str, path: str | os.PathLike) -> None:
     """Draw loss and score by epoch, one above the other.
 
-    history: the figures of each epoch, see `epochs_of`.
-    metric: the name of the score on dev, such as `las`; its highest value is marked.
-    path: the picture, whose suffix says the format (.svg, .png, .pdf).
+    history: the figures of each epoch, see `epochs_of`
+    metric: the name of the score on dev, such as `las`; its highest value is marked
+    path: the picture; its suffix chooses the format (.svg, .png, .pdf)
     """
     names = [name for name in dict.fromkeys(("loss", metric)) if any(name in epoch for epoch in history)]
     figure = Figure(figsize=(6.4, 2.4 * len(names)), layout="constrained")

@@ -1,4 +1,4 @@
-"""What a training tells while it runs: one line an epoch, and on a terminal one bar with the time left."""
+"""The progress of a running training: one line an epoch, and on a terminal one bar with the time left."""
 
 from __future__ import annotations
 
@@ -15,25 +15,29 @@ _ENTRY = re.compile(r"\| INFO \| (train_inner|train|valid) \| (\{.*\})$")
 
 
 class Entry(NamedTuple):
-    """Figures that fairseq logged. kind: `train_inner` within an epoch, `train` and `valid` at its end."""
+    """Figures that fairseq logged.
+
+    kind: `train_inner` within an epoch, `train` and `valid` at its end
+    """
 
     kind: str
     figures: Mapping[str, Any]
 
     def number(self, name: str) -> float | None:
-        """A figure, or None where it is not there."""
+        """Return a figure, or None where it is missing."""
         value = self.figures.get(name)
         return None if value is None else float(value)
 
 
 def entry_of(line: str) -> Entry | None:
-    """What a line of fairseq's log says (`--log-format json`); None for other lines."""
+    """Return the figures in a line of fairseq's log (`--log-format json`); None for other lines."""
     found = _ENTRY.search(line)
     return Entry(found[1], json.loads(found[2])) if found else None
 
 
 def epochs_of(lines: Iterable[str], metric: str) -> list[dict[str, float]]:
-    """Each epoch of a log with its `loss` and its score on dev; of an epoch that was begun again, the last time."""
+    """Return the `loss` and the score on dev of each epoch of a log; later lines replace earlier ones of the same
+    epoch."""
     epochs: dict[int, dict[str, float]] = {}
     for entry in filter(None, map(entry_of, lines)):
         if entry.kind == "train_inner":
@@ -47,21 +51,24 @@ def epochs_of(lines: Iterable[str], metric: str) -> list[dict[str, float]]:
 
 
 class Display:
-    """Shows a training that ends after `epochs` (0: not by them) or `updates` (0: not by them), whichever comes first.
+    """A display of the progress of a training, which ends at a number of epochs or of updates, whichever comes first.
 
-    metric: the score that chooses checkpoints, such as `las`. terminal: draw a bar.
+    epochs: the last epoch; 0: epochs are not limited
+    updates: the last update; 0: updates are not limited
+    metric: the score that chooses checkpoints, such as `las`
+    terminal: draw a bar; None: draw it where standard error is a terminal
     """
 
     def __init__(self, epochs: float, updates: float, metric: str, terminal: bool | None = None) -> None:
         self._epochs, self._updates, self._metric = epochs or math.inf, updates or math.inf, metric
         self._terminal = sys.stderr.isatty() if terminal is None else terminal
         self._bar: Any = None
-        self._began: tuple[float, float] | None = None  # time, and what was done then
+        self._began: tuple[float, float] | None = None  # the time, and the share done at that time
         self._score: float | None = None
         self._best: tuple[float, int] | None = None
 
     def line(self, text: str) -> None:
-        """Takes a line of fairseq's log."""
+        """Update the display by a line of fairseq's log."""
         entry = entry_of(text)
         if entry is None:
             return
@@ -73,7 +80,7 @@ class Display:
             self._moved(entry)
 
     def close(self) -> None:
-        """Takes the bar away."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.close()
 
@@ -93,7 +100,7 @@ class Display:
         return "  ".join([*parts, f"{left} left"] if left else parts)
 
     def _done(self, entry: Entry, updates: str, epochs: float | None) -> float:
-        """The share of the training that is done, from 0 to 1."""
+        """Return the share of the training that is done, from 0 to 1."""
         return min(max((epochs or 0) / self._epochs, (entry.number(updates) or 0) / self._updates), 1.0)
 
     def _moved(self, entry: Entry) -> None:

@@ -1,4 +1,4 @@
-"""Parsing and scoring dev and test data of an experiment with the exported model."""
+"""Parsing and scoring of the dev and test data of an experiment with the exported model."""
 
 from __future__ import annotations
 
@@ -18,15 +18,22 @@ _PREDICTED = {"lemma": "_", "upos": "_", "xpos": "_", "feats": "_"}
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How a model is evaluated: with which beams, and on which device (as `Parser` takes it)."""
+    """The settings of an evaluation.
+
+    beams: the beams with which the data are parsed, one after the other
+    device: the device, as `Parser` takes it
+    """
 
     beams: Sequence[int] = (1,)
     device: str = "cpu"
 
 
 def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any]:
-    """Parses a split and scores it: beam → the figures of `score`. Trees are parsed without gold tags and lemmas. The
-    parses are written to `SPLIT.beam-N.conllu` (`.amr`) in the folder of the experiment."""
+    """Parse a split and score it, and return beam → the figures of `Formalism.score`.
+
+    Trees are parsed without gold tags and lemmas. The parses are written to `SPLIT.beam-N.conllu` (`.amr`) in the
+    folder of the experiment.
+    """
     from transition_parser.parsing.parser import Parser
 
     formalism, suffix = experiment.formalism, experiment.formalism.suffix
@@ -44,11 +51,12 @@ def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -
 
 
 def untagged(sentence: Sentence) -> Sentence:
-    """A sentence without lemmas, tags and features, so that a model that predicts them does."""
+    """Return the sentence without lemmas, tags and features, so that a model that predicts them does so."""
     return replace(sentence, rows=tuple(row._replace(**_PREDICTED) for row in sentence.rows))
 
 
 def _gold(experiment: Experiment, split: str) -> Path:
-    """The gold graphs of a split: of AMRs those of the data, without entries that were left out."""
+    """Return the file of the gold graphs of a split; for AMRs the file of the data, which lacks entries that were left
+    out."""
     bank = experiment.data / f"{'valid' if split == 'dev' else split}{experiment.formalism.suffix}"
     return bank if bank.is_file() else Path(experiment.files[split][0])

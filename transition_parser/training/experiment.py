@@ -1,4 +1,4 @@
-"""What an experiment is: its flags, data and options, kept in its folder, so that a folder holds one experiment."""
+"""The definition of an experiment, its flags, data and options, kept in its folder, so that a folder holds only one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from transition_parser.training.flags import Flag
 FILE_NAME = "experiment.json"
 FORMAT_VERSION = 1
 WRITTEN_BY = "`transition-parser train` writes it"
-LENGTH = ("--max-epoch", "--max-update")  # the flags that may be raised when a training is finished
+LENGTH = ("--max-epoch", "--max-update")  # the flags whose values may be raised once training has begun
 _KEYS = {"format_version": WHOLE_NUMBER, "flags": OBJECT, "files": OBJECT, "options": OBJECT}
 
 
@@ -38,9 +38,11 @@ _KEYS = {"format_version": WHOLE_NUMBER, "flags": OBJECT, "files": OBJECT, "opti
 class Experiment:
     """An experiment in the folder `dest`.
 
-    config: its name, for people. flags: of `fairseq-train`, each once. files: `train`, `dev`, and `test` where there is
-    one → their files. options: of the preparation of the data, by name; `system` is among them. settings: of what else
-    changes the model or its figures.
+    config: the name of the config, for people
+    flags: the flags of `fairseq-train`, each once
+    files: `train`, `dev`, and `test` where there is one → their files
+    options: the options of the preparation of the data, by name; `system` is among them
+    settings: other settings that change the model or its figures
     """
 
     dest: Path
@@ -52,7 +54,7 @@ class Experiment:
 
     @property
     def formalism(self) -> Formalism:
-        """What the transition system builds."""
+        """The formalism of the transition system."""
         return formalism_of(self.options["system"])
 
     @property
@@ -67,12 +69,12 @@ class Experiment:
 
     @property
     def model(self) -> Path:
-        """The folder of the exported model: the last that is made."""
+        """The folder of the exported model, the last output of the experiment."""
         return self.dest / "model"
 
     @property
     def history(self) -> Path:
-        """Loss and score of each epoch: what is written when training is finished."""
+        """The file with loss and score of each epoch, which is written when training is finished."""
         return self.dest / "history.json"
 
     @property
@@ -92,13 +94,17 @@ class Experiment:
         return self.model.is_dir() and path.is_file() and read_json(path, WRITTEN_BY) == self._described()
 
     def value(self, flag: str, default: str | None = None) -> str | None:
-        """The value of a flag; `default` where it is not given, or is a switch."""
+        """Return the value of a flag; `default` for a flag that is missing or is a switch."""
         return next((one.value for one in self.flags if one.name == flag and one.value is not None), default)
 
     def begin(self) -> Path | None:
-        """Keeps in the folder, which is there, what the experiment is. Where the folder holds the same experiment with
-        less training (`LENGTH`), and it is finished, training begins where it has ended, and the folder is returned
-        that the model so far is kept in. Raises `InputError` where it holds another one, and says what differs."""
+        """Write the definition of the experiment into its folder, which must exist.
+
+        A folder may hold the same experiment with less training (`LENGTH`). Training then continues from its end. The
+        exported model of a finished experiment is kept in another folder, which is returned; otherwise None is
+        returned. Raises `InputError` with the differences where the folder holds another experiment, and for a folder
+        of other files.
+        """
         path = self.dest / FILE_NAME
         mine, model = self._described(), None
         if not path.exists() and any(file.name != LOCK for file in self.dest.iterdir()):
@@ -116,7 +122,8 @@ class Experiment:
         return model
 
     def _check_same(self, theirs: dict[str, Any], mine: dict[str, Any]) -> bool:
-        """Raises `InputError` where the two are different experiments. Returns whether this one is trained longer."""
+        """Return whether this experiment is trained longer. Raises `InputError` where the two are different
+        experiments."""
         started = any(self.checkpoints.glob("*.pt"))
         longer = started and _is_longer(theirs["flags"], mine["flags"])
         known = theirs | {"flags": _with_length(theirs["flags"], mine["flags"])} if longer else theirs
@@ -129,14 +136,17 @@ class Experiment:
         return longer
 
     def _reopen(self) -> Path | None:
-        """Takes back that training is finished, and keeps the model so far under the number of its epochs."""
+        """Mark training as unfinished, and move the model, if there is one, to a folder named by its number of epochs.
+
+        The new folder of the model is returned; None where there was no model.
+        """
         if not self.history.is_file():
             return None
         kept = None
         if self.model.is_dir():
             epochs = len(json.loads(self.history.read_text(encoding="utf-8")))
             kept = self.dest / f"{self.model.name}-{epochs}-epochs"
-            shutil.rmtree(kept, ignore_errors=True)  # of the same training, as long
+            shutil.rmtree(kept, ignore_errors=True)  # an earlier model of the same training with the same epochs
             os.replace(self.model, kept)
         self.history.unlink()
         return kept
@@ -156,8 +166,10 @@ LOCK = ".lock"
 
 @contextmanager
 def locked(folder: Path) -> Iterator[int]:
-    """Keeps other runs from the folder, which is made where it is not there, while the block and the programs that
-    inherit the yielded file descriptor run. Raises `InputError` where another run has it."""
+    """Lock the folder against other runs while the block and the programs that inherit the yielded descriptor run.
+
+    A missing folder is made. Raises `InputError` where another run has the lock, and where the folder is a file.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
@@ -184,7 +196,7 @@ def _differing(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> Iterator[s
 
 
 def _with_length(flags: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """The flags, but those of `LENGTH` as in `other`."""
+    """Return the flags with the values of `LENGTH` from `other`."""
     kept = {name: value for name, value in flags.items() if name not in LENGTH}
     return kept | {name: other[name] for name in LENGTH if name in other}
 

@@ -24,12 +24,16 @@ from transition_parser.base.model_files import read_text
 
 SUFFIX = ".flags"
 _PACKAGE = Path(__file__).resolve().parents[1]
-# in an installation setup.py has copied them into the package; in a checkout they are beside it
+# setup.py copies the configs into an installed package; in a checkout they are beside the package
 FOLDERS = (_PACKAGE / "configs", _PACKAGE.parent / "configs")
 
 
 class Flag(NamedTuple):
-    """One flag with its value, None for a switch, and where it is written: None for the command line."""
+    """One flag of a config or of the command line.
+
+    value: None for a switch
+    path, line: the place in a config; None for a flag of the command line
+    """
 
     name: str
     value: str | None = None
@@ -38,22 +42,27 @@ class Flag(NamedTuple):
 
     @property
     def arguments(self) -> list[str]:
-        """As `fairseq-train` takes it."""
+        """The flag in the form that `fairseq-train` takes."""
         return [self.name] if self.value is None else [self.name, self.value]
 
     def error(self, problem: str) -> InputError:
-        """An error at this flag."""
+        """Return an error at the place of this flag."""
         return input_error(problem, self.path, self.line)
 
 
 def config_names() -> list[str]:
-    """The names of the configs of the package, without `.flags`."""
+    """Return the names of the configs of the package, without `.flags`."""
     return sorted({path.stem for folder in FOLDERS for path in folder.glob(f"*{SUFFIX}")})
 
 
 def find_config(name: str | os.PathLike, beside: Path | None = None) -> Path:
-    """The file of a config: a path (from the folder `beside`, where one is given), or the name of one of the package,
-    with or without `.flags`. Raises `InputError` where there is none."""
+    """Return the file of a config.
+
+    Raises `InputError` where there is none.
+
+    name: a path, or the name of a config of the package, with or without `.flags`
+    beside: the folder from which a path starts; None: the working directory
+    """
     path = Path(beside or "", name)
     if path.is_file():
         return path
@@ -68,13 +77,16 @@ def find_config(name: str | os.PathLike, beside: Path | None = None) -> Path:
 
 
 def read_flags(name: str | os.PathLike) -> list[Flag]:
-    """The flags of a config, those that it builds on first. Raises `InputError`, with the line, for a file that is not
-    there, a line that is no flag, a flag that is there twice, and configs that build on each other in a circle."""
+    """Return the flags of a config, the flags of the configs that it builds on first.
+
+    Raises `InputError`, with the line, for a missing file, a line that is no flag, a flag that is given twice, and
+    configs that build on each other in a circle.
+    """
     return _read(find_config(name), ())
 
 
 def given_flags(arguments: Sequence[str]) -> list[Flag]:
-    """Arguments of a command line as flags: what begins with `--` is a name, what follows it is its value.
+    """Return the flags in the arguments of a command line: a name begins with `--`, and its value may follow.
 
     >>> [tuple(flag[:2]) for flag in given_flags(["--lr", "1e-3", "--no-save", "--seed=2"])]
     [('--lr', '1e-3'), ('--no-save', None), ('--seed', '2')]
@@ -92,7 +104,7 @@ def given_flags(arguments: Sequence[str]) -> list[Flag]:
 
 
 def merged(flags: Iterable[Flag]) -> list[Flag]:
-    """Each name once, with its last value, where it came first."""
+    """Return each flag once, at the place of its first occurrence and with its last value."""
     by_name: dict[str, Flag] = {}
     for flag in flags:
         by_name[flag.name] = flag
@@ -100,12 +112,13 @@ def merged(flags: Iterable[Flag]) -> list[Flag]:
 
 
 def arguments_of(flags: Iterable[Flag]) -> list[str]:
-    """As `fairseq-train` takes them."""
+    """Return the flags in the form that `fairseq-train` takes."""
     return [argument for flag in flags for argument in flag.arguments]
 
 
 def check_known(flags: Iterable[Flag], known: Collection[str]) -> None:
-    """Raises `InputError` for the first flag whose name is not among `known`, with the nearest that is."""
+    """Raise `InputError` for the first flag whose name is not among `known`; the message suggests the nearest known
+    name."""
     for flag in flags:
         if flag.name not in known:
             close = difflib.get_close_matches(flag.name, known, 1)
@@ -159,7 +172,7 @@ def _without(flags: list[Flag], name: str, path: Path, number: int) -> list[Flag
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Prints the arguments of a config, one a line. Returns the exit status, 2 where it is bad."""
+    """Print the arguments of a config, one a line, and return the exit status, 2 for a bad config."""
     try:
         print(*arguments_of(read_flags(*arguments)), sep="\n")
     except InputError as error:

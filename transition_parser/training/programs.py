@@ -27,11 +27,14 @@ def run_fairseq(
     user_dir: str | None = None,
     line: Callable[[str], None] = lambda text: None,
 ) -> None:
-    """Runs `fairseq_cli.PROGRAM` with the task of this package, and appends what it prints to `log`.
+    """Run `fairseq_cli.PROGRAM` with the task of this package, and append its output to `log`.
 
-    lock: a file descriptor that it inherits. user_dir: a package with further models. line: is called with each line
-    that it prints. Where this process ends, interrupted or killed, the other one does too. Raises `InputError` where it
-    fails, with its last words.
+    The program ends when this process ends, also where this process is interrupted or killed. Raises `InputError` with
+    the program's last message where the program fails.
+
+    lock: a file descriptor that the program inherits
+    user_dir: a package with further models
+    line: called with each line of the output
     """
     user = ("--user-dir", str(Path(user_dir or _PACKAGE).resolve()), *TASK)
     command = [sys.executable, "-P", str(_CHILD), program, *arguments, *user]
@@ -48,7 +51,7 @@ def run_fairseq(
             errors="replace",
             env={**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"},
             pass_fds=[lock],
-            start_new_session=True,  # an interruption at the keyboard ends it through us
+            start_new_session=True,  # the keyboard interrupts only this process, which then ends the program
         ) as child,
     ):
         try:
@@ -66,7 +69,7 @@ def run_fairseq(
 
 
 def _end(child: subprocess.Popen) -> None:
-    """Ends a program and those that it started, at once where it does not do so itself."""
+    """End a program and the processes that it started, by force where it does not end in time."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         if child.poll() is None:
             os.killpg(child.pid, number)

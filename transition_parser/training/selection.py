@@ -1,4 +1,4 @@
-"""Which checkpoint, or average of the best ones, becomes the model: the one that parses dev best."""
+"""The choice of the model: the checkpoint, or the average of the best checkpoints, that parses dev best."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from transition_parser.base.errors import input_error
 from transition_parser.training.evaluation import Evaluation, evaluate
 from transition_parser.training.experiment import Experiment
 
-SIZES = (1, 3, 5)  # of the averages that are compared, beside that of all
+SIZES = (1, 3, 5)  # sizes of the averages that are compared; the average of all checkpoints is compared, too
 
 
 class Selection(NamedTuple):
     """The checkpoints whose average parses dev best.
 
-    paths: the checkpoints, the best one first.
-    compared: `averaged`, the number of checkpoints, and the score on dev of each average; empty where there is one
-        alone.
+    paths: the checkpoints, the best one first
+    compared: the number of checkpoints, `averaged`, and the score on dev of each average; empty where there is only one
+        average
     """
 
     paths: Sequence[Path]
@@ -28,10 +28,10 @@ class Selection(NamedTuple):
 
 
 def select(experiment: Experiment, how: Evaluation, half: bool) -> Selection:
-    """Score averages of the best checkpoints on dev, and return the best of them; of equal ones the largest.
+    """Score averages of the best checkpoints on dev, and return the best average; of equal ones the largest.
 
-    how: the evaluation, of whose beams the first is used.
-    half: export 16 bits a weight, as of the model.
+    how: the settings of the evaluation; only its first beam is used
+    half: export 16 bits a weight, as for the model
     """
     groups = _groups(best_checkpoints(experiment))
     if len(groups) == 1:
@@ -44,8 +44,11 @@ def select(experiment: Experiment, how: Evaluation, half: bool) -> Selection:
 
 
 def best_checkpoints(experiment: Experiment) -> list[Path]:
-    """The best checkpoints that fairseq kept (`--keep-best-checkpoints`), best first; else the best, else the last.
-    Raises `InputError` where there is none."""
+    """Return the best checkpoints that fairseq kept (`--keep-best-checkpoints`), best first; else the best, else the
+    last.
+
+    Raises `InputError` where fairseq kept no checkpoint.
+    """
     folder, metric = experiment.checkpoints, experiment.metric
     beginning = f"checkpoint.best_{metric}_"
     named = sorted(
@@ -65,7 +68,10 @@ def _groups(paths: Sequence[Path]) -> list[Sequence[Path]]:
 
 
 def _figure(experiment: Experiment) -> str:
-    """The name of the score that decides: the one that has chosen checkpoints, or else the last, LAS or Smatch."""
+    """Return the name of the score that decides.
+
+    The score is the one that has chosen checkpoints, or else the last of the formalism's scores, LAS or Smatch.
+    """
     figures = experiment.formalism.figures
     return experiment.metric if experiment.metric in figures else [*figures][-1]
 

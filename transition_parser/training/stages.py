@@ -1,5 +1,8 @@
-"""The stages of an experiment: data → checkpoints → model. What a stage makes takes its name when it is whole, so that
-a run that is interrupted is continued by the next one, and nothing that is finished is done again."""
+"""The stages of an experiment: data → checkpoints → model.
+
+The output of a stage gets its name when it is complete. The next run therefore continues an interrupted one, and
+repeats nothing that is finished.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,8 @@ from transition_parser.training.flags import arguments_of
 from transition_parser.training.programs import run_fairseq
 from transition_parser.training.selection import select
 
-SPLITS = {"train": "train", "dev": "valid", "test": "test"}  # ours → fairseq's
-# what `train` tells fairseq-train itself
+SPLITS = {"train": "train", "dev": "valid", "test": "test"}  # our name of a split → fairseq's name
+# flags that `train` sets, so that configs may not set them
 OURS = ("--save-dir", "--log-format", "--user-dir", "--task", "--no-progress-bar", "--log-file", "--restore-file")
 TRAIN_LOG, PREPARE_LOG, SCORES, CURVE = "train.log", "prepare.log", "scores.json", "learning-curve.svg"
 
@@ -34,10 +37,13 @@ TRAIN_LOG, PREPARE_LOG, SCORES, CURVE = "train.log", "prepare.log", "scores.json
 class Stages:
     """The stages of an experiment, in a folder that is locked by the file descriptor `lock`.
 
-    user_dir: a package with further models. evaluation: how dev and test are parsed. half: export 16 bits a weight.
-    processes: that align AMRs. about: language and licence, for the model's card. tensorboard: the folder that
-    fairseq-train logs into for TensorBoard.
-    say: takes what is begun and what is left out, a line each.
+    user_dir: a package with further models
+    evaluation: the settings with which dev and test are parsed
+    half: export 16 bits a weight
+    processes: the number of processes that align AMRs
+    about: language and licence, for the model's card
+    tensorboard: the folder into which fairseq-train logs for TensorBoard
+    say: called with a line of text for each stage that begins and for each notice, such as an entry left out
     """
 
     experiment: Experiment
@@ -51,7 +57,7 @@ class Stages:
     say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True)
 
     def run(self) -> dict[str, Any]:
-        """All stages that are not done yet. Returns the figures of the model: `scores.json` in its folder."""
+        """Run all stages that are not done yet, and return the figures of the model: `scores.json` in its folder."""
         experiment = self.experiment
         if not experiment.data.is_dir():
             self.say("preparing the data")
@@ -67,7 +73,7 @@ class Stages:
         return json.loads((experiment.model / SCORES).read_text(encoding="utf-8"))
 
     def kept(self) -> str:
-        """Return what is done so far, and how the experiment goes on, in one line."""
+        """Return one line that says which results exist so far, and how to go on with the experiment."""
         experiment = self.experiment
         again = "run the same command again to go on"
         if not experiment.data.is_dir():
@@ -81,7 +87,8 @@ class Stages:
         return f"interrupted: {kept} in {experiment.checkpoints}; {again}"
 
     def _finished_epochs(self) -> list[dict[str, float]]:
-        """The epochs whose checkpoints have been written: fairseq logs their loss afterwards."""
+        """Return the epochs whose checkpoints have been written: fairseq logs the loss of an epoch after its
+        checkpoint."""
         if not (self.experiment.checkpoints / "checkpoint_last.pt").is_file():
             return []
         with open(self.experiment.dest / TRAIN_LOG, encoding="utf-8") as lines:
@@ -142,7 +149,7 @@ class Stages:
 
 
 def _best(epochs: Sequence[Mapping[str, float]], experiment: Experiment) -> str:
-    """The best score of some epochs, for people; nothing where none was scored."""
+    """Return the best score of some epochs as text for people; "" where no epoch was scored."""
     metric = experiment.metric
     scored = [(epoch[metric], epoch["epoch"]) for epoch in epochs if metric in epoch]
     if not scored:
@@ -163,7 +170,10 @@ def _write_card(experiment: Experiment, folder: Path, figures: dict[str, Any], a
 
 
 def mend_checkpoints(folder: Path, say: Callable[[str], None]) -> None:
-    """Removes checkpoints that a run did not finish writing, and continues from the newest that is whole."""
+    """Remove checkpoints that a run did not finish writing, and continue from the newest complete one.
+
+    The newest one is copied to `checkpoint_last.pt`, from which fairseq continues, where that is missing.
+    """
     for damaged in [path for path in folder.glob("*.pt") if not _is_whole(path)]:
         say(f"removed a checkpoint that was not finished: {damaged}")
         damaged.unlink()
@@ -183,7 +193,7 @@ def _is_whole(path: Path) -> bool:
 
 
 def _preprocess(experiment: Experiment, splits: dict[str, Sequence[str]], folder: Path, processes: int) -> list[str]:
-    """Writes the text files of the data, and returns what was left out, a line each."""
+    """Write the text files of the data, and return one line for each problem: entries or trees that were left out."""
     options = dict(experiment.options)
     if experiment.formalism is AMR:
         from preprocess.amr import AmrOptions, preprocess_amr
@@ -200,7 +210,7 @@ def _preprocess(experiment: Experiment, splits: dict[str, Sequence[str]], folder
 
 
 def _fresh(folder: Path) -> Path:
-    """The folder, without what an interrupted run left in it."""
+    """Return the folder after removing its contents, which an interrupted run left."""
     if folder.exists():
         shutil.rmtree(folder)
     return folder
