@@ -21,14 +21,18 @@ from transition_parser.text.columns import UNKNOWN, Marks
 from transition_parser.transitions.spec import Column
 
 CACHE_BYTES = 1 << 30
-_PIECES = 1  # sets the random numbers that split words apart from those that hide tags
+_PIECES = 1  # seeds word splitting with other random numbers than the hiding of tags
 ReadWords = Callable[[Sequence[int], Sequence[Sequence[str]], Marks], Mapping[str, Mapping[str, Tensor]]]
 TagTargets = Callable[[Marks, int], dict[str, Tensor]]
 
 
 class _Known(NamedTuple):
-    """Features of the words of a batch (`ActionTable.features`), the `States` of its derivations, by field, and the
-    trees that they build, where they are asked for."""
+    """The parts of a batch that are the same in all epochs.
+
+    features: features of the words (`ActionTable.features`)
+    states: the `States` of the derivations, by field
+    trees: the trees that the derivations build, where trees are asked for
+    """
 
     features: Tensor | None
     states: dict[str, Tensor] | None
@@ -36,21 +40,26 @@ class _Known(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """The size in memory."""
+        """The size in memory, in bytes."""
         tensors = [self.features, *(self.states or {}).values(), *(self.trees or ())]
         return sum(t.numel() * t.element_size() for t in tensors if t is not None)
 
 
 class TransitionDataset(FairseqDataset):
-    """Pairs of piece ids and action ids (actions may be missing, for parsing).
+    """Pairs of piece ids and action ids; for parsing, the actions may be missing.
 
-    sources, targets: indexable, 1-D id tensors that end in `</s>`. alpha: where given, the pieces of
-    each word are drawn anew each epoch (BPE-dropout, Provilkov et al. 2020). references: gold graphs, which
-    go into the batches as they are. needs: the fields of `States` that the model reads. read_words: makes what it reads
-    of words beside their pieces, from the numbers, the normalised words and the marks of some sentences. marks: columns
-    of the sentences. tag_targets: makes what the model predicts of them. hidden: column that the model reads → share
-    of sentences where it can't, drawn anew each epoch. What it reads, it need not predict. trees: batches have the
-    gold trees under `trees`, in place of the states before each action.
+    sources, targets: indexable, 1-D id tensors that end in `</s>`
+    alpha: the probability with which merges of pieces are left out, drawn anew each epoch (BPE-dropout, Provilkov et
+        al. 2020); None: pieces are not sampled
+    references: gold graphs, which batches hold as they are
+    needs: the fields of `States` that the model reads
+    read_words: makes the word inputs beside pieces from the numbers, the normalised words and the marks of some
+        sentences
+    marks: the columns of values of the sentences
+    tag_targets: makes the targets of the tag predictors from marks
+    hidden: column that the model reads → fraction of sentences in which the column is masked, drawn anew each epoch; a
+        value that the model can read is not a prediction target
+    trees: True for batches that have the gold trees as `trees`, in place of the states before each action
     """
 
     def __init__(
@@ -100,14 +109,20 @@ class TransitionDataset(FairseqDataset):
         }
 
     def _draws(self, index: int) -> Iterator[float]:
-        """The random numbers that split the words of a sentence, the same in whichever process and order sentences are
-        read."""
+        """Yield the random numbers that split the words of a sentence.
+
+        The numbers do not depend on the process or on the order in which sentences are read.
+        """
         generator = np.random.default_rng([self.seed, self.epoch, index, _PIECES])
         while True:
             yield from generator.random(64).tolist()
 
     def collater(self, samples: list[dict]) -> dict:
-        """fairseq's batch: `id`, `nsentences`, `ntokens`, `net_input`, `target`; `references` where there are any."""
+        """Return fairseq's batch: `id`, `nsentences`, `ntokens`, `net_input` and `target`.
+
+        The batch also has `references`, `tags` and `trees` where the dataset has gold graphs, tag targets or gold
+        trees.
+        """
         if not samples:
             return {}
         source = self._collated(samples, "source")
@@ -132,7 +147,7 @@ class TransitionDataset(FairseqDataset):
             words = [self.resources.words(tokens) for tokens in source.tolist()]
             net_input["words"] = self.read_words(batch["id"].tolist(), words, read)
         if self.tag_targets is not None:
-            wide = int(self.opens[source].sum(1).max()) + 1  # the root
+            wide = int(self.opens[source].sum(1).max()) + 1  # one more for the artificial root
             batch["tags"] = self.tag_targets(rest, wide)
         if self.references is not None:
             batch["references"] = [self.references[s["id"]] for s in samples]
@@ -146,7 +161,7 @@ class TransitionDataset(FairseqDataset):
         return batch
 
     def _hide(self, marks: Marks, ids: Sequence[int]) -> tuple[Marks, Marks]:
-        """What the model can read of the marks of some sentences, and what it has to predict."""
+        """Return the marks that the model can read, and the marks that it has to predict, of some sentences."""
         draws = [np.random.default_rng([self.seed, self.epoch, index]).random() for index in ids if self.hidden]
         read, rest = dict(marks), dict(marks)
         for name, share in self.hidden.items():
@@ -156,10 +171,10 @@ class TransitionDataset(FairseqDataset):
         return read, rest
 
     def _known(self, ids: list[int], source: Tensor, target: Tensor | None) -> _Known:
-        """What is the same in all epochs, however the words are split into pieces: made once where memory allows.
+        """Return the parts of a batch that do not depend on the epoch or on the split into pieces.
 
-        fairseq's batches stay the same from epoch to epoch. With `--num-workers 0` this costs nothing from the second
-        epoch on; other workers begin anew in each.
+        fairseq's batches stay the same from epoch to epoch, so these parts are made once where memory allows. With
+        `--num-workers 0` they cost nothing from the second epoch on; other workers begin anew in each epoch.
         """
         key = tuple(ids)
         if key in self._cache:
@@ -184,44 +199,50 @@ class TransitionDataset(FairseqDataset):
         pad, eos = self.dictionary.pad(), self.dictionary.eos()
         return data_utils.collate_tokens([sample[side] for sample in samples], pad, eos, **options)
 
-    # --- what fairseq asks ------------------------------------------------------------------
+    # --- fairseq's interface ----------------------------------------------------------------
 
     def num_tokens(self, index: int) -> int:
-        """The longer of source and target, for batching by `--max-tokens`."""
+        """Return the longer of source and target length, for batching by `--max-tokens`."""
         return int(max(self.size(index)))
 
     def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:
-        """`num_tokens` of many."""
+        """Return `num_tokens` of many sentences."""
         sizes = self.source_sizes[indices]
         return sizes if self.target_sizes is None else np.maximum(sizes, self.target_sizes[indices])
 
     def size(self, index: int) -> tuple[int, int]:
-        """Pieces and actions, `</s>` counted."""
+        """Return the numbers of pieces and of actions, each with `</s>`; 0 actions where there are no derivations."""
         target = 0 if self.target_sizes is None else self.target_sizes[index]
         return int(self.source_sizes[index]), int(target)
 
     def ordered_indices(self) -> np.ndarray:
-        """By length, in random order within one length. The order depends on the seed alone: fairseq seeds numpy by
-        the epoch in which training was started or resumed, so that it would find other batches when it resumes."""
+        """Return the indices ordered by length, in random order within one length.
+
+        The order depends on the seed alone. fairseq seeds numpy by the epoch in which training was started or resumed,
+        so that resumed training would have other batches.
+        """
         order = np.random.default_rng(self.seed).permutation(len(self)) if self.shuffle else np.arange(len(self))
         return order[np.argsort(self.num_tokens_vec(order), kind="mergesort")]
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
-        """fairseq's batches, and the last one too, which it leaves out where its size is no multiple: the longest
-        sentences would never be trained on, validated or parsed."""
+        """Return fairseq's batches, and one more with the sentences that fairseq leaves out.
+
+        fairseq leaves out the last batch where its size is no multiple of `required_batch_size_multiple`. The longest
+        sentences would then never be trained on, validated or parsed.
+        """
         batches = list(super().batch_by_size(indices, max_tokens, max_sentences, required_batch_size_multiple))
         rest = np.asarray(indices)[sum(map(len, batches)) :]
         return [*batches, rest] if len(rest) else batches
 
     @property
     def sizes(self) -> np.ndarray:
-        """(sentences, 2) or (sentences,)."""
+        """The lengths of sources and targets, (sentences, 2), or of sources alone, (sentences,)."""
         if self.target_sizes is None:
             return self.source_sizes
         return np.stack([self.source_sizes, self.target_sizes], 1)
 
     def filter_indices_by_size(self, indices, max_sizes):
-        """Leaves out what is longer than `max_sizes`."""
+        """Return the indices without sentences that are longer than `max_sizes`, and the indices that are left out."""
         return data_utils.filter_paired_dataset_indices_by_size(
             self.source_sizes, self.target_sizes, indices, max_sizes
         )
@@ -235,12 +256,16 @@ class TransitionDataset(FairseqDataset):
         return True
 
     def set_epoch(self, epoch: int) -> None:
-        """Sampled segmentations and hidden tags differ from epoch to epoch, and are the same for the same seed."""
+        """Set the epoch, which changes the sampled segmentations and the hidden tags, in the same way for the same
+        seed."""
         self.epoch = epoch
 
 
 def _check_finished(finished: Tensor, ids: Sequence[int]) -> None:
-    """Raises `ValueError` where the actions of a sentence build no tree. finished: (B,) bool."""
+    """Raise `ValueError` where the actions of a sentence build no tree.
+
+    finished: (B,) bool, True for derivations that end legally
+    """
     if not bool(finished.all()):
         sentence = ids[int((~finished).nonzero()[0, 0])]
         raise ValueError(

@@ -1,4 +1,4 @@
-"""What a model needs beside its weights: dictionaries, `spm.model` and `parser.json` of one folder."""
+"""The files that a model needs beside its weights: dictionaries, `spm.model` and `parser.json` of one folder."""
 
 from __future__ import annotations
 
@@ -29,16 +29,17 @@ from transition_parser.transitions.lexicon import FILE_NAME as LEXICON
 
 SOURCE, TARGET = "src", "act"
 FILES = (f"dict.{SOURCE}.txt", f"dict.{TARGET}.txt", PIECES, PARSER)
-WORD_FILES = (COLUMNS, WORDS_FILE, VECTORS_FILE)  # of models that read or predict what is in them
+WORD_FILES = (COLUMNS, WORDS_FILE, VECTORS_FILE)  # only for models that read or predict their contents
 OPTIONAL_FILES = (LEXICON, *WORD_FILES)
-_FILLER = re.compile(r"madeupword\d{4}")  # what fairseq-preprocess fills dictionaries with
+_FILLER = re.compile(r"madeupword\d{4}")  # a symbol with which fairseq-preprocess fills up dictionaries
 
 
 @dataclass(frozen=True)
 class Resources:
     """The two dictionaries, the word splitter and the transition system of one data folder or model.
 
-    `source_dictionary`, `target_dictionary` and `table` are what a model is built from.
+    A model is built from `source_dictionary`, `target_dictionary` and `table`, and from `columns` and `vectors` where
+    it reads them.
     """
 
     source_dictionary: Vocabulary
@@ -46,13 +47,13 @@ class Resources:
     parser: ParserConfig
     pieces: Pieces
     table: ActionTable
-    fingerprint: str  # of the files that every model reads, to know them again
+    fingerprint: str  # SHA-256 of the files that every model reads; it identifies them
     columns: Columns = field(default_factory=Columns)
     vectors: WordVectors | None = None
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Resources:
-        """Reads a folder. Raises `InputError` for a missing or unfit file, and for files that do not fit together."""
+        """Read a folder. Raises `InputError` for a missing or unfit file, and for files that do not fit together."""
         parser = ParserConfig.load(folder)
         source_path, target_path = (Path(folder, name) for name in FILES[:2])
         source, target = Vocabulary.load(source_path), Vocabulary.load(target_path)
@@ -70,27 +71,29 @@ class Resources:
 
     @staticmethod
     def files(folder: str | os.PathLike, without: Collection[str] = ()) -> list[Path]:
-        """The files that `load` reads, without some of the optional ones."""
+        """Return the files that `load` reads, without some of the optional ones."""
         optional = (Path(folder, name) for name in OPTIONAL_FILES if name not in without)
         return [*(Path(folder, name) for name in FILES), *(path for path in optional if path.is_file())]
 
     @staticmethod
     def copy(folder: str | os.PathLike, dest: str | os.PathLike, without: Collection[str] = ()) -> None:
-        """Copies the files that `load` reads, without some of the optional ones."""
+        """Copy the files that `load` reads, without some of the optional ones."""
         for path in Resources.files(folder, without):
             shutil.copyfile(path, Path(dest, path.name))
 
     def encode(self, words: list[str]) -> Tensor:
-        """The piece ids of a sentence with `</s>`."""
+        """Return the piece ids of a sentence, with `</s>`."""
         return self.encode_pieces([piece for word in self.pieces.encode(words) for piece in word])
 
     def sample(self, words: Sequence[str], p: float, draws: Iterator[float]) -> Tensor:
-        """The piece ids of a sentence of normalised words with `</s>`, drawn as by `Pieces.sample`."""
+        """Return the piece ids of a sentence of normalised words, with `</s>`, sampled as by `Pieces.sample`."""
         return self.encode_pieces([piece for word in self.pieces.sample(words, p, draws) for piece in word])
 
     def encode_all(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
-        """The piece ids of sentences of normalised words, each with `</s>`, by one call of sentencepiece: most of its
-        time goes into the call itself."""
+        """Return the piece ids of sentences of normalised words, each with `</s>`.
+
+        One call of sentencepiece encodes all sentences, because most of its time goes into the call itself.
+        """
         words = iter(self.pieces.split([word for sentence in sentences for word in sentence]))
         return [
             self.encode_pieces([piece for pieces in islice(words, len(sentence)) for piece in pieces])
@@ -98,7 +101,7 @@ class Resources:
         ]
 
     def encode_pieces(self, pieces: list[str]) -> Tensor:
-        """The ids of pieces, with `</s>`. No pieces at all are one empty word."""
+        """Return the ids of pieces, with `</s>`. An empty list is encoded as one empty word."""
         return torch.tensor([*map(self._piece_id, pieces or [OPEN]), self.source_dictionary.eos()])
 
     def _piece_id(self, piece: str) -> int:
@@ -108,31 +111,33 @@ class Resources:
         return dictionary.index(OPEN if unknown and piece.startswith(OPEN) else piece)
 
     def words(self, tokens: list[int]) -> list[str]:
-        """The normalised words that the piece ids of a sentence spell; padding and `</s>` spell none."""
+        """Return the normalised words that the piece ids of a sentence spell; padding and `</s>` spell none."""
         dictionary = self.source_dictionary
         special = (dictionary.pad(), dictionary.eos())
         return self.pieces.words([dictionary[i] for i in tokens if i not in special])
 
     def features_of(self, sentences: Iterable[Sequence[str]]) -> Tensor | None:
-        """(B, P, F): `ActionTable.features` of sentences of normalised words, 0 at padding; None where the machine
-        needs none."""
+        """Return `ActionTable.features` of sentences of normalised words, (B, P, F), 0 at padding.
+
+        The result is None where the machine needs no features.
+        """
         if not self.table.has_features:
             return None
         rows = [torch.tensor(self.table.features(words)) for words in sentences]
         return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
 
     def features(self, tokens: Tensor) -> Tensor | None:
-        """`features_of` the words that a batch of piece ids (B, S) spells, for fairseq's programs."""
+        """Return `features_of` the words that a batch of piece ids (B, S) spells, for fairseq's programs."""
         features = self.features_of(map(self.words, tokens.tolist()))
         return None if features is None else features.to(tokens.device)
 
     def opens_word(self) -> Tensor:
-        """(V,) bool: which piece ids open a word."""
+        """Return (V,) bool: True for piece ids that open a word."""
         return torch.tensor([symbol.startswith(OPEN) for symbol in self.source_dictionary.symbols])
 
 
 def _check_pieces(source: Vocabulary, pieces: Pieces, path: Path) -> None:
-    """Raises `InputError` where the dictionary is not that of the sentencepiece model."""
+    """Raise `InputError` where the dictionary does not fit the sentencepiece model."""
     inventory = pieces.inventory()
     _complain([piece for piece in inventory if piece not in source], f"does not list all pieces of {PIECES}", path)
     own = set(inventory)
@@ -140,7 +145,7 @@ def _check_pieces(source: Vocabulary, pieces: Pieces, path: Path) -> None:
 
 
 def _check_actions(target: Vocabulary, parser: ParserConfig, table: ActionTable, path: Path) -> None:
-    """Raises `InputError` where the dictionary is not that of the transition system, its labels and its lexicon."""
+    """Raise `InputError` where the dictionary does not fit the transition system, its labels and its lexicon."""
     actions = map(str, parser.actions())
     _complain([a for a in actions if a not in target], f"does not list all actions over {PARSER}", path)
     known = {token for token, action in zip(table.tokens, table.actions, strict=True) if action is not None}
@@ -151,7 +156,7 @@ def _check_actions(target: Vocabulary, parser: ParserConfig, table: ActionTable,
 
 
 def _listed(vocabulary: Vocabulary) -> list[str]:
-    """What its file lists, without what fills it up to a multiple of eight."""
+    """Return the symbols of the dictionary's file, without the symbols that fill it up to a multiple of eight."""
     return [symbol for symbol in vocabulary.symbols[len(SPECIAL) :] if not _FILLER.fullmatch(symbol)]
 
 

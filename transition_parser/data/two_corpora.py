@@ -9,11 +9,11 @@ from fairseq.data import FairseqDataset
 
 from transition_parser.data.dataset import TransitionDataset
 
-ALSO = "also"  # what a batch of the second corpus says of itself
+ALSO = "also"  # the key that marks samples and batches of the second corpus
 
 
 class TwoCorpora(FairseqDataset):
-    """The sentences of the first corpus, then those of the second; no batch has some of both."""
+    """The sentences of the first corpus, followed by the sentences of the second; no batch mixes the two."""
 
     def __init__(self, first: TransitionDataset, second: TransitionDataset) -> None:
         self.corpora = first, second
@@ -35,17 +35,17 @@ class TwoCorpora(FairseqDataset):
         return {**self.corpora[1][index - first], ALSO: True}
 
     def collater(self, samples: list[dict]) -> dict:
-        """As that of `TransitionDataset`; in batches of the second corpus `net_input` has `also`."""
+        """Return a batch as `TransitionDataset.collater` does, with `also` in `net_input` for the second corpus."""
         if not samples or not samples[0][ALSO]:
             return self.corpora[0].collater(samples)
         batch = self.corpora[1].collater(samples)
         batch["net_input"][ALSO] = True
         return batch
 
-    # --- what fairseq asks ------------------------------------------------------------------
+    # --- fairseq's interface ----------------------------------------------------------------
 
     def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:
-        """Of sentences of either corpus."""
+        """Return `num_tokens` of many sentences of either corpus."""
         sizes = np.zeros(len(indices), dtype=np.int64)
         inside = np.asarray(indices) < len(self.corpora[0])
         first, second = self._split(indices)
@@ -60,11 +60,11 @@ class TwoCorpora(FairseqDataset):
         return self.corpora[0].size(index) if index < first else self.corpora[1].size(index - first)
 
     def ordered_indices(self) -> np.ndarray:
-        """By length in each corpus."""
+        """Return the indices of the first corpus, then of the second, each ordered by length."""
         return self._joined(*(corpus.ordered_indices() for corpus in self.corpora))
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
-        """The batches of each corpus."""
+        """Return the batches of the first corpus, then of the second."""
         first, second = (
             corpus.batch_by_size(some, max_tokens, max_sentences, required_batch_size_multiple)
             for corpus, some in zip(self.corpora, self._split(indices), strict=True)
@@ -72,7 +72,7 @@ class TwoCorpora(FairseqDataset):
         return [*first, *(np.asarray(batch) + len(self.corpora[0]) for batch in second)]
 
     def filter_indices_by_size(self, indices, max_sizes):
-        """Leaves out what is longer than `max_sizes`."""
+        """Return the indices without sentences that are longer than `max_sizes`, and the indices that are left out."""
         kept = [
             corpus.filter_indices_by_size(some, max_sizes)
             for corpus, some in zip(self.corpora, self._split(indices), strict=True)
@@ -81,6 +81,6 @@ class TwoCorpora(FairseqDataset):
         return self._joined(kept[0][0], kept[1][0]), ignored
 
     def set_epoch(self, epoch: int) -> None:
-        """Tells both."""
+        """Set the epoch of both corpora."""
         for corpus in self.corpora:
             corpus.set_epoch(epoch)

@@ -14,13 +14,16 @@ from torch import Tensor
 from transition_parser.base.errors import input_error
 from transition_parser.base.files import alone_in, replacing
 
-CHUNK = 256  # sentences that are computed between two notes of what is done
+CHUNK = 256  # the number of sentences computed between two updates of the note of progress
 
 
 class VectorStore:
-    """(words, width) half-precision numbers in `path`, and beside it, in `path.json`, how many sentences are done.
+    """A file of half-precision vectors, (words, width), that is filled step by step.
 
-    lengths: words of each sentence, in order. What an interrupted `fill` has done stays.
+    `path` holds the vectors, and `path.json` beside it the number of sentences done. An interrupted `fill` keeps the
+    vectors that it has computed.
+
+    lengths: the number of words of each sentence, in order
     """
 
     def __init__(self, path: Path, lengths: Sequence[int], width: int) -> None:
@@ -30,7 +33,7 @@ class VectorStore:
 
     @property
     def done(self) -> int:
-        """How many sentences, from the first, have their vectors; 0 for files that are not such a store."""
+        """The number of sentences, from the first, that have their vectors; 0 for files that are not such a store."""
         try:
             done = json.loads(self._note.read_text(encoding="utf-8"))["done"]
             size = self.path.stat().st_size
@@ -40,11 +43,16 @@ class VectorStore:
         return done if whole else 0
 
     def fill(self, compute: Callable[[range], Sequence[np.ndarray]], step: Callable[[int], None]) -> None:
-        """Computes what is missing. compute: the vectors (words, width) of each of some sentences. step: is told how
-        many are done. Raises `InputError` where the disk is full or may not be written."""
+        """Compute the missing vectors.
+
+        Raises `InputError` where the disk is full or may not be written.
+
+        compute: returns the vectors (words, width) of each of some sentences
+        step: called with the number of sentences that are there already, then with the number in each finished chunk
+        """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with alone_in(self.path.parent):  # each process of a training that several share comes here
+            with alone_in(self.path.parent):  # all processes of a distributed training call `fill`
                 self._fill(compute, step)
         except OSError as error:
             raise input_error(
@@ -73,7 +81,8 @@ class VectorStore:
             step(len(some))
 
     def batch(self, sentences: Sequence[int]) -> Tensor:
-        """(B, P, width) of sentences, 0 at padding and at the root, which is the last position of each."""
+        """Return the vectors of sentences, (B, P, width), 0 at padding and at the root, which is the last position of
+        each."""
         shape = int(self.offsets[-1]), self.width
         memory = np.memmap(self.path, np.float16, "r", shape=shape) if self._bytes() else None
         lengths = [int(self.offsets[i + 1] - self.offsets[i]) for i in sentences]
@@ -90,6 +99,6 @@ class VectorStore:
 def _allocate(path: Path, size: int) -> None:
     with open(path, "wb") as file:
         if size and hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(file.fileno(), 0, size)  # a full disk says so now, not after an hour
+            os.posix_fallocate(file.fileno(), 0, size)  # a full disk raises an error now, not after an hour
         else:
             file.truncate(size)

@@ -1,4 +1,4 @@
-"""`dict.*.txt`: the symbols of one side, sentences or actions, and their ids."""
+"""The symbols of one side, sentences or actions, and their ids: `dict.*.txt`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ _COUNT = re.compile(r"[0-9]{1,18}")
 
 
 class Vocabulary:
-    """Symbols with consecutive ids, numbered as by `fairseq.data.Dictionary`, which training uses: the same files,
-    the same ids, without importing fairseq.
+    """Symbols with consecutive ids, numbered as by `fairseq.data.Dictionary`, which training uses.
 
-    symbols: those of the file, without `SPECIAL`. counts: how often each was in training; by default 0. Where a
-    symbol is there twice, its last id counts.
+    The same files give the same ids, without importing fairseq. A symbol that is listed twice has its last id.
+
+    symbols: the symbols of the file, without `SPECIAL`
+    counts: the frequency of each symbol in training; by default 0
     """
 
     def __init__(self, symbols: Sequence[str] = (), counts: Sequence[int] | None = None) -> None:
@@ -35,33 +36,36 @@ class Vocabulary:
         return symbol in self._ids
 
     def __getitem__(self, index: int) -> str:
-        """The symbol with this id; `<unk>` for an id behind the last."""
+        """Return the symbol with this id; `<unk>` for an id beyond the last."""
         return self.symbols[index] if index < len(self.symbols) else self.symbols[_UNK]
 
     def index(self, symbol: str) -> int:
-        """The id of a symbol; that of `<unk>` for one that is not listed."""
+        """Return the id of a symbol; the id of `<unk>` for a symbol that is not listed."""
         return self._ids.get(symbol, _UNK)
 
     def bos(self) -> int:
-        """The id of `<s>`."""
+        """Return the id of `<s>`."""
         return _BOS
 
     def pad(self) -> int:
-        """The id of the padding."""
+        """Return the id of the padding."""
         return _PAD
 
     def eos(self) -> int:
-        """The id of `</s>`."""
+        """Return the id of `</s>`."""
         return _EOS
 
     def unk(self) -> int:
-        """The id of `<unk>`."""
+        """Return the id of `<unk>`."""
         return _UNK
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Vocabulary:
-        """Reads a file that `fairseq-preprocess` wrote: a symbol and its count a line; behind them
-        `#fairseq:overwrite` where a symbol is to replace an earlier one. Raises `InputError` with the line."""
+        """Read a file that `fairseq-preprocess` wrote.
+
+        A line has a symbol and its count, and `#fairseq:overwrite` behind them where the symbol replaces an earlier
+        one. Raises `InputError` with the line for other lines.
+        """
         counts: list[int] = []
         symbols: list[str] = []
         listed = dict.fromkeys(SPECIAL, "a special symbol")
