@@ -2,8 +2,8 @@
 
 python run/bench/costs.py TREEBANK.conllu [--systems arc-hybrid …] [--threads 1]
 
-The states are on the static oracle's derivations, and on random legal walks. The time is that of the costs and of the
-steps of the batched machine; reading, the static oracle and drawing random actions are not counted. Trees that a system
+The states are on the static oracle's derivations, and on random legal walks. Only the costs and the steps of the
+batched machine are timed; reading, the static oracle and drawing random actions are not counted. Trees that a system
 can't build are left out. Each batch has sentences of similar length.
 """
 

@@ -216,7 +216,7 @@ def shares(clock: Clock) -> dict[str, float]:
 
 
 def linear_operations(model: Parser, arguments) -> dict[str, float]:
-    """Return the floating-point operations of linear layers while the file is parsed, in 10⁹, without those of padding.
+    """Return the floating-point operations of linear layers while the file is parsed, in 10⁹, without padding.
 
     The figures are for the linear layers and convolutions of the encoder and of the decoder, and for calls of
     `F.linear` elsewhere. Ends the program where a layer never runs.

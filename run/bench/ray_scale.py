@@ -2,7 +2,7 @@
 
 Ray has as many actors as the single process has threads, on a core each. The file repeats the sentences of a CoNLL-U
 file, with a number in a column. Ends with an error where Ray's output lacks a row, or has a row twice or in another
-place. Counts the parses that differ from those of the single process. Rates are sentences per second of the whole
+place. Counts the parses that differ from the parses of the single process. Rates are sentences per second of the whole
 program, start-up included, and from the first finished part to the last.
 
     python run/bench/ray_scale.py MODEL TRAIN.conllu [--sentences 50000] [--threads 2]
@@ -106,10 +106,10 @@ def _command(arguments, table: Path) -> list[str]:
 
 
 def check(folder: Path, whole: Path, count: int) -> int:
-    """Return the number of parses that differ from those of the single process.
+    """Return the number of parses that differ from the parses of the single process.
 
     In bf16 parses may differ, because the last bits depend on which sentences are computed together. Ends the program
-    where the rows are not those of the input.
+    where the rows are not the rows of the input.
     """
     files = [folder / part["file"] for part in json.loads((folder / "manifest.json").read_text())["parts"]]
     found = pyarrow.concat_tables(pyarrow.parquet.read_table(file) for file in files)

@@ -2,8 +2,8 @@
 
 python run/bench/segmentation.py TREEBANK.conllu [--model en-ewt]
 
-The raw text is that of the treebank: sentences with a space between them, unless the last token says SpaceAfter=No, and
-a blank line where a paragraph or document opens. Our rules are compared with spaCy's English tokeniser and its
+The raw text is the text of the treebank: sentences with a space between them, unless the last token says SpaceAfter=No,
+and a blank line where a paragraph or document opens. Our rules are compared with spaCy's English tokeniser and its
 sentencizer. --model adds the attachment scores of parses of the raw text.
 """
 

@@ -202,7 +202,7 @@ def _with_length(flags: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str
 
 
 def _is_longer(theirs: Mapping[str, str | None], mine: Mapping[str, str | None]) -> bool:
-    """True where flags of `LENGTH` differ, and none of them allows fewer epochs or updates than before."""
+    """Return True where flags of `LENGTH` differ, and none of them allows fewer epochs or updates than before."""
     ends = [[float(flags.get(name) or 0) or math.inf for name in LENGTH] for flags in (theirs, mine)]
     return ends[0] != ends[1] and all(then <= now for then, now in zip(*ends, strict=True))
 
