@@ -93,7 +93,7 @@ def rounds_sums(x: Tensor) -> bool:
 def summed_exactly(x: Tensor) -> Tensor:
     """Return x in the type in which products of it are summed up in search.
 
-    Numbers in bf16 on a CPU become fp64, where such sums are exact or nearly so. torch chooses the order of a sum by the
+    Numbers in bf16 on a CPU become fp64, where such sums are exact or nearly so. torch orders a sum by the
     shape of the batch. In fp32 that order would show after rounding to bf16: a sentence would have different parses in
     different batches. Other numbers become fp32, or stay in fp64.
     """
