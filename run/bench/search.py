@@ -128,7 +128,7 @@ def main() -> None:
         for _ in range(arguments.rounds):
             for precision, model in models.items():
                 rates[f"ours, constrained, {precision}"].append(ours(model, sentences, make_machine))
-                rates[f"ours, free, {precision}"].append(ours(model, sentences, FreeMachine))
+                rates[f"ours, free, {precision}"].append(ours(model, sentences, free_machine))
             if Path(arguments.model).is_file():
                 generated = generate(name, Path(arguments.model), OURS, arguments, ours_lengths)
                 rates["fairseq-generate, our model"].append(generated)
