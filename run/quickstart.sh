@@ -22,6 +22,7 @@ cat <<END
 
 The two sample corpora are English sentences with gold graphs, written by hand for this package, not drawn from real text:
 $(grep -c '^# sent_id' "$data/sample.conllu") with dependency trees (tests/data/sample.conllu), $(grep -c '^# ::id' "$data/sample.amr") with AMRs (tests/data/sample.amr).
+The lemmas of the trees were drafted by en-ewt-minilm and corrected by hand: their score below measures little.
 END
 echo "== the oracles: gold trees to actions and back (transition-parser oracle --check)"
 transition-parser oracle "$data/sample.conllu" --system arc-hybrid-swap --check
