@@ -21,7 +21,7 @@ def assert_as_in_fairseq(path) -> None:
         assert (symbol in ours) == (symbol in theirs)
     for i in range(len(theirs) + 3):
         assert ours[i] == theirs[i]
-    assert (ours.bos(), ours.pad(), ours.eos(), ours.unk()) == (theirs.bos(), theirs.pad(), theirs.eos(), theirs.unk())
+    assert (ours.pad(), ours.eos(), ours.unk()) == (theirs.pad(), theirs.eos(), theirs.unk())
     back = fairseq_dictionary(ours)
     assert back.symbols == theirs.symbols and back.count == theirs.count and back.indices == theirs.indices
     assert back.nspecial == theirs.nspecial

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
+from tests.search_limits import doubles
 from tests.small_models import encode
 from transition_parser import Parser
 from transition_parser.kernels import search_kernels
@@ -81,7 +82,7 @@ def doubling_tokens(table: ActionTable, words: int, taken: list[int]) -> list[in
         state = system.apply(state, table.actions[token])
     arcs = [token for token, action in enumerate(table.actions) if action and role_given(action)]
     legal = [token for token in arcs if system.why_illegal(state, table.actions[token]) is None]
-    return [token for token in legal if system.limits.doubles(state, table.actions[token])]
+    return [token for token in legal if doubles(system.limits, state, table.actions[token])]
 
 
 def reference(decoder, encoder_out: EncoderOut, beam: int, lenpen: float = 1.0) -> list[Hypothesis]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.amr_walks import ACTIONS, FORMS, LEXICON
 from tests.conftest import without_kernels
+from tests.search_limits import doubles, why_beyond
 from tests.states.test_machine import SPECIAL
 from transition_parser.graphs.amr import AmrGraph, edge_of
 from transition_parser.graphs.bank import parse_entry
@@ -82,7 +83,7 @@ def expected_legal(table: ActionTable, state: AmrState, span: list[Action] | Non
 
 
 def within_limits(system, state: AmrState, span: list[Action], action: Action) -> bool:
-    if system.limits.doubles(state, action):
+    if doubles(system.limits, state, action):
         return False
     if action.kind not in MAKE_NODES or is_free(state):
         return True
@@ -97,7 +98,7 @@ def assert_equal(machine, table: ActionTable, states, spans=None) -> None:
     for row, state in enumerate(states):
         assert legal[row].tolist() == expected_legal(table, state, spans and spans[row]), state
         counted = {table.actions[token] for token in (legality[row] < 0).nonzero()[:, 0].tolist()}
-        assert all(table.system.limits.doubles(state, action) for action in counted)
+        assert all(doubles(table.system.limits, state, action) for action in counted)
         if not state.closed:
             assert stack[row].tolist() == stack_places(state, machine.width), state
             assert buffer[row].tolist() == buffer_places(state, machine.width), state
@@ -194,7 +195,7 @@ def walk_within_limits(lexicon, limits, sentences, rng) -> None:
     assert all(map(system.is_final, states))
     for state, actions in zip(states, taken, strict=True):
         assert len(actions) <= max_search_actions(system, len(state.words))
-        beyond = limits.why_beyond(actions)  # without limits the first concept may come when no word is left
+        beyond = why_beyond(limits, actions)  # without limits the first concept may come when no word is left
         assert beyond is None or "from one span" in beyond
         assert not doubled(system.result(state)) & table.once
 

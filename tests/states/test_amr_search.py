@@ -7,6 +7,7 @@ from itertools import islice
 import pytest
 
 from tests.conftest import SAMPLE_AMR
+from tests.search_limits import why_beyond
 from transition_parser import Parser
 from transition_parser.models.stack_transformer import decoder
 from transition_parser.parsing.parses import AmrParse
@@ -38,5 +39,5 @@ def test_search_keeps_to_its_limits():
     parser = Parser.load("en-amr", precision="fp32", threads=1)
     (parse,) = parser.parse([list(string.ascii_lowercase) * 3])
     system = parser.resources.table.system
-    assert system.limits.why_beyond(parse.actions) is None
+    assert why_beyond(system.limits, parse.actions) is None
     assert len(parse.actions) <= system.max_search_actions(78) < system.max_actions(78)

@@ -10,7 +10,7 @@ from transition_parser.base.errors import input_error
 from transition_parser.base.model_files import read_text, shown
 
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")  # the first ids; the file does not list them
-_BOS, _PAD, _EOS, _UNK = range(4)
+_PAD, _EOS, _UNK = range(1, len(SPECIAL))
 _OVERWRITE = "#fairseq:overwrite"
 _COUNT = re.compile(r"[0-9]{1,18}")
 
@@ -42,10 +42,6 @@ class Vocabulary:
     def index(self, symbol: str) -> int:
         """Return the id of a symbol; the id of `<unk>` for a symbol that is not listed."""
         return self._ids.get(symbol, _UNK)
-
-    def bos(self) -> int:
-        """Return the id of `<s>`."""
-        return _BOS
 
     def pad(self) -> int:
         """Return the id of the padding."""

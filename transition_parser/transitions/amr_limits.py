@@ -13,18 +13,15 @@ from typing import Any
 
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.transitions.action import Action, Kind
-from transition_parser.transitions.amr_naming import CONCEPTS, CONSTANTS, Word
-from transition_parser.transitions.amr_roles import MOST_ROLES, ONCE, borne_once, is_borne, is_plain, role_given
-from transition_parser.transitions.amr_state import AmrState, with_action
+from transition_parser.transitions.amr_naming import CONCEPTS, CONSTANTS
+from transition_parser.transitions.amr_roles import MOST_ROLES, ONCE, borne_once, is_plain
 
 _SWAPS_PER_WORD = 2
 _LABELLED = (Kind.PRED, Kind.VALUE, Kind.DEPENDENT)
-_COPIES = (Kind.COPY_LEMMA, Kind.COPY_SENSE01, Kind.COPY_WORD)
 MAKE_NODES = frozenset({*CONCEPTS, *CONSTANTS, Kind.ENTITY, Kind.DEPENDENT})
 # One action may make two nodes of the same span even if it never does so in training: of 500 development graphs of
 # Bio AMR, 30 have such a label twice in a span, and one has it three times.
 _REPEATS = 2
-_ANY_WORD = Word("", "")  # roles do not depend on the words
 
 
 @dataclass(frozen=True)
@@ -63,35 +60,6 @@ class SearchLimits:
     def most(self, action: Action) -> int:
         """Return how often the action may make a node of the same span."""
         return self.repeats.get(action, self.repeats.get(Action(action.kind), 1))
-
-    def why_beyond(self, actions: Sequence[Action]) -> str | None:
-        """Return the first limit that the derivation exceeds, in words; None where search can find the derivation."""
-        use = _Use.of(actions)
-        swaps, nodes = self.of_sentence(use.words)
-        what = f"in a sentence of {use.words} words"
-        for count, limit, name in ((use.swaps, swaps, f"SWAPs {what}"), (use.nodes, nodes, f"nodes {what}")):
-            if count > limit:
-                return f"{count} {name}, at most {limit}"
-        for span in use.spans:
-            if span.total() > self.span:
-                return f"{span.total()} nodes from one span, at most {self.span}"
-            for action, count in span.items():
-                if count > self.most(action):
-                    return f"{action} {count} times from one span, at most {self.most(action)}"
-        return self._why_doubled(use.words, actions)
-
-    def doubles(self, state: AmrState, action: Action) -> bool:
-        """Return True where the legal action gives a node a role of `once` that the node already has."""
-        given = role_given(action)
-        return given is not None and given[1] in self.once and is_borne(state, *given)
-
-    def _why_doubled(self, words: int, actions: Sequence[Action]) -> str | None:
-        state = AmrState.initial([_ANY_WORD] * words)
-        for action in actions:
-            if self.doubles(state, action):
-                return f"{action} gives a node a role that it has"
-            state = with_action(state, action)
-        return None
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as values that JSON can hold."""
