@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
 from transition_parser.base.errors import InputError, needs_extra
 
-OF_EXTRAS = ("fairseq", "omegaconf", "hydra", "matplotlib")
+OF_EXTRAS = ("fairseq", "omegaconf", "hydra", "matplotlib", "shtab")
 WITHOUT = f"""
 import sys
 from importlib.abc import MetaPathFinder
@@ -81,6 +81,13 @@ def test_pictures_say_which_extra_they_need(command, tmp_path):
         "pip install 'transition-parser[draw]'\n"
     )
     assert not list(tmp_path.iterdir())
+
+
+def test_completion_says_which_extra_it_needs():
+    assert without_extras("completion", "bash", status=2).stderr == (
+        "transition-parser: error: scripts for shells need the extra `completion` (No module named 'shtab'): "
+        "pip install 'transition-parser[completion]'\n"
+    )
 
 
 def test_models_of_ones_own_that_train_say_which_extra_they_need(tmp_path):
