@@ -19,14 +19,11 @@ from transition_parser.base.errors import InputError, NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import search_kernels
 from transition_parser.models.registry import architecture_of
-from transition_parser.models.spa_dp import pair_scores, rescans
-from transition_parser.models.spa_dp.head_scores import BilinearHeads, RelationScores
-from transition_parser.models.spa_dp.pair_scores import PairScores
-from transition_parser.models.spa_dp.rescans import SequencePreservedAttention, VanillaAttention
-from transition_parser.models.spa_dp.transition_decoder import sum_of_means, sum_of_words
-from transition_parser.modules.arborescence import best_tree
+from transition_parser.models.spa_dp import encoder
+from transition_parser.models.spa_dp.decoders import BilinearHeads, RelationScores, sum_of_means, sum_of_words
+from transition_parser.models.spa_dp.encoder import PairScores, SequencePreservedAttention, VanillaAttention
 from transition_parser.modules.contract import only_legal
-from transition_parser.modules.tree_derivations import Derivations, ScoredTree
+from transition_parser.modules.tree_derivations import Derivations, ScoredTree, best_tree
 from transition_parser.parsing.parses import graph_of
 from transition_parser.parsing.search import search
 from transition_parser.states.table import ActionTable
@@ -65,7 +62,7 @@ def gated_pass(attention: SequencePreservedAttention, side: int, sequence: list[
 @pytest.mark.parametrize("together", [1, 2, 5])
 def test_rescans_are_the_passes_of_the_paper(sentences, from_target, together, monkeypatch):
     """together: so many targets leave them at once."""
-    monkeypatch.setattr(rescans, "_leaving_together", lambda _: together)
+    monkeypatch.setattr(encoder, "_leaving_together", lambda _: together)
     words, mask = sentences
     attention = SequencePreservedAttention(5, 3, from_target).double()
     torch.nn.init.normal_(attention.project.bias)
@@ -185,7 +182,7 @@ def test_pairs_are_scored_some_at_a_time(sentences, monkeypatch):
     score = PairScores(5, 3).double()
     wanted = score(sentences[0])
     for at_once in (1, 3 * 6 * 3 * 4):  # one row, and four rows
-        monkeypatch.setattr(pair_scores, "_AT_ONCE", at_once)
+        monkeypatch.setattr(encoder, "_AT_ONCE", at_once)
         assert torch.allclose(score(sentences[0]), wanted, rtol=0, atol=EXACT)
 
 

@@ -219,7 +219,7 @@ def indicated_attention(
 
 
 def gated_step(found: Tensor, recurrent: Tensor, words: Tensor) -> Tensor:
-    """Return the states of gated passes after one more word, (S, N, width), see `spa_dp.rescans`.
+    """Return the states of gated passes after one more word, (S, N, width), see `SequencePreservedAttention`.
 
     The first dimension of `found` and of `words` may have any stride.
 

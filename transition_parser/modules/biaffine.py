@@ -12,8 +12,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.modules.dropout import Dropout
+from transition_parser.modules.layers import gather_rows
 from transition_parser.modules.linear import linear
-from transition_parser.modules.places import at
 
 
 class Ends(NamedTuple):
@@ -112,6 +112,6 @@ class RelationsOfHeads(nn.Module):
         heads: (B, N); the position of the head of each of the N words.
         """
         ends = self.pairs.ends(words)
-        of_heads = at(ends.heads, heads)
+        of_heads = gather_rows(ends.heads, heads)
         dependents = ends.dependents[:, : heads.size(1)]
         return self.pairs(of_heads.flatten(0, 1), dependents.flatten(0, 1)).unflatten(0, heads.shape)

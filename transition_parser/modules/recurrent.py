@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut, Reading, WordReader
-from transition_parser.modules.places import at
+from transition_parser.modules.layers import gather_rows
 from transition_parser.modules.words import WordTensors
 
 CELLS = {"gru": nn.GRU, "lstm": nn.LSTM}
@@ -56,5 +56,5 @@ class RecurrentEncoder(WordReader):
         for ahead, back in zip(self.ahead, self.back, strict=True):
             x = self.dropout(x)
             # padding is behind the words in both directions, so that no word sees it
-            x = torch.cat([ahead(x)[0], at(back(at(x, mirrored))[0], mirrored)], -1)
+            x = torch.cat([ahead(x)[0], gather_rows(back(gather_rows(x, mirrored))[0], mirrored)], -1)
         return EncoderOut(self.dropout(x), mask, lengths - 1, features)

@@ -12,10 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError, NotFiniteError
-from transition_parser.modules.arborescence import best_tree
 from transition_parser.modules.contract import Decision, GraphDecoder, Hypothesis, only_legal
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.tree_derivations import Derivations, ScoredTree
+from transition_parser.modules.tree_derivations import Derivations, ScoredTree, best_tree
 from transition_parser.states.states import TREE, States
 from transition_parser.states.table import SHIFT_ID, ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, Kind

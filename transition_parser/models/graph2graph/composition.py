@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from transition_parser.models.graph2graph.options import StateTransformerOptions
 from transition_parser.modules.kinds import Kinds
+from transition_parser.modules.layers import gather_rows
 from transition_parser.modules.linear import linear
-from transition_parser.modules.places import at
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionTable
 
@@ -88,7 +88,7 @@ class Composition(nn.Module):
         gets = is_new & (positions == receiver)
         dependent, labels = torch.where(gets, attached, before.dependent), torch.where(gets, label, before.label)
         words = before.words
-        of_dependents = at(words, dependent.clamp_min(0))
+        of_dependents = gather_rows(words, dependent.clamp_min(0))
         of_dependents = torch.where(dependent[..., None] >= 0, of_dependents, self.no_dependent.to(words.dtype))
         hidden = self.head(words) + self.dependent(of_dependents)
         hidden = hidden + self.label(self.labels.weight)[labels].to(hidden.dtype)

@@ -26,7 +26,7 @@ from transition_parser.modules.arcs import places
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.kinds import Kinds, TwoStages
-from transition_parser.modules.places import at
+from transition_parser.modules.layers import gather_rows
 from transition_parser.states.machine import Machine
 from transition_parser.states.states import RANKS, TREE, States
 from transition_parser.states.table import ActionTable
@@ -398,7 +398,7 @@ def _at_places(words: Tensor, states: States) -> Tensor:
     words: (N, P, dim)
     """
     position, some = places(states)
-    return at(words, position) * some[..., None].to(words.dtype)
+    return gather_rows(words, position) * some[..., None].to(words.dtype)
 
 
 class StateTransformerDecoder(FeedbackDecoder):

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from transition_parser.modules.attention import HeadMask, scaled_dot_product_attention
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.indicated_attention import Content, attend
+from transition_parser.modules.layers import gather_rows
 from transition_parser.modules.linear import linear
-from transition_parser.modules.places import at
 from transition_parser.modules.runs import WIDTHS, rounded_up, runs
 
 # the relation of slot i to slot j: none, its head, its dependent, the first piece of its word, a further piece of the
@@ -97,7 +97,7 @@ class Layout(NamedTuple):
         part = Part.of(there, relations)
         if wanted is None:
             return cls(cells, [part], [part])
-        some = None if relations is None else at(relations, wanted)
+        some = None if relations is None else gather_rows(relations, wanted)
         asking = cells[::length, None] + wanted
         found = torch.arange(wanted.numel(), device=there.device).view_as(wanted)
         return cls(cells, [part], [part._replace(queries=wanted.size(1), relations=some)], asking.flatten(), found)
@@ -123,7 +123,9 @@ class Layout(NamedTuple):
             queries = min(_needed(matters[rows], WIDTHS if few_shapes else 1), place.size(1))
             asked = place[rows, :queries].clamp_max(width - 1)
             parts.append(Part.of(known, among))
-            last.append(parts[-1]._replace(queries=queries, relations=None if among is None else at(among, asked)))
+            last.append(
+                parts[-1]._replace(queries=queries, relations=None if among is None else gather_rows(among, asked))
+            )
             cells.append((rows[:, None] * there.size(1) + slots).flatten())
             asking.append((cell + number * width + asked).flatten())
             found[rows] = ask + number * queries + torch.arange(wanted.size(1)).clamp_max(queries - 1)

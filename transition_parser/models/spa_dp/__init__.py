@@ -5,11 +5,37 @@ Sequence-preserved attention rescans the sentence once for each word, and the re
 Source: the paper of SPA-DP, the "Sequence-Preserved Attention Dependency Parser" (github.com/dugu9sword/spa-dp).
 """
 
+from transition_parser.data.resources import Resources
 from transition_parser.models.registry import register
-from transition_parser.models.spa_dp.model import build, build_graph
+from transition_parser.models.spa_dp.decoders import RelationScores, SpaDecoder, head_scores
+from transition_parser.models.spa_dp.encoder import SpaEncoder
 from transition_parser.models.spa_dp.options import SpaDpGraphOptions, SpaDpOptions
+from transition_parser.modules.contract import ParserModel
+from transition_parser.modules.tagging import tag_heads
+from transition_parser.modules.tree_decoder import TreeDecoder
 
 SMALL = {"word_width": 256, "scan_width": 128, "scan_layers": 2, "spa_width": 128, "mlp_width": 256}
+
+
+def build(options: SpaDpOptions, resources: Resources) -> ParserModel:
+    """Return the transition-based parser over the dictionaries of `resources`."""
+    encoder = SpaEncoder(resources, options)
+    decoder = SpaDecoder(resources.table, encoder.output_width, options.mlp_width)
+    return ParserModel(encoder, decoder, tag_heads(options, encoder.output_width, resources.columns))
+
+
+def build_graph(options: SpaDpGraphOptions, resources: Resources) -> ParserModel:
+    """Return the graph-based parser over the dictionaries of `resources`.
+
+    Heads follow eqs 8 and 9, but here a word does not compete as its own head; in the paper it does. The loss is eq. 10
+    for heads, and the same for relations. Raises `InputError` for a system that does not build every tree.
+    """
+    encoder = SpaEncoder(resources, options)
+    dim, table = encoder.output_width, resources.table
+    relations = RelationScores(dim, options.mlp_width, len(table.relations))
+    decoder = TreeDecoder(table, head_scores(options, dim), relations)
+    return ParserModel(encoder, decoder, tag_heads(options, dim, resources.columns))
+
 
 register("spa_dp", SpaDpOptions, build, {"spa_dp": {}, "spa_dp_small": SMALL})
 register(

@@ -1,16 +1,30 @@
-"""The encoder of SPA-DP: a scan, then a rescan for each word. It does not depend on the parser state."""
+"""The encoder of SPA-DP: a scan, then a rescan for each word. It does not depend on the parser state.
+
+In a rescan, the sentence is read again for the sake of one of its words.
+
+Source: SPA-DP, sec. Sequence-Preserved Attention (eqs 12 to 26).
+
+The paper's artificial root stands before the first word, ours behind the last one. Here the root is a word among
+others, and the right boundary of each sentence.
+"""
 
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.data.resources import Resources
+from transition_parser.kernels import search_kernels
 from transition_parser.models.spa_dp.options import NONE, TO_BOUNDARY, VANILLA, SpaDpOptions
-from transition_parser.models.spa_dp.rescans import SequencePreservedAttention, VanillaAttention
 from transition_parser.modules.encoder import EncoderOut, Reading
+from transition_parser.modules.layers import gather_rows
+from transition_parser.modules.linear import linear
 from transition_parser.modules.recurrent import RecurrentEncoder
 from transition_parser.modules.words import WordTensors
+
+_AT_ONCE = 1 << 24  # hidden values computed at once, because long sentences have many pairs
+_SHAPES = 8  # approximate number of shapes of a batch's products, where each new shape takes time
 
 
 class SpaEncoder(RecurrentEncoder):
@@ -54,3 +68,194 @@ def _rescan(options: SpaDpOptions, dim: int) -> nn.Module | None:
     if options.spa == VANILLA:
         return VanillaAttention(dim, options.spa_width)
     return SequencePreservedAttention(dim, options.spa_width, options.spa == TO_BOUNDARY)
+
+
+class SequencePreservedAttention(nn.Module):
+    """Two gated passes over the sentence for each word: over the words to its left and over the words to its right.
+
+    A pass begins with the target itself, u, and then reads the words v_1, v_2, … (eqs 15 to 19, with m_-1 = 0):
+
+        a = sigmoid(W_a v + b_a + U_a m)            how much of the word enters: its attention (eqs 16 and 21)
+        r = sigmoid(W_r v + b_r + U_r m)            the reset gate: how much of the memory is kept (eq. 20)
+        n = tanh(W_n v + b_n + r ⊗ (U_n m))         eqs 18 and 22
+        m = (1 − a) ⊗ m + a ⊗ n                     eq. 17
+
+    From the boundary to the target (BoT, eq. 26), a pass reads the words from the boundary up to the target's
+    neighbour. From the target to the boundary (ToB, eq. 25), a pass reads the same words in reverse order.
+
+    The paper leaves some choices. We take its GRU (eq. 23), so that the sigmoid of eqs 16 and 21 is taken once. The
+    reset gate acts on the memory m, because in eqs 20 to 22 the letters v and m have changed places. The reset gate
+    multiplies the product U_n m, as in the GRU of PyTorch, which the paper used; one product a step is then enough.
+
+    dim: width of words
+    width: width of each pass
+    from_target: True for ToB, False for BoT
+    """
+
+    def __init__(self, dim: int, width: int, from_target: bool = False) -> None:
+        super().__init__()
+        self.from_target = from_target
+        self.output_width = 2 * width
+        self.project = linear(dim, 6 * width)  # W_a, W_r, W_n and their biases, of the left pass and of the right one
+        self.recurrent = nn.Parameter(torch.empty(2, width, 3 * width))  # U_a, U_r, U_n of both passes
+        for gate in self.recurrent.data.chunk(3, 2):
+            nn.init.orthogonal_(gate[0])
+            nn.init.orthogonal_(gate[1])
+
+    def forward(self, words: Tensor, mask: Tensor) -> Tensor:
+        """Return (B, P, 2 · width), the left pass before the right one, with any values at padding.
+
+        Each word is projected once. All passes of a batch are computed at once. The right passes are computed as left
+        passes over reversed sentences.
+
+        words: (B, P, dim)
+        mask: (B, P); True at words and root
+        """
+        turned = _turned(mask)
+        left, right = self.project(words).chunk(2, -1)
+        read = torch.stack([left.transpose(0, 1), gather_rows(right, turned).transpose(0, 1)])  # (2, P, B, 3 · width)
+        left, right = self._passes(read).transpose(1, 2)
+        return torch.cat([left, gather_rows(right, turned)], -1)
+
+    def _passes(self, read: Tensor) -> Tensor:
+        """Return (2, P, B, width), the memory of each target p after the pass over the words 0 … p.
+
+        Target p takes p steps after the first one. At step t the targets t, t + 1, … go on, and target t − 1 is done.
+        Where products must have few shapes, targets that are done go on too, and their further steps are ignored.
+
+        read: (2, P, B, 3 · width); the projected words
+        """
+        positions, together = read.size(1), _leaving_together(read)
+        attention, _, new = read.chunk(3, -1)
+        found, first = attention.sigmoid() * new.tanh(), 0  # first: the target that `found` begins with
+        done = _Done(torch.empty_like(found))
+        if self.from_target:
+            read = F.pad(read, (0, 0, 0, 0, together - 1, 0))
+        for step in range(1, positions):
+            done.add(found[:, step - 1 - first])
+            found, first = found[:, step - step % together - first :], step - step % together
+            words = read[:, step - 1 : step]
+            if self.from_target:  # target p reads the word p − step
+                words = read[:, together - 1 + first - step : together - 1 + positions - step]
+            found = self._step(found, words)
+        done.add(found[:, positions - 1 - first])
+        return done.all()
+
+    def _step(self, found: Tensor, words: Tensor) -> Tensor:
+        """Return (2, N, B, width), the memory after one more word.
+
+        found: (2, N, B, width); the memory before the word
+        words: (2, N or 1, B, 3 · width); the projected word
+        """
+        width, rows = found.size(-1), found.flatten(1, 2)
+        recurrent = torch.bmm(rows, self.recurrent)
+        if not torch.is_grad_enabled() and search_kernels.supports(rows, width):
+            return search_kernels.gated_step(rows, recurrent, words.flatten(1, 2)).view_as(found)
+        recurrent = recurrent.view(*found.shape[:-1], -1)
+        gates = (words[..., : 2 * width] + recurrent[..., : 2 * width]).sigmoid()
+        attention, reset = gates.chunk(2, -1)
+        new = (words[..., 2 * width :] + reset * recurrent[..., 2 * width :]).tanh()
+        return torch.lerp(found, new, attention)
+
+
+class _Done:
+    """The results of the targets that are done, one after another.
+
+    Without gradients, each result is copied. A view would keep all of `found` of each step, which are n² vectors for a
+    sentence of n words.
+
+    copies: (2, P, B, width); the tensor that receives the copies
+    """
+
+    def __init__(self, copies: Tensor) -> None:
+        self._copies, self._count = copies, 0
+        self._views: list[Tensor] = []
+
+    def add(self, target: Tensor) -> None:
+        """Add the result of the next target.
+
+        target: (2, B, width)
+        """
+        if torch.is_grad_enabled():
+            self._views.append(target)
+        else:
+            self._copies[:, self._count].copy_(target)
+        self._count += 1
+
+    def all(self) -> Tensor:
+        """Return (2, P, B, width), the results of all targets."""
+        return torch.stack(self._views, 1) if self._views else self._copies
+
+
+def _leaving_together(read: Tensor) -> int:
+    """Return the number of targets that leave the passes at once.
+
+    In bf16 on CPUs, a product of a new shape takes longer than some results computed in vain (see
+    `linear.padded_size`).
+
+    read: (2, P, …); the projected words
+    """
+    is_slow_to_change = read.dtype is torch.bfloat16 and read.device.type == "cpu"
+    return max(read.size(1) // _SHAPES, 1) if is_slow_to_change else 1
+
+
+def _turned(mask: Tensor) -> Tensor:
+    """Return (B, P), the position of each word and the root after their order is reversed; padding stays.
+
+    mask: (B, P); True at words and root
+    """
+    positions = torch.arange(mask.size(1), device=mask.device)
+    last = mask.sum(1, keepdim=True) - 1
+    return torch.where(mask, last - positions, positions)
+
+
+class VanillaAttention(nn.Module):
+    """The mean of all words of the sentence for each word, itself included, weighted by relevance (eqs 12 to 14).
+
+    Relevance comes from one hidden layer with max(0, ·). The paper says only that it is a multi-layer perceptron.
+
+    dim: width of words and of results
+    width: width of the hidden layer
+    """
+
+    def __init__(self, dim: int, width: int) -> None:
+        super().__init__()
+        self.output_width = dim
+        self.relevance = PairScores(dim, width)
+
+    def forward(self, words: Tensor, mask: Tensor) -> Tensor:
+        """Return (B, P, dim), the mean for each word.
+
+        words: (B, P, dim)
+        mask: (B, P); True at words and root
+        """
+        scores = self.relevance(words).masked_fill(~mask[:, None], float("-inf"))
+        # in bf16 a sum of exponentials is not exact
+        weights = scores.softmax(-1, dtype=torch.float64 if scores.dtype == torch.float64 else torch.float)
+        return weights.to(words.dtype) @ words
+
+
+class PairScores(nn.Module):
+    """The score w · max(0, W (h_i ⊕ h_j) + b) of each pair of words.
+
+    W is applied to each word once as the first word of a pair, and once as the second.
+
+    Source: SPA-DP, eq. 8 (concat) and eq. 12
+
+    dim: width of words
+    width: width of the hidden layer
+    """
+
+    def __init__(self, dim: int, width: int) -> None:
+        super().__init__()
+        self.first, self.second = linear(dim, width), nn.Linear(dim, width, bias=False)
+        self.weigh = nn.Linear(width, 1, bias=False)
+
+    def forward(self, words: Tensor) -> Tensor:
+        """Return (B, P, P); the rows are i, the columns j.
+
+        words: (B, P, dim)
+        """
+        first, second = self.first(words)[:, :, None], self.second(words)[:, None]
+        rows = max(_AT_ONCE // max(second.numel(), 1), 1)
+        return torch.cat([self.weigh(F.relu(some + second))[..., 0] for some in first.split(rows, 1)], 1)

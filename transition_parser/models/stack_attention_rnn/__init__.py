@@ -5,9 +5,16 @@ Two binary vectors tell the attention which words have been pushed, and which wo
 Source: Zhang et al. 2017
 """
 
+from torch import nn
+
+from transition_parser.data.resources import Resources
 from transition_parser.models.registry import register
-from transition_parser.models.stack_attention_rnn.model import build
+from transition_parser.models.stack_attention_rnn.decoder import StackAttentionDecoder
 from transition_parser.models.stack_attention_rnn.options import StackAttentionOptions
+from transition_parser.modules.contract import ParserModel
+from transition_parser.modules.encoder import Reading
+from transition_parser.modules.recurrent import RecurrentEncoder
+from transition_parser.modules.tagging import tag_heads
 
 SMALL = {
     "encoder_embed_dim": 256,
@@ -18,6 +25,37 @@ SMALL = {
     "decoder_hidden": 256,
     "attention_width": 128,
 }
+
+
+def build(options: StackAttentionOptions, resources: Resources) -> ParserModel:
+    """Return the model over the dictionaries of `resources`."""
+    encoder = RecurrentEncoder(
+        Reading.of(resources, options, options.encoder_embed_dim),
+        dim=options.encoder_embed_dim,
+        hidden=options.encoder_hidden,
+        layers=options.encoder_layers,
+        dropout=options.dropout,
+        word_dropout=options.word_dropout,
+    )
+    decoder = StackAttentionDecoder(resources.table, resources.target_dictionary.pad(), options)
+    for part in (encoder.ahead, encoder.back, decoder):
+        _initialise(part)
+    return ParserModel(encoder, decoder, tag_heads(options, 2 * options.encoder_hidden, resources.columns))
+
+
+def _initialise(part: nn.Module) -> None:
+    """Draw weights from Glorot and Bengio's normal distribution (sec. 4.1), each gate of a GRU by itself.
+
+    Biases are 0. Embeddings, which the paper takes from GloVe, stay as they are.
+    """
+    embeddings = {id(module.weight) for module in part.modules() if isinstance(module, nn.Embedding)}
+    for name, weight in part.named_parameters():
+        if weight.dim() == 1:
+            nn.init.zeros_(weight)
+        elif id(weight) not in embeddings:
+            for gate in weight.data.chunk(3 if "weight_ih" in name or "weight_hh" in name else 1):
+                nn.init.xavier_normal_(gate)
+
 
 register(
     "stack_attention_rnn",

@@ -6,9 +6,14 @@ structure which part of it a word is.
 Source: Ji et al. 2021
 """
 
+from transition_parser.data.resources import Resources
 from transition_parser.models.registry import register
-from transition_parser.models.use_parser.model import build
+from transition_parser.models.use_parser.decoder import UseDecoder
 from transition_parser.models.use_parser.options import UseOptions
+from transition_parser.modules.contract import ParserModel
+from transition_parser.modules.dropout import Dropout
+from transition_parser.modules.encoder import Reading, WordEncoder
+from transition_parser.modules.tagging import tag_heads
 
 SMALL = {
     "encoder_layers": 2,
@@ -23,5 +28,28 @@ SMALL = {
     "relation_width": 64,
     "dropout": 0.3,
 }
+
+
+def build(options: UseOptions, resources: Resources) -> ParserModel:
+    """Return the model over the dictionaries of `resources`.
+
+    All inputs of words are as wide as the Transformer that reads them, and are added up. In the paper each input is 100
+    wide, inputs stand side by side, and some of them stand beside the Transformer's output.
+    """
+    dim = options.encoder_embed_dim
+    encoder = WordEncoder(
+        Reading.of(resources, options, dim),
+        dim=dim,
+        heads=options.encoder_attention_heads,
+        inner=options.encoder_ffn_embed_dim,
+        layers=options.encoder_layers,
+        local_layers=options.encoder_local_layers,
+        dropout=options.encoder_dropout,
+        word_dropout=options.word_dropout,
+    )
+    encoder.dropout = Dropout(options.dropout)  # dropout of the Transformer's input
+    decoder = UseDecoder(resources.table, resources.target_dictionary.pad(), dim, options)
+    return ParserModel(encoder, decoder, tag_heads(options, dim, resources.columns))
+
 
 register("use_parser", UseOptions, build, {"use_parser": {}, "use_parser_small": SMALL})
