@@ -7,7 +7,7 @@ a pipeline names a component. The extension attributes are registered when a com
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -176,42 +176,39 @@ class AmrComponent(_Component):
         documents.set_amrs(doc, sentences, parses)
 
 
-@Language.factory(
+def _register(kind: type[_Component], factory: str, model: str, assigns: Sequence[str]) -> Callable[..., _Component]:
+    """Register a factory of components with spaCy, and return it. Its options are the options of `Parser.load`.
+
+    factory: name of the factory
+    model: default model
+    assigns: attributes that the component sets
+    """
+
+    def make(
+        nlp: Language,
+        name: str,
+        model: str,
+        beam: int,
+        batch_tokens: int | None,
+        device: str,
+        precision: str,
+        threads: int | None,
+        domain: str | None,
+        lenpen: float | None,
+    ) -> _Component:
+        if issubclass(kind, TreeComponent):
+            spacy_noun_chunks.register(nlp.vocab)
+        values = (beam, batch_tokens, device, precision, threads, domain, lenpen)
+        return kind(name, PipelineModel(model, dict(zip(OPTIONS, values, strict=True))))
+
+    Language.factory(factory, assigns=assigns, default_config={"model": model, **OPTIONS}, func=make)
+    return make
+
+
+make_tree_component = _register(
+    TreeComponent,
     "transition_parser",
-    assigns=["token.head", "token.dep", "token.pos", "token.lemma", "token.is_sent_start", "doc._.tree"],
-    default_config={"model": "en", **OPTIONS},
+    "en",
+    ["token.head", "token.dep", "token.pos", "token.lemma", "token.is_sent_start", "doc._.tree"],
 )
-def make_tree_component(
-    nlp: Language,
-    name: str,
-    model: str,
-    beam: int,
-    batch_tokens: int | None,
-    device: str,
-    precision: str,
-    threads: int | None,
-    domain: str | None,
-    lenpen: float | None,
-) -> TreeComponent:
-    """Return a component for dependency trees. The other options are options of `Parser.load`."""
-    spacy_noun_chunks.register(nlp.vocab)
-    values = (beam, batch_tokens, device, precision, threads, domain, lenpen)
-    return TreeComponent(name, PipelineModel(model, dict(zip(OPTIONS, values, strict=True))))
-
-
-@Language.factory("transition_amr", assigns=["doc._.to_amr"], default_config={"model": "amr", **OPTIONS})
-def make_amr_component(
-    nlp: Language,
-    name: str,
-    model: str,
-    beam: int,
-    batch_tokens: int | None,
-    device: str,
-    precision: str,
-    threads: int | None,
-    domain: str | None,
-    lenpen: float | None,
-) -> AmrComponent:
-    """Return a component for Abstract Meaning Representations. The other options are options of `Parser.load`."""
-    values = (beam, batch_tokens, device, precision, threads, domain, lenpen)
-    return AmrComponent(name, PipelineModel(model, dict(zip(OPTIONS, values, strict=True))))
+make_amr_component = _register(AmrComponent, "transition_amr", "amr", ["doc._.to_amr"])
