@@ -1,4 +1,4 @@
-"""Print the script that a shell needs to complete the commands, options, models and systems of `transition-parser`."""
+"""Print a script that lets a shell complete the commands, options, models and systems of `transition-parser`."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = importance(parser, arguments.gold, punct)
     else:
         with needs_extra("draw", "pictures"):
-            from transition_parser.drawing.ablation import draw_ablation
+            from transition_parser.drawing.charts import draw_ablation
 
         with replacing(arguments.output) as temporary:
             found = importance(parser, arguments.gold, punct)

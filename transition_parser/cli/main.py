@@ -15,8 +15,7 @@ from transition_parser import __version__
 from transition_parser.base.errors import InputError
 from transition_parser.base.files import NO_ROOM
 from transition_parser.base.process import let_idle_threads_sleep
-from transition_parser.cli.signals import signals_as_exits
-from transition_parser.cli.warned import warnings_as_lines
+from transition_parser.cli.contexts import signals_as_exits, warnings_as_lines
 
 # the subcommands, each a module of this folder
 COMMANDS = (

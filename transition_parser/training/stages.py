@@ -128,7 +128,7 @@ class Stages:
         if find_spec("matplotlib") is None:
             self.say("no learning curve: pictures need the extra `draw` (pip install 'transition-parser[draw]')")
             return
-        from transition_parser.training.curve import draw_history
+        from transition_parser.drawing.charts import draw_history
 
         draw_history(history, self.experiment.metric, self.experiment.dest / CURVE)
 

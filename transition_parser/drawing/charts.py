@@ -1,4 +1,4 @@
-"""Learning curves as pictures."""
+"""Charts of figures: learning curves, and how much a model relies on each part of the parser state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from matplotlib.ticker import MaxNLocator
 
 from transition_parser.drawing.derivations import save
 
-_LINE, _BEST = "#1b6ca8", "#a4343a"
+_COLOUR, _BEST = "#1b6ca8", "#a4343a"
+_INCH = 0.4  # height of a bar
 
 
 def draw_history(history: Sequence[Mapping[str, float]], metric: str, path: str | os.PathLike) -> None:
@@ -25,7 +26,7 @@ def draw_history(history: Sequence[Mapping[str, float]], metric: str, path: str 
     panels = figure.subplots(len(names), sharex=True, squeeze=False)[:, 0]
     for axes, name in zip(panels, names, strict=True):
         points = [(epoch["epoch"], epoch[name]) for epoch in history if name in epoch]
-        axes.plot(*zip(*points, strict=True), color=_LINE, marker=".")
+        axes.plot(*zip(*points, strict=True), color=_COLOUR, marker=".")
         axes.set_ylabel("training loss" if name == "loss" else f"dev {name.upper()}")
         axes.grid(alpha=0.3)
         if name != "loss":
@@ -34,4 +35,28 @@ def draw_history(history: Sequence[Mapping[str, float]], metric: str, path: str 
             axes.set_title(f"best: {best:g} (epoch {at:g})", fontsize="medium", color=_BEST)
     panels[-1].set_xlabel("epoch")
     panels[-1].xaxis.set_major_locator(MaxNLocator(integer=True))
+    save(figure, path)
+
+
+def draw_ablation(
+    scores: Mapping[str, float], without: Mapping[str, Mapping[str, float]], path: str | os.PathLike
+) -> None:
+    """Draw one bar for each hidden part: the loss of the last score without it.
+
+    scores: name → score of the whole model
+    without: hidden part → the scores without it
+    path: the picture; its suffix determines the format
+    """
+    name = list(scores)[-1]
+    losses = {field: scores[name] - others[name] for field, others in without.items()}
+    figure = Figure(figsize=(6.0, _INCH * (len(losses) + 3)), layout="constrained")
+    axes = figure.subplots()
+    bars = axes.barh([field.replace("_", " ") for field in losses], list(losses.values()), color=_COLOUR)
+    axes.bar_label(bars, fmt="%.4g", padding=3)
+    axes.invert_yaxis()
+    axes.margins(x=0.15)
+    axes.set_xlabel(
+        f"loss of {name.upper() if len(name) == 3 else name} where it is hidden ({scores[name]:g} with all)"
+    )
+    axes.spines[["top", "right"]].set_visible(False)
     save(figure, path)

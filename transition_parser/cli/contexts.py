@@ -1,12 +1,20 @@
-"""Handlers that end the program at a signal by an exception, so that unfinished output is cleaned up."""
+"""The surroundings of a command.
+
+Signals end the program by an exception, so that unfinished output is cleaned up. Warnings of this package are one plain
+line each.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from transition_parser.base.errors import ParserWarning
 
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -38,3 +46,22 @@ def signals_as_exits() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """Show each `ParserWarning` as one line on standard error while the block runs.
+
+    Other warnings are shown as Python shows them.
+    """
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def shown(message: Warning | str, category: type[Warning], *where, **options) -> None:
+            if issubclass(category, ParserWarning):
+                print(f"transition-parser: warning: {message}", file=sys.stderr)
+            else:
+                show(message, category, *where, **options)
+
+        warnings.showwarning = shown
+        yield
