@@ -83,7 +83,7 @@ setup(
             ["transition_parser/kernels/search_kernels.c"],
             depends=[
                 f"transition_parser/kernels/{name}.h"
-                for name in ("variant", "vectors", "attention", "continuations", "gates")
+                for name in ("common", "variant", "vectors", "attention", "continuations", "gates")
             ],
             # These let sums be computed in any order, and know that numbers are finite; -ffast-math would change how
             # all of Python computes.
@@ -98,6 +98,7 @@ setup(
             Extension(
                 f"transition_parser.kernels._{name}_kernels",
                 [f"transition_parser/kernels/{name}_kernels.c"],
+                depends=["transition_parser/kernels/common.h"],
                 extra_compile_args=["-O3"],
                 optional=True,
             )

@@ -88,8 +88,7 @@ def test_what_cannot_be_loaded_is_said(fresh, monkeypatch, tmp_path):
 
 def test_a_library_of_other_sources_is_not_used(fresh, monkeypatch):
     monkeypatch.delenv("TRANSITION_PARSER_KERNELS", raising=False)
-    functions = {**search_kernels._FUNCTIONS, "of_another_version": (None, ())}
-    monkeypatch.setattr(search_kernels, "_FUNCTIONS", functions)
+    monkeypatch.setitem(search_kernels._FUNCTIONS, "of_another_version", (None, ()))
     with pytest.warns(ParserWarning, match="search kernels"):
         assert search_kernels.library() is None
 

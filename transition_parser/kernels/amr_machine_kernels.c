@@ -4,10 +4,9 @@
    Functions return NULL, or a message about wrong arguments. amr_machine_kernels.py checks types and sizes. The
    functions here check each index before they use it. Dimension: R rows. */
 
-#include <stdint.h>
 #include <string.h>
 
-#define OUTSIDE(index, size) ((uint64_t)(index) >= (uint64_t)(size))
+#include "common.h"
 
 /* `Column` in transitions/spec.py */
 enum {

@@ -7,35 +7,23 @@ them. A tensor that does not fit raises `ValueError`.
 from __future__ import annotations
 
 import ctypes
-from functools import lru_cache
 
 import torch
 from torch import Tensor
 
-from transition_parser.kernels.guards import raise_problem, require
-from transition_parser.kernels.loader import Signature, load_library
+from transition_parser.kernels.guards import optional, raise_problem, require
+from transition_parser.kernels.loader import POINTER, PROBLEM, SIZE, Signature, lazy_library
 
-_SIZE, _POINTER, _PROBLEM = ctypes.c_int64, ctypes.c_void_p, ctypes.c_char_p
 _FUNCTIONS: dict[str, Signature] = {
-    "take_amr_actions": (_PROBLEM, (_SIZE, *(_POINTER,) * 9)),
-    "stack_ranks": (_PROBLEM, (_SIZE, *(_POINTER,) * 4)),
-    "buffer_ranks": (_PROBLEM, (_SIZE, *(_POINTER,) * 4)),
+    "take_amr_actions": (PROBLEM, (SIZE, *(POINTER,) * 9)),
+    "stack_ranks": (PROBLEM, (SIZE, *(POINTER,) * 4)),
+    "buffer_ranks": (PROBLEM, (SIZE, *(POINTER,) * 4)),
 }
 _COLUMNS = 21  # the number of columns, as in C
 _NUMBERS, _NODE = 16, 4  # the number of fields of a row and of a node
 _FIRST_SPAN = 3  # the number of features of a word before the features of the spans that end with the word
 _CONTEXT, _ROLES = 2, 2  # the numbers of values in a context; in search the roles and then the span's tokens follow
-
-
-@lru_cache(maxsize=1)
-def library() -> ctypes.CDLL | None:
-    """Return the library, or None if the package was set up without a compiler or kernels are switched off."""
-    return load_library("amr_machine", _FUNCTIONS)
-
-
-def supports(like: Tensor) -> bool:
-    """Return True if the library is available and can read tensors like this one."""
-    return like.is_cpu and library() is not None
+library, supports = lazy_library("amr_machine", _FUNCTIONS)
 
 
 class Setting(ctypes.Structure):
@@ -57,7 +45,7 @@ class Setting(ctypes.Structure):
 
     _fields_ = (
         *(
-            (name, _SIZE)
+            (name, SIZE)
             for name in (
                 "slots",
                 "sentences",
@@ -70,7 +58,7 @@ class Setting(ctypes.Structure):
                 "labelled",
             )
         ),
-        *((name, _POINTER) for name in ("features", "column", "shift_word", "most", "top_roles", "second_roles")),
+        *((name, POINTER) for name in ("features", "column", "shift_word", "most", "top_roles", "second_roles")),
     )
 
     def __init__(
@@ -129,12 +117,12 @@ def take_actions(
     problem = library().take_amr_actions(
         rows,
         ctypes.byref(setting),
-        None if tokens is None else require("tokens", tokens, torch.long, rows),
+        optional("tokens", tokens, torch.long, rows),
         require("numbers", numbers, torch.long, rows, _NUMBERS),
         require("nodes", nodes, torch.long, rows, slots, _NODE),
-        None if named is None else require("named", named, torch.long, rows, 2, setting.span),
-        None if columns is None else require("columns", columns, torch.bool, rows, _COLUMNS),
-        None if context is None else require("context", context, torch.long, rows, wide),
+        optional("named", named, torch.long, rows, 2, setting.span),
+        optional("columns", columns, torch.bool, rows, _COLUMNS),
+        optional("context", context, torch.long, rows, wide),
         found[0].data_ptr(),
         found[1].data_ptr(),
     )

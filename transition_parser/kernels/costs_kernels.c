@@ -4,20 +4,13 @@
    here check each index before they use it. */
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define OUTSIDE(index, size) ((uint64_t)(index) >= (uint64_t)(size))
+#include "common.h"
 
 enum { ARC_HYBRID, ARC_EAGER, ARC_STANDARD, SYSTEMS };
 enum { NONE = -1, ROOT = -2, IMPOSSIBLE = -1000000 };
-enum { NO_WORD, S0, S1, B0, WORDS };
-
-/* The effect of an action, as in machine_kernels.c. */
-typedef struct {
-    int64_t dependent, head, stack_pops, stack_push, buffer_pops, swaps, buffer_pushes[2];
-} Effect;
 
 /* One configuration. All arrays have the length `width`.
 

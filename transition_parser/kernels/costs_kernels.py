@@ -6,31 +6,17 @@ them. A tensor that does not fit raises `ValueError`.
 
 from __future__ import annotations
 
-import ctypes
-from functools import lru_cache
-
 import torch
 from torch import Tensor
 
-from transition_parser.kernels.guards import raise_problem, require
-from transition_parser.kernels.loader import Signature, load_library
+from transition_parser.kernels.guards import optional, raise_problem, require
+from transition_parser.kernels.loader import POINTER, PROBLEM, SIZE, Signature, lazy_library
 
-_SIZE, _POINTER, _PROBLEM = ctypes.c_int64, ctypes.c_void_p, ctypes.c_char_p
-_FUNCTIONS: dict[str, Signature] = {"lost_arcs": (_PROBLEM, (*(_SIZE,) * 4, *(_POINTER,) * 11))}
+_FUNCTIONS: dict[str, Signature] = {"lost_arcs": (PROBLEM, (*(SIZE,) * 4, *(POINTER,) * 11))}
 _LOSSES = ("arc-hybrid", "arc-eager", "arc-standard")  # in the order of C's numbers
 _FIELDS = 8  # the number of fields of an effect
 _WORDS = 4  # the number of words that effects can name
-
-
-@lru_cache(maxsize=1)
-def library() -> ctypes.CDLL | None:
-    """Return the library, or None if the package was set up without a compiler or kernels are switched off."""
-    return load_library("costs", _FUNCTIONS)
-
-
-def supports(like: Tensor) -> bool:
-    """Return True if the library is available and can read tensors like this one."""
-    return like.is_cpu and library() is not None
+library, supports = lazy_library("costs", _FUNCTIONS)
 
 
 def lost_arcs(
@@ -68,7 +54,7 @@ def lost_arcs(
         raise ValueError("stack must have room for a word and the root")
 
     def grid(name: str, tensor: Tensor | None) -> int | None:
-        return None if tensor is None else require(name, tensor, torch.long, rows, width)
+        return optional(name, tensor, torch.long, rows, width)
 
     problem = library().lost_arcs(
         rows, width, _LOSSES.index(loss), actions,

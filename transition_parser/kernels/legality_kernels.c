@@ -3,11 +3,10 @@
    Functions return NULL, or a message about wrong arguments. legality_kernels.py checks types and sizes. The functions
    here check each index before they use it. Dimension: R rows. */
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define OUTSIDE(index, size) ((uint64_t)(index) >= (uint64_t)(size))
+#include "common.h"
 
 enum { UNBOUND }; /* the lexicon row that does not limit the tokens */
 

@@ -7,34 +7,22 @@ them. A tensor that does not fit raises `ValueError`.
 from __future__ import annotations
 
 import ctypes
-from functools import lru_cache
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from transition_parser.kernels.guards import raise_problem, require
-from transition_parser.kernels.loader import Signature, load_library
+from transition_parser.kernels.guards import optional, raise_problem, require
+from transition_parser.kernels.loader import POINTER, PROBLEM, SIZE, Signature, lazy_library
 
-_SIZE, _POINTER, _PROBLEM = ctypes.c_int64, ctypes.c_void_p, ctypes.c_char_p
 _FUNCTIONS: dict[str, Signature] = {
-    "legal_anywhere": (_PROBLEM, (_SIZE, _POINTER, _SIZE, *(_POINTER,) * 4)),
-    "legality": (_PROBLEM, (_SIZE, _POINTER, _SIZE, *(_POINTER,) * 2, _SIZE, _SIZE, *(_POINTER,) * 2)),
+    "legal_anywhere": (PROBLEM, (SIZE, POINTER, SIZE, *(POINTER,) * 4)),
+    "legality": (PROBLEM, (SIZE, POINTER, SIZE, *(POINTER,) * 2, SIZE, SIZE, *(POINTER,) * 2)),
 }
 _CONTEXT = 2  # the number of values that a context must have where there is a lexicon
 _OF_TOKENS = ("column", "shift_word", "top_roles", "second_roles")
 _ROLES = 2  # the number of values for roles that follow in a context of search
-
-
-@lru_cache(maxsize=1)
-def library() -> ctypes.CDLL | None:
-    """Return the library, or None if the package was set up without a compiler or kernels are switched off."""
-    return load_library("legality", _FUNCTIONS)
-
-
-def supports(like: Tensor) -> bool:
-    """Return True if the library is available and can read tensors like this one."""
-    return like.is_cpu and library() is not None
+library, supports = lazy_library("legality", _FUNCTIONS)
 
 
 class Vocabulary(NamedTuple):
@@ -60,9 +48,9 @@ class Vocabulary(NamedTuple):
 
 class _Vocabulary(ctypes.Structure):
     _fields_ = (
-        *((name, _SIZE) for name in ("size", "columns", "rows", "entries")),
-        *((name, _POINTER) for name in _OF_TOKENS),
-        *((name, _POINTER) for name in ("offsets", "tokens", "limited")),
+        *((name, SIZE) for name in ("size", "columns", "rows", "entries")),
+        *((name, POINTER) for name in _OF_TOKENS),
+        *((name, POINTER) for name in ("offsets", "tokens", "limited")),
     )
 
 
@@ -91,7 +79,7 @@ def legality(
     """
     size = len(vocabulary.column) if tokens is None else len(tokens)
     legal = torch.empty(len(columns), size)
-    chosen = None if tokens is None else require("tokens", tokens, torch.long, size)
+    chosen = optional("tokens", tokens, torch.long, size)
     rows = _rows(vocabulary, columns, context)
     raise_problem(library().legality(*rows, compare_shifts, size, chosen, legal.data_ptr()))
     return legal
@@ -110,7 +98,7 @@ def _rows(vocabulary: Vocabulary, columns: Tensor, context: Tensor | None) -> tu
         ctypes.byref(_as_c(vocabulary, count)),
         wide,
         require("columns", columns, torch.bool, rows, count),
-        None if context is None else require("context", context, torch.long, rows, wide),
+        optional("context", context, torch.long, rows, wide),
     )
 
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 import ctypes
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from transition_parser.base.errors import InputError, ParserWarning
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 VARIABLE = "TRANSITION_PARSER_KERNELS"
 LIBRARIES = ("search", "machine", "amr_machine", "legality", "costs")
 FOLDER = Path(__file__).parent  # the folder into which the set-up puts the libraries
 
+# types of C as ctypes has them; a function returns NULL, or the problem of its arguments
+INT, SIZE, FLOAT, POINTER, PROBLEM = ctypes.c_int, ctypes.c_int64, ctypes.c_float, ctypes.c_void_p, ctypes.c_char_p
 Signature = tuple[Any, Sequence[Any]]  # the ctypes types of a C function's result and of its arguments
 
 
@@ -28,6 +33,25 @@ def switched_on() -> bool:
     if value not in ("0", "1"):
         raise InputError(f"{VARIABLE} is {value!r}: set it to 0 (no compiled kernels) or 1, or unset it")
     return value == "1"
+
+
+def lazy_library(
+    name: str, functions: Mapping[str, Signature]
+) -> tuple[Callable[[], ctypes.CDLL | None], Callable[[Tensor], bool]]:
+    """Return `library`, which loads the library of these kernels when it is first called, and `supports`.
+
+    `library()` is None where the package was set up without a compiler, or kernels are switched off. `supports(tensor)`
+    is True where the library is there and can read such tensors.
+    """
+
+    @lru_cache(maxsize=1)
+    def library() -> ctypes.CDLL | None:
+        return load_library(name, functions)
+
+    def supports(like: Tensor) -> bool:
+        return like.is_cpu and library() is not None
+
+    return library, supports
 
 
 def load_library(name: str, functions: Mapping[str, Signature]) -> ctypes.CDLL | None:

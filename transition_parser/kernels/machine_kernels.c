@@ -3,17 +3,9 @@
    Functions return NULL, or a message about wrong arguments. machine_kernels.py checks types and sizes. The functions
    here check each index before they use it. Dimension: R rows. */
 
-#include <stdint.h>
 #include <string.h>
 
-#define OUTSIDE(index, size) ((uint64_t)(index) >= (uint64_t)(size))
-
-enum { NONE, S0, S1, B0, WORDS };
-
-/* The effect of an action, like `Effect` in transitions/spec.py. Words have the numbers of the enum above. */
-typedef struct {
-    int64_t dependent, head, stack_pops, stack_push, buffer_pops, swaps, buffer_pushes[2];
-} Effect;
+#include "common.h"
 
 /* The words of the stack or of the buffer of one row. The last word is the top of the stack or the front of the
    buffer. */
@@ -29,7 +21,7 @@ static const char *change(Pile pile, int64_t pops, const int64_t *pushes, int co
     *pile.size -= pops;
     for (int i = 0; i < count; i++) {
         if (OUTSIDE(pushes[i], WORDS)) return "effects: a word has no such number";
-        if (pushes[i] == NONE) continue;
+        if (pushes[i] == NO_WORD) continue;
         if (*pile.size == pile.width) return BEYOND;
         pile.words[(*pile.size)++] = words[pushes[i]];
     }
@@ -69,7 +61,7 @@ const char *take_actions(int64_t rows, int64_t width, int64_t columns, const int
         const Effect *effect = effects + action[row];
         const int64_t words[WORDS] = {[S0] = top[row], [S1] = second[row], [B0] = front[row]};
         if (OUTSIDE(effect->dependent, WORDS) || OUTSIDE(effect->head, WORDS)) return "effects: a word has no such number";
-        if (heads && effect->dependent != NONE) {
+        if (heads && effect->dependent != NO_WORD) {
             const int64_t dependent = words[effect->dependent];
             if (OUTSIDE(dependent, width)) return "top, second or front: beyond the words that there are";
             heads[row * width + dependent] = words[effect->head];

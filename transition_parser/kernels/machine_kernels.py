@@ -6,32 +6,18 @@ them. A tensor that does not fit raises `ValueError`.
 
 from __future__ import annotations
 
-import ctypes
-from functools import lru_cache
-
 import torch
 from torch import Tensor
 
-from transition_parser.kernels.guards import raise_problem, require
-from transition_parser.kernels.loader import Signature, load_library
+from transition_parser.kernels.guards import optional, raise_problem, require
+from transition_parser.kernels.loader import POINTER, PROBLEM, SIZE, Signature, lazy_library
 
-_SIZE, _POINTER, _PROBLEM = ctypes.c_int64, ctypes.c_void_p, ctypes.c_char_p
 _FUNCTIONS: dict[str, Signature] = {
-    "take_actions": (_PROBLEM, (*(_SIZE,) * 3, *(_POINTER,) * 15)),
-    "ranks_from_end": (_PROBLEM, (*(_SIZE,) * 2, *(_POINTER,) * 3)),
+    "take_actions": (PROBLEM, (*(SIZE,) * 3, *(POINTER,) * 15)),
+    "ranks_from_end": (PROBLEM, (*(SIZE,) * 2, *(POINTER,) * 3)),
 }
 _FIELDS = 8  # the number of fields of an effect
-
-
-@lru_cache(maxsize=1)
-def library() -> ctypes.CDLL | None:
-    """Return the library, or None if the package was set up without a compiler or kernels are switched off."""
-    return load_library("machine", _FUNCTIONS)
-
-
-def supports(like: Tensor) -> bool:
-    """Return True if the library is available and can read tensors like this one."""
-    return like.is_cpu and library() is not None
+library, supports = lazy_library("machine", _FUNCTIONS)
 
 
 def take_actions(
@@ -101,8 +87,8 @@ def ranks_from_end(array: Tensor, size: Tensor) -> Tensor:
 
 
 def _row(name: str, tensor: Tensor | None, rows: int) -> int | None:
-    return None if tensor is None else require(name, tensor, torch.long, rows)
+    return optional(name, tensor, torch.long, rows)
 
 
 def _grid(name: str, tensor: Tensor | None, rows: int, width: int) -> int | None:
-    return None if tensor is None else require(name, tensor, torch.long, rows, width)
+    return optional(name, tensor, torch.long, rows, width)

@@ -11,9 +11,10 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "common.h"
 
 #define INLINE static inline __attribute__((always_inline))
 #if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
@@ -29,8 +30,6 @@
     ((d) == 64   ? function(__VA_ARGS__, 64, half)     \
      : (d) == 32 ? function(__VA_ARGS__, 32, half)     \
                  : function(__VA_ARGS__, (d), half))
-
-#define OUTSIDE(index, size) ((uint64_t)(index) >= (uint64_t)(size))
 
 /* Totals and scores below DEAD mark dead hypotheses and illegal actions. −infinity is excluded by -ffinite-math-only,
    see setup.py. */

@@ -9,15 +9,11 @@ Common dimensions: N queries, R rows (hypotheses), B sentences, P words of the l
 
 from __future__ import annotations
 
-import ctypes
-from functools import lru_cache
-
 import torch
 from torch import Tensor, nn
 
-from transition_parser.kernels.guards import raise_problem, require
-from transition_parser.kernels.loader import Signature, load_library
-from transition_parser.kernels.pointers import Pointers
+from transition_parser.kernels.guards import Pointers, optional, raise_problem, require
+from transition_parser.kernels.loader import FLOAT, INT, POINTER, PROBLEM, SIZE, Signature, lazy_library
 
 __all__ = [
     "Pointers",
@@ -36,26 +32,22 @@ _BLOCK = 32  # how many numbers C reads at once: the size of a head must be a mu
 
 _DEAD = -1e30  # totals below this value mark dead hypotheses, because C computes with finite numbers only
 
-_INT, _SIZE, _FLOAT, _POINTER, _PROBLEM = ctypes.c_int, ctypes.c_int64, ctypes.c_float, ctypes.c_void_p, ctypes.c_char_p
 _FUNCTIONS: dict[str, Signature] = {
-    "cached_self_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 4, *(_POINTER,) * 9)),
-    "cross_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 9, *(_POINTER,) * 9)),
-    "self_attention": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 8, *(_POINTER,) * 6)),
-    "indicated_attention": (_PROBLEM, (_INT, *(_SIZE,) * 7, _POINTER, _SIZE, *(_POINTER,) * 9)),
-    "gated_step": (_PROBLEM, (_INT, _INT, *(_SIZE,) * 6, *(_POINTER,) * 4)),
-    "add_and_normalise": (None, (_INT, _SIZE, _SIZE, *(_POINTER,) * 4, _FLOAT, _POINTER)),
-    "legal_scores": (_PROBLEM, (_INT, *(_SIZE,) * 5, *(_POINTER,) * 6)),
-    "best_continuations": (_PROBLEM, (_INT, *(_SIZE,) * 4, *(_POINTER,) * 4, _SIZE, *(_POINTER,) * 3)),
-    "copy_rows": (_PROBLEM, (_POINTER, _SIZE, _POINTER, _SIZE, _SIZE, _POINTER)),
-    "lanes": (_INT, ()),
+    "cached_self_attention": (PROBLEM, (INT, INT, *(SIZE,) * 4, *(POINTER,) * 9)),
+    "cross_attention": (PROBLEM, (INT, INT, *(SIZE,) * 9, *(POINTER,) * 9)),
+    "self_attention": (PROBLEM, (INT, INT, *(SIZE,) * 8, *(POINTER,) * 6)),
+    "indicated_attention": (PROBLEM, (INT, *(SIZE,) * 7, POINTER, SIZE, *(POINTER,) * 9)),
+    "gated_step": (PROBLEM, (INT, INT, *(SIZE,) * 6, *(POINTER,) * 4)),
+    "add_and_normalise": (None, (INT, SIZE, SIZE, *(POINTER,) * 4, FLOAT, POINTER)),
+    "legal_scores": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 6)),
+    "best_continuations": (PROBLEM, (INT, *(SIZE,) * 4, *(POINTER,) * 4, SIZE, *(POINTER,) * 3)),
+    "copy_rows": (PROBLEM, (POINTER, SIZE, POINTER, SIZE, SIZE, POINTER)),
+    "lanes": (INT, ()),
 }
 _HALF = {torch.float: 0, torch.bfloat16: 1}
 
 
-@lru_cache(maxsize=1)
-def library() -> ctypes.CDLL | None:
-    """Return the library, or None if the package was set up without a fit compiler or kernels are switched off."""
-    return load_library("search", _FUNCTIONS)
+library, _supports = lazy_library("search", _FUNCTIONS)
 
 
 def supports(like: Tensor, width: int = _BLOCK) -> bool:
@@ -63,7 +55,7 @@ def supports(like: Tensor, width: int = _BLOCK) -> bool:
 
     width: the size of a head or a row; it must be a multiple of 32
     """
-    return like.is_cpu and like.dtype in _HALF and width % _BLOCK == 0 and library() is not None
+    return like.dtype in _HALF and width % _BLOCK == 0 and _supports(like)
 
 
 def cached_self_attention(
@@ -135,8 +127,8 @@ def cross_attention(
         largest, _rows(rows, query), query.data_ptr(),
         require("memory", memory, query.dtype, sentences, width, 2 * dim),
         require("sentence", sentence, torch.int32, known), require("lengths", lengths, torch.int32, sentences),
-        require("roles", roles, torch.int32, heads), (_POINTER * max(len(ranks), 1))(*(r.data_ptr() for r in ranks)),
-        None if positions is None else require("positions", positions, query.dtype, len(ranks), largest + 1, dim),
+        require("roles", roles, torch.int32, heads), (POINTER * max(len(ranks), 1))(*(r.data_ptr() for r in ranks)),
+        optional("positions", positions, query.dtype, len(ranks), largest + 1, dim),
         output.data_ptr(),
     )  # fmt: skip
     raise_problem(problem)
@@ -209,9 +201,9 @@ def indicated_attention(
     output = torch.empty_like(query)
     problem = library().indicated_attention(
         torch.get_num_threads(), heads, d, rows, items, stored, count, told[0].stride(0),
-        (_SIZE * 2)(*index.stride()[:2]), 0 if unseen is None else unseen.stride(0), query.data_ptr(),
+        (SIZE * 2)(*index.stride()[:2]), 0 if unseen is None else unseen.stride(0), query.data_ptr(),
         require("keys", keys, torch.float, *shape), require("values", values, torch.float, *shape),
-        *(some.data_ptr() for some in told), None if item is None else require("item", item, torch.long, rows, items),
+        *(some.data_ptr() for some in told), optional("item", item, torch.long, rows, items),
         index.data_ptr(), None if unseen is None else unseen.data_ptr(), output.data_ptr(),
     )  # fmt: skip
     raise_problem(problem)
@@ -284,7 +276,7 @@ def legal_scores(x: Tensor, weight: Tensor, tokens: Tensor, legal: Tensor, rows:
     problem = library().legal_scores(
         _HALF[x.dtype], count, dim, hypotheses, actions, vocabulary, require("x", x, x.dtype, count, dim),
         require("weight", weight, x.dtype, vocabulary, dim), require("tokens", tokens, torch.long, actions),
-        None if rows is None else require("rows", rows, torch.long, count),
+        optional("rows", rows, torch.long, count),
         require("legal", legal, torch.float, hypotheses, actions), scores.data_ptr(),
     )  # fmt: skip
     raise_problem(problem)
@@ -317,7 +309,7 @@ def best_continuations(
     index = torch.empty(sentences, beam, dtype=torch.long)
     problem = library().best_continuations(
         _HALF[scores.dtype], count, sentences, width, actions, require("scores", scores, scores.dtype, count, actions),
-        None if rows is None else require("rows", rows, torch.long, count),
+        optional("rows", rows, torch.long, count),
         require("legal", legal, torch.float, sentences * width, actions),
         require("totals", totals, torch.float, sentences, width), beam, best.data_ptr(), added.data_ptr(),
         index.data_ptr(),
@@ -393,7 +385,7 @@ def _by_head(indicators: Tensor, heads: int, count: int, d: int) -> Tensor:
 
 
 def _rows(rows: Tensor | None, query: Tensor) -> int | None:
-    return None if rows is None else require("rows", rows, torch.int32, query.shape[0])
+    return optional("rows", rows, torch.int32, query.shape[0])
 
 
 def _stride(ranks: tuple[Tensor, ...], rows: int, width: int) -> int:
