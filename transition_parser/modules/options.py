@@ -31,6 +31,24 @@ def option(
     return field(default=default, metadata={"help": help, **limits})
 
 
+MOST_LAYERS, WIDEST, FARTHEST = 100, 1 << 16, 1 << 14  # a larger number is a typing error: no network has as many
+
+
+def layers_option(default: int, help: str, least: int = 1) -> Any:
+    """Return a field of `ModelOptions` for a number of layers."""
+    return option(default, help, least=least, most=MOST_LAYERS)
+
+
+def size_option(default: int, help: str, least: int = 1, most: int = WIDEST) -> Any:
+    """Return a field of `ModelOptions` for a width or a number of heads."""
+    return option(default, help, least=least, most=most)
+
+
+def dropout_option(default: float, help: str) -> Any:
+    """Return a field of `ModelOptions` for a dropout probability."""
+    return option(default, help, least=0.0, below=1.0)
+
+
 @dataclass(frozen=True)
 class ModelOptions:
     """The base class of the options of a model.
@@ -45,6 +63,14 @@ class ModelOptions:
     def contradictions(self) -> str | None:
         """Return a message about options that contradict each other; None where none do."""
         return None
+
+    def indivisible(self, side: str) -> str | None:
+        """Return a message if the attention heads of a Transformer do not divide its width; None where they do.
+
+        side: `encoder` or `decoder`
+        """
+        dim, heads = getattr(self, f"{side}_embed_dim"), getattr(self, f"{side}_attention_heads")
+        return f"--{side}-attention-heads {heads} does not divide --{side}-embed-dim {dim}" if dim % heads else None
 
     def check(self) -> ModelOptions:
         """Return these options. Raises `InputError` for values out of range and for contradicting options."""

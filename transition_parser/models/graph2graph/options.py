@@ -8,12 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import cast
 
-from transition_parser.modules.options import option
+from transition_parser.modules.options import FARTHEST, dropout_option, layers_option, option, size_option
 from transition_parser.modules.pretrained import WHOLE, EncoderFiles
 from transition_parser.modules.words import WordOptions
 
-# a larger number is a typing error: no network has as many
-_MOST_LAYERS, _WIDEST, _FARTHEST, _MOST_READINGS = 100, 1 << 16, 1 << 14, 20
+_MOST_READINGS = 20  # a larger number is a typing error
 # option → its name in the config.json of an encoder
 _SIZES = {
     "encoder_embed_dim": "hidden_size",
@@ -32,24 +31,21 @@ class Graph2GraphOptions(WordOptions):
     """
 
     pretrained_training: str = option(WHOLE, "the pretrained layers are trained", choices=(WHOLE,), since_later=True)
-    encoder_layers: int = option(6, "layers of the Transformer", least=1, most=_MOST_LAYERS)
-    encoder_embed_dim: int = option(768, "its width, without --pretrained", least=2, most=_WIDEST)
-    encoder_ffn_embed_dim: int = option(3072, "its feed-forward width, without --pretrained", least=1, most=_WIDEST)
-    encoder_attention_heads: int = option(12, "its heads, without --pretrained", least=1, most=_WIDEST)
-    longest: int = option(
-        512, "positions that have embeddings of their own, without --pretrained", least=4, most=_FARTHEST
+    encoder_layers: int = layers_option(6, "layers of the Transformer")
+    encoder_embed_dim: int = size_option(768, "its width, without --pretrained", least=2)
+    encoder_ffn_embed_dim: int = size_option(3072, "its feed-forward width, without --pretrained")
+    encoder_attention_heads: int = size_option(12, "its heads, without --pretrained")
+    longest: int = size_option(
+        512, "positions that have embeddings of their own, without --pretrained", least=4, most=FARTHEST
     )
-    relation_width: int = option(100, "width of the hidden layer over relations", least=1, most=_WIDEST)
-    dropout: float = option(0.1, "dropout of words and in the Transformer", least=0.0, below=1.0)
-    classifier_dropout: float = option(0.05, "dropout of hidden layers that score", least=0.0, below=1.0)
-    word_dropout: float = option(0.0, "dropout of whole words of the sentence", least=0.0, below=1.0)
+    relation_width: int = size_option(100, "width of the hidden layer over relations")
+    dropout: float = dropout_option(0.1, "dropout of words and in the Transformer")
+    classifier_dropout: float = dropout_option(0.05, "dropout of hidden layers that score")
+    word_dropout: float = dropout_option(0.0, "dropout of whole words of the sentence")
 
     def contradictions(self) -> str | None:
-        if not self.pretrained and self.encoder_embed_dim % self.encoder_attention_heads:
-            return (
-                f"--encoder-attention-heads {self.encoder_attention_heads} does not divide --encoder-embed-dim "
-                f"{self.encoder_embed_dim}"
-            )
+        if not self.pretrained and (problem := self.indivisible("encoder")):
+            return problem
         if self.pretrained_layers != "last4" or self.pretrained_mix:
             return (
                 "--pretrained-layers and --pretrained-mix are for other models: "
@@ -76,7 +72,7 @@ class Graph2GraphOptions(WordOptions):
 class ActionOptions(Graph2GraphOptions):
     """The options of the models that score actions."""
 
-    exist_width: int = option(500, "width of the hidden layer over kinds of actions", least=1, most=_WIDEST)
+    exist_width: int = size_option(500, "width of the hidden layer over kinds of actions")
 
 
 @dataclass(frozen=True)
@@ -91,7 +87,7 @@ class RefiningOptions(Graph2GraphOptions):
     Widths are as in Mohammadshahi and Henderson 2021.
     """
 
-    arc_width: int = option(500, "width of words as heads and as dependents", least=1, most=_WIDEST)
+    arc_width: int = size_option(500, "width of words as heads and as dependents")
     refine: int = option(
         1, "readings after the first, each with the tree that the one before it has found", least=0, most=_MOST_READINGS
     )
@@ -101,8 +97,8 @@ class RefiningOptions(Graph2GraphOptions):
 class FeedbackOptions(ActionOptions):
     """The options of models that read the sentence again after each action, only in their decoders."""
 
-    sampled_states: int = option(
-        0, "states of each derivation that an update learns from, drawn anew each time; 0: all", least=0, most=_FARTHEST
+    sampled_states: int = size_option(
+        0, "states of each derivation that an update learns from, drawn anew each time; 0: all", least=0, most=FARTHEST
     )
 
     def contradictions(self) -> str | None:
@@ -121,9 +117,9 @@ class StateTransformerOptions(FeedbackOptions):
     """The options of the State Transformer, with composition or with a graph as its input."""
 
     composition: bool = option(False, "words are composed with their dependents (in the plain one they always are)")
-    composition_width: int = option(768, "width of the hidden layer of composition", least=1, most=_WIDEST)
-    history_layers: int = option(2, "layers of the LSTM over the actions so far", least=1, most=_MOST_LAYERS)
-    history_width: int = option(768, "its width", least=1, most=_WIDEST)
+    composition_width: int = size_option(768, "width of the hidden layer of composition")
+    history_layers: int = layers_option(2, "layers of the LSTM over the actions so far")
+    history_width: int = size_option(768, "its width")
     no_graph_output: bool = option(
         False, "actions are chosen by the vector of CLS, not of the words that they are about (StateCLSTr, G2CLSTr)"
     )

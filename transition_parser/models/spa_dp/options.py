@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from transition_parser.modules.options import option
+from transition_parser.modules.options import dropout_option, layers_option, option, size_option
 from transition_parser.modules.words import WordOptions
 
-_MOST_LAYERS, _WIDEST = 100, 1 << 16  # a larger number is a typing error: no network has as many
 NONE, VANILLA = "none", "vanilla"
 TO_TARGET, TO_BOUNDARY = "bot", "tob"  # from the boundaries to the target, and the other way round
 BILINEAR, CONCAT = "bilinear", "concat"
@@ -23,19 +22,19 @@ BILINEAR, CONCAT = "bilinear", "concat"
 class SpaDpOptions(WordOptions):
     """The options of both parsers, with the defaults of the transition-based one."""
 
-    word_width: int = option(300, "width of the words that the scan reads", least=2, most=_WIDEST)
-    scan_width: int = option(700, "width of each direction of the scan", least=1, most=_WIDEST)
-    scan_layers: int = option(1, "layers of the scan, a bidirectional LSTM", least=1, most=_MOST_LAYERS)
+    word_width: int = size_option(300, "width of the words that the scan reads", least=2)
+    scan_width: int = size_option(700, "width of each direction of the scan")
+    scan_layers: int = layers_option(1, "layers of the scan, a bidirectional LSTM")
     spa: str = option(
         TO_TARGET,
         "rescan the sentence for each word: from its boundaries to the word (bot), from the word to its boundaries "
         "(tob); vanilla: attention without order; none: the scan alone",
         choices=(TO_TARGET, TO_BOUNDARY, VANILLA, NONE),
     )
-    spa_width: int = option(700, "width of each direction of the rescan", least=1, most=_WIDEST)
-    mlp_width: int = option(700, "width of the hidden layer that scores", least=1, most=_WIDEST)
-    dropout: float = option(0.3, "dropout of words, of layers of the scan and of rescans", least=0.0, below=1.0)
-    word_dropout: float = option(0.0, "dropout of whole words of the sentence", least=0.0, below=1.0)
+    spa_width: int = size_option(700, "width of each direction of the rescan")
+    mlp_width: int = size_option(700, "width of the hidden layer that scores")
+    dropout: float = dropout_option(0.3, "dropout of words, of layers of the scan and of rescans")
+    word_dropout: float = dropout_option(0.0, "dropout of whole words of the sentence")
 
 
 @dataclass(frozen=True)
