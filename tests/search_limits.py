@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from transition_parser.graphs.amr import edge_of
 from transition_parser.transitions import Action
 from transition_parser.transitions.amr_limits import SearchLimits, _Use
 from transition_parser.transitions.amr_naming import Word
-from transition_parser.transitions.amr_roles import is_borne, role_given
+from transition_parser.transitions.amr_roles import role_given
 from transition_parser.transitions.amr_state import AmrState, with_action
 
 _ANY_WORD = Word("", "")  # roles do not depend on the words
@@ -31,7 +32,10 @@ def why_beyond(limits: SearchLimits, actions: Sequence[Action]) -> str | None:
 def doubles(limits: SearchLimits, state: AmrState, action: Action) -> bool:
     """Return True where the legal action gives a node a role of `once` that the node already has."""
     given = role_given(action)
-    return given is not None and given[1] in limits.once and is_borne(state, *given)
+    if given is None or given[1] not in limits.once:
+        return False
+    place, role = given
+    return (state.stack[place], role) in {edge_of(*edge)[:2] for edge in state.edges}
 
 
 def _why_doubled(limits: SearchLimits, words: int, actions: Sequence[Action]) -> str | None:

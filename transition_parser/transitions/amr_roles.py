@@ -11,7 +11,6 @@ from collections.abc import Iterable
 
 from transition_parser.graphs.amr import AmrGraph, edge_of
 from transition_parser.transitions.action import Action, Kind
-from transition_parser.transitions.amr_state import AmrState
 
 MOST_ROLES = 63  # search keeps the roles of a node as the bits of one number
 TOP, SECOND = -1, -2  # indices into the stack
@@ -70,8 +69,3 @@ def role_given(action: Action) -> tuple[int, str] | None:
         return None
     source, role, _target = edge_of(*ends)
     return None if source == _NEW else (source, role)
-
-
-def is_borne(state: AmrState, place: int, role: str) -> bool:
-    """Return True where the node at that index of the stack has the role."""
-    return (state.stack[place], role) in {edge_of(*edge)[:2] for edge in state.edges}
