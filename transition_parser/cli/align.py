@@ -28,7 +28,7 @@ from transition_parser.graphs.bank import AmrEntry, is_header, metadata_of, pars
 from transition_parser.graphs.conllu import decode_line
 from transition_parser.transitions.amr import AmrSystem
 
-HELP = "nodes of AMRs to tokens"
+HELP = "align the nodes of AMRs to tokens"
 EXAMPLE = f"""{RULE}
 
 example:
@@ -39,20 +39,23 @@ example:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
     parser.add_argument("input", metavar="IN", help="AMR bank")
-    parser.add_argument("output", metavar="OUT", help="where the aligned bank goes (- for standard output)")
-    parser.add_argument("--from-scratch", action="store_true", help="forget the alignments that the bank has")
+    parser.add_argument("output", metavar="OUT", help="aligned bank to write (-: standard output)")
+    parser.add_argument(
+        "--from-scratch", action="store_true", help="ignore the alignments in IN, and align all nodes anew"
+    )
     parser.add_argument(
         "--style",
         choices=STYLES,
         default="isi",
-        help="isi: ~e.5 after each node (default); plain: ~5; jamr: # ::alignments and # ::node lines",
+        help="notation of alignments; isi (default): ~e.5 after each node; plain: ~5; jamr: # ::alignments "
+        "and # ::node lines",
     )
     parser.add_argument(
         "--train",
         nargs="+",
         default=[],
         metavar="AMR",
-        help="more banks to learn words and concepts from, not written",
+        help="learn words and concepts from these banks, too; they are not written",
     )
     add_skip_bad(parser)
     add_processes(parser)

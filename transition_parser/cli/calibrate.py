@@ -13,20 +13,27 @@ import argparse
 
 from transition_parser.cli.options import add_json, add_user_dir, check_inputs, import_user_dir, positive, print_figures
 
-HELP = "make the confidences of an exported model mean what they say"
+HELP = "calibrate the confidences of an exported model"
 EXAMPLE = """example:
   transition-parser calibrate my-model dev.conllu"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
-    parser.add_argument("model", metavar="MODEL", help="folder that export wrote; its config.json is changed")
+    parser.add_argument("model", metavar="MODEL", help="exported folder; its config.json is changed")
     parser.add_argument("gold", metavar="GOLD", help="CoNLL-U or AMR file that the model was not trained on")
     parser.add_argument(
-        "--beam", type=positive, default=10, metavar="N", help="of parses with alternatives (default 10)"
+        "--beam", type=positive, default=10, metavar="N", help="beam size of parses with alternatives (default: 10)"
     )
-    parser.add_argument("--precision", choices=["auto", "fp32", "bf16", "int8"], default="auto", help="as of parse")
-    parser.add_argument("--threads", type=positive, metavar="N", help="cores to use (default: all, or OMP_NUM_THREADS)")
+    parser.add_argument(
+        "--precision",
+        choices=["auto", "fp32", "bf16", "int8"],
+        default="auto",
+        help="number format, as for parse (default: auto)",
+    )
+    parser.add_argument(
+        "--threads", type=positive, metavar="N", help="number of cores to use (default: OMP_NUM_THREADS, or all)"
+    )
     add_user_dir(parser)
     add_json(parser)
 

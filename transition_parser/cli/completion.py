@@ -8,10 +8,10 @@ from typing import Any
 
 from transition_parser.base.errors import needs_extra
 
-HELP = "completion for bash, zsh or tcsh"
+HELP = "print a completion script for bash, zsh or tcsh"
 EXAMPLE = """example:
   transition-parser completion bash > ~/.local/share/bash-completion/completions/transition-parser
-  transition-parser completion zsh > ~/.zfunc/_transition-parser      # a folder of $fpath
+  transition-parser completion zsh > ~/.zfunc/_transition-parser      # any folder in $fpath
   transition-parser completion tcsh > ~/.transition-parser.csh        # source it in ~/.tcshrc"""
 # metavars of arguments that are files, and of arguments that are folders
 _FILES = ("FILE", "IN", "GOLD", "SYSTEM", "CONLLU", "AMR", "CHECKPOINT", "PICTURE", "PARSED")
@@ -20,7 +20,7 @@ _FOLDERS = ("FOLDER", "DIR")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
-    parser.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="whose script to print")
+    parser.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="shell to print the script for")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 from transition_parser.base.errors import InputError
 from transition_parser.cli.options import add_json, print_figures
 
-HELP = "treebanks and AMR corpora from where they are published"
+HELP = "download treebanks and AMR corpora from their publishers"
 EXAMPLE = """example:
   transition-parser download --list
   transition-parser download UD_English-EWT UD_French-Sequoia -o corpora
@@ -22,15 +22,21 @@ EXAMPLE = """example:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
-    parser.add_argument("names", metavar="NAME", nargs="*", help="such as UD_English-EWT; see --list")
-    parser.add_argument("-o", "--output", default=".", metavar="FOLDER", help="gets a folder a corpus (default: here)")
-    parser.add_argument("--release", metavar="TAG", help="of Universal Dependencies (default: r2.15)")
+    parser.add_argument("names", metavar="NAME", nargs="*", help="corpus, such as UD_English-EWT; --list names them")
+    parser.add_argument(
+        "-o",
+        "--output",
+        default=".",
+        metavar="FOLDER",
+        help="folder to write into, with one folder for each corpus (default: here)",
+    )
+    parser.add_argument("--release", metavar="TAG", help="release of Universal Dependencies (default: r2.15)")
     parser.add_argument(
         "--mirror",
         metavar="URL",
         help="fetch from URL/HOST/PATH instead of https://HOST/PATH (default: TRANSITION_PARSER_MIRROR)",
     )
-    parser.add_argument("--list", action="store_true", help="say what there is, and download nothing")
+    parser.add_argument("--list", action="store_true", help="list the corpora, and download nothing")
     add_json(parser)
 
 
@@ -44,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_figures(known, arguments.json)
         return 0
     if not arguments.names:
-        raise InputError("give the name of a corpus, or --list")
+        raise InputError("no corpus is named: give the name of a corpus, or --list to see the names")
     sources = {name: source_of(name, arguments.release or RELEASE) for name in arguments.names}
     done: dict[str, object] = {}
     for name, source in sources.items():

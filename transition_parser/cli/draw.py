@@ -35,7 +35,7 @@ from transition_parser.parsing.formalisms import TREES, formalism_of_files
 if TYPE_CHECKING:
     from transition_parser.analysis.traces import Trace
 
-HELP = "picture of a derivation, or of an AMR; page of derivations"
+HELP = "draw a derivation or an AMR, or write a page of derivations"
 EXAMPLE = """example:
   transition-parser draw dev.conllu --id weblog-7 --system arc-hybrid-swap -o weblog-7.svg
   transition-parser draw dev.amr --id lpp_1943.2 -o lpp_1943.2.png
@@ -48,18 +48,32 @@ _OF_PAGES = {"sentences": 20, "model": []}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
-    parser.add_argument("input", metavar="IN", help="CoNLL-U or AMR file; with --model also text, as parse reads it")
-    parser.add_argument("--id", metavar="ID", help="sent_id or ::id (default: the first sentence; of a page: all)")
+    parser.add_argument("input", metavar="IN", help="CoNLL-U or AMR file; with --model also text, read as by parse")
+    parser.add_argument(
+        "--id", metavar="ID", help="sentence to draw, by its sent_id or ::id (default: the first; for a page: all)"
+    )
     add_system(parser, required=False, formalism=TREES)
     named = ", ".join((*FORMATS, PAGE))
-    parser.add_argument("-o", "--output", required=True, metavar="PICTURE", help=f"file ending in {named}")
-    page = parser.add_argument_group("of a page")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="PICTURE", help=f"picture or page to write; the name ends in {named}"
+    )
+    page = parser.add_argument_group("options for pages")
     most = _OF_PAGES["sentences"]
     page.add_argument(
-        "--sentences", type=positive, default=most, metavar="N", help=f"the first N at the most (default {most})"
+        "--sentences",
+        type=positive,
+        default=most,
+        metavar="N",
+        help=f"draw the first N sentences at most (default: {most})",
     )
-    page.add_argument("--model", nargs="+", default=[], metavar="MODEL", help="draw what these parse, not what IN has")
-    page.add_argument("--beam", type=positive, default=4, metavar="N", help="hypotheses (default 4); 1: greedy")
+    page.add_argument(
+        "--model",
+        nargs="+",
+        default=[],
+        metavar="MODEL",
+        help="draw the parses of these models instead of the graphs in IN",
+    )
+    page.add_argument("--beam", type=positive, default=4, metavar="N", help="beam size (default: 4; 1: greedy search)")
     add_text(page)
     add_user_dir(page)
 

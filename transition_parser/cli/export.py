@@ -8,17 +8,17 @@ import argparse
 
 from transition_parser.cli.options import add_user_dir, import_user_dir
 
-HELP = "checkpoint to a folder with safetensors"
+HELP = "export a checkpoint to a folder with safetensors"
 EXAMPLE = """example:
   transition-parser export checkpoints/checkpoint_best.pt -o my-model --half"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
-    parser.add_argument("checkpoints", metavar="CHECKPOINT", nargs="+", help="checkpoint files")
-    parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="the new folder")
+    parser.add_argument("checkpoints", metavar="CHECKPOINT", nargs="+", help="checkpoint file; several are averaged")
+    parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="folder to write")
     add_user_dir(parser)
-    parser.add_argument("--half", action="store_true", help="store 16 bits a weight")
+    parser.add_argument("--half", action="store_true", help="store the weights with 16 bits each")
 
 
 def run(arguments: argparse.Namespace) -> int:

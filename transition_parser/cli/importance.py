@@ -26,7 +26,7 @@ from transition_parser.cli.options import (
 )
 from transition_parser.parsing.formalisms import TREES
 
-HELP = "what each part of the parser state is worth to a model"
+HELP = "measure how much each part of the parser state is worth to a model"
 EXAMPLE = """example:
   transition-parser importance en-ewt dev.conllu -o importance.svg"""
 OPTIONS: OptionsOf = {TREES: {"punct": None}}
@@ -34,12 +34,21 @@ OPTIONS: OptionsOf = {TREES: {"punct": None}}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
-    parser.add_argument("model", metavar="MODEL", help="checkpoint file, exported folder, or name of a model")
-    parser.add_argument("gold", metavar="GOLD", help="CoNLL-U or AMR file, parsed and scored")
-    parser.add_argument("-o", "--output", metavar="PICTURE", help=f"file ending in {', '.join(FORMATS)}")
-    parser.add_argument("--beam", type=positive, default=1, metavar="K", help="of search (default 1: greedy)")
-    parser.add_argument("--precision", choices=["auto", "fp32", "bf16", "int8"], default="auto", help="as of parse")
-    parser.add_argument("--threads", type=positive, metavar="N", help="cores to use (default: all, or OMP_NUM_THREADS)")
+    parser.add_argument("model", metavar="MODEL", help="checkpoint, exported folder, or name of a model")
+    parser.add_argument("gold", metavar="GOLD", help="CoNLL-U or AMR file to parse and score")
+    parser.add_argument(
+        "-o", "--output", metavar="PICTURE", help=f"picture to write; the name ends in {', '.join(FORMATS)}"
+    )
+    parser.add_argument("--beam", type=positive, default=1, metavar="K", help="beam size (default: 1, greedy search)")
+    parser.add_argument(
+        "--precision",
+        choices=["auto", "fp32", "bf16", "int8"],
+        default="auto",
+        help="number format, as for parse (default: auto)",
+    )
+    parser.add_argument(
+        "--threads", type=positive, metavar="N", help="number of cores to use (default: OMP_NUM_THREADS, or all)"
+    )
     add_punct(parser)
     add_user_dir(parser)
     add_json(parser)

@@ -43,8 +43,9 @@ def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     """Return the argument parser of the named subcommands; only their modules are imported."""
     parser = argparse.ArgumentParser(
         prog="transition-parser",
-        description="Transition-based parsing as a fairseq plug-in: sentences to dependency trees and AMR graphs.",
-        epilog="Exit status: 0 done, 1 a check that fails, 2 bad input or usage.",
+        description="Parse sentences to dependency trees and AMR graphs with transition-based models, a "
+        "fairseq plug-in.",
+        epilog="Exit status: 0 done; 1 a check failed; 2 bad input or usage.",
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)

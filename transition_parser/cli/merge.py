@@ -15,7 +15,7 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output
 from transition_parser.cli.options import add_json, add_skip_bad, print_figures, report_left_out
 
-HELP = "the AMR banks of a folder as one file"
+HELP = "join the AMR banks of a folder into one file"
 EXAMPLE = f"""{RULE}
 
 example:
@@ -25,7 +25,7 @@ example:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
     parser.add_argument("folder", metavar="FOLDER", help="folder with the files of one split")
-    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the new bank")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="bank to write")
     add_skip_bad(parser)
     add_json(parser)
 

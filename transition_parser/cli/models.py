@@ -15,7 +15,7 @@ from transition_parser.cli.options import add_json
 if TYPE_CHECKING:
     from transition_parser.storage.cards import ModelCard
 
-HELP = "the models that there are, with size, scores and licence"
+HELP = "list the available models with size, scores and licence"
 EXAMPLE = """example:
   transition-parser models
   transition-parser models my-experiment/model --json"""
@@ -23,7 +23,7 @@ EXAMPLE = """example:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
-    parser.add_argument("folders", metavar="FOLDER", nargs="*", help="exported model, or folder of such")
+    parser.add_argument("folders", metavar="FOLDER", nargs="*", help="exported model, or folder of exported models")
     add_json(parser)
 
 

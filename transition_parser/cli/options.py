@@ -27,7 +27,7 @@ def add_system(parser: argparse.ArgumentParser, required: bool = True, formalism
         "--system",
         required=required,
         choices=sorted(name for one in FORMALISMS if formalism in (one, None) for name in one.systems),
-        help="transition system; those with -swap build all trees, other arc-… projective ones, amr AMR graphs",
+        help="transition system; names with -swap: all trees; other arc-… names: projective trees; amr: AMR graphs",
     )
 
 
@@ -47,7 +47,7 @@ def add_skip_bad(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--skip-bad",
         action="store_true",
-        help="leave out entries that can't be used (see below), and name them on standard error (default: stop)",
+        help="leave out AMR entries that can't be used, and name them on standard error (default: stop)",
     )
 
 
@@ -58,7 +58,7 @@ def add_processes(parser: argparse.ArgumentParser) -> None:
         type=positive,
         default=1,
         metavar="N",
-        help="how many share the work (default 1); the result is the same",
+        help="number of processes (default: 1); the result does not depend on it",
     )
 
 
@@ -68,7 +68,7 @@ def add_nonprojective(parser: argparse.ArgumentParser) -> None:
         "--nonprojective",
         choices=["skip", "error"],
         default="skip",
-        help="trees that a projective system can't build: leave them out and count them (default), or stop",
+        help="trees that a projective system can't build; skip (default): leave them out, and count them; error: stop",
     )
 
 
@@ -77,7 +77,8 @@ def add_punct(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None
     parser.add_argument(
         "--punct",
         choices=["count", "skip"],
-        help="skip: leave out of both files the words with XPOS `` '' : , . (Penn Treebank) in GOLD; default: count",
+        help="punctuation; skip: leave out of both files the words with XPOS `` '' : , . (Penn Treebank) in "
+        "GOLD; count (default): score all words",
     )
 
 
@@ -87,13 +88,15 @@ def add_text(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
     text.add_argument(
         "--raw",
         action="store_true",
-        help="IN is raw text, which is the default, even if it looks like CoNLL-U or an AMR bank",
+        help="read IN as raw text, even if it looks like CoNLL-U or an AMR bank",
     )
     text.add_argument(
-        "--tokens", action="store_true", help="text has one sentence a line, with blanks between its tokens"
+        "--tokens",
+        action="store_true",
+        help="read text as one tokenised sentence a line, with spaces between the tokens",
     )
     text.add_argument(
-        "--tokenize", action="store_true", help="text has one sentence a line, not tokenised: use rules for English"
+        "--tokenize", action="store_true", help="read text as one sentence a line, and tokenise it by rules for English"
     )
 
 
@@ -114,7 +117,7 @@ def check_inputs(paths: Sequence[str]) -> None:
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add --json."""
-    parser.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
+    parser.add_argument("--json", action="store_true", help="print one JSON object, and nothing else")
 
 
 def add_user_dir(parser: argparse.ArgumentParser) -> None:
@@ -122,7 +125,8 @@ def add_user_dir(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--user-dir",
         metavar="FOLDER",
-        help="a package with models of your own, as for fairseq-train; it is imported: let it be code that you trust",
+        help="package with models of your own, as for fairseq-train; its code is imported and run, so it "
+        "must be code that you trust",
     )
 
 

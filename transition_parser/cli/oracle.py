@@ -36,7 +36,7 @@ from transition_parser.parsing.formalisms import AMR, TREES, formalism_of
 from transition_parser.transitions import Action, Roots, make_system
 from transition_parser.transitions.amr import AmrSystem
 
-HELP = "graphs to action sequences, with a replay check"
+HELP = "convert graphs to action sequences, and check them by replay"
 EXAMPLE = f"""{RULE}
 
 example:
@@ -53,18 +53,22 @@ OPTIONS: OptionsOf = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
-    parser.add_argument("input", metavar="IN", help="CoNLL-U file, for the system amr an AMR bank")
+    parser.add_argument("input", metavar="IN", help="CoNLL-U file; for the system amr: AMR bank")
     add_system(parser)
-    parser.add_argument("--check", action="store_true", help="replay, and score what comes back")
-    parser.add_argument("--out-actions", metavar="FILE", help="write the actions, one sentence a line (left out: none)")
+    parser.add_argument("--check", action="store_true", help="replay the actions, and score the resulting graphs")
+    parser.add_argument(
+        "--out-actions",
+        metavar="FILE",
+        help="write the actions, one sentence a line; the line of a sentence that is left out is empty",
+    )
     add_nonprojective(parser)
     amr = parser.add_argument_group("for AMR")
     amr.add_argument(
-        "--vocabulary-from", metavar="AMR", help="say how many actions this training bank lacks, and what they cost"
+        "--vocabulary-from", metavar="AMR", help="count the actions that this training bank lacks, and what they cost"
     )
-    amr.add_argument("--restarts", type=positive, default=4, metavar="N", help="of Smatch (default 4)")
+    amr.add_argument("--restarts", type=positive, default=4, metavar="N", help="random restarts of Smatch (default: 4)")
     amr.add_argument(
-        "--worst", action="store_true", help="with --check: the ten worst graphs, and which triples differ"
+        "--worst", action="store_true", help="with --check: print the ten worst graphs and their differing triples"
     )
     add_skip_bad(amr)
     add_processes(amr)

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from transition_parser.parsing.sentences.parts import Part
     from transition_parser.parsing.sentences.rows import Reading
 
-HELP = "sentences to trees or AMRs"
+HELP = "parse sentences to dependency trees or AMRs"
 EXAMPLE = """example:
   echo 'She sells sea shells. Do they sell?' | transition-parser parse en -
   transition-parser parse en letter.txt -o letter.conllu
@@ -73,15 +73,18 @@ OPTIONS: OptionsOf = {AMR: {"alignments": None, "no_wiki": False}}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
-    parser.add_argument("model", metavar="MODEL", help="checkpoint, exported folder, or name")
+    parser.add_argument("model", metavar="MODEL", help="checkpoint, exported folder, or name of a model")
     parser.add_argument(
-        "input", nargs="+", metavar="IN", help="CoNLL-U, AMR, text, JSONL or Parquet files, - for standard input"
+        "input",
+        nargs="+",
+        metavar="IN",
+        help="files to parse: CoNLL-U, AMR, text, JSONL or Parquet (-: standard input)",
     )
     parser.add_argument(
         "-o",
         "--output",
         metavar="FILE",
-        help="default: standard output; DIR/, with the slash: a file there for each input",
+        help="output file (default: standard output); DIR/, with the slash: write one file for each input into DIR",
     )
     _add_many(parser)
     parser.add_argument(
@@ -89,14 +92,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="MODEL",
-        help="further models of the same data folder: the mean of the log-probabilities of all decides "
-        "(not of models that score whole trees)",
+        help="parse with these models, too, and average the log-probabilities of all models; the models "
+        "must be trained on the same data folder, and must not score whole trees",
     )
     parser.add_argument(
         "--resume",
         action="store_true",
-        help="collect the output in FILE.partial, and continue after the sentences that an interrupted run (of the "
-        "same model and options) has written there; files in DIR/ stay, as does a finished FILE newer than all IN",
+        help="write into FILE.partial first, and continue there if a run of the same model and options was "
+        "interrupted; keep finished files in DIR/, and a finished FILE that is newer than all IN",
     )
     _add_search(parser)
     add_text(parser)
@@ -106,41 +109,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_search(parser: argparse.ArgumentParser) -> None:
     """Add the options of search and computation."""
-    parser.add_argument("--beam", type=positive, default=1, metavar="N", help="1: greedy (default)")
+    parser.add_argument("--beam", type=positive, default=1, metavar="N", help="beam size (default: 1, greedy search)")
     parser.add_argument(
         "--nbest",
         type=positive,
         default=1,
         metavar="K",
-        help="write the K best parses of each sentence (fewer where there are fewer), from a beam of K or more",
+        help="write the K best parses of each sentence, or fewer if search finds fewer; needs a beam of K or more",
     )
     parser.add_argument(
         "--batch-tokens",
         type=positive,
         metavar="N",
-        help="words times beam that are parsed at once (default 8000, with a beam up to 32000)",
+        help="batch size, in words times beam (default: 8000, with a beam up to 32000)",
     )
-    parser.add_argument("--device", default="cpu", metavar="D", help="cpu (default), cuda, …")
+    parser.add_argument("--device", default="cpu", metavar="D", help="device to compute on: cpu (default), cuda, …")
     parser.add_argument(
         "--precision",
         choices=["auto", "fp32", "bf16", "int8"],
         default="auto",
-        help="auto (default): bf16 where the machine computes in it natively; int8: for CPUs that do not",
+        help="number format; auto (default): bf16 if the machine computes in it natively; int8: for CPUs "
+        "without native bf16",
     )
     parser.add_argument(
         "--lenpen",
         type=float,
         metavar="P",
-        help="a beam ranks derivations by log-probability / (actions + 1) ** P (default 1, of AMRs 4): more prefers "
-        "longer ones",
+        help="length penalty: a beam ranks derivations by log-probability / (actions + 1) ** P (default: 1, "
+        "for AMRs 4); a larger P prefers longer derivations",
     )
     add_user_dir(parser)
     parser.add_argument(
         "--domain",
         metavar="NAME",
-        help="the corpus of the training data that the text resembles, for models that were told (default: none)",
+        help="training corpus that the text resembles, for models trained with --read-domain (default: none)",
     )
-    parser.add_argument("--threads", type=positive, metavar="N", help="cores to use (default: all, or OMP_NUM_THREADS)")
+    parser.add_argument(
+        "--threads", type=positive, metavar="N", help="number of cores to use (default: OMP_NUM_THREADS, or all)"
+    )
 
 
 def _add_longest(parser: argparse.ArgumentParser) -> None:
@@ -150,8 +156,9 @@ def _add_longest(parser: argparse.ArgumentParser) -> None:
         type=positive,
         default=LONGEST,
         metavar="N",
-        help="the longest sentence, in words (default %(default)s; a word of more than 100 characters counts as one "
-        "for each 100): raw text is divided there, with a warning, and a longer sentence that is given is refused",
+        help="longest sentence, in words (default: %(default)s); raw text is divided there, with a warning; "
+        "longer sentences of other inputs are refused; a word of more than 100 characters counts as "
+        "one word for each 100",
     )
 
 
@@ -160,14 +167,14 @@ def _add_written(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scores",
         action="store_true",
-        help="write score and parse_score as comments, and ArcScore into MISC (AMR: node_scores)",
+        help="write confidences: score and parse_score as comments, and ArcScore into MISC (AMR: node_scores)",
     )
-    parser.add_argument("--actions", action="store_true", help="write the actions as a comment")
+    parser.add_argument("--actions", action="store_true", help="write the actions of each derivation as a comment")
     parser.add_argument(
         "--json",
         action="store_true",
-        help="instead of CoNLL-U or AMRs write one line of JSON a sentence, with scores and alignments (into tables: a "
-        "list)",
+        help="write one line of JSON for each sentence, with scores and alignments, instead of CoNLL-U or "
+        "AMRs (in tables: one list for each row)",
     )
     parser.add_argument(
         "--alignments",
@@ -175,8 +182,8 @@ def _add_written(parser: argparse.ArgumentParser) -> None:
         choices=["metadata", "marks"],
         const="metadata",
         metavar="FORM",
-        help="AMR: metadata (default): # ::alignments and # ::node, in JAMR's form; marks: also ~e.N after each "
-        "node, which smatch.py takes for a part of its concept",
+        help="AMR: write alignments; metadata (default): as # ::alignments and # ::node lines, in JAMR's "
+        "form; marks: also as ~e.N after each node, which smatch.py reads as a part of the concept",
     )
     parser.add_argument("--no-wiki", action="store_true", help="AMR: write no :wiki")
 
@@ -184,26 +191,35 @@ def _add_written(parser: argparse.ArgumentParser) -> None:
 def _add_many(parser: argparse.ArgumentParser) -> None:
     """Add the options of tables, and of several processes and machines."""
     parser.add_argument(
-        "--column", metavar="NAME", help="of JSONL and Parquet (- is JSONL then): which one has the text"
+        "--column",
+        metavar="NAME",
+        help="column of JSONL or Parquet files that holds the text (standard input is read as JSONL)",
     )
     parser.add_argument(
         "--parse-column",
         metavar="NAME",
-        help="the column that is added to tables (default conllu, of AMRs amr, with --json parses)",
+        help="name of the column that is added to tables (default: conllu, for AMRs amr, with --json parses)",
     )
     parser.add_argument(
         "--shard",
         type=shard,
         metavar="I/N",
-        help="parse the I-th of N parts: the outputs of all in order are the whole output; of DIR/ every N-th file",
+        help="parse the I-th of N parts of the input (with DIR/: every N-th file); the outputs of all "
+        "parts, joined in order, are the whole output",
     )
     parser.add_argument(
         "--engine",
         choices=["local", "ray"],
         default="local",
-        help="ray: actors on this machine, or on the cluster that RAY_ADDRESS names, write the folder -o DIR/",
+        help="local (default): this process; ray: actors on this machine, or on the cluster that "
+        "RAY_ADDRESS names, write into -o DIR/",
     )
-    parser.add_argument("--actors", type=positive, metavar="N", help="of ray (default: one for each core, or GPU)")
+    parser.add_argument(
+        "--actors",
+        type=positive,
+        metavar="N",
+        help="number of actors of ray (default: one for each core, or for each GPU)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

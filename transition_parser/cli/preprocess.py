@@ -24,7 +24,7 @@ from transition_parser.cli.options import (
 )
 from transition_parser.parsing.formalisms import AMR, TREES
 
-HELP = "corpora to the files that fairseq-preprocess reads"
+HELP = "convert corpora to the files that fairseq-preprocess reads"
 EXAMPLE = f"""{RULE}
 
 example:
@@ -46,9 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_shared(dependency)
     add_nonprojective(dependency)
     dependency.add_argument(
-        "--upos", action="store_true", help="also write {train,…}.upos, for --tag-loss, --read-tags"
+        "--upos", action="store_true", help="also write UPOS tags, {train,…}.upos, for --tag-loss and --read-tags"
     )
-    dependency.add_argument("--lemmas", action="store_true", help="also write {train,…}.lemma, to predict")
+    dependency.add_argument("--lemmas", action="store_true", help="also write lemmas, {train,…}.lemma, for --tag-loss")
     amr = _add_kind(kinds, "amr", "AMR banks", _run_amr)
     for split, what, required in (("train", "training", True), ("valid", "development", True), ("test", "test", False)):
         amr.add_argument(f"--{split}", required=required, nargs="+", metavar="AMR", help=f"{what} graphs")
@@ -59,8 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     amr.add_argument(
         "--domains",
         action="store_true",
-        help="also write {train,…}.domain, for --read-domain: the name of each sentence's file, or, if that is train, "
-        "valid, dev or test, of its folder",
+        help="also write domains, {train,…}.domain, for --read-domain: the name of each sentence's file, or "
+        "of its folder if the file is called train, valid, dev or test",
     )
 
 
@@ -77,25 +77,26 @@ def _add_kind(kinds, name: str, help_text: str, run_kind) -> argparse.ArgumentPa
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dest", required=True, metavar="FOLDER", help="where the files go")
+    parser.add_argument("--dest", required=True, metavar="FOLDER", help="folder to write the files into")
     parser.add_argument(
         "--pieces",
         type=positive,
         default=4000,
         metavar="N",
-        help="size of the subword vocabulary (default 4000; a small corpus gets fewer)",
+        help="size of the subword vocabulary (default: 4000; less for a small corpus)",
     )
     parser.add_argument(
         "--labeled-shift",
         type=not_negative,
         default=0,
         metavar="K",
-        help="the K most frequent words decorate their SHIFT (default 0)",
+        help="label SHIFT with its word, for the K most frequent words (default: 0)",
     )
     parser.add_argument(
         "--vectors",
         metavar="FILE",
-        help="pretrained vectors of words as text (word2vec, fastText, GloVe; .gz, too): those of the corpus are kept",
+        help="text file of pretrained word vectors (word2vec, fastText or GloVe; also as .gz); the vectors "
+        "of the corpus's words are kept",
     )
     add_json(parser)
 

@@ -25,7 +25,7 @@ from transition_parser.cli.options import (
 )
 from transition_parser.parsing.formalisms import AMR, TREES, formalism_of_files
 
-HELP = "UAS, LAS, UPOS and others of parsed against gold trees; Smatch of AMRs"
+HELP = "score parses against gold graphs: UAS, LAS, UPOS and others for trees, Smatch for AMRs"
 EXAMPLE = """example:
   transition-parser score dev.conllu dev.parsed.conllu --full-labels --by-relation
   transition-parser score dev.amr dev.parsed.amr --fine-grained --processes 4
@@ -38,25 +38,38 @@ OPTIONS: OptionsOf = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
-    parser.add_argument("gold", metavar="GOLD", help="CoNLL-U or AMR file")
-    parser.add_argument("system", metavar="SYSTEM", help="file of the same kind and text (AMR: of the same entries)")
+    parser.add_argument("gold", metavar="GOLD", help="CoNLL-U or AMR file with the gold graphs")
+    parser.add_argument(
+        "system", metavar="SYSTEM", help="file to score, of the same kind and text (AMR: with the same entries)"
+    )
     trees = parser.add_argument_group("trees")
-    trees.add_argument("--full-labels", action="store_true", help="count subtypes of relations")
+    trees.add_argument(
+        "--full-labels", action="store_true", help="compare relations with their subtypes (default: without)"
+    )
     add_punct(trees)
-    trees.add_argument("--by-relation", action="store_true", help="LAS of each gold relation")
-    trees.add_argument("--by-length", action="store_true", help="LAS by words of the sentence")
+    trees.add_argument("--by-relation", action="store_true", help="also give the LAS for each gold relation")
+    trees.add_argument("--by-length", action="store_true", help="also give the LAS by sentence length, in words")
     amrs = parser.add_argument_group("AMRs")
     amrs.add_argument(
-        "--fine-grained", action="store_true", help="unlabeled, concepts, named entities and others, SemBLEU"
+        "--fine-grained",
+        action="store_true",
+        help="also give the fine-grained scores (unlabeled, concepts, named entities and others) and SemBLEU",
     )
-    amrs.add_argument("--restarts", type=not_negative, metavar="N", help="of Smatch's climbing (default: 4)")
-    amrs.add_argument("--seed", type=int, metavar="N", help="of its random starts (default: 0)")
-    amrs.add_argument("--processes", type=positive, metavar="N", help="at once (default: 1); the result is the same")
+    amrs.add_argument(
+        "--restarts", type=not_negative, metavar="N", help="random restarts of Smatch's hill climbing (default: 4)"
+    )
+    amrs.add_argument("--seed", type=int, metavar="N", help="seed of the random starts (default: 0)")
+    amrs.add_argument(
+        "--processes",
+        type=positive,
+        metavar="N",
+        help="number of processes (default: 1); the result does not depend on it",
+    )
     parser.add_argument(
         "--html",
         metavar="FILE",
-        help="also write an error report, one page that needs nothing else: worst sentences side by side, confused "
-        "relations, scores by relation, length and distance; of AMRs the fine-grained scores",
+        help="also write an error report, a self-contained page: worst sentences side by side, confused "
+        "relations, scores by relation, length and distance; for AMRs the fine-grained scores",
     )
     add_json(parser)
 

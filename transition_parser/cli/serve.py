@@ -19,7 +19,7 @@ from transition_parser.cli.options import add_user_dir, import_user_dir, positiv
 if TYPE_CHECKING:
     from transition_parser.integrations.server import Limits
 
-HELP = "a page and a JSON API that parse"
+HELP = "serve a web page and a JSON API for parsing"
 EXAMPLE = """example:
   transition-parser serve en amr --port 8000
   curl -s http://127.0.0.1:8000/api/parse -H 'Content-Type: application/json' \\
@@ -28,44 +28,71 @@ EXAMPLE = """example:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
-    parser.add_argument("models", nargs="+", metavar="MODEL", help="checkpoints, exported folders, or names")
-    parser.add_argument("--port", type=_port, default=8000, metavar="N", help="default 8000; 0: any that is free")
-    parser.add_argument("--host", default="127.0.0.1", metavar="NAME", help="where it listens (default 127.0.0.1)")
-    parser.add_argument("--beam", type=positive, default=4, metavar="N", help="hypotheses (default 4); 1: greedy")
-    parser.add_argument("--device", default="cpu", metavar="D", help="cpu (default), cuda, …")
-    parser.add_argument("--precision", choices=["auto", "fp32", "bf16", "int8"], default="auto", help="as of parse")
-    parser.add_argument("--threads", type=positive, metavar="N", help="cores to use (default: all, or OMP_NUM_THREADS)")
+    parser.add_argument("models", nargs="+", metavar="MODEL", help="checkpoints, exported folders, or names of models")
     parser.add_argument(
-        "--max-characters", type=positive, default=20_000, metavar="N", help="of a text (default 20000)"
+        "--port", type=_port, default=8000, metavar="N", help="port to listen on (default: 8000; 0: any free port)"
     )
-    parser.add_argument("--max-words", type=positive, default=2_000, metavar="N", help="of a text (default 2000)")
+    parser.add_argument("--host", default="127.0.0.1", metavar="NAME", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument(
-        "--max-sentence", type=positive, default=500, metavar="N", help="words of a sentence (default 500)"
+        "--beam", type=positive, default=4, metavar="N", help="beam size (default: 4; 1: greedy search)"
     )
+    parser.add_argument("--device", default="cpu", metavar="D", help="device to compute on: cpu (default), cuda, …")
     parser.add_argument(
-        "--timeout", type=_seconds, default=60.0, metavar="S", help="seconds until a request is given up (default 60)"
+        "--precision",
+        choices=["auto", "fp32", "bf16", "int8"],
+        default="auto",
+        help="number format, as for parse (default: auto)",
     )
     parser.add_argument(
-        "--max-waiting", type=positive, default=256, metavar="N", help="requests that may wait (default 256)"
+        "--threads", type=positive, metavar="N", help="number of cores to use (default: OMP_NUM_THREADS, or all)"
+    )
+    parser.add_argument(
+        "--max-characters",
+        type=positive,
+        default=20_000,
+        metavar="N",
+        help="longest text, in characters (default: 20000)",
+    )
+    parser.add_argument(
+        "--max-words", type=positive, default=2_000, metavar="N", help="longest text, in words (default: 2000)"
+    )
+    parser.add_argument(
+        "--max-sentence", type=positive, default=500, metavar="N", help="longest sentence, in words (default: 500)"
+    )
+    parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=60.0,
+        metavar="S",
+        help="longest time to answer a request, in seconds (default: 60)",
+    )
+    parser.add_argument(
+        "--max-waiting",
+        type=positive,
+        default=256,
+        metavar="N",
+        help="most requests that wait at a time (default: 256)",
     )
     parser.add_argument(
         "--read-timeout",
         type=_seconds,
         default=10.0,
         metavar="S",
-        help="seconds in which the headers, and then the body, of a request must arrive (default 10)",
+        help="longest time for the headers, and then for the body, of a request to arrive, in seconds (default: 10)",
     )
     parser.add_argument(
-        "--max-connections", type=positive, default=1024, metavar="N", help="connections at a time (default 1024)"
+        "--max-connections", type=positive, default=1024, metavar="N", help="most connections at a time (default: 1024)"
     )
     parser.add_argument(
         "--allowed-hosts",
         type=_hosts,
         default=["*"],
         metavar="HOST,…",
-        help="names under which it may be reached, such as localhost,*.example.org (default: any)",
+        help="host names that requests may use, such as localhost,*.example.org (default: any)",
     )
-    parser.add_argument("--log", action="store_true", help="a line for each request on standard error, without texts")
+    parser.add_argument(
+        "--log", action="store_true", help="log each request as a line on standard error, without its text"
+    )
     add_user_dir(parser)
 
 

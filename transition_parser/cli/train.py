@@ -38,7 +38,7 @@ from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formali
 if TYPE_CHECKING:
     from transition_parser.training.flags import Flag
 
-HELP = "a treebank or AMR corpus to a model, all steps"
+HELP = "train a model on a treebank or AMR corpus, in one command"
 EXAMPLE = """example:
   transition-parser train ud-spa-dp-small --train train.conllu --dev dev.conllu --test test.conllu -o fr-sequoia
   transition-parser train lpp-stack-small --train train.amr --dev dev.amr -o lpp -- --max-epoch 20 --seed 2
@@ -51,9 +51,11 @@ TENSORBOARD = "--tensorboard-logdir"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
     parser.usage = "transition-parser train CONFIG --train FILE --dev FILE -o DIR [option ...] [-- flag ...]"
-    parser.add_argument("config", metavar="CONFIG", help="file of flags, or name of one of the package")
+    parser.add_argument(
+        "config", metavar="CONFIG", help="file of flags for fairseq-train, or name of a config of the package"
+    )
     for split, what, required in (("train", "training", True), ("dev", "development", True), ("test", "test", False)):
-        several = f"{what} trees or AMRs; several files of AMRs"
+        several = f"{what} trees (one file) or AMRs (one or more files)"
         parser.add_argument(f"--{split}", required=required, nargs="+", metavar="FILE", help=several)
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the experiment")
     add_system(parser, required=False)
@@ -64,16 +66,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_data(parser: argparse.ArgumentParser) -> None:
     data = parser.add_argument_group("data")
     data.add_argument(
-        "--pieces", type=positive, default=4000, metavar="N", help="size of the subword vocabulary (4000)"
+        "--pieces", type=positive, default=4000, metavar="N", help="size of the subword vocabulary (default: 4000)"
     )
     data.add_argument(
-        "--labeled-shift", type=not_negative, default=0, metavar="K", help="the K most frequent words decorate SHIFT"
+        "--labeled-shift",
+        type=not_negative,
+        default=0,
+        metavar="K",
+        help="label SHIFT with its word, for the K most frequent words (default: 0)",
     )
-    data.add_argument("--vectors", metavar="FILE", help="pretrained vectors of words as text, for --read-vectors")
+    data.add_argument("--vectors", metavar="FILE", help="text file of pretrained word vectors, for --read-vectors")
     for name, what in (
-        ("upos", "trees: tags, to predict or read (default: where CONFIG has --tag-loss or --read-tags)"),
-        ("lemmas", "trees: lemmas, to predict (default: where CONFIG has --tag-loss)"),
-        ("domains", "AMRs: names of the files or folders, to read (default: where CONFIG has --read-domain)"),
+        ("upos", "trees: use UPOS tags, to predict or to read (default: if CONFIG has --tag-loss or --read-tags)"),
+        ("lemmas", "trees: use lemmas, to predict (default: if CONFIG has --tag-loss)"),
+        (
+            "domains",
+            "AMRs: use the names of files or folders as domains, to read (default: if CONFIG has --read-domain)",
+        ),
     ):
         data.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, help=what)
     add_nonprojective(data)
@@ -83,14 +92,21 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
 
 def _add_results(parser: argparse.ArgumentParser) -> None:
     add_user_dir(parser)
-    parser.add_argument("--half", action="store_true", help="export 16 bits a weight")
-    parser.add_argument("--language", metavar="CODE", help="of the corpus, for the model's card (`models` shows it)")
-    parser.add_argument("--license", metavar="TEXT", help="of the model, for its card")
+    parser.add_argument("--half", action="store_true", help="export the model with 16 bits a weight")
     parser.add_argument(
-        "--beam", type=positive, nargs="+", default=[1], metavar="N", help="of evaluation; several are evaluated each"
+        "--language", metavar="CODE", help="language of the corpus, for the model's card, which `models` shows"
     )
-    parser.add_argument("--device", default="cpu", metavar="D", help="of evaluation: cpu (default), cuda, …")
-    parser.add_argument(TENSORBOARD, metavar="FOLDER", help="also log into FOLDER, for TensorBoard")
+    parser.add_argument("--license", metavar="TEXT", help="licence of the model, for its card")
+    parser.add_argument(
+        "--beam",
+        type=positive,
+        nargs="+",
+        default=[1],
+        metavar="N",
+        help="beam sizes of evaluation, each evaluated by itself (default: 1)",
+    )
+    parser.add_argument("--device", default="cpu", metavar="D", help="device of evaluation: cpu (default), cuda, …")
+    parser.add_argument(TENSORBOARD, metavar="FOLDER", help="also write TensorBoard logs into FOLDER")
     add_json(parser)
 
 
