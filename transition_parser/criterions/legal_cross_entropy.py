@@ -28,18 +28,24 @@ class LegalCrossEntropyConfig(LabelSmoothedCrossEntropyCriterionConfig):
 
     softmax_over: ChoiceEnum(["legal", "all"]) = field(
         default="legal",
-        metadata={"help": "the actions that compete in training: those that the state machine allows, or all"},
+        metadata={
+            "help": "actions that compete in training; legal: the actions that the state machine "
+            "allows; all: all actions"
+        },
     )
     action_loss: ChoiceEnum(["cross_entropy", "hinge"]) = field(
         default="cross_entropy",
         metadata={
-            "help": "cross_entropy: of all correct actions; hinge: between the best correct and the best wrong kind of "
-            "action, and the cross-entropy of the relations of gold arcs (dependency trees)"
+            "help": "loss of actions; cross_entropy: the cross-entropy of all correct actions; hinge "
+            "(dependency trees): a hinge between the best correct and the best wrong kind of action, "
+            "and the cross-entropy of the relations of gold arcs"
         },
     )
     hinge_weight: float = field(
         default=0.5,
-        metadata={"help": "with --action-loss hinge: weight of the hinge; relations have 1 minus it"},
+        metadata={
+            "help": "with --action-loss hinge: weight of the hinge; the weight of the relations is 1 minus this weight"
+        },
     )
 
 

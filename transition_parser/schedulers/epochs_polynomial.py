@@ -20,13 +20,17 @@ class EpochsPolynomialConfig(FairseqDataclass):
     """The options of the scheduler."""
 
     warmup_epochs: float = field(
-        default=0.0, metadata={"help": "the learning rate rises over so many epochs, perhaps a fraction (1.25)"}
+        default=0.0,
+        metadata={"help": "number of epochs over which the learning rate rises; fractions are allowed (1.25)"},
     )
     decay_epochs: Optional[float] = field(
-        default=None, metadata={"help": "and falls until the end of this epoch (default: --max-epoch)"}
+        default=None,
+        metadata={
+            "help": "epoch at whose end the learning rate has fallen to --end-learning-rate (default: --max-epoch)"
+        },
     )
-    end_learning_rate: float = field(default=0.0, metadata={"help": "learning rate to decay to"})
-    power: float = field(default=1.0, metadata={"help": "decay exponent"})
+    end_learning_rate: float = field(default=0.0, metadata={"help": "learning rate at the end of the decay"})
+    power: float = field(default=1.0, metadata={"help": "exponent of the decay"})
     max_epoch: int = "${optimization.max_epoch}"
     update_freq: list[int] = "${optimization.update_freq}"
     lr: list[float] = "${optimization.lr}"

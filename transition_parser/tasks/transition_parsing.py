@@ -55,50 +55,57 @@ logger = logging.getLogger(__name__)
 class TransitionParsingConfig(LengthConfig):
     """The options of the task."""
 
-    data: Optional[str] = field(default=None, metadata={"help": "folder that preprocess and fairseq-preprocess wrote"})
+    data: Optional[str] = field(
+        default=None, metadata={"help": "data folder, written by preprocess and fairseq-preprocess"}
+    )
     subword_regularization: float = field(
         default=0.0,
-        metadata={"help": "BPE-dropout: leave out each merge of pieces with this probability, 0: do not"},
+        metadata={"help": "BPE-dropout: probability of leaving out each merge of pieces; 0: no BPE-dropout"},
     )
     train_precision: ChoiceEnum(["auto", "fp32", "bf16"]) = field(
         default="auto",
-        metadata={"help": "of products in training; auto: bf16 where the machine computes in it natively, else fp32"},
+        metadata={
+            "help": "number format of matrix products in training; auto: bf16 if the machine computes "
+            "in it natively, else fp32"
+        },
     )
     pretrained_cache: Optional[str] = field(
         default=None,
         metadata={
-            "help": "folder that keeps what a frozen pretrained encoder makes of the words, in half precision "
-            "(2 to 4 KB a word); default: the data folder"
+            "help": "folder to cache the vectors of a frozen pretrained encoder in, in half precision (2 to 4 "
+            "KB a word); default: the data folder"
         },
     )
     valid_beam: int = field(
-        default=1, metadata={"help": "beam of validation, which logs UAS and LAS, or Smatch; 0: no parsing"}
+        default=1, metadata={"help": "beam size of validation, which logs UAS and LAS, or Smatch; 0: do not parse"}
     )
     also: Optional[str] = field(
         default=None,
         metadata={
-            "help": "folder of another corpus, of any transition system: its sentences train the encoder, too, with a "
-            "decoder of their own that is not kept"
+            "help": "data folder of another corpus, of any transition system; its sentences also train the "
+            "encoder, with a decoder of their own that is not kept"
         },
     )
     oracle: ChoiceEnum(["static", "dynamic"]) = field(
         default="static",
         metadata={
-            "help": "what training follows. static: the derivations of the data; dynamic: those that the model finds "
-            "greedily, with all actions that would be correct at each step as targets (dependency trees)"
+            "help": "derivations to train on; static: the derivations of the data; dynamic (dependency "
+            "trees): derivations that the model finds greedily, with all correct actions of each step "
+            "as targets"
         },
     )
     explore: Optional[float] = field(
         default=None,
         metadata={
-            "help": "with --oracle dynamic: take the best wrong action at this share of the steps where a correct one "
-            f"is little better (default {SHARE}); wrong ones that are better are always taken"
+            "help": "with --oracle dynamic: probability of taking the best wrong action where the best correct action "
+            f"scores only slightly better (default: {SHARE}); a wrong action that scores best is always taken"
         },
     )
     explore_after: Optional[int] = field(
         default=None,
         metadata={
-            "help": f"with --oracle dynamic: take correct actions only for the first so many epochs (default {AFTER})"
+            "help": "with --oracle dynamic: number of first epochs in which only correct actions are taken "
+            f"(default: {AFTER})"
         },
     )
     seed: int = II("common.seed")

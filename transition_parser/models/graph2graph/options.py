@@ -89,7 +89,10 @@ class RefiningOptions(Graph2GraphOptions):
 
     arc_width: int = size_option(500, "width of words as heads and as dependents")
     refine: int = option(
-        1, "readings after the first, each with the tree that the one before it has found", least=0, most=_MOST_READINGS
+        1,
+        "refinements: how many times the model reads the sentence again, with the tree that it has just predicted",
+        least=0,
+        most=_MOST_READINGS,
     )
 
 
@@ -121,5 +124,5 @@ class StateTransformerOptions(FeedbackOptions):
     history_layers: int = layers_option(2, "layers of the LSTM over the actions so far")
     history_width: int = size_option(768, "its width")
     no_graph_output: bool = option(
-        False, "actions are chosen by the vector of CLS, not of the words that they are about (StateCLSTr, G2CLSTr)"
+        False, "choose actions by the vector of CLS, not by the vectors of their words (StateCLSTr, G2CLSTr)"
     )

@@ -27,8 +27,8 @@ class SpaDpOptions(WordOptions):
     scan_layers: int = layers_option(1, "layers of the scan, a bidirectional LSTM")
     spa: str = option(
         TO_TARGET,
-        "rescan the sentence for each word: from its boundaries to the word (bot), from the word to its boundaries "
-        "(tob); vanilla: attention without order; none: the scan alone",
+        "how to rescan the sentence for each word; bot: from its boundaries to the word; tob: from the word "
+        "to its boundaries; vanilla: attention without order; none: only the scan",
         choices=(TO_TARGET, TO_BOUNDARY, VANILLA, NONE),
     )
     spa_width: int = size_option(700, "width of each direction of the rescan")
@@ -42,5 +42,7 @@ class SpaDpGraphOptions(SpaDpOptions):
     """The options of the graph-based parser."""
 
     head_score: str = option(
-        BILINEAR, "how a word and a head are scored: by a product, or by a hidden layer", choices=(BILINEAR, CONCAT)
+        BILINEAR,
+        "scorer of a word and its head: bilinear product, or hidden layer over their concatenation",
+        choices=(BILINEAR, CONCAT),
     )

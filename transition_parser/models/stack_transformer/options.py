@@ -29,7 +29,7 @@ class StackTransformerOptions(WordOptions):
     word_dropout: float = dropout_option(0.0, "dropout of whole words of the sentence")
     action_dropout: float = dropout_option(0.0, "dropout of whole actions of the history")
     share_decoder_input_output_embed: bool = option(
-        False, "one embedding for the actions read and the actions predicted"
+        False, "share one embedding for the actions read and the actions predicted"
     )
     encoder_local_layers: int = layers_option(
         0, "convolutions over three words each, before the encoder's attention layers", least=0
@@ -37,13 +37,17 @@ class StackTransformerOptions(WordOptions):
     stack_heads: int = size_option(1, "cross-attention heads that see the stack", least=0)
     buffer_heads: int = size_option(1, "cross-attention heads that see the buffer", least=0)
     state_window: str = option(
-        "all", "state heads see the whole stack and buffer, or the two words on top of them", choices=("all", "top2")
+        "all",
+        "words that stack and buffer heads see; all: the whole stack or buffer; top2: its top two words",
+        choices=("all", "top2"),
     )
-    state_positions: bool = option(False, "add embeddings of the rank in stack or buffer to what state heads see")
+    state_positions: bool = option(
+        False, "add embeddings of the rank in stack or buffer to the keys of stack and buffer heads"
+    )
     predict_shift_words: bool = option(
         False,
-        "with labelled SHIFT: in training the words of SHIFT compete with each other (the paper's multi-task); "
-        "without it the state machine gives the word away",
+        "with labelled SHIFT: train the model to predict the word of SHIFT, too (the paper's multi-task); "
+        "otherwise only the SHIFT of the right word competes",
     )
 
     def contradictions(self) -> str | None:
