@@ -13,7 +13,10 @@ SYNTAX = {  # errors of penman: the line, and a caret below the place
     "unbalanced": (HEAD + "(b / bark-01\n      :ARG0 (d / dog)\n", ":9: sentence b: the text ends within the graph"),
     "text behind": (HEAD + "(b / bark-01))\n", ":8: sentence b: text after the end of the graph"),
     "two graphs": (HEAD + "(b / bark-01)\n(d / dog)\n", ":9: sentence b: text after the end of the graph"),
-    "no parenthesis": (HEAD + "bark-01\n", ":8: sentence b: no parenthesis where the graph begins: is the file AMR?"),
+    "no parenthesis": (
+        HEAD + "bark-01\n",
+        ":8: sentence b: the graph does not begin with a parenthesis: is the file an AMR bank?",
+    ),
 }
 BROKEN = {
     "undefined variable": (
@@ -236,7 +239,7 @@ def test_the_rule_is_in_the_help(command):
 
 
 def test_a_file_of_the_other_kind(amr_checkpoint, checkpoint, tmp_path):
-    hint = "no parenthesis where the graph begins: is the file AMR?"
+    hint = "the graph does not begin with a parenthesis: is the file an AMR bank?"
     data = ("--dest", tmp_path / "d")
     assert hint in fails("oracle", SAMPLE, "--system", "amr", lines=3)
     assert hint in fails("align", SAMPLE, tmp_path / "x.amr", lines=3)

@@ -136,7 +136,7 @@ def test_usage(checkpoint):
     assert "invalid choice: 'x'" in run_here("oracle", SAMPLE, "--system", "x", status=2).stderr
     run_here(status=2)
     run_here("parse", checkpoint, SAMPLE, "--beam", "0", status=2)
-    assert "no device 'tpu'" in fails("parse", checkpoint, SAMPLE, "--device", "tpu")
+    assert "the device 'tpu' can't be used here" in fails("parse", checkpoint, SAMPLE, "--device", "tpu")
 
 
 def test_output_that_can_not_be(tmp_path, checkpoint):

@@ -93,7 +93,7 @@ def test_an_interrupted_run_continues_after_a_whole_line(model, sample, where, t
 @pytest.mark.parametrize(
     "line, said",
     [
-        ('{"id": "x", "words": [{"form": "Go"}]}', "sentence 1 of it is x, but the input has"),
+        ('{"id": "x", "words": [{"form": "Go"}]}', "its sentence 1 is x, but the input has"),
         ('{"id": "x"}', "out.jsonl.partial:1: the line is not a parse in JSON: remove the file"),
         ("1\tGo\t_", "out.jsonl.partial:1: the line is not a parse in JSON: remove the file"),
     ],

@@ -76,8 +76,8 @@ def test_amrs_in_a_folder(tmp_path):
     ("inputs", "said"),
     [
         (("a.txt", "-"), "standard input has no name for an output in a folder"),
-        (("a.txt", "b/a.txt"), "a.conllu, as that of"),
-        (("a.txt", "a.conllu"), "a.conllu, as that of"),
+        (("a.txt", "b/a.txt"), "a.conllu, as for"),
+        (("a.txt", "a.conllu"), "a.conllu, as for"),
         (("out/x.conllu",), "its output would replace it"),
     ],
 )
@@ -186,13 +186,13 @@ def test_several_parquet_files_as_one(tmp_path):
         ('{"text": "Go"', "a.jsonl:3: the line is not JSON: "),
         ('["text"]', "a.jsonl:3: the line is not a JSON object"),
         ('{"body": "Go"}', "a.jsonl:3: there is no column 'text' (the columns: 'body')"),
-        ('{"text": 7}', "a.jsonl:3: column 'text' holds 7: neither a text, nor a list of words, nor null"),
+        ('{"text": 7}', "a.jsonl:3: column 'text' holds 7: it must be a text, a list of words, or null"),
         ('{"text": ["a", 7]}', "a.jsonl:3: column 'text' holds ['a', 7]: neither"),
         ('{"text": ["a", " "]}', "a.jsonl:3: column 'text' holds ['a', ' ']: neither"),
         ('{"text": ["a\\tb"]}', "a.jsonl:3: word 1 is 'a\\tb': empty, or with a tab"),
         ('{"text": "a\\u0000"}', "a.jsonl:3: character 2 of the text is a zero byte"),
         ('{"text": "a\\ud800"}', "a.jsonl:3: character 2 of the text is a zero byte or half of a surrogate pair"),
-        ('{"text": "a", "conllu": 1}', "a.jsonl:3: there is a column 'conllu' already: --parse-column names another"),
+        ('{"text": "a", "conllu": 1}', "a.jsonl:3: there is a column 'conllu' already: name another"),
         ('{"text": "\udcff"}', "a.jsonl:3: byte 11 of the line is not UTF-8"),
         ("[" * 100000, "a.jsonl:3: the line is not JSON: too deep"),
     ],
@@ -247,7 +247,7 @@ def test_an_interrupted_run_over_rows_continues(tmp_path):
     other = jsonl(tmp_path / "b.jsonl", ROWS[1:])
     partial.write_bytes(expected[: expected.index(b"\n") + 1])
     done = parse(other, "--column", "text", "-o", out, "--resume", status=2)
-    assert "row 1 of it is not that of the input, which has another one there: remove the file" in done.stderr
+    assert "its row 1 is not from the input, which has another row there: remove the file" in done.stderr
     assert partial.exists()
 
 

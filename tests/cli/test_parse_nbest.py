@@ -85,7 +85,7 @@ def test_comments_of_an_earlier_parse_are_replaced(parsed, tmp_path):
 
 def test_more_parses_than_the_beam_holds(checkpoint):
     done = run_here("parse", checkpoint, SAMPLE, "--nbest", "3", "--beam", "2", status=2)
-    assert done.stderr == "transition-parser: error: 3 parses of a sentence need a beam of 3 at least, not 2\n"
+    assert done.stderr == "transition-parser: error: 3 parses of a sentence need a beam of 3 or more, not 2\n"
 
 
 def test_node_scores_are_in_the_order_of_nodes():

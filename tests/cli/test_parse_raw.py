@@ -56,7 +56,9 @@ def test_long_sentences_that_are_given_are_refused(tmp_path):
     done = run_here("parse", "en-ewt", text, "--longest", "4", "-o", out, status=2)
     assert not out.exists()
     (line,) = done.stderr.splitlines()
-    assert line.startswith(f"transition-parser: error: {text}:6: sentence 2 has 5 words, and may have 4: divide it")
+    assert line.startswith(
+        f"transition-parser: error: {text}:6: sentence 2 has 5 words, but only 4 are allowed: divide it"
+    )
 
 
 def test_an_interrupted_run_continues(tmp_path):

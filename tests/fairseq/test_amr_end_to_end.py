@@ -257,12 +257,12 @@ def test_what_can_not_be_resumed(amr_checkpoint, tmp_path):
     other = run_here("parse", amr_checkpoint, "-", stdin=TEXT).stdout
     partial.write_text(other, encoding="utf-8")
     said = run_here("parse", amr_checkpoint, SAMPLE_AMR, "-o", out, "--resume", status=2).stderr
-    assert "sentence 1 of it is 1, but the input has sample-001 there: remove the file" in said
+    assert "its sentence 1 is 1, but the input has sample-001 there: remove the file" in said
     assert partial.read_text(encoding="utf-8") == other and not out.exists()
     text = tmp_path / "in.txt"
     text.write_text(TEXT.splitlines()[0] + "\n")
     said = run_here("parse", amr_checkpoint, text, "-o", out, "--resume", status=2).stderr
-    assert "sentence 2 of it is 2, but the input ends before it" in said
+    assert "its sentence 2 is 2, but the input ends before it" in said
 
 
 def test_average_and_export(amr_checkpoint, amr_data_folder, tmp_path):

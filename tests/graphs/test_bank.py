@@ -307,7 +307,7 @@ def test_with_alignments():
         ("(b / bark-01) :ARG0 x", "text after the end of the graph"),
         ("(b / bark-01)(d / dog)", "text after the end of the graph"),
         ("(b / bark-01) # a remark", "text after the end of the graph"),
-        ("b / bark-01)", "no parenthesis where the graph begins: is the file AMR?"),
+        ("b / bark-01)", "the graph does not begin with a parenthesis: is the file an AMR bank?"),
         ("  A dog barks.", "no parenthesis where the graph begins"),
         ("((b / bark-01))", "a variable is expected here"),
         ('(n / name :op1 "Rex)', "a node, a variable or a constant is expected here"),

@@ -106,7 +106,7 @@ def line(*changes: tuple[str, str]) -> str:
     [
         (line(("\tSpaceAfter=No", "")), "f.conllu:4", "9 columns"),
         (line(("\tn't\tnot", "\t\tnot")), "f.conllu:4", "FORM is empty"),
-        (line(("3\t10", "4\t10")), "f.conllu:6", "ID 4 where word 3 is due"),
+        (line(("3\t10", "4\t10")), "f.conllu:6", "the ID is 4, but word 3 is expected"),
         (line(("1-2", "1-9")), "f.conllu:6", "a range ends at word 9"),
         (line(("1-2", "2-3")), "f.conllu:2", "does not open"),
         (line(("2.1", "2.2")), "f.conllu:5", "2.1 is due"),

@@ -130,7 +130,7 @@ def test_alternatives_of_an_ensemble():
 
 
 def test_too_many():
-    with pytest.raises(InputError, match="5 parses of a sentence need a beam of 5 at least, not 4"):
+    with pytest.raises(InputError, match="5 parses of a sentence need a beam of 5 or more, not 4"):
         Parser.load("en-ewt", 4, nbest=5)
     with pytest.raises(InputError, match="nbest must be 1 or more"):
         Parser.load("en-ewt", nbest=0)

@@ -145,7 +145,11 @@ CHANGES = [
     (CONFIG, lambda c: c["model"].update(encoder_layers="x"), "the option 'encoder_layers' must be of type int"),
     (CONFIG, lambda c: c["model"].update(encoder_attention_heads=5), "encoder.attention.heads"),
     (CONFIG, lambda c: c["model"].update(encoder_ffn_embed_dim=10**7), "the option 'encoder_ffn_embed_dim' must be"),
-    (CONFIG, lambda c: c["model"].update(WIDE), "the options ask for a larger model than the \\d+ weights stored here"),
+    (
+        CONFIG,
+        lambda c: c["model"].update(WIDE),
+        "the options describe a larger model than the \\d+ weights in this file",
+    ),
     (CONFIG, lambda c: c["model"].update(decoder_layers=3), "'decoder.layers.2.*' is missing"),
     (CONFIG, lambda c: c["model"].update(decoder_layers=1), "'decoder.layers.1.*' is not a weight of the model"),
     (CONFIG, lambda c: c["model"].update(dropout=1.5), "the option 'dropout' must be"),
@@ -182,7 +186,7 @@ def test_json_that_can_not_be(exported, tmp_path, name, change, said):
 BIAS = "decoder.norm.bias"
 WEIGHT_CHANGES = [
     (lambda w: w.update({BIAS: w[BIAS].long()}), f"'{BIAS}' is of type I64, not one of F64, F32, F16, BF16"),
-    (lambda w: w.update({BIAS: w[BIAS][:-1]}), rf"'{BIAS}' has the shape \(31,\), the model's has \(32,\)"),
+    (lambda w: w.update({BIAS: w[BIAS][:-1]}), rf"'{BIAS}' has the shape \(31,\), but the model needs \(32,\)"),
     (lambda w: w.update({BIAS: w[BIAS] * float("nan")}), f"'{BIAS}' holds NaN"),
     (lambda w: w[BIAS].fill_(float("-inf")), f"'{BIAS}' holds an infinite number"),
     (lambda w: w.update({BIAS: w[BIAS].double() + 1e300}), f"'{BIAS}' holds an infinite number"),
@@ -242,7 +246,7 @@ def test_options_that_were_changed_after_the_export(exported, tmp_path):
 STATE_CHANGES = [
     (lambda s: s["model"].update({BIAS: s["model"][BIAS].int()}), f"'{BIAS}' is of type int32"),
     (lambda s: s["model"].update({BIAS: 5}), f"'{BIAS}' is not a tensor but 5"),
-    (lambda s: s["model"].update({5: s["model"][BIAS]}), "5 is not called by a string"),
+    (lambda s: s["model"].update({5: s["model"][BIAS]}), "5 has a name that is not a string"),
     (lambda s: s["model"].update({BIAS: s["model"][BIAS].to_sparse()}), f"'{BIAS}' is not a plain tensor"),
     (lambda s: s["model"].update({BIAS: torch.zeros(1).expand(32)}), f"'{BIAS}' is not a plain tensor"),
     (lambda s: s["model"][BIAS].fill_(float("nan")), f"'{BIAS}' holds NaN"),

@@ -27,7 +27,7 @@ def test_a_tensor_with_two_names_is_given_under_one_or_both():
     with pytest.raises(InputError, match=r"x: 'embed\.weight' is missing"):
         check_shapes(model, {"output.weight": (5, 3)}, "x", "y")
     weights["output.weight"] = torch.rand(5, 3)
-    with pytest.raises(InputError, match=r"x: 'output\.weight' differs from 'embed\.weight', which must be the same"):
+    with pytest.raises(InputError, match=r"x: 'output\.weight' and 'embed\.weight' must be equal"):
         set_weights(model, weights, "x")
 
 
@@ -63,7 +63,7 @@ def test_large_numbers_are_finite():
     ],
 )
 def test_gigantic_models_are_not_made(build):
-    said = "x: the options ask for a larger model than the 1000 weights stored here"
+    said = "x: the options describe a larger model than the 1000 weights in this file"
     with pytest.raises(InputError, match=said), no_larger_than(1000, "x"):
         build()
 

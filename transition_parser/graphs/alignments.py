@@ -73,7 +73,7 @@ def _items(text: str, paths: Sequence[str], words: int) -> Iterator[tuple[str, l
 def _size(words: int) -> str:
     if words:
         return f"the sentence has {words} tokens"
-    return f"{MOST_TOKENS:,} tokens are allowed at most where the sentence is not given"
+    return f"{MOST_TOKENS:,} tokens are allowed at most if the sentence is not given"
 
 
 def check_alignments(alignments: Alignments, labels: Sequence[str], words: int) -> None:

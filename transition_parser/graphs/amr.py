@@ -174,7 +174,7 @@ class Layout:
                 self._around[edge.target].append(number)
         self._written_by = self._tree()
         if len(self._written_by) < len(graph):
-            raise InputError("the graph is not connected: PENMAN can't write it whole")
+            raise InputError("the graph is not connected: PENMAN can write only connected graphs")
         self._check_names()
         self.order: list[int] = []
         self.paths: list[str] = []
@@ -235,7 +235,7 @@ class Layout:
             if not _is_role(role):
                 raise InputError(f"{role!r} can't be written as a role in PENMAN")
             if role == "wiki" and target in self.graph.constants:
-                raise InputError("'wiki' can't be written as the role of a constant node: it stands beside the graph")
+                raise InputError("'wiki' can't be the role of a constant node: give :wiki values beside the graph")
 
     def _write(self) -> None:
         """Go through the tree from the top and collect its nodes, edges and lines.

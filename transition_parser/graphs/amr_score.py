@@ -253,7 +253,8 @@ def _paired(gold_path: str | os.PathLike, system_path: str | os.PathLike) -> Ite
         if ours is None or theirs is None:
             long, short = (gold_path, system_path) if theirs is None else (system_path, gold_path)
             raise (ours or theirs).error(
-                f"{short} has {number - 1} entries and {long} more: both files need the same, in the same order"
+                f"{short} has {number - 1} entries and {long} has more: "
+                "both files need the same entries, in the same order"
             )
         if ours.id is not None and theirs.id is not None and ours.id != theirs.id:
             raise theirs.error(

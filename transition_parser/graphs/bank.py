@@ -57,10 +57,10 @@ class AmrEntry:
         """Return a sentence without a graph. Raises `InputError` for words that `# ::tok` can't hold."""
         words = list(words)
         if not words:
-            raise input_error("a sentence without words")
+            raise input_error("the sentence has no words")
         for number, form in enumerate(words, 1):
             if form.split() != [form]:
-                raise input_error(f"word {number} is {form!r}: empty, or with white space in it")
+                raise input_error(f"word {number} is {form!r}: words must not be empty or contain white space")
         metadata = dict(metadata or {})
         metadata.setdefault("snt", " ".join(words))
         return cls({**metadata, "tok": " ".join(words)})
@@ -81,7 +81,7 @@ class AmrEntry:
         for key in TEXT_KEYS:
             if self.metadata.get(key, "").strip():
                 return self.metadata[key]
-        raise self.error("the entry has no `# ::snt` and no `# ::tok`: a sentence is needed")
+        raise self.error("the entry has no sentence: add `# ::snt` or `# ::tok`")
 
     @property
     def tokens(self) -> list[str] | None:
@@ -225,7 +225,9 @@ def parse_entry(block: list[str], path: str | None = None, start: int = 1) -> Am
     number, first = graph_lines[0]
     if not first.lstrip().startswith("("):
         column = len(first) - len(first.lstrip())
-        raise _error_at(entry, "no parenthesis where the graph begins: is the file AMR?", number, first, column)
+        raise _error_at(
+            entry, "the graph does not begin with a parenthesis: is the file an AMR bank?", number, first, column
+        )
     try:
         text = read_penman([line for _, line in graph_lines])
     except PenmanError as error:

@@ -82,7 +82,7 @@ class Sentence:
         words = list(words)
         for number, form in enumerate(words, 1):
             if not form or set(form) & set("\t\n\r"):
-                raise input_error(f"word {number} is {form!r}: empty, or with a tab or line break in it")
+                raise input_error(f"word {number} is {form!r}: words must not be empty or contain tabs or line breaks")
         return cls(tuple(Row(str(i), form) for i, form in enumerate(words, 1)), comments)
 
     @property
@@ -290,21 +290,21 @@ class _IdChecker:
     def why_wrong(self, id_: str) -> str | None:
         if _is_number(id_):
             if int(id_) != self.word + 1:
-                return f"ID {id_} where word {self.word + 1} is due"
+                return f"the ID is {id_}, but word {self.word + 1} is expected"
             self.word, self.empty = self.word + 1, 0
             return None
         first, dash, last = id_.partition("-")
         if dash and _is_number(first) and _is_number(last):
             if int(first) != self.word + 1 or int(last) < int(first):
-                return f"range {id_} does not open at the word that follows it ({self.word + 1})"
+                return f"the range {id_} does not begin at the word that follows it ({self.word + 1})"
             if self.range_end > self.word:
-                return f"range {id_} overlaps the one that ends at word {self.range_end}"
+                return f"the range {id_} overlaps the range that ends at word {self.range_end}"
             self.range_end = int(last)
             return None
         whole, dot, part = id_.partition(".")
         if dot and _is_number(whole) and _is_number(part):
             if (int(whole), int(part)) != (self.word, self.empty + 1):
-                return f"empty node {id_} where {self.word}.{self.empty + 1} is due"
+                return f"the ID is {id_}, but the empty node {self.word}.{self.empty + 1} is expected"
             self.empty += 1
             return None
         return f"ID {shortened(id_)!r} is not a word number, a range (3-4) or an empty node (8.1)"

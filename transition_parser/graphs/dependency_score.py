@@ -300,10 +300,14 @@ def _check_tags(sentences: Iterable[Sentence], path: str | os.PathLike) -> None:
     marks = sum(row.upos == "PUNCT" for row in words)
     tags = " ".join(sorted(PTB_PUNCTUATION))
     if all(row.xpos == _NONE for row in words):
-        raise input_error(f"no word has XPOS, by which --punct skip finds punctuation ({tags})", path)
+        raise input_error(
+            f"no word has XPOS, which --punct skip needs to find punctuation ({tags}): leave out --punct skip", path
+        )
     if marks:
         number = f"{marks} word has" if marks == 1 else f"{marks} words have"
-        raise input_error(f"{number} UPOS PUNCT, but none has XPOS {tags}, by which --punct skip finds them", path)
+        raise input_error(
+            f"{number} UPOS PUNCT, but none has XPOS {tags}, which --punct skip needs: leave out --punct skip", path
+        )
 
 
 def _read(path: str | os.PathLike) -> list[Sentence]:
@@ -329,7 +333,7 @@ def _check_same_text(gold: _File, system: _File) -> None:
     where = f" ({path}:{line}{f', sentence {name}' if name else ''})" if path else ""
     problem = (
         f"the texts differ from character {first} on (spaces not counted): gold{where} has "
-        f"{gold.text[first : first + 20]!r}, the system {system.text[first : first + 20]!r}"
+        f"{gold.text[first : first + 20]!r}, the system has {system.text[first : first + 20]!r}"
     )
     raise input_error(problem, *system.place(first))
 

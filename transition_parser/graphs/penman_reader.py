@@ -133,7 +133,10 @@ class _Reader:
             else:
                 self._branch()
         if self.token is not None:
-            self._fail("text after the end of the graph: a parenthesis too many, or no blank line before an entry")
+            self._fail(
+                "text after the end of the graph: is there a parenthesis too many, or is a blank line "
+                "missing before an entry?"
+            )
 
     def _node(self, path: str) -> None:
         """Read `(variable / concept`."""
@@ -162,7 +165,7 @@ class _Reader:
         self.open[-1] = (node, count + 1)
         variable, path = self.mentions[node].variable, f"{self.mentions[node].path}.{count + 1}"
         if _INVERSE_OF_NOTHING.fullmatch(role):
-            raise PenmanError(f"a role of {variable} has no name: write :role")
+            raise PenmanError(f"a role of {variable} has no name: write :name, such as :ARG0")
         if self._is("ROLE", "RPAREN"):
             raise PenmanError(f":{role} of {variable} has no value")
         if self._is("LPAREN"):
@@ -175,7 +178,7 @@ class _Reader:
             self.branches.append(_Branch(node, role, len(self.mentions)))
             self.mentions.append(_Mention(target, None, tokens, path))
         elif node in self.wiki:
-            raise PenmanError(f"{variable} has two :wiki")
+            raise PenmanError(f"{variable} has two :wiki: only one is allowed")
         else:
             self.wiki[node] = target
 

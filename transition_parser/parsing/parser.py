@@ -55,7 +55,7 @@ PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "int8": torch.float
 CHUNK = 4096  # number of sentences that are sorted by length together
 _SIDE_BY_SIDE = 4  # maximum number of batches at a time: Python itself runs on one core
 _SWITCH_INTERVAL = 5e-4  # seconds that a batch waits for Python while another runs it; Python's default is 5e-3
-_TRAIN_AGAIN = "its training has failed: take an earlier checkpoint, or train again with a lower learning rate"
+_TRAIN_AGAIN = "its training has diverged: take an earlier checkpoint, or train again with a lower learning rate"
 _LEAST_BATCH = 2000  # words times beam; in smaller batches the overhead of each step outweighs its arithmetic
 
 
@@ -130,13 +130,13 @@ class Parser(Generic[P_co]):
         if beam < 1 or (batch_tokens is not None and batch_tokens < 1) or (threads is not None and threads < 1):
             raise InputError("beam, batch size and threads must be 1 or more")
         if lenpen is not None and not 0 <= lenpen < math.inf:
-            raise InputError(f"lenpen must be a number of 0 or more, not {lenpen}")
+            raise InputError(f"lenpen must be a finite number, 0 or more, not {lenpen}")
         if longest < 1:
             raise InputError(f"longest must be 1 or more, not {longest}")
         if nbest < 1:
             raise InputError(f"nbest must be 1 or more, not {nbest}")
         if nbest > beam and not model.searches_directly:
-            raise InputError(f"{nbest} parses of a sentence need a beam of {nbest} at least, not {beam}")
+            raise InputError(f"{nbest} parses of a sentence need a beam of {nbest} or more, not {beam}")
         self.device = _device(device)
         self._options = {
             "batch_tokens": batch_tokens,
@@ -150,7 +150,7 @@ class Parser(Generic[P_co]):
         }
         if domain is not None:
             if model.inputs is None or DOMAIN not in model.inputs:
-                raise InputError(f"the model was not told the domains of its training data: leave {domain!r:.60} out")
+                raise InputError(f"the model does not read domains: leave out the domain {domain!r:.60}")
             resources.columns.check_domain(domain)
         self._domain = domain
         precision = _precision(precision, self.device)
@@ -462,7 +462,7 @@ def _load_again(kind: type[Parser], path: str | os.PathLike, options: dict, _dec
 def _check_kind(model: str | os.PathLike, resources: Resources, kind: str | None) -> None:
     found = formalism_of(resources.parser.system).name
     if kind not in (None, *(formalism.name for formalism in FORMALISMS)):
-        raise InputError(f"there is no kind {kind!r:.60}: give {' or '.join(one.name for one in FORMALISMS)}")
+        raise InputError(f"unknown kind {kind!r:.60}: give {' or '.join(one.name for one in FORMALISMS)}")
     if kind not in (None, found):
         raise InputError(f"{model} is a model of {found}, not of {kind}")
 
@@ -470,7 +470,7 @@ def _check_kind(model: str | os.PathLike, resources: Resources, kind: str | None
 def _of_same_data(path: str | os.PathLike, resources: Resources) -> ParserModel:
     model, own = load_model(path)
     if own.fingerprint != resources.fingerprint:
-        raise input_error("was trained on other data than the first model: an ensemble shares its data folder", path)
+        raise input_error("was trained on other data than the first model: give models of the same data folder", path)
     return model
 
 
@@ -490,7 +490,7 @@ def _device(name: str) -> torch.device:
         device = torch.device(name)
         torch.zeros(1, device=device).item()
     except (RuntimeError, AssertionError) as error:  # a torch built without CUDA raises AssertionError
-        raise InputError(f"no device {name!r} here: {str(error).splitlines()[0]}") from None
+        raise InputError(f"the device {name!r} can't be used here: {str(error).splitlines()[0]}") from None
     return device
 
 
@@ -498,9 +498,9 @@ def _precision(name: str, device: torch.device) -> str:
     if name == "auto":
         return "bf16" if has_fast_bf16(device) else "fp32"
     if name not in PRECISIONS:
-        raise InputError(f"there is no precision {name!r}: give auto, {', '.join(PRECISIONS)}")
+        raise InputError(f"unknown precision {name!r}: give auto, {', '.join(PRECISIONS)}")
     if name == "int8" and device.type != "cpu":
-        raise InputError("precision int8 is for CPUs: give bf16")
+        raise InputError("the precision int8 is only for CPUs: give bf16")
     return name
 
 

@@ -43,7 +43,7 @@ CARD = {
     "description": TEXT._replace(required=False),
     "language": TEXT._replace(required=False),
     "license": TEXT._replace(required=False),
-    "scores": Key("a list of mappings with a key 'data'", _are_scores, False),
+    "scores": Key("a list of mappings with the key 'data'", _are_scores, False),
 }
 
 
@@ -92,7 +92,7 @@ def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
     config = read_json(folder / CONFIG, "is this a folder that `transition-parser export` wrote?")
     options = config.get("model")
     if not isinstance(options, dict):
-        raise input_error("is not the configuration of a model: it has no options", folder / CONFIG)
+        raise input_error("has no options of a model: is it the config.json of an exported model?", folder / CONFIG)
     front = _front_matter(folder / FILE_NAME)
     encoder = options.get("pretrained") or ""
     needs = (str(encoder),) if encoder else ()
@@ -151,7 +151,9 @@ def known_models(folders: Iterable[str | os.PathLike] = ()) -> Iterator[ModelCar
         found = _models_in(folder)
         if not found and folder != PRETRAINED:
             raise input_error(
-                "is neither a folder that `transition-parser export` wrote, nor holds such folders", folder
+                "the folder is not an exported model, and holds none: give a folder that `transition-parser "
+                "export` wrote",
+                folder,
             )
         for model in found:
             name = _name_of(model)
@@ -178,7 +180,7 @@ def _front_matter(path: Path) -> dict[str, Any]:
     if not lines or lines[0].strip() != _FENCE:
         return {}
     if _FENCE not in lines[1:]:
-        raise input_error(f"the front matter that line 1 opens does not end: {_FENCE} is missing", path)
+        raise input_error(f"the front matter begins in line 1, but does not end: add a line {_FENCE}", path)
     import yaml
 
     try:
@@ -188,7 +190,7 @@ def _front_matter(path: Path) -> dict[str, Any]:
         problem = getattr(error, "problem", None) or "can't be read"
         raise input_error(f"front matter: {problem}", path, None if mark is None else mark.line + 2) from None
     if not isinstance(values, dict):
-        raise input_error("front matter: must be keys with values", path)
+        raise input_error("front matter: write keys with values, such as `language: en`", path)
     known = {name: value for name, value in values.items() if name in CARD}  # model hubs use many more keys
     check_keys(known, CARD, path)
     return known

@@ -124,7 +124,7 @@ def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
     except Exception as error:  # torch raises many kinds of errors for a file that is no checkpoint
         raise input_error(_why_not_read(error), path) from None
     if not isinstance(state, dict) or "model" not in state or not isinstance(state.get("cfg"), dict):
-        raise input_error("not a checkpoint of fairseq-train", path)
+        raise input_error("the file is not a checkpoint of fairseq-train", path)
     weights = checked_weights(state["model"], path)
     state["model"] = {name: value for name, value in weights.items() if not name.startswith(ALSO_PREFIX)}
     return state
@@ -176,12 +176,12 @@ def _check_archive(path: Path) -> None:
     try:
         with zipfile.ZipFile(path) as archive:
             if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
-                raise input_error("not a checkpoint: torch.save does not compress", path)
+                raise input_error("the file is not a checkpoint: checkpoints are not compressed", path)
             damaged = archive.testzip()
     except OSError as error:
         raise input_error(error.strerror or type(error).__name__, path) from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError):
-        raise input_error("not a checkpoint of fairseq-train, or a damaged one", path) from None
+        raise input_error("the file is not a checkpoint of fairseq-train, or is damaged", path) from None
     if damaged is not None:
         raise input_error(f"the checkpoint is damaged: the checksum of {shown(damaged)} is wrong", path)
 
@@ -192,7 +192,7 @@ def _why_not_read(error: Exception) -> str:
     torch's own messages advise to switch its protection off.
     """
     if not isinstance(error, pickle.UnpicklingError):
-        return "not a checkpoint of fairseq-train, or a damaged one"
+        return "the file is not a checkpoint of fairseq-train, or is damaged"
     named = _CLASS.search(str(error))
     return (
         f"holds Python objects{f' ({named[1]})' if named else ''} that are not read, because reading them could run "
@@ -210,11 +210,13 @@ def _mean(paths: Sequence[str | os.PathLike]) -> dict:
         state = load_checkpoint(path)
         weights = state["model"]
         if mean and mean.keys() != weights.keys():
-            raise input_error(f"the checkpoint has other parameters than {paths[0]}", path)
+            raise input_error(
+                f"the checkpoint has other parameters than {paths[0]}: give checkpoints of one model", path
+            )
         for name, value in weights.items():
             share = value.double() / len(paths)
             if name in mean and mean[name].shape != share.shape:
-                raise input_error(f"{name} has another shape than in {paths[0]}", path)
+                raise input_error(f"{name} has another shape than in {paths[0]}: give checkpoints of one model", path)
             mean[name] = mean[name] + share if name in mean else share
     state["model"] = {name: value.to(weights[name].dtype) for name, value in mean.items()}
     state.pop("last_optimizer_state", None)
@@ -229,8 +231,8 @@ def _from_state(state: dict, path: Path) -> tuple[ParserModel, Resources, Path]:
     known = _fingerprint(state, path)
     if known and known != resources.fingerprint:
         raise input_error(
-            f"the checkpoint was trained on another state of {folder}: put the dictionaries, spm.model and "
-            "parser.json that it was trained with beside it",
+            f"the files of {folder} have changed since the checkpoint was trained: put the dictionaries, spm.model and "
+            "parser.json that it was trained with beside the checkpoint",
             path,
         )
     weights = state["model"]
@@ -249,7 +251,7 @@ def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
     resources = Resources.load(folder)
     path = folder / WEIGHTS
     if not path.is_file():
-        raise input_error("not found, or not a regular file: `transition-parser export` writes it", path)
+        raise input_error("not found, or not a regular file: make it with `transition-parser export`", path)
     model = _build(name, options, resources, stored_shapes(path), path, folder)
     set_weights(model, stored_weights(path), path)
     model.calibration = _calibration(folder, resources)
@@ -261,7 +263,9 @@ def _calibration(folder: Path, resources: Resources) -> Calibration | None:
     system = resources.parser.system
     for name in (name for scalings in calibration or () for name in scalings):
         if name not in SYSTEMS[system].confidences:
-            raise input_error(f"{shown(name)} is no kind of confidence in parses of {system}", folder / CONFIG)
+            raise input_error(
+                f"{shown(name)} is not a kind of confidence of {system}: calibrate the model again", folder / CONFIG
+            )
     return calibration
 
 
@@ -305,7 +309,7 @@ def _data_folder(state: dict, path: Path) -> Path:
     task = state["cfg"].get("task")
     data = task.get("data") if isinstance(task, dict) else getattr(task, "data", None)
     if not isinstance(data, str):
-        raise input_error(f"the checkpoint's 'cfg' does not name the data folder, but {shown(data)}", path)
+        raise input_error(f"the 'cfg' of the checkpoint has {shown(data)} for the data folder: it must be a path", path)
     for folder in (path.parent, Path(data)):
         if (folder / "parser.json").is_file():
             return folder

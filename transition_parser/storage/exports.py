@@ -94,10 +94,10 @@ def _checked_config(folder: Path) -> dict[str, Any]:
     check_version(values, (FORMAT_VERSION,), path)
     check_keys(values, _KEYS, path)
     if ("files" in values) != ("sha256" in values):
-        raise input_error("only one of the keys 'files' and 'sha256' is there: both or none", path)
+        raise input_error("only one of the keys 'files' and 'sha256' is there: export the model again", path)
     if "files" in values:
         if values.pop("sha256") != _sha256_of_json(values):
-            raise input_error("has been changed after the export: its SHA-256 is another than it says", path)
+            raise input_error("has been changed after the export (its SHA-256 is wrong): export the model again", path)
         _check_files(folder, values["files"])
     return values
 
@@ -109,9 +109,13 @@ def _check_files(folder: Path, sums: Mapping[str, object]) -> None:
         raise input_error(f"{problem}: export the model again", folder / name)
     for name, path in paths.items():
         if not path.is_file():
-            raise input_error("is not there, or not a regular file: export the model again", path)
+            raise input_error("is missing, or is not a regular file: export the model again", path)
         if sha256_of(path) != sums[name]:
-            raise input_error(f"its SHA-256 is not the one in {CONFIG}: it is damaged, or of another model", path)
+            raise input_error(
+                f"its SHA-256 is not the one in {CONFIG}: the file is damaged, or from another model; "
+                "export the model again",
+                path,
+            )
 
 
 def _files(folder: Path) -> list[Path]:

@@ -32,7 +32,7 @@ def stored_shapes(path: str | os.PathLike) -> dict[str, Shape]:
             kinds = {name: part.get_dtype() for name, part in slices.items()}
             shapes = {name: tuple(part.get_shape()) for name, part in slices.items()}
     except (SafetensorError, OSError, ValueError) as error:
-        raise input_error(f"not a safetensors file, or a damaged one: {_first_line(error)}", path) from None
+        raise input_error(f"the file is not a safetensors file, or is damaged: {_first_line(error)}", path) from None
     for name, kind in kinds.items():
         if kind not in FLOATS:
             raise input_error(f"{shown(name)} is of type {kind}, not one of {', '.join(FLOATS)}", path)
@@ -53,7 +53,7 @@ def checked_weights(values: object, path: str | os.PathLike) -> dict[str, Tensor
     if not isinstance(values, dict) or not values:
         raise input_error("the checkpoint's 'model' is not a dictionary of weights", path)
     for name, value in values.items():
-        problem = "is not called by a string" if not isinstance(name, str) else _why_not_weights(value)
+        problem = "has a name that is not a string" if not isinstance(name, str) else _why_not_weights(value)
         if problem:
             raise input_error(f"the checkpoint's {shown(name)} {problem}", path)
     check_finite(values, path)
@@ -87,7 +87,7 @@ def check_shapes(model: nn.Module, shapes: Mapping[str, Shape], path: str | os.P
     """
     wanted = {name: tuple(value.shape) for name, value in model.state_dict().items()}
     aliases = {name for name, first in own_names(model).items() if name != first}
-    hint = f"are these weights of the options and dictionaries of {folder}?"
+    hint = f"do the weights belong to the options and dictionaries of {folder}?"
     for name in wanted:
         if name not in shapes and name not in aliases:
             raise input_error(f"{shown(name)} is missing: {hint}", path)
@@ -95,7 +95,7 @@ def check_shapes(model: nn.Module, shapes: Mapping[str, Shape], path: str | os.P
         if name not in wanted:
             raise input_error(f"{shown(name)} is not a weight of the model: {hint}", path)
         if shape != wanted[name]:
-            raise input_error(f"{shown(name)} has the shape {shape}, the model's has {wanted[name]}: {hint}", path)
+            raise input_error(f"{shown(name)} has the shape {shape}, but the model needs {wanted[name]}: {hint}", path)
 
 
 def set_weights(model: nn.Module, weights: Mapping[str, Tensor], path: str | os.PathLike) -> None:
@@ -109,7 +109,7 @@ def set_weights(model: nn.Module, weights: Mapping[str, Tensor], path: str | os.
     names = own_names(model)
     for name, first in names.items():
         if name in weights and not torch.equal(weights[name], weights[first]):
-            raise input_error(f"{shown(name)} differs from {shown(first)}, which must be the same", path)
+            raise input_error(f"{shown(name)} and {shown(first)} must be equal, but differ", path)
     model.load_state_dict({name: weights[first] for name, first in names.items()})
 
 
@@ -125,7 +125,11 @@ def no_larger_than(elements: int, path: str | os.PathLike) -> Iterator[None]:
         with _Allowance(2 * elements + _SLACK):
             yield
     except _TooLarge:
-        raise input_error(f"the options ask for a larger model than the {elements} weights stored here", path) from None
+        raise input_error(
+            f"the options describe a larger model than the {elements} weights in this file: "
+            "are the options from another model?",
+            path,
+        ) from None
     finally:  # making a model draws random weights, which must not change the caller's random numbers
         torch.random.set_rng_state(before)
 

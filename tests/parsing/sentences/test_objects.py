@@ -73,9 +73,9 @@ def test_a_word_of_a_tree_may_hold_white_space():
         ({"Dogs"}, "can't be parsed"),
         (Sentence.from_words(DOGS), "can't be parsed"),
         (AmrEntry.from_words(DOGS), "can't be parsed"),
-        (["Dogs bark.", None], "item 2 is None, not a string: a list of texts holds nothing else"),
+        (["Dogs bark.", None], "item 2 is None, not a string: a list of texts holds only strings"),
         (["Dogs bark.", DOGS], "item 2 is .*, not a string"),
-        ([DOGS, []], "sentence 2: there are no words in it"),
+        ([DOGS, []], "sentence 2: it has no words"),
         ([DOGS, ["a", ""]], "sentence 2: word 2 is ''"),
         ([DOGS, ["a", "\u2003"]], r"sentence 2: word 2 is '\\u2003'"),
         ([DOGS, ["a", 5]], "sentence 2: word 2 is 5, not a string"),
@@ -138,7 +138,7 @@ def test_what_are_no_texts(given):
     ("kind", "other", "said"), [(Sentence, AmrEntry, "into trees"), (AmrEntry, Sentence, "into AMRs")]
 )
 def test_sentences_of_the_other_kind(kind, other, said):
-    with pytest.raises(InputError, match=f"{said}: it takes {kind.__name__}, not {other.__name__}"):
+    with pytest.raises(InputError, match=f"{said}: give {kind.__name__}, not {other.__name__}"):
         sentences_from([DOGS, other.from_words(CATS)], kind)
 
 
@@ -157,10 +157,13 @@ def test_a_sentence_that_is_too_long_is_refused(kind):
     sentence = dataclasses.replace(kind.from_words(["a"] * 5), path="x.conllu", line=7)
     assert checked_forms(sentence, kind, 3, longest=5) == ["a"] * 5
     with pytest.raises(
-        InputError, match=r"x.conllu:7: sentence 3 has 5 words, and may have 4: divide it, or --longest"
+        InputError,
+        match=r"x.conllu:7: sentence 3 has 5 words, but only 4 are allowed: divide it, or allow it with --longest",
     ):
         checked_forms(sentence, kind, 3, longest=4)
-    with pytest.raises(InputError, match=r"sentence 1 has 2 words that count as 11, as long words do, and may have 10"):
+    with pytest.raises(
+        InputError, match=r"sentence 1 has 2 words \(counted as 11, because of long words\), but only 10 are"
+    ):
         checked_forms(kind.from_words(["a", "b" * 1000]), kind, 1, longest=10)
     of_text = dataclasses.replace(sentence, spans=((0, 1),) * 5)
     assert checked_forms(of_text, kind, 3, longest=4) == ["a"] * 5  # its rules of tokens may find some more

@@ -197,7 +197,7 @@ def test_one_warning_says_where_sentences_are_divided(read, tmp_path):
         found = list(read(path, raw=True, longest=4))
     assert [sentence.forms for sentence in found[2:]] == [["1", "2", "3", "4"], ["5", "6", "7", "8"], ["9"]]
     assert len(warned) == 1
-    assert str(warned[0].message).startswith(f"{path}: sentence 3 is longer than 4 words: it is divided there")
+    assert str(warned[0].message).startswith(f"{path}: sentence 3 is longer than 4 words and is divided there")
 
 
 @READERS
@@ -205,7 +205,7 @@ def test_one_warning_says_where_sentences_are_divided(read, tmp_path):
 def test_a_line_that_is_one_long_sentence_is_refused(read, tokenised, tmp_path):
     path = tmp_path / "long.txt"
     path.write_text("a b c\nb c d e f")
-    with pytest.raises(InputError, match=rf"{path}:2: the line has more than 4 words.*--longest N"):
+    with pytest.raises(InputError, match=rf"{path}:2: the sentence of this line has more than 4 words.*--longest N"):
         list(read(path, tokenised, longest=4))
 
 

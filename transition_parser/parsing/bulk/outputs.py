@@ -98,7 +98,7 @@ class ParquetRows:
         batch = rows.append_column(self._added, pyarrow.array(self._texts, pyarrow.string()))
         if not batch.schema.equals(self._writer.schema):
             raise InputError(
-                "the columns of the Parquet inputs differ, and can't be in one file: -o DIR/ writes one for each"
+                "the Parquet inputs have different columns, and can't be written to one file: give -o DIR/"
             )
         return batch.cast(self._writer.schema)  # the metadata of schemas may differ
 
@@ -157,9 +157,9 @@ def names_in(folder: str, paths: Sequence[str], suffix: str, reading: Reading) -
         name = PurePath(path)
         target = str(Path(folder, name.name if table_of(path, reading) else name.stem + suffix))
         if target in names:
-            raise input_error(f"its output would be {target}, as that of {names[target]}", path)
+            raise input_error(f"its output would be {target}, as for {names[target]}: rename one of both inputs", path)
         if Path(target).exists() and Path(target).samefile(path):
-            raise input_error("its output would replace it: give another folder", path)
+            raise input_error("its output would replace the input itself: give another folder", path)
         names[target] = path
     return list(names)
 
@@ -169,4 +169,6 @@ def check_formats(paths: Sequence[str], reading: Reading) -> None:
     first, *others = paths
     for path in others:
         if table_of(path, reading) is not table_of(first, reading):
-            raise input_error(f"can't go into one file with {first}, which has another format: give -o DIR/", path)
+            raise input_error(
+                f"can't be written to one file with {first}, which has another format: give -o DIR/", path
+            )

@@ -15,7 +15,7 @@ from transition_parser.parsing.bulk.outputs import Texts, opening, text_output
 from transition_parser.parsing.sentences.rows import Item, Reading, Table, table_of
 
 _PLACE = re.compile(rb"# (?:nbest = |::nbest )(\d+)/(\d+)\b")  # rank of a parse among the parses of its sentence
-_MEND = "remove the file, or give the input that it was made from"
+_MEND = "remove the file, or give the input of the interrupted run"
 
 
 @contextmanager
@@ -39,7 +39,10 @@ def resumed(
         raise InputError("--resume needs -o FILE")
     table = table_of(source, reading)
     if table is Table.PARQUET:
-        raise InputError("--resume continues Parquet by file, not within one: give -o DIR/")
+        raise InputError(
+            "--resume can't continue within a Parquet file: give -o DIR/, where it continues "
+            "after the last finished file"
+        )
     with growing(path) as partial:
         rest = iter(items)
         _pass_by(rest, partial, table, read, as_json)
@@ -92,13 +95,13 @@ def _check_sentence(number: int, done: Any, item: Item | None, partial: Path) ->
     sentence = None if item is None else item.sentences[0]
     if sentence is None or (sentence.id, sentence.forms) != (done.id, done.forms):
         here = "ends before it" if sentence is None else f"has {_name(sentence)} there"
-        raise input_error(f"sentence {number} of it is {_name(done)}, but the input {here}: {_MEND}", partial)
+        raise input_error(f"its sentence {number} is {_name(done)}, but the input {here}: {_MEND}", partial)
 
 
 def _check_row(number: int, done: str, item: Item | None, partial: Path) -> None:
     if item is None or not done.startswith(opening(item.kept)):
-        here = "ends before it" if item is None else "has another one there"
-        raise input_error(f"row {number} of it is not that of the input, which {here}: {_MEND}", partial, number)
+        here = "ends before it" if item is None else "has another row there"
+        raise input_error(f"its row {number} is not from the input, which {here}: {_MEND}", partial, number)
 
 
 def _name(sentence: Any) -> str:

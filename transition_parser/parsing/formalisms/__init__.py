@@ -41,7 +41,7 @@ def formalism_of_files(*paths: str | os.PathLike) -> Formalism:
         if formalism is None:
             continue
         if first is not None and formalism is not first[0]:
-            raise input_error(f"{formalism.files}, but {first[1]} is {first[0].files}: both must be of one kind", path)
+            raise input_error(f"{formalism.files}, but {first[1]} is {first[0].files}: give files of one kind", path)
         first = first or (formalism, path)
     return first[0] if first else TREES
 

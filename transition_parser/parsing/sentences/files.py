@@ -126,9 +126,9 @@ def head_and_layout(
         return [], Layout.PARAGRAPHS
     head = _head(lines)
     if kind is Sentence and _is_bank(head, name):
-        raise input_error("an AMR bank, and the model is one of trees: they are parsed from CoNLL-U or text", name)
+        raise input_error("the file is an AMR bank, but the model parses into trees: give CoNLL-U or text", name)
     if kind is AmrEntry and _is_conllu(head, name):
-        raise input_error("CoNLL-U, and the model is one of AMRs: they are parsed from AMR banks or text", name)
+        raise input_error("the file is CoNLL-U, but the model parses into AMRs: give an AMR bank or text", name)
     in_blocks = _is_conllu(head, name) if kind is Sentence else _is_bank(head, name)
     return head, Layout.BLOCKS if in_blocks else layout_of_text(tokenised, raw)
 
@@ -210,7 +210,7 @@ def _lines(lines: Iterable[bytes], name: str, start: Start, longest: int) -> Ite
     for number, raw in enumerate(lines, start.line):
         line = decode_line(raw, name, number)
         if len(line) > longest and len(line.split(None, longest)) > longest:  # splitting it all may fill the memory
-            problem = f"the line has more than {longest} words, and is one sentence: divide it, or {MORE} allows it"
+            problem = f"the sentence of this line has more than {longest} words: divide it, or allow it with {MORE}"
             raise input_error(problem, name, number)
         if line.strip():
             yield number, line

@@ -64,7 +64,7 @@ def sentences_of_texts(texts: Any, kind: type[T], longest: int = LONGEST) -> Ite
 def _divided_texts(texts: Iterable, longest: int) -> Iterator[list[TextSentence]]:
     for number, text in enumerate(texts, 1):
         if not isinstance(text, str):
-            raise InputError(f"item {number} is {_shown(text)}, not a string: a list of texts holds nothing else")
+            raise InputError(f"item {number} is {_shown(text)}, not a string: a list of texts holds only strings")
         yield _divided(text, f"text {number}", longest)
 
 
@@ -74,7 +74,7 @@ def whole_sentences(given: Any, kind: type[T]) -> list[T | None]:
     None stands for a text without words. Raises `InputError` for anything but a list of texts.
     """
     if not _is_list(given):
-        raise InputError(f"{_shown(given)} is not a list of sentences, each a string")
+        raise InputError(f"{_shown(given)} is not a list of sentences: give a list of strings")
     divided: list[TextSentence | None] = []
     for number, text in enumerate(given, 1):
         if not isinstance(text, str):
@@ -111,8 +111,8 @@ def checked_forms(sentence: object, kind: type[T], number: int, longest: int = L
 def too_long(words: Sequence[str], longest: int) -> str:
     """Return the message for a sentence that is longer than `longest`, with a remedy."""
     counted = length(words)
-    as_many = "" if counted == len(words) else f" that count as {counted}, as long words do"
-    return f"has {len(words)} words{as_many}, and may have {longest}: divide it, or {MORE} allows it"
+    as_many = "" if counted == len(words) else f" (counted as {counted}, because of long words)"
+    return f"has {len(words)} words{as_many}, but only {longest} are allowed: divide it, or allow it with {MORE}"
 
 
 def _sentence(item: Any, kind: type[T], number: int) -> T:
@@ -120,7 +120,7 @@ def _sentence(item: Any, kind: type[T], number: int) -> T:
         return item
     if isinstance(item, Sentence | AmrEntry):
         graphs = "AMRs" if kind is AmrEntry else "trees"
-        raise InputError(f"the model parses into {graphs}: it takes {kind.__name__}, not {type(item).__name__}")
+        raise InputError(f"the model parses into {graphs}: give {kind.__name__}, not {type(item).__name__}")
     if isinstance(item, str) or not _is_list(item):
         raise InputError(f"item {number} of the list is {_shown(item)}: {_accepted(kind)}")
     return _one(list(item), kind, f"sentence {number}: ")
@@ -135,8 +135,8 @@ def _warn_of_words(items: list) -> None:
     """Warn, for one release, of strings without white space, because earlier they were the words of a sentence."""
     if len(items) > 1 and all(isinstance(item, str) and [item] == item.split() for item in items):
         warnings.warn(
-            f"a list of strings is a list of texts now, here of {len(items)} texts of one word: give the words of a "
-            "sentence as a list in a list, [[…]]; Parser.stream takes texts of one word without this warning",
+            f"the list of strings is read as a list of {len(items)} texts of one word each: give the words of a "
+            "sentence as a list in a list, [[…]], or texts of one word to Parser.stream, which does not warn",
             ParserWarning,
             stacklevel=4,
         )
@@ -144,12 +144,12 @@ def _warn_of_words(items: list) -> None:
 
 def _one(words: list, kind: type[T], where: str) -> T:
     if not words:
-        raise InputError(f"{where}there are no words in it")
+        raise InputError(f"{where}it has no words")
     for number, word in enumerate(words, 1):
         if not isinstance(word, str):
             raise InputError(f"{where}word {number} is {_shown(word)}, not a string")
         if not word.strip():
-            raise InputError(f"{where}word {number} is {word!r}, without a character that is not white space")
+            raise InputError(f"{where}word {number} is {word!r}, which is empty or white space")
         _check_characters(word, f"{where}word {number}")
     try:
         return kind.from_words(words)

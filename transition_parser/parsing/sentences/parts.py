@@ -111,7 +111,7 @@ def places(path: str, kind: Kind, reading: Reading) -> Iterator[Place]:
     Raises `InputError` for a treebank or bank without sentences, and for pipes, which can be read only once.
     """
     if may_pause(path):
-        raise input_error("standard input and pipes can't be divided: give a file", path)
+        raise input_error("standard input and pipes can't be divided into parts: give a file", path)
     table = table_of(path, reading)
     if table is Table.PARQUET:
         from transition_parser.parsing.sentences.parquet import rows_in

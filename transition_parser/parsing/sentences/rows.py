@@ -83,7 +83,7 @@ def table_of(path: str, reading: Reading) -> Table | None:
     suffix = PurePath(path).suffix.lower()
     table = next((table for table in Table if suffix in table.value), None)
     if table is not None and reading.column is None:
-        raise input_error("a table: --column NAME says which of its columns holds the text", path)
+        raise input_error("the file is a table: name the column of its texts with --column NAME", path)
     return Table.JSONL if table is None and reading.column is not None else table
 
 
@@ -108,7 +108,9 @@ def _sentences(row: Row, kind: Kind, reading: Reading) -> list:
         return []
     if isinstance(value, str):
         if bad := NO_TEXT.search(value):
-            raise row.error(f"character {bad.start() + 1} of the text is a zero byte or half of a surrogate pair")
+            raise row.error(
+                f"character {bad.start() + 1} of the text is a zero byte or half of a surrogate pair: remove it"
+            )
         layout = layout_of_text(reading.tokenised, reading.raw)
         lines = (line.encode() for line in value.split("\n"))
         return list(sentences_of(lines, row.path, kind, layout, reading.tokenised, longest=reading.longest))
@@ -118,7 +120,7 @@ def _sentences(row: Row, kind: Kind, reading: Reading) -> list:
         except InputError as error:
             raise row.error(str(error)) from None
     shown = shortened(repr(value), 40)
-    raise row.error(f"column {reading.column!r} holds {shown}: neither a text, nor a list of words, nor null")
+    raise row.error(f"column {reading.column!r} holds {shown}: it must be a text, a list of words, or null")
 
 
 def why_unfit(columns: Sequence[str], reading: Reading) -> str | None:
@@ -131,7 +133,7 @@ def why_unfit(columns: Sequence[str], reading: Reading) -> str | None:
         number = "no column" if reading.column not in columns else "more than one column"
         return f"there is {number} {reading.column!r} (the columns: {shown})"
     if reading.added in columns:
-        return f"there is a column {reading.added!r} already: --parse-column names another one for the parses"
+        return f"there is a column {reading.added!r} already: name another column for the parses with --parse-column"
     return None
 
 
@@ -158,5 +160,5 @@ def _object(line: str, name: str, number: int) -> dict:
         where = f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else "too deep"
         raise input_error(f"the line is not JSON: {where}", name, number) from None
     if not isinstance(row, dict):
-        raise input_error("the line is not a JSON object: each line of JSONL must be one", name, number)
+        raise input_error("the line is not a JSON object: each line of JSONL must be a JSON object", name, number)
     return row

@@ -41,7 +41,7 @@ def amrs_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator[
         yield replace(entry, spans=_spans(tokens))
 
 
-MORE = "--longest N (in Python longest=N), which takes more memory and time,"
+MORE = "--longest N (in Python longest=N), which takes more memory and time"
 
 # the class of sentences → the function that makes them
 OF_TEXT: dict[type, Callable[..., Iterator[Any]]] = {
@@ -61,8 +61,8 @@ def with_warning(sentences: Iterable[TextSentence], name: str, longest: int, fir
         if sentence.goes_on and not warned:
             warned = True
             warnings.warn(
-                f"{name}: sentence {number} is longer than {longest} words: it is divided there, and so is any other "
-                f"behind it that is as long; {MORE} allows longer ones",
+                f"{name}: sentence {number} is longer than {longest} words and is divided there; later sentences that "
+                f"are too long are divided, too; allow longer sentences with {MORE}",
                 ParserWarning,
                 stacklevel=2,
             )

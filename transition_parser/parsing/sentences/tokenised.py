@@ -55,8 +55,9 @@ class TokenisedCheck:
     def _warn(self) -> None:
         if 2 * self._tokenised > self._seen:
             warnings.warn(
-                "text is read as raw now, and this looks tokenised: --tokens (tokenised=True in Python) keeps one "
-                "sentence a line and its tokens, --raw (raw=True) reads it as it is read now, without this line",
+                "the text is read as raw text, but it looks tokenised: give --tokens (tokenised=True in "
+                "Python) to keep its lines as sentences and its tokens, or --raw (raw=True) to read it as raw "
+                "text without this warning",
                 ParserWarning,
                 stacklevel=2,
             )
