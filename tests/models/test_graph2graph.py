@@ -503,7 +503,7 @@ def test_search_reads_again_where_an_arc_was_made(task, batch):
 
 
 @pytest.mark.parametrize("kind", ["sentence graph", "composed", "state graph"])
-def test_states_that_are_drawn_stand_for_all(task, batch, kind):
+def test_sampled_steps_stand_for_all(task, batch, kind):
     """As many as there are give the loss and the gradients of all; fewer are so many of each, none of padding."""
     criterion = make_criterion(task)
     model = make_model(kind, task.resources)
@@ -516,27 +516,27 @@ def test_states_that_are_drawn_stand_for_all(task, batch, kind):
         loss.backward()
         return loss.detach(), [p.grad for p in other.parameters() if p.grad is not None]
 
-    (every, gradients), (drawn, others) = loss_and_gradients(0), loss_and_gradients(1000)
-    assert torch.allclose(every, drawn, rtol=CLOSE)
+    (every, gradients), (sampled, others) = loss_and_gradients(0), loss_and_gradients(1000)
+    assert torch.allclose(every, sampled, rtol=CLOSE)
     assert all(torch.allclose(a, b, atol=1e-4) for a, b in zip(gradients, others, strict=True))
     decoder.sampled_states = 2
     actions = batch["net_input"]["prev_output_tokens"]
     torch.manual_seed(1)
-    one, two = decoder.drawn(actions), decoder.drawn(actions)
+    one, two = decoder.sampled_steps(actions), decoder.sampled_steps(actions)
     assert one.sum(1).tolist() == [2] * len(actions) and not torch.equal(one, two)
     assert not (one & (actions == decoder.padding)).any()
 
 
 @pytest.mark.parametrize("kind", ["sentence graph", "state graph"])
-def test_the_loss_of_states_that_are_drawn_is_unbiased(task, batch, kind):
+def test_the_loss_of_sampled_steps_is_unbiased(task, batch, kind):
     """The mean over all draws of one state is the loss of the whole derivation, for each derivation by itself."""
     criterion, model = make_criterion(task), make_model(kind, task.resources).train()
     decoder, target = model.plain.decoder, batch["target"]
     lengths = (target != decoder.padding).sum(1)
     assert len(set(lengths.tolist())) > 1
 
-    def losses(drawn: torch.Tensor | None) -> torch.Tensor:
-        decoder.drawn = lambda _: drawn
+    def losses(sampled_steps: torch.Tensor | None) -> torch.Tensor:
+        decoder.sampled_steps = lambda _: sampled_steps
         found, extra = model(**batch["net_input"], mask_illegal=False)
         return criterion.compute_loss(model, (found, extra), batch, reduce=False)[0].view_as(target).sum(1)
 

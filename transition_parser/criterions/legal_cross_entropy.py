@@ -162,11 +162,11 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
                 "--softmax-over all is not for models that give all SHIFTs one score: "
                 "preprocess without --labeled-shift"
             )
-        drawn = net_output[1].get("drawn")
-        if drawn is None:
+        sampled_steps = net_output[1].get("sampled_steps")
+        if sampled_steps is None:
             return self._loss_of_steps(model, logits, legal, target, counted, sample)
         every = counted.view_as(real)
-        some = every & drawn  # the drawn steps stand for the whole derivation
+        some = every & sampled_steps  # these steps stand for the whole derivation
         share = (every.sum(1, keepdim=True) / some.sum(1, keepdim=True).clamp_min(1)).expand_as(real).flatten()
         loss, nll = self._loss_of_steps(model, logits, legal, target, some.flatten(), sample)
         return loss * share, nll * share

@@ -271,18 +271,22 @@ class StateDecoder(Decoder, ABC):
     shifts_are_alike: bool = False
 
     @abstractmethod
-    def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
+    def scores(
+        self, actions: Tensor, encoder_out: EncoderOut, states: States, sampled_steps: Tensor | None = None
+    ) -> Tensor:
         """Return the scores (B, T, V), before the softmax, of all T steps of teacher-forced derivations at once.
 
         actions: (B, T); the action taken before each step, `</s>` before the first.
         states: (B, T, …).
+        sampled_steps: (B, T) bool; the steps that need scores, other steps may have any. None if all steps need scores.
         """
 
-    def drawn(self, actions: Tensor) -> Tensor | None:
+    def sampled_steps(self, actions: Tensor) -> Tensor | None:
         """Return (B, T) bool: True at the steps that an update learns from; None if it learns from all steps.
 
-        `scores` then gets the result as an additional argument. The loss of these steps stands for the loss of all
-        steps.
+        The loss of the sampled steps stands for the loss of all steps. Training passes the result on to `scores`.
+
+        actions: (B, T); as in `scores`.
         """
         return None
 
@@ -339,7 +343,9 @@ class MemorylessDecoder(StateDecoder):
         states: (N, …).
         """
 
-    def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
+    def scores(
+        self, actions: Tensor, encoder_out: EncoderOut, states: States, sampled_steps: Tensor | None = None
+    ) -> Tensor:
         batch, steps = actions.shape
         sentence = torch.arange(batch, device=actions.device).repeat_interleave(steps)
         found = self.score_states(self.prepared(encoder_out), sentence, states.flattened())
@@ -432,7 +438,7 @@ class ParserModel(nn.Module):
         states: States | None = None,
         features: Tensor | None = None,
         words: WordTensors | None = None,
-        drawn: Tensor | None = None,
+        sampled_steps: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, EncoderOut]:
         """Return the scores, a float mask of the actions that compete, and the encoder output.
 
@@ -443,12 +449,12 @@ class ParserModel(nn.Module):
         prev_output_tokens: (B, T); actions, `</s>` first.
         states: the states before each action; computed here if None or if a field is missing that the decoder needs.
         features, words: as in `encode`.
-        drawn: (B, T) bool; the result of `StateDecoder.drawn`.
+        sampled_steps: (B, T) bool; the result of `StateDecoder.sampled_steps`.
         """
         decoder = cast(StateDecoder, self.decoder)
         encoder_out, states = self.read(src_tokens, prev_output_tokens, states, features, words)
-        some = () if drawn is None else (drawn,)
-        return decoder.scores(prev_output_tokens, encoder_out, states, *some), decoder.legality(states), encoder_out
+        scores = decoder.scores(prev_output_tokens, encoder_out, states, sampled_steps)
+        return scores, decoder.legality(states), encoder_out
 
     def read(
         self,

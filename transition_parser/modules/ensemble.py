@@ -73,7 +73,9 @@ class EnsembleDecoder(StateDecoder):
         super().__init__(members[0].table)
         self.members = nn.ModuleList(members)
 
-    def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
+    def scores(
+        self, actions: Tensor, encoder_out: EncoderOut, states: States, sampled_steps: Tensor | None = None
+    ) -> Tensor:
         raise NotImplementedError("an ensemble parses; its members are trained one by one")
 
     def start(self, encoder_out: EncoderOut) -> EnsembleSearch:

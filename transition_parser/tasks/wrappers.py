@@ -89,8 +89,8 @@ class TrainingModel(BaseFairseqModel):
         """Return (B, T, V) scores before the softmax, −inf for illegal actions, and fairseq's dictionary of extras.
 
         For models that score actions, the extras hold `legal`, (B, T, V), 1 for legal actions and 0 for others, and
-        `drawn`, (B, T) bool, the steps that count, or None for all steps. For models that score graphs, the scores are
-        the scores of the first decision, and the extras hold all decisions as `decisions`. The extras of all models
+        `sampled_steps`, (B, T) bool, the steps that count, or None for all steps. For models that score graphs, the
+        scores are the scores of the first decision, and the extras hold all decisions as `decisions`. The extras of all models
         hold the encoder's words as `words`, and the tag predictors as `tag_heads`.
 
         states: the parser states before each action, by field, from the data loader; None: the machine computes them
@@ -106,9 +106,10 @@ class TrainingModel(BaseFairseqModel):
             decisions = cast(GraphDecoder, plain.decoder).decisions(encoder_out, read)
             scores, legal, extra = decisions[0].scores, decisions[0].competing, {"decisions": decisions}
         else:
-            drawn = cast(StateDecoder, plain.decoder).drawn(prev_output_tokens) if plain.training else None
-            scores, legal, encoder_out = plain(*batch, drawn)
-            extra = {"legal": legal, "drawn": drawn}
+            decoder = cast(StateDecoder, plain.decoder)
+            sampled_steps = decoder.sampled_steps(prev_output_tokens) if plain.training else None
+            scores, legal, encoder_out = plain(*batch, sampled_steps)
+            extra = {"legal": legal, "sampled_steps": sampled_steps}
         extra |= {"attn": None, "words": encoder_out.words, "tag_heads": plain.tag_heads}
         return only_legal(scores, legal) if mask_illegal else scores, extra
 

@@ -81,7 +81,9 @@ class SentenceDecoder(TwoStageDecoder):
         there = (("stack 1", states.stack == 1), ("stack 2", states.stack == 2), ("buffer 1", states.buffer == 1))
         return {name: words.long() for name, words in there}
 
-    def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
+    def scores(
+        self, actions: Tensor, encoder_out: EncoderOut, states: States, sampled_steps: Tensor | None = None
+    ) -> Tensor:
         batch, steps = actions.shape
         sentence = torch.arange(batch, device=actions.device).repeat_interleave(steps)
         stages = self._stages(encoder_out.words, sentence, states.flattened())
@@ -217,29 +219,28 @@ class FeedbackDecoder(TwoStageDecoder):
 
     # --- training ---------------------------------------------------------------------------
 
-    def drawn(self, actions: Tensor) -> Tensor | None:
-        """Draw `--sampled-states` steps of each derivation, see `StateDecoder.drawn`."""
+    def sampled_steps(self, actions: Tensor) -> Tensor | None:
+        """Sample `--sampled-states` steps of each derivation, see `StateDecoder.sampled_steps`."""
         if not self.sampled_states:
             return None
         real = actions != self.padding
         order = torch.rand(actions.shape, device=actions.device).masked_fill(~real, 2.0).argsort(1)
-        drawn = torch.zeros_like(real).scatter_(1, order[:, : self.sampled_states], True)
-        return drawn & real
+        sampled = torch.zeros_like(real).scatter_(1, order[:, : self.sampled_states], True)
+        return sampled & real
 
-    def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States, drawn: Tensor | None = None) -> Tensor:
-        """Return scores, see `StateDecoder.scores`. Steps that are not drawn have meaningless scores.
-
-        drawn: (B, T) bool or None; the steps that need scores; None: all
-        """
+    def scores(
+        self, actions: Tensor, encoder_out: EncoderOut, states: States, sampled_steps: Tensor | None = None
+    ) -> Tensor:
+        """Return scores, see `StateDecoder.scores`. The scores of steps that were not sampled are 0."""
         slots = cast(Slots, encoder_out)
-        chosen = torch.ones_like(actions, dtype=torch.bool) if drawn is None else drawn
+        chosen = torch.ones_like(actions, dtype=torch.bool) if sampled_steps is None else sampled_steps
         sentence, step = chosen.nonzero(as_tuple=True)
         some = states.at(sentence, step)
         history = None if self.history is None else self._history(actions)[0][sentence, step]
-        vectors = self._training_vectors(slots, states, sentence, step, some, drawn is None)
+        vectors = self._training_vectors(slots, states, sentence, step, some, sampled_steps is None)
         legal = self.legality(some)
         found = self.kinds.log_probabilities(self.classifiers(vectors, history), legal)
-        if drawn is None:
+        if sampled_steps is None:
             return found.unflatten(0, actions.shape)
         every = found.new_zeros(*actions.shape, found.size(1))
         return every.index_put((sentence, step), found)

@@ -74,7 +74,9 @@ class StackAttentionDecoder(StateDecoder):
         self.inner = linear(dim + hidden + found, hidden)
         self.output = linear(hidden, len(table.tokens))
 
-    def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
+    def scores(
+        self, actions: Tensor, encoder_out: EncoderOut, states: States, sampled_steps: Tensor | None = None
+    ) -> Tensor:
         memory, hidden = self.attention.memory(encoder_out), self._first(encoder_out)
         embedded = self._embed(actions)
         of_step = states.tensors()

@@ -84,7 +84,9 @@ class StackTransformerDecoder(StateDecoder):
             nn.init.normal_(self.output.weight, std=dim**-0.5)
         self.positions = StatePositions(dim, self.state_heads) if self.state_heads.positions else None
 
-    def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
+    def scores(
+        self, actions: Tensor, encoder_out: EncoderOut, states: States, sampled_steps: Tensor | None = None
+    ) -> Tensor:
         mask, position_scores = self.state_heads.masks(
             states, encoder_out.mask, self.heads, self.positions, self.embed.weight.dtype
         )

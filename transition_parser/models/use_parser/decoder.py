@@ -103,7 +103,9 @@ class UseDecoder(StateDecoder):
         """Return the indicators that the heads of each structure of words read; actions are left out."""
         return {name: indicators(name, states) for name in self.structures.of_words}
 
-    def scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> Tensor:
+    def scores(
+        self, actions: Tensor, encoder_out: EncoderOut, states: States, sampled_steps: Tensor | None = None
+    ) -> Tensor:
         return self.kinds.log_probabilities(self.stages(actions, encoder_out, states), self.legality(states))
 
     def stages(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> TwoStages:
