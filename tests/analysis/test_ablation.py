@@ -7,7 +7,13 @@ import torch
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from tests.small_models import MODELS, SYSTEMS, make_batch, make_folder, make_model, make_task, runs_with, with_words
+from tests.toy_plugin import ToyOptions, build
+from transition_parser import Parser
+from transition_parser.analysis.ablation import importance
+from transition_parser.analysis.traces import trace
+from transition_parser.base.errors import InputError
 from transition_parser.models.use_parser.structures import STRUCTURES
+from transition_parser.modules.inspection import Inspectable
 from transition_parser.parsing.search import search
 
 
@@ -28,7 +34,8 @@ def test_what_is_hidden_does_not_matter(of_system, kind):
     batch, plain = with_words(model, task, batch), model.plain.eval()
     encoder_out = plain.encode(batch["net_input"])
     before = [best[0].tokens for best in search(plain, encoder_out)]
-    if plain.searches_directly:
+    if not isinstance(plain.decoder, Inspectable):
+        assert plain.searches_directly or kind == "no memory"  # the model of tests/toy_plugin
         return
     for part in plain.decoder.state_parts:
         plain.decoder.hide([part])
@@ -39,6 +46,18 @@ def test_what_is_hidden_does_not_matter(of_system, kind):
                 assert all(torch.isfinite(torch.tensor(best[0].step_scores)))
     plain.decoder.hide([])
     assert before == [best[0].tokens for best in search(plain, encoder_out)]
+
+
+def test_a_decoder_need_not_be_inspectable(tmp_path):
+    """Its model parses and has traces without visible words; ablation is refused in one line."""
+    resources = make_task(make_folder("arc-hybrid", tmp_path)).resources
+    options = ToyOptions()
+    parser = Parser(build(options, resources), resources, precision="fp32")
+    assert not isinstance(parser.model.decoder, Inspectable)
+    (found,) = trace(parser, [parser.formalism.sentence.from_words(["She", "sleeps"])])
+    assert all(step.seen == {} and step.candidates for step in found.derivations[0].steps[:-1])
+    with pytest.raises(InputError, match="sees nothing of the parser state that could be hidden"):
+        importance(parser, SAMPLE)
 
 
 def test_scores_of_trees(checkpoint, tmp_path):

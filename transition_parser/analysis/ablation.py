@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.progress import progress
+from transition_parser.modules.inspection import Inspectable
 from transition_parser.parsing.parser import Parser
 
 
@@ -21,7 +22,7 @@ class Importance(NamedTuple):
     """The result of an ablation.
 
     scores: name → score of the whole model, as `transition-parser score` gives it
-    without: part of the parser state (`Decoder.state_parts`) → the scores of the model that does not see this part
+    without: part of the parser state (`Inspectable.state_parts`) → the scores of the model that does not see this part
     """
 
     scores: dict[str, float]
@@ -41,22 +42,25 @@ def importance(parser: Parser, gold: str | os.PathLike, punct: str = "count") ->
     if not os.path.isfile(gold):
         raise input_error("is not a regular file, and has to be read several times", gold)
     decoder = parser.model.decoder
-    parts = [] if parser.model.searches_directly else decoder.state_parts
-    if not parts:
+    if not isinstance(decoder, Inspectable) or not decoder.state_parts:
         raise InputError("the model sees nothing of the parser state that could be hidden")
     options = {"full_labels": True, "punct": punct}
-    whole = _scores(parser, gold, [], options)
+    whole, without = _scores(parser, gold, options, "parsing"), {}
     try:
-        return Importance(whole, {part: _scores(parser, gold, [part], options) for part in parts})
+        for part in decoder.state_parts:
+            decoder.hide([part])
+            without[part] = _scores(parser, gold, options, f"parsing without {part}")
     finally:
         decoder.hide([])
+    return Importance(whole, without)
 
 
-def _scores(
-    parser: Parser, gold: str | os.PathLike, hidden: Collection[str], options: Mapping[str, Any]
-) -> dict[str, float]:
-    formalism, doing = parser.formalism, " without ".join(["parsing", *hidden])
-    parser.model.decoder.hide(hidden)
+def _scores(parser: Parser, gold: str | os.PathLike, options: Mapping[str, Any], doing: str) -> dict[str, float]:
+    """Return the scores of the parses of a file, by name.
+
+    doing: the name of the progress bar.
+    """
+    formalism = parser.formalism
     with tempfile.TemporaryDirectory() as folder:
         parsed = Path(folder) / f"parsed{formalism.suffix}"
         with open(parsed, "w", encoding="utf-8") as file:

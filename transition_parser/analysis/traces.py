@@ -17,6 +17,7 @@ from torch import Tensor
 from transition_parser.base.errors import InputError, NotFiniteError
 from transition_parser.modules.contract import ActionScores, Decoder, Hypothesis, ParserModel, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.inspection import Inspectable
 from transition_parser.parsing.formalisms import Formalism
 from transition_parser.parsing.parser import AnySentence, Parser
 from transition_parser.parsing.search import search
@@ -49,7 +50,7 @@ class Step:
     candidates: the most probable actions, best first; the taken action is always among them
     others, rest: number and total probability of the other competing actions
     seen: part of the network that sees words → pairs of a word that it sees (positions from 0, the root after the last
-        word) and a number that says how; see `Decoder.sight`
+        word) and a number that says how; see `Inspectable.visible_words`
     """
 
     action: str | None
@@ -243,7 +244,8 @@ class _Recorder:
             places = [self.places.setdefault(pair, self.count + len(self.places)) for pair in pairs]
             machine.trail = torch.tensor(places, device=tokens.device)
         self.first = False
-        seen = {name: values.cpu().numpy() for name, values in self.decoder.sight(machine.observe()).items()}
+        words = self.decoder.visible_words(machine.observe()) if isinstance(self.decoder, Inspectable) else {}
+        seen = {name: values.cpu().numpy() for name, values in words.items()}
         found = self.decoder.step(tokens, state, alive)
         self._remember(machine.trail.tolist(), alive.tolist(), found, seen)
         return found

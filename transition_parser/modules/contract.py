@@ -9,7 +9,7 @@ the parser state. A `GraphDecoder` scores whole graphs and returns derivations t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
@@ -23,7 +23,7 @@ from transition_parser.modules.words import TAGS, WordInputs, WordTensors
 from transition_parser.states.batched import unroll
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import Machine, make_machine
-from transition_parser.states.states import FIELDS, States
+from transition_parser.states.states import States
 from transition_parser.states.table import ActionTable
 from transition_parser.text.columns import UPOS
 
@@ -185,13 +185,11 @@ class Decoder(nn.Module):
     """The base class of decoders: the action vocabulary, and the parser states of derivations.
 
     needs: the fields of `States` that the decoder reads; other fields are never computed.
-    hidden: the fields of `States` that the decoder sees empty, see `BatchedMachine` and `hide`.
     reads_in_decoder: True if the decoder itself reads words. Two models that share an encoder (`--also`) would then not
         share all parts that read words.
     """
 
     needs: Collection[str] = ()
-    hidden: Collection[str] = ()
     reads_in_decoder: bool = False
     _here: Tensor
 
@@ -199,33 +197,6 @@ class Decoder(nn.Module):
         super().__init__()
         self.table, self._device_table = table, DeviceTable.of(table)
         self.register_buffer("_here", torch.empty(0), persistent=False)  # tells the decoder's device
-
-    @property
-    def state_parts(self) -> Sequence[str]:
-        """The parts of the parser state that the decoder sees and `hide` accepts; by default fields of `States`."""
-        return [name for name in FIELDS if name in self.needs]
-
-    def hide(self, parts: Collection[str]) -> None:
-        """Hide these parts from the decoder from now on, to measure how much the decoder relies on them.
-
-        An empty collection makes all parts visible again. Raises `ValueError` for a part that is not in `state_parts`.
-        """
-        self.hidden = self.known_parts(parts)
-
-    def known_parts(self, parts: Collection[str]) -> frozenset[str]:
-        """Return the parts as a set. Raises `ValueError` for a part that is not in `state_parts`."""
-        unknown = sorted(set(parts).difference(self.state_parts))
-        if unknown:
-            raise ValueError(f"the state that it sees has no part {unknown[0]!r}: {', '.join(self.state_parts)}")
-        return frozenset(parts)
-
-    def sight(self, states: States) -> dict[str, Tensor]:
-        """Return the words that the decoder sees in some states (…), for people to look at.
-
-        The result maps the name of each view of the words to (…, P), 0 for words that are not seen. By default the
-        views are the fields of `States` that are present.
-        """
-        return {name: value for name, value in states.tensors().items() if name in FIELDS}
 
     @property
     def device_table(self) -> DeviceTable:
@@ -244,9 +215,7 @@ class Decoder(nn.Module):
         in_search: True adds the limits by which search ends after linearly many steps.
         """
         needs = self.needs if needs is None else needs
-        machine = make_machine(self.device_table, encoder_out.lengths, encoder_out.features, needs, in_search)
-        machine.hidden = self.hidden
-        return machine
+        return make_machine(self.device_table, encoder_out.lengths, encoder_out.features, needs, in_search)
 
     def states(self, actions: Tensor, encoder_out: EncoderOut) -> States:
         """Return the states (B, T, …) before each step of teacher-forced derivations.

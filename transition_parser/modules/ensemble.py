@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from transition_parser.base.errors import InputError
 from transition_parser.modules.contract import ActionScores, ParserModel, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.inspection import Inspectable
 from transition_parser.modules.tagging import TagHeads
 from transition_parser.modules.words import NO_MARKS, WordInputs
 from transition_parser.states.states import States
@@ -66,7 +67,7 @@ class EnsembleSearch(SearchState):
         return rows
 
 
-class EnsembleDecoder(StateDecoder):
+class EnsembleDecoder(Inspectable, StateDecoder):
     """A decoder whose scores are the means of the members' log-probabilities."""
 
     def __init__(self, members: Sequence[StateDecoder]) -> None:

@@ -90,8 +90,8 @@ class TrainingModel(BaseFairseqModel):
 
         For models that score actions, the extras hold `legal`, (B, T, V), 1 for legal actions and 0 for others, and
         `sampled_steps`, (B, T) bool, the steps that count, or None for all steps. For models that score graphs, the
-        scores are the scores of the first decision, and the extras hold all decisions as `decisions`. The extras of all models
-        hold the encoder's words as `words`, and the tag predictors as `tag_heads`.
+        scores are the scores of the first decision, and the extras hold all decisions as `decisions`. The extras of all
+        models hold the encoder's words as `words`, and the tag predictors as `tag_heads`.
 
         states: the parser states before each action, by field, from the data loader; None: the machine computes them
             here

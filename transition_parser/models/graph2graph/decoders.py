@@ -25,6 +25,7 @@ from transition_parser.models.graph2graph.relations import label_embeddings, tol
 from transition_parser.modules.arcs import places
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.inspection import Inspectable
 from transition_parser.modules.kinds import Kinds, TwoStages
 from transition_parser.modules.layers import gather_rows
 from transition_parser.states.machine import Machine
@@ -35,7 +36,7 @@ STACK, BUFFER, DELETED = SEGMENTS = range(3)
 ACTIONS = "actions"  # the name of the actions so far among the parts of the state
 
 
-class TwoStageDecoder(StateDecoder):
+class TwoStageDecoder(Inspectable, StateDecoder):
     """A decoder that chooses the kind of an action and then its relation, each among the legal ones."""
 
     shifts_are_alike = True
@@ -75,7 +76,7 @@ class SentenceDecoder(TwoStageDecoder):
         vectors = words[sentence[:, None], position]
         return self.classifiers(vectors * some[..., None].to(vectors.dtype), None)
 
-    def sight(self, states: States) -> dict[str, Tensor]:
+    def visible_words(self, states: States) -> dict[str, Tensor]:
         """Return the words at each of `places`, (…, P) long: 1 for a word that is there, else 0."""
         assert states.stack is not None and states.buffer is not None
         there = (("stack 1", states.stack == 1), ("stack 2", states.stack == 2), ("buffer 1", states.buffer == 1))

@@ -17,6 +17,7 @@ from transition_parser.models.spa_dp.options import BILINEAR, SpaDpGraphOptions
 from transition_parser.modules.contract import MemorylessDecoder
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.layers import gather_rows
+from transition_parser.modules.inspection import Inspectable
 from transition_parser.modules.linear import linear
 from transition_parser.states.states import RANKS, States
 from transition_parser.states.table import ActionTable
@@ -25,7 +26,7 @@ from transition_parser.transitions import TreeSystem
 PLACES = (("stack", 3), ("stack", 2), ("stack", 1), ("buffer", 1))  # s3, s2, s1, b1
 
 
-class SpaDecoder(MemorylessDecoder):
+class SpaDecoder(Inspectable, MemorylessDecoder):
     """The scores y = W_2 max(0, W_1 (r_s3 ⊕ r_s2 ⊕ r_s1 ⊕ r_b1) + b_1) + b_2, with zeros for empty places.
 
     The paper has these scores for arc-standard; here the places are the same in all systems. The paper's three actions
@@ -55,7 +56,7 @@ class SpaDecoder(MemorylessDecoder):
         words = self.places(encoder_out.words)
         return encoder_out._replace(words=words.to(torch.promote_types(words.dtype, torch.float)))
 
-    def sight(self, states: States) -> dict[str, Tensor]:
+    def visible_words(self, states: States) -> dict[str, Tensor]:
         """Return the words at each place, (…, P) long: 1 for a word that is there, else 0."""
         return {f"{field} {rank}": (getattr(states, field) == rank).long() for field, rank in PLACES}
 

@@ -13,6 +13,7 @@ from transition_parser.models.stack_attention_rnn.options import StackAttentionO
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.inspection import Inspectable
 from transition_parser.modules.linear import linear
 from transition_parser.states.machine import Machine
 from transition_parser.states.states import States
@@ -36,7 +37,7 @@ class StackAttentionSearch(SearchState):
             self.memory = self.memory.of(sentences)
 
 
-class StackAttentionDecoder(StateDecoder):
+class StackAttentionDecoder(Inspectable, StateDecoder):
     """A GRU over actions with stack-based attention to words.
 
     A word is pushed (s = 1) once it is or was on the stack. A word is gone (r = 1) once it has left the stack and is
@@ -102,7 +103,7 @@ class StackAttentionDecoder(StateDecoder):
         scores = self._score(embedded, search.hidden[:, -1], context)
         return ActionScores(self.pooled_shifts(scores), None, search.machine.legality())
 
-    def sight(self, states: States) -> dict[str, Tensor]:
+    def visible_words(self, states: States) -> dict[str, Tensor]:
         """Return the pushed words (`pushed`) and the words that are not gone (`attended`), (…, P) long, 1 and 0.
 
         Attention is told the pushed words, and attends only to the words that are not gone.

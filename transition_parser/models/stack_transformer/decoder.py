@@ -18,6 +18,7 @@ from transition_parser.models.stack_transformer.state_masks import StateHeads, S
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.inspection import Inspectable
 from transition_parser.modules.layers import add_and_normalise, sinusoids
 from transition_parser.modules.linear import keep_weight, padded
 from transition_parser.states.machine import Machine, machine_class
@@ -43,7 +44,7 @@ class StackTransformerSearch(SearchState):
         self.attention.move_rows(rows, origin, sentences)
 
 
-class StackTransformerDecoder(StateDecoder):
+class StackTransformerDecoder(Inspectable, StateDecoder):
     """A Transformer decoder over actions whose cross-attention heads see the parser state.
 
     padding: the id of `<pad>` among the actions
@@ -96,7 +97,7 @@ class StackTransformerDecoder(StateDecoder):
             x = layer(x, memory, mask, position_scores)
         return self.output(self.norm(x))
 
-    def sight(self, states: States) -> dict[str, Tensor]:
+    def visible_words(self, states: States) -> dict[str, Tensor]:
         """Return the ranks (…, P) that the stack heads and the buffer heads see, 0 for unseen words.
 
         Heads without a state mask see all words in any state, and are left out.

@@ -19,6 +19,7 @@ from transition_parser.modules.contract import ActionScores, SearchState, StateD
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.indicated_attention import Content
+from transition_parser.modules.inspection import Inspectable
 from transition_parser.modules.kinds import Kinds, TwoStages
 from transition_parser.states.machine import Machine
 from transition_parser.states.states import FIELDS, States
@@ -60,7 +61,7 @@ class UseSearch(SearchState):
             self.padding = self.padding.index_select(0, sentences)
 
 
-class UseDecoder(StateDecoder):
+class UseDecoder(Inspectable, StateDecoder):
     """A decoder where each structure of `Structures` has heads of its own in every layer.
 
     Relations are scored by the two words that an arc would connect, whatever structures are seen.
@@ -99,7 +100,7 @@ class UseDecoder(StateDecoder):
         """Let the heads of these structures read zeros from now on."""
         self.left_out = self.known_parts(parts)
 
-    def sight(self, states: States) -> dict[str, Tensor]:
+    def visible_words(self, states: States) -> dict[str, Tensor]:
         """Return the indicators that the heads of each structure of words read; actions are left out."""
         return {name: indicators(name, states) for name in self.structures.of_words}
 
