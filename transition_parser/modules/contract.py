@@ -126,7 +126,6 @@ class SearchState:
 
     sentences: (B,); the number of each sentence in `encoder_out`.
     width: W.
-    steps: the number of actions that were scored.
     greedy: True if each hypothesis takes the one best action and no other action matters. A decoder that decides in
         stages may then settle one stage after the other.
     """
@@ -135,8 +134,12 @@ class SearchState:
         self.machine, self.encoder_out = machine, encoder_out
         self.sentences = torch.arange(len(encoder_out.lengths), device=encoder_out.lengths.device)
         self.width = 1
-        self.steps = 0
         self.greedy = False
+
+    @property
+    def steps(self) -> int:
+        """The number of actions that each hypothesis has taken."""
+        return self.machine.steps
 
     def sentence_of_row(self) -> Tensor:
         """Return (R,): the sentence of `encoder_out` that each hypothesis belongs to."""
@@ -324,7 +327,6 @@ class MemorylessDecoder(StateDecoder):
         return SearchState(self.machine(encoder_out, in_search=True), self.prepared(encoder_out))
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
-        search.steps += 1
         scores = self.score_states(search.encoder_out, search.sentence_of_row(), search.machine.observe())
         return ActionScores(self.pooled_shifts(scores), None, search.machine.legality())
 

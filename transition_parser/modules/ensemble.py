@@ -92,7 +92,6 @@ class EnsembleDecoder(Inspectable, StateDecoder):
                 state.machine.advance(tokens)
             found = member.step(tokens, state, alive).log_probabilities(len(self.table.tokens))
             total = found if total is None else total + found
-        search.steps += 1
         scores = total / len(self.members)
         return ActionScores(scores.masked_fill(scores == float("-inf"), 0.0), None, search.machine.legality())
 

@@ -94,7 +94,6 @@ class SentenceDecoder(TwoStageDecoder):
         return SearchState(self.machine(encoder_out, in_search=True), encoder_out)
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
-        search.steps += 1
         stages = self._stages(search.encoder_out.words, search.sentence_of_row(), search.machine.observe())
         return self.action_scores(stages, search, None)
 
@@ -290,7 +289,6 @@ class FeedbackDecoder(TwoStageDecoder):
             rows = matter.nonzero()[:, 0]
             states = states.at(rows)
             history = None if history is None else history[rows]
-        search.steps += 1
         if rows is not None and not len(rows):
             legal = search.machine.legality()
             return ActionScores(legal.new_zeros(0, legal.size(1)), rows, legal)

@@ -99,7 +99,6 @@ class StackAttentionDecoder(Inspectable, StateDecoder):
         embedded = self._embed(tokens)
         context = self._attend(search.hidden, search.memory, search.machine.observe(), search.width)
         search.hidden = self._advance(embedded, context, search.hidden)
-        search.steps += 1
         scores = self._score(embedded, search.hidden[:, -1], context)
         return ActionScores(self.pooled_shifts(scores), None, search.machine.legality())
 

@@ -133,7 +133,6 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         for number, (layer, norm) in enumerate(zip(self.layers, [*others, self.norm], strict=True)):
             x, added = layer.step(x, normed, number, attention, step.layers[number])
             normed = add_and_normalise(x, added, norm)
-        search.steps += 1
         queries = step.layers[-1].queries
         return ActionScores(self._output(normed, some, legal, queries), queries, legal, some)
 

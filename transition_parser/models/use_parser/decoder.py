@@ -151,7 +151,6 @@ class UseDecoder(Inspectable, StateDecoder):
         states = search.machine.observe()
         legal = search.machine.legality()
         c = self._next(search, states)
-        search.steps += 1
         kinds, first = self.classifier.kinds(c), None
         if search.greedy:
             first = self.kinds.first(kinds, legal)
