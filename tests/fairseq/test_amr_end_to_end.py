@@ -124,7 +124,8 @@ def test_generate_and_our_search_agree(amr_data_folder, amr_checkpoint, generate
     same, entries = 0, read(amr_data_folder / "test.amr")[:30]
     for i, entry in enumerate(entries):
         source = resources.encode(entry.forms)[None]
-        (best, *_) = search(model, model.encoder(source, features=resources.features(source)), beam=2)[0]
+        encoder_out = model.encode({"src_tokens": source, "features": resources.features(source)})
+        (best, *_) = search(model, encoder_out, beam=2)[0]
         same += abs(scores[i] - best.score / math.log(2)) < 1e-3
     assert same >= len(entries) - 3  # hypotheses of different lengths may be cut differently
 

@@ -145,7 +145,7 @@ def test_words_with_further_inputs_start_as_what_the_layers_were_trained_for(tas
     model = architecture.build(architecture.options.of_namespace(args, architecture.defaults), task.resources).eval()
     words = [task.resources.words(tokens) for tokens in batch["net_input"]["src_tokens"].tolist()]
     with torch.no_grad():
-        slots = model.encoder.slots(batch["net_input"]["src_tokens"], None, model.inputs.read(words, batch["marks"]))
+        slots = model.encoder.slots(batch["net_input"]["src_tokens"], model.inputs.read(words, batch["marks"]))
         of_pieces = model.encoder.pieces
         first = of_pieces.read(words, {})["first"]
         for row, length in enumerate(slots.lengths.tolist()):

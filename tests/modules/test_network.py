@@ -159,7 +159,7 @@ def test_search_steps_score_like_teacher_forcing(loaded):
     net_input = batch["net_input"]
     with torch.no_grad():
         scores = scores_of(model, net_input)
-        out = model.encoder(net_input["src_tokens"], features=net_input["features"])
+        out = model.encode(net_input)
         search = model.decoder.start(out)
         tokens = net_input["prev_output_tokens"]
         for step in range(tokens.size(1)):

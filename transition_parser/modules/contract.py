@@ -357,7 +357,7 @@ class GraphDecoder(Decoder, ABC):
 class ParserModel(nn.Module):
     """An encoder and a decoder, as plain modules; `state_dict` names their parameters `encoder.…` and `decoder.…`.
 
-    encoder: called as `encoder(src_tokens, features=…, words=…)`, returns `EncoderOut`. Its optional attribute `inputs`
+    encoder: called as `encoder(src_tokens, words=…)`, returns `EncoderOut`. Its optional attribute `inputs`
         is the `WordInputs` by which it reads words.
     tags: the heads that predict tags and lemmas; None for a model that predicts none.
     calibration: the calibration of the confidences; None if none was fitted.
@@ -389,12 +389,12 @@ class ParserModel(nn.Module):
         net_input: `src_tokens`, (B, S) piece ids; `features`, see `ActionTable.features`; `words`, see
             `WordInputs.read`. Other keys are ignored.
         """
-        given = {name: net_input[name] for name in ("features", "words") if net_input.get(name) is not None}
-        encoder_out = self.encoder(net_input["src_tokens"], **given)
-        if self.training or self.tag_heads is None or self.inputs is None or TAGS not in self.inputs:
-            return encoder_out
-        words = {**given["words"], TAGS: {"ids": self._tags(given["words"][TAGS]["ids"], encoder_out)}}
-        return self.encoder(net_input["src_tokens"], **{**given, "words": words})
+        tokens, words = net_input["src_tokens"], net_input.get("words")
+        encoder_out = self.encoder(tokens) if words is None else self.encoder(tokens, words=words)
+        if words is not None and TAGS in words and self.tag_heads is not None and not self.training:
+            words = {**words, TAGS: {"ids": self._tags(words[TAGS]["ids"], encoder_out)}}
+            encoder_out = self.encoder(tokens, words=words)
+        return encoder_out._replace(features=net_input.get("features"))
 
     def _tags(self, known: Tensor, encoder_out: EncoderOut) -> Tensor:
         """Return tag ids (B, P): the known ids, and predicted ids for words whose known id is 0."""

@@ -24,13 +24,14 @@ class EncoderOut(NamedTuple):
     words: (B, P, dim); the words of each sentence and its root.
     mask: (B, P); True at words and at the root.
     lengths: (B,); the number of words, without the root.
-    features: (B, P, F), see `ActionTable.features`; or None.
+    features: (B, P, F), see `ActionTable.features`; or None. The machine reads them, so `ParserModel.encode` adds them
+        to the result of the encoder.
     """
 
     words: Tensor
     mask: Tensor
     lengths: Tensor
-    features: Tensor | None
+    features: Tensor | None = None
 
 
 class Reading(NamedTuple):
@@ -143,9 +144,7 @@ class WordEncoder(WordReader):
         )
         self.norm = nn.LayerNorm(dim)
 
-    def forward(
-        self, src_tokens: Tensor, features: Tensor | None = None, words: WordTensors | None = None
-    ) -> EncoderOut:
+    def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
         """Return the encoded words.
 
         src_tokens: (B, S); piece ids, padded on either side.
@@ -156,13 +155,13 @@ class WordEncoder(WordReader):
         lengths = mask.sum(1)
         training = self.training or torch.is_grad_enabled()
         if not training and search_kernels.supports(x, self.head_width):
-            return EncoderOut(self._infer(x, mask, lengths), mask, lengths - 1, features)
+            return EncoderOut(self._infer(x, mask, lengths), mask, lengths - 1)
         for layer in self.local:
             x = layer(x, mask)
         visible = HeadMask.of(mask[:, None, None, :])._replace(alive=None)
         for layer in self.layers:
             x = layer(x, visible)
-        return EncoderOut(self.norm(x), mask, lengths - 1, features)
+        return EncoderOut(self.norm(x), mask, lengths - 1)
 
     def _infer(self, x: Tensor, mask: Tensor, lengths: Tensor) -> Tensor:
         """Return the output of all layers and of the last norm, (B, P, dim), computed by `search_kernels`.

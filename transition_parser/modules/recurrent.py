@@ -41,9 +41,7 @@ class RecurrentEncoder(WordReader):
             nn.ModuleList(CELLS[cell](width, hidden, batch_first=True) for width in widths) for _ in range(2)
         )
 
-    def forward(
-        self, src_tokens: Tensor, features: Tensor | None = None, words: WordTensors | None = None
-    ) -> EncoderOut:
+    def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
         """Return the encoded words.
 
         src_tokens: (B, S); piece ids, padded on either side.
@@ -57,4 +55,4 @@ class RecurrentEncoder(WordReader):
             x = self.dropout(x)
             # padding is behind the words in both directions, so that no word sees it
             x = torch.cat([ahead(x)[0], gather_rows(back(gather_rows(x, mirrored))[0], mirrored)], -1)
-        return EncoderOut(self.dropout(x), mask, lengths - 1, features)
+        return EncoderOut(self.dropout(x), mask, lengths - 1)

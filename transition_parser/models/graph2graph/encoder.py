@@ -64,7 +64,7 @@ class SlotEncoder(WordReader):
         """The input that reads the pieces of a pretrained encoder, or None."""
         return None if self.inputs is None or PIECES not in self.inputs else self.inputs[PIECES]
 
-    def slots(self, src_tokens: Tensor, features: Tensor | None, words: WordTensors | None) -> Slots:
+    def slots(self, src_tokens: Tensor, words: WordTensors | None) -> Slots:
         """Return the slots of sentences. The arguments are as in `WordEncoder.forward`."""
         x, mask = self.read(src_tokens, words)
         x = self.word_dropout(x)
@@ -85,11 +85,11 @@ class SlotEncoder(WordReader):
             sep = places.gather(1, lengths[:, None] + 1)
             position = torch.cat([places[:, :wide], cls, sep, cls, read["more_position"]], 1)
             slots, there = torch.cat([x, marks, more], 1), torch.cat([mask, there, owner >= 0], 1)
-        return Slots(x, mask, lengths, features, slots, there, position, owner)
+        return Slots(x, mask, lengths, None, slots, there, position, owner)
 
-    def forward(self, src_tokens: Tensor, features: Tensor | None = None, words: WordTensors | None = None) -> Slots:
+    def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> Slots:
         """Return the slots of sentences. The arguments are as in `WordEncoder.forward`."""
-        return self.slots(src_tokens, features, words)
+        return self.slots(src_tokens, words)
 
 
 class SentenceEncoder(SlotEncoder):
@@ -100,10 +100,10 @@ class SentenceEncoder(SlotEncoder):
         self.transformer = transformer
 
     def forward(  # type: ignore[override]
-        self, src_tokens: Tensor, features: Tensor | None = None, words: WordTensors | None = None
+        self, src_tokens: Tensor, words: WordTensors | None = None
     ) -> EncoderOut:
-        slots = self.slots(src_tokens, features, words)
-        return EncoderOut(self.read_words(slots, slots.slots), slots.mask, slots.lengths, features)
+        slots = self.slots(src_tokens, words)
+        return EncoderOut(self.read_words(slots, slots.slots), slots.mask, slots.lengths)
 
     def read_words(self, slots: Slots, x: Tensor, relations: Tensor | None = None) -> Tensor:
         """Return (B, P, dim), the Transformer's output for the words and the root.
@@ -122,6 +122,6 @@ class FirstReading(SentenceEncoder):
     The `words` of its slots are the result of its reading, not embeddings.
     """
 
-    def forward(self, src_tokens: Tensor, features: Tensor | None = None, words: WordTensors | None = None) -> Slots:
-        slots = self.slots(src_tokens, features, words)
+    def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> Slots:
+        slots = self.slots(src_tokens, words)
         return slots._replace(words=self.read_words(slots, slots.slots))

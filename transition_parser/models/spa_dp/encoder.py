@@ -51,11 +51,9 @@ class SpaEncoder(RecurrentEncoder):
         self.rescan = _rescan(options, scanned)
         self.output_width = scanned + (self.rescan.output_width if self.rescan is not None else 0)
 
-    def forward(
-        self, src_tokens: Tensor, features: Tensor | None = None, words: WordTensors | None = None
-    ) -> EncoderOut:
+    def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
         """Return words of width `output_width`. The arguments are as in `RecurrentEncoder.forward`."""
-        scanned = super().forward(src_tokens, features, words)
+        scanned = super().forward(src_tokens, words)
         if self.rescan is None:
             return scanned
         found = self.dropout(self.rescan(scanned.words, scanned.mask))
