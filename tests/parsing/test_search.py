@@ -1,12 +1,14 @@
-"""How search ranks the continuations of its hypotheses, with kernels and without."""
+"""How search ranks the continuations of its hypotheses, with kernels and without, and what an observer is told."""
 
 import pytest
 import torch
 
 from tests.conftest import both_ways
+from tests.small_models import encode, make_folder, make_model, make_task
+from transition_parser import Parser
 from transition_parser.kernels import search_kernels
 from transition_parser.modules.contract import ActionScores
-from transition_parser.parsing.search import _best_continuations
+from transition_parser.parsing.search import Observed, _best_continuations, search
 
 DEAD = float("-inf")
 
@@ -26,3 +28,41 @@ def test_a_dead_hypothesis_never_wins():
     assert best[0, 2] == DEAD and (best[1] == DEAD).all()
     assert added[0, :2].tolist() == pytest.approx([half] * 2)
     assert sorted(index[0, :2].tolist()) == [0, 1] and ((index >= 0) & (index < 6)).all()
+
+
+class Prefixes:
+    """An observer that keeps the scores of the next action by the sentence and the actions so far."""
+
+    def __init__(self, sentences: int, actions: int) -> None:
+        self.rows: list[tuple[int, ...]] = [(sentence,) for sentence in range(sentences)]
+        self.actions, self.first, self.fewest = actions, True, sentences
+        self.scores: dict[tuple[int, ...], torch.Tensor] = {}
+
+    def __call__(self, step: Observed) -> None:
+        if not self.first:
+            tokens = step.tokens.tolist()
+            origin = range(len(tokens)) if step.origin is None else step.origin.tolist()
+            self.rows = [(*self.rows[row], token) for row, token in zip(origin, tokens, strict=True)]
+        self.first, self.fewest = False, min(self.fewest, len({row[0] for row in self.rows}))
+        found = step.scores.log_probabilities(self.actions)
+        alive = step.alive.tolist()
+        self.scores |= {row: scores for row, scores, there in zip(self.rows, found, alive, strict=True) if there}
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_an_observer_can_follow_each_hypothesis(tmp_path, beam):
+    """Through the moves of hypotheses, and where finished sentences leave the batch."""
+    resources = make_task(make_folder("arc-hybrid-swap", tmp_path)).resources
+    parser = Parser(make_model("state", resources).plain, resources, precision="fp32")
+    sentences = [["word"] * length for length in (1, 12, 2, 7, 1)]
+    observer = Prefixes(len(sentences), len(resources.table.tokens))
+    found = search(parser.model, encode(parser, sentences), beam, beam, observer=observer)
+    assert observer.fewest < len(sentences)
+    for sentence, hypotheses in enumerate(found):
+        assert len(hypotheses) == 1 or beam > 1
+        for best in hypotheses:
+            prefixes = [(sentence, *best.tokens[:step]) for step in range(len(best.tokens))]
+            scores = [float(observer.scores[p][token]) for p, token in zip(prefixes, best.tokens, strict=True)]
+            assert scores == pytest.approx(best.step_scores, abs=1e-5)
+    unobserved = search(parser.model, encode(parser, sentences), beam, beam)
+    assert [[one.tokens for one in some] for some in unobserved] == [[one.tokens for one in some] for some in found]

@@ -8,20 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from transition_parser.base.errors import InputError, NotFiniteError
-from transition_parser.modules.contract import ActionScores, Decoder, Hypothesis, ParserModel, SearchState, StateDecoder
-from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.contract import ActionScores, Decoder, Hypothesis
 from transition_parser.modules.inspection import Inspectable
 from transition_parser.parsing.formalisms import Formalism
 from transition_parser.parsing.parser import AnySentence, Parser
-from transition_parser.parsing.search import search
+from transition_parser.parsing.search import Observed
 from transition_parser.states.table import ActionTable
+from transition_parser.text.pieces import normalise
 from transition_parser.transitions import Action, TransitionSystem
 
 MOST_CANDIDATES = 10
@@ -145,8 +142,7 @@ def trace(parser: Parser, sentences: Sequence[AnySentence], nbest: int | None = 
 
     Raises `InputError` as `Parser.parse` does.
     """
-    with parser._workers():  # sets the number of threads
-        return [_traced(parser, sentence, number, nbest) for number, sentence in enumerate(sentences, 1)]
+    return [_traced(parser, sentence, number, nbest) for number, sentence in enumerate(sentences, 1)]
 
 
 def _traced(parser: Parser, sentence: AnySentence, number: int, nbest: int | None) -> Trace:
@@ -154,24 +150,16 @@ def _traced(parser: Parser, sentence: AnySentence, number: int, nbest: int | Non
 
     Sentences are traced one at a time, because the records of all hypotheses of a batch may take much memory.
     """
-    one = parser._to_parse(sentence, number)
-    resources, formalism = parser.resources, parser.formalism
-    encoder_out, (tags,) = parser._encoded([one])
-    recorded = _Recorded(parser.model)
-    try:
-        (found,) = search(cast(ParserModel, recorded), encoder_out, parser.beam, nbest or parser.beam, parser.lenpen)
-    except NotFiniteError as error:
-        raise InputError(f"the weights of the model are too large: {error}") from None
+    formalism, table = parser.formalism, parser.resources.table
+    recorder = _Recorder(parser.model.decoder)
+    found = parser.parse_observed(sentence, recorder, nbest, number)
+    words = [normalise(form) for form in sentence.forms]
     derivations = []
-    for hypothesis in found:
-        parse = parser._calibrated(formalism.replay(resources, sentence, one.words, hypothesis, tags), 1)
-        steps = steps_of(formalism, resources.table.system, one.words, parse.actions)
-        if recorded.recorder is not None:
-            steps = recorded.recorder.filled(steps, hypothesis, len(one.words))
+    for hypothesis, parse in found:
+        steps = recorder.filled(steps_of(formalism, table.system, words, parse.actions), hypothesis)
         total = sum(hypothesis.step_scores)
         derivations.append(Derivation(formalism.parse_as_data(parse), tuple(steps), hypothesis.score, total))
-    forms = tuple(sentence.forms)
-    return Trace(formalism.name, resources.parser.system, forms, tuple(derivations))
+    return Trace(formalism.name, parser.resources.parser.system, tuple(sentence.forms), tuple(derivations))
 
 
 class _Choice(NamedTuple):
@@ -188,7 +176,7 @@ class _Choice(NamedTuple):
     legal: np.ndarray
     seen: Mapping[str, np.ndarray]
 
-    def step(self, step: Step, taken: int, words: int, table: ActionTable) -> Step:
+    def step(self, step: Step, taken: int, table: ActionTable) -> Step:
         """Return the step with the competing actions."""
         order = np.argsort(-self.log_probs, kind="stable")
         shown = order[:MOST_CANDIDATES].tolist()
@@ -208,7 +196,7 @@ class _Choice(NamedTuple):
             candidates,
             len(order) - len(shown),
             round(rest, _DIGITS),
-            {name: _sparse(values[: words + 1]) for name, values in self.seen.items()},
+            {name: _sparse(values) for name, values in self.seen.items()},
         )
 
 
@@ -218,67 +206,51 @@ def _sparse(values: np.ndarray) -> list[tuple[int, int]]:
 
 
 class _Recorder:
-    """A stand-in for a decoder in search that records the choices of each hypothesis.
+    """An observer of the search of one sentence, which records the choices of each hypothesis.
 
-    A hypothesis is identified by the actions that it has taken. They lead to a place in a tree whose root is the
-    sentence. The machine moves the numbers of these places together with its rows.
+    A hypothesis is identified by the actions that it has taken. They lead to a place in a tree whose root, place 0, is
+    the sentence.
     """
 
-    def __init__(self, decoder: StateDecoder) -> None:
+    def __init__(self, decoder: Decoder) -> None:
         self.decoder, self.table = decoder, decoder.table
         self.places: dict[tuple[int, int], int] = {}  # place and action → place
+        self.of_rows: list[int] = []  # the place of each row of search
         self.choices: dict[int, _Choice] = {}
 
-    def start(self, encoder_out: EncoderOut) -> SearchState:
-        state = self.decoder.start(encoder_out)
-        machine: Any = state.machine
-        machine.trail = torch.arange(len(encoder_out.lengths), device=encoder_out.lengths.device)
-        machine.per_row = (*machine.per_row, "trail")
-        self.first, self.count = True, len(encoder_out.lengths)
-        return state
-
-    def step(self, tokens: Tensor, state: SearchState, alive: Tensor) -> ActionScores:
-        machine: Any = state.machine
-        if not self.first:
-            pairs = zip(machine.trail.tolist(), tokens.tolist(), strict=True)
-            places = [self.places.setdefault(pair, self.count + len(self.places)) for pair in pairs]
-            machine.trail = torch.tensor(places, device=tokens.device)
-        self.first = False
-        words = self.decoder.visible_words(machine.observe()) if isinstance(self.decoder, Inspectable) else {}
+    def __call__(self, observed: Observed) -> None:
+        self.of_rows = self._moved(observed)
+        words = self.decoder.visible_words(observed.machine.observe()) if isinstance(self.decoder, Inspectable) else {}
         seen = {name: values.cpu().numpy() for name, values in words.items()}
-        found = self.decoder.step(tokens, state, alive)
-        self._remember(machine.trail.tolist(), alive.tolist(), found, seen)
-        return found
+        self._remember(observed.alive.tolist(), observed.scores, seen)
 
-    def _remember(self, places: list[int], alive: list[bool], found: ActionScores, seen: dict) -> None:
+    def _moved(self, observed: Observed) -> list[int]:
+        """Return the places that the last actions lead to."""
+        tokens = observed.tokens.tolist()
+        if not self.of_rows:  # the first step
+            return [0] * len(tokens)
+        origin = range(len(tokens)) if observed.origin is None else observed.origin.tolist()
+        pairs = ((self.of_rows[row], token) for row, token in zip(origin, tokens, strict=True))
+        return [self.places.setdefault(pair, 1 + len(self.places)) for pair in pairs]
+
+    def _remember(self, alive: list[bool], found: ActionScores, seen: Mapping[str, np.ndarray]) -> None:
         actions = len(self.table.tokens)
         log_probs = found.log_probabilities(actions).cpu().numpy()
         legal = found.may_be_taken(actions).cpu().numpy()
-        for row, place in enumerate(places):
+        for row, place in enumerate(self.of_rows):
             if alive[row]:
                 tokens = (log_probs[row] > float("-inf")).nonzero()[0]
                 values = {name: of_rows[row] for name, of_rows in seen.items()}
                 self.choices[place] = _Choice(tokens, log_probs[row, tokens], legal[row, tokens], values)
 
-    def filled(self, steps: Sequence[Step], hypothesis: Hypothesis, words: int) -> list[Step]:
-        """Return the steps of a hypothesis of the only sentence, with the competing actions."""
-        return [*self._filled(steps, hypothesis.tokens, words), steps[-1]]
+    def filled(self, steps: Sequence[Step], hypothesis: Hypothesis) -> Sequence[Step]:
+        """Return the steps of a hypothesis with the competing actions; unchanged if no step of search was observed."""
+        if not self.choices:
+            return steps
+        return [*self._filled(steps, hypothesis.tokens), steps[-1]]
 
-    def _filled(self, steps: Sequence[Step], tokens: Sequence[int], words: int) -> Iterator[Step]:
+    def _filled(self, steps: Sequence[Step], tokens: Sequence[int]) -> Iterator[Step]:
         place = 0
         for step, token in zip(steps, tokens, strict=False):
-            yield self.choices[place].step(step, token, words, self.table)
+            yield self.choices[place].step(step, token, self.table)
             place = self.places.get((place, token), -1)  # the last action leads to no recorded place
-
-
-class _Recorded:
-    """A model with the interface that search needs.
-
-    recorder: None if the model does not score actions
-    """
-
-    def __init__(self, model: ParserModel) -> None:
-        self.search_directly = model.search_directly
-        decoder: Decoder = model.decoder
-        self.recorder = _Recorder(decoder) if isinstance(decoder, StateDecoder) else None
-        self.decoder = self.recorder

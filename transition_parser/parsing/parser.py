@@ -33,7 +33,7 @@ from transition_parser.modules.packing import has_fast_bf16, merge_adapters, pac
 from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.formalisms import FORMALISMS, Formalism, formalism_of
 from transition_parser.parsing.parses import NO_TAGS, AmrParse, Parse, SentenceParse
-from transition_parser.parsing.search import search
+from transition_parser.parsing.search import Observer, search
 from transition_parser.parsing.sentences.objects import (
     checked_forms,
     sentences_from,
@@ -328,6 +328,22 @@ class Parser(Generic[P_co]):
                 yield from (parses.pop(i) for i in range(len(some)))
                 give_back_freed_memory()
 
+    def parse_observed(
+        self, sentence: AnySentence, observer: Observer, nbest: int | None = None, number: int = 1
+    ) -> list[tuple[Hypothesis, P_co]]:
+        """Parse one sentence by itself, and tell an observer of each step of search.
+
+        Return the derivations, best first, each with the parse that it builds.
+
+        nbest: maximum number of derivations; by default the whole beam
+        number: the number of the sentence, for messages
+        """
+        one = self._to_parse(sentence, number)
+        with self._workers():  # sets the number of threads
+            ((found, tags),) = self._search([one], nbest or self.beam, observer)
+        parses = [self.formalism.replay(self.resources, sentence, one.words, best, tags) for best in found]
+        return [(best, self._calibrated(parse, 1)) for best, parse in zip(found, parses, strict=True)]
+
     def _to_parse(self, sentence: AnySentence, number: int) -> _ToParse:
         forms = checked_forms(sentence, self.formalism.sentence, number, self.longest)
         return _ToParse(sentence, [normalise(form) for form in forms])
@@ -355,7 +371,8 @@ class Parser(Generic[P_co]):
 
     def _parse_batch(self, sentences: list[_ToParse], batch: list[int]) -> dict[int, P_co]:
         some = [sentences[i] for i in batch]
-        found = self._search(some)
+        # alternatives: up to `beam` − 1 derivations, and `beam` more in the last step
+        found = self._search(some, 1 if self.nbest == 1 else 2 * self.beam)
         return {i: self._replayed(*one, *best) for i, one, best in zip(batch, some, found, strict=True)}
 
     def _replayed(
@@ -411,16 +428,16 @@ class Parser(Generic[P_co]):
             return self.batch_tokens
         return min(self.batch_tokens, max(words * self.beam // _SIDE_BY_SIDE, _LEAST_BATCH * min(self.beam, 3)))
 
-    def _search(self, some: list[_ToParse]) -> list[tuple[list[Hypothesis], Mapping[str, Sequence[str]]]]:
-        """Return the derivations of each sentence, and its tags by column.
+    def _search(
+        self, some: list[_ToParse], nbest: int, observer: Observer | None = None
+    ) -> list[tuple[list[Hypothesis], Mapping[str, Sequence[str]]]]:
+        """Return the `nbest` best derivations of each sentence, and its tags by column.
 
-        The derivations are the best one alone, or all that were found where alternatives are wanted. Raises
-        `InputError` where the scores of actions are not finite.
+        Raises `InputError` where the scores of actions are not finite.
         """
         try:
             encoder_out, tags = self._encoded(some)
-            wanted = 1 if self.nbest == 1 else 2 * self.beam  # up to `beam` − 1, and `beam` more in the last step
-            best = search(self.model, encoder_out, self.beam, wanted, self.lenpen)
+            best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, observer)
             return list(zip(best, tags, strict=True))
         except NotFiniteError as error:
             raise InputError(f"the weights of the model are too large: {error}; {_TRAIN_AGAIN}") from None

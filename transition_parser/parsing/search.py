@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,10 +13,31 @@ from transition_parser.base.errors import NotFiniteError
 from transition_parser.kernels import search_kernels
 from transition_parser.modules.contract import ActionScores, Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
+from transition_parser.states.machine import Machine
 
 # Finished sentences leave the batch only when at most this share is alive: removing them copies the states of the rest.
 _DROP_BELOW = 0.8
 _STEPS_BETWEEN_CHECKS = 8  # on an accelerator, where checking for finished hypotheses makes the host wait
+
+
+class Observed(NamedTuple):
+    """One step of search, as an observer is told of it: R hypotheses before their next action.
+
+    origin: (R,), the row of the observed step before that each row continues; None where each row continues its own
+    tokens: (R,), the action that each row has taken last; `</s>` at the first step
+    machine: the parser states of the rows
+    scores: the scores of the next action
+    alive: (R,) bool; False for rows that no longer matter
+    """
+
+    origin: Tensor | None
+    tokens: Tensor
+    machine: Machine
+    scores: ActionScores
+    alive: Tensor
+
+
+Observer = Callable[[Observed], None]
 
 
 @torch.inference_mode()
@@ -25,6 +47,7 @@ def search(
     beam: int = 1,
     nbest: int = 1,
     lenpen: float = 1.0,
+    observer: Observer | None = None,
 ) -> list[list[Hypothesis]]:
     """Return for each sentence its `nbest` best derivations, best first.
 
@@ -32,13 +55,14 @@ def search(
     lenpen: exponent of the length. Finished hypotheses are ranked by log-probability / (number of actions + 1) **
         lenpen, as in fairseq. With 1 this is about the mean log-probability of an action; a larger exponent prefers
         longer derivations.
+    observer: called at each step, before the next actions are chosen; must change nothing
 
     In a final state only `</s>` is legal, with probability 1, so a hypothesis is complete as soon
     as its state is final, and no network step is spent on `</s>`. A model that does not search action by action ignores
-    `beam` and `lenpen`. Raises `NotFiniteError` where scores are not numbers.
+    `beam` and `lenpen`, and has no steps to observe. Raises `NotFiniteError` where scores are not numbers.
     """
     direct = model.search_directly(encoder_out, nbest)
-    return _Search(model, encoder_out, beam, nbest, lenpen).run() if direct is None else direct
+    return _Search(model, encoder_out, beam, nbest, lenpen, observer).run() if direct is None else direct
 
 
 class _Step(NamedTuple):
@@ -59,7 +83,16 @@ class _Step(NamedTuple):
 class _Search:
     """The book-keeping of one batch. Each unfinished sentence has `width` rows; a total of −inf marks a dead row."""
 
-    def __init__(self, model: ParserModel, encoder_out: EncoderOut, beam: int, nbest: int, lenpen: float) -> None:
+    def __init__(
+        self,
+        model: ParserModel,
+        encoder_out: EncoderOut,
+        beam: int,
+        nbest: int,
+        lenpen: float,
+        observer: Observer | None,
+    ) -> None:
+        self.observer = observer
         self.decoder, self.beam, self.nbest, self.lenpen = model.decoder, beam, nbest, lenpen
         self.state = self.decoder.start(encoder_out)
         self.state.greedy = beam == 1
@@ -73,6 +106,7 @@ class _Search:
         self.sentence_of_row: list[np.ndarray] = []  # one array for each step
         self.sentence = np.arange(sentences)  # the sentence that each group of rows belongs to
         self.moved: Tensor | None = None  # the row of the last step that each row was, if rows were dropped since
+        self.continued: Tensor | None = None  # the row of the last call of `step` that each row was, if rows moved
         self.on_host = device.type == "cpu"  # True where reading a tensor costs nothing
         self.some_finished = False  # True where hypotheses may have finished since sentences were last dropped
 
@@ -86,12 +120,16 @@ class _Search:
 
     def _step(self) -> None:
         """Take one step in every row, and keep the `beam` best continuations of each sentence."""
-        scores = self.decoder.step(self.tokens, self.state, (self.totals > float("-inf")).flatten())
+        alive = (self.totals > float("-inf")).flatten()
+        scores = self.decoder.step(self.tokens, self.state, alive)
+        if self.observer is not None:
+            self.observer(Observed(self.continued, self.tokens, self.state.machine, scores, alive))
         actions = scores.legal.size(1)
         self.totals, added, index = _best_continuations(scores, self.totals, min(self.beam, self.width * actions))
         self.width = index.size(1)
         # greedy search ranks nothing, so no row moves
         rows = self.state.branch(index.div(actions, rounding_mode="floor")) if self.beam > 1 else None
+        self.continued = rows
         tokens = (index % actions).flatten()
         self.tokens = tokens if scores.tokens is None else scores.tokens[tokens]
         if self.moved is not None:
@@ -127,6 +165,7 @@ class _Search:
             groups = torch.from_numpy(keep).to(self.tokens.device)
             rows = self.state.keep(groups)
             self.moved = rows
+            self.continued = rows if self.continued is None else self.continued[rows]
             self.tokens, self.totals = self.tokens[rows], self.totals[groups]
             self.finished = self.finished[groups]
 
