@@ -27,7 +27,7 @@ from transition_parser.models.use_parser.structures import (
 )
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.kinds import TwoStages
+from transition_parser.modules.kinds import FactoredScores
 from transition_parser.parsing.search import search
 from transition_parser.states.batched import unroll
 from transition_parser.states.states import RANKS, TREE
@@ -319,7 +319,9 @@ def test_gradients_are_finite_where_little_is_legal(case_of):
     """Kinds without a legal token, and rows without any."""
     task, _, plain = case_of("arc-hybrid-swap", "structures")
     kinds, count = plain.decoder.kinds, len(task.table.tokens)
-    stages = TwoStages(torch.randn(3, len(kinds.names), requires_grad=True), torch.randn(3, count, requires_grad=True))
+    stages = FactoredScores(
+        torch.randn(3, len(kinds.names), requires_grad=True), torch.randn(3, count, requires_grad=True)
+    )
     legal = torch.zeros(3, count)
     legal[0, task.table.end] = 1
     legal[1, :] = -1  # counts, though it may not be taken

@@ -145,7 +145,7 @@ class SearchState:
         """Return (R,): the sentence of `encoder_out` that each hypothesis belongs to."""
         return self.sentences.repeat_interleave(self.width)
 
-    def branch(self, origin: Tensor) -> Tensor:
+    def reorder_beam(self, origin: Tensor) -> Tensor:
         """Let hypothesis w of sentence b continue the former hypothesis `origin[b, w]` of that sentence.
 
         Return the former row of each new row, (B · W',).
@@ -159,7 +159,7 @@ class SearchState:
         self.width = origin.size(1)
         return rows
 
-    def keep(self, sentences: Tensor) -> Tensor:
+    def select_sentences(self, sentences: Tensor) -> Tensor:
         """Let sentence i become the former sentence `sentences[i]`, with all its hypotheses.
 
         Return the former row of each new row, (B' · W,).

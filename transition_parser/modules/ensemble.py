@@ -56,13 +56,13 @@ class EnsembleSearch(SearchState):
         super().__init__(members[0].machine, encoder_out)
         self.members = members
 
-    def branch(self, origin: Tensor) -> Tensor:
-        rows, *_ = [member.branch(origin) for member in self.members]
+    def reorder_beam(self, origin: Tensor) -> Tensor:
+        rows, *_ = [member.reorder_beam(origin) for member in self.members]
         self.width = origin.size(1)
         return rows
 
-    def keep(self, sentences: Tensor) -> Tensor:
-        rows, *_ = [member.keep(sentences) for member in self.members]
+    def select_sentences(self, sentences: Tensor) -> Tensor:
+        rows, *_ = [member.select_sentences(sentences) for member in self.members]
         self.sentences = self.sentences.index_select(0, sentences)
         return rows
 

@@ -16,7 +16,7 @@ from transition_parser.transitions.spec import Column
 END, NEVER = "</s>", "never"
 
 
-class TwoStages(NamedTuple):
+class FactoredScores(NamedTuple):
     """Scores of kinds and of labels before any softmax.
 
     kinds: (…, K); in the order of `Kinds.names`.
@@ -52,7 +52,7 @@ class Kinds(nn.Module):
         self.register_buffer("kind", kind, persistent=False)
         self.register_buffer("order", kind.argsort(stable=True), persistent=False)
 
-    def log_probabilities(self, stages: TwoStages, legal: Tensor) -> Tensor:
+    def log_probabilities(self, stages: FactoredScores, legal: Tensor) -> Tensor:
         """Return log p(kind) + log p(label | kind), (…, V), in fp32 at least.
 
         A label competes with the others of its kind where `legal` (…, V) is not 0. A kind competes if one of its labels

@@ -128,7 +128,7 @@ class _Search:
         self.totals, added, index = _best_continuations(scores, self.totals, min(self.beam, self.width * actions))
         self.width = index.size(1)
         # greedy search ranks nothing, so no row moves
-        rows = self.state.branch(index.div(actions, rounding_mode="floor")) if self.beam > 1 else None
+        rows = self.state.reorder_beam(index.div(actions, rounding_mode="floor")) if self.beam > 1 else None
         self.continued = rows
         tokens = (index % actions).flatten()
         self.tokens = tokens if scores.tokens is None else scores.tokens[tokens]
@@ -163,7 +163,7 @@ class _Search:
         self.sentence = self.sentence[keep]
         if len(keep):
             groups = torch.from_numpy(keep).to(self.tokens.device)
-            rows = self.state.keep(groups)
+            rows = self.state.select_sentences(groups)
             self.moved = rows
             self.continued = rows if self.continued is None else self.continued[rows]
             self.tokens, self.totals = self.tokens[rows], self.totals[groups]

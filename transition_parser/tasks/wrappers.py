@@ -187,7 +187,7 @@ class _Decoder(FairseqIncrementalDecoder):
     def reorder_incremental_state(self, incremental_state: dict, new_order: Tensor) -> None:
         """Reorder the hypotheses as fairseq's beam does, which copies and drops them, and drops finished sentences."""
         if _CACHE in incremental_state:
-            incremental_state[_CACHE].keep(new_order)
+            incremental_state[_CACHE].select_sentences(new_order)
 
     def max_positions(self) -> int:
         return LONGEST[1]

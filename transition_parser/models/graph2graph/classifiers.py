@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from transition_parser.models.graph2graph.options import ActionOptions
 from transition_parser.modules.arcs import ARC_KINDS, B0, S0, S1, Arcs
-from transition_parser.modules.kinds import Kinds, TwoStages
+from transition_parser.modules.kinds import FactoredScores, Kinds
 from transition_parser.modules.layers import HiddenLayer
 from transition_parser.states.table import ActionTable
 
@@ -47,7 +47,7 @@ class Classifiers(nn.Module):
         ends = zip(self.arcs.heads, self.arcs.dependents, strict=True)
         self.pairs = [tuple(sorted(pair, key=_DEEPEST_FIRST.index)) for pair in ends]
 
-    def forward(self, vectors: Tensor, history: Tensor | None) -> TwoStages:
+    def forward(self, vectors: Tensor, history: Tensor | None) -> FactoredScores:
         """Return the scores of kinds and relations.
 
         vectors: (N, 3, dim) of the words at S0, S1 and B0, or (N, 1, dim) of CLS
@@ -56,7 +56,9 @@ class Classifiers(nn.Module):
         known = [] if history is None else [history.to(vectors.dtype)]
         if self.together:
             x = torch.cat([vectors[:, 0], *known], 1)
-            return TwoStages(self.exist(x), self.arcs.of_tokens(self.relation(x).unflatten(1, (len(ARC_KINDS), -1))))
+            return FactoredScores(
+                self.exist(x), self.arcs.of_tokens(self.relation(x).unflatten(1, (len(ARC_KINDS), -1)))
+            )
         kinds = self.exist(torch.cat([*(vectors[:, place] for place in _DEEPEST_FIRST), *known], 1))
         found: dict[tuple[int, ...], Tensor] = {}
         scores = []
@@ -65,4 +67,4 @@ class Classifiers(nn.Module):
                 x = torch.cat([*(vectors[:, place] for place in pair), *known], 1)
                 found[pair] = self.relation(x).unflatten(1, (len(ARC_KINDS), -1))
             scores.append(found[pair][:, number])
-        return TwoStages(kinds, self.arcs.of_tokens(torch.stack(scores, 1)))
+        return FactoredScores(kinds, self.arcs.of_tokens(torch.stack(scores, 1)))

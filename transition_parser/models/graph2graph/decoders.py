@@ -21,12 +21,12 @@ from transition_parser.models.graph2graph.options import (
     SentenceTransformerOptions,
     StateTransformerOptions,
 )
-from transition_parser.models.graph2graph.relations import label_embeddings, told
+from transition_parser.models.graph2graph.relations import add_graph_inputs, label_embeddings
 from transition_parser.modules.arcs import places
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.inspection import Inspectable
-from transition_parser.modules.kinds import Kinds, TwoStages
+from transition_parser.modules.kinds import FactoredScores, Kinds
 from transition_parser.modules.layers import gather_rows
 from transition_parser.states.machine import Machine
 from transition_parser.states.states import RANKS, TREE, States
@@ -45,7 +45,7 @@ class TwoStageDecoder(Inspectable, StateDecoder):
         super().__init__(table)
         self.kinds = Kinds(table)
 
-    def action_scores(self, stages: TwoStages, search: SearchState, rows: Tensor | None) -> ActionScores:
+    def action_scores(self, stages: FactoredScores, search: SearchState, rows: Tensor | None) -> ActionScores:
         """Return the scores of actions. A greedy search takes the best kind, and then its best label.
 
         rows: (N,) or None; the rows of search that `stages` has scores for; None: all
@@ -71,7 +71,7 @@ class SentenceDecoder(TwoStageDecoder):
         super().__init__(table)
         self.classifiers = Classifiers(table, self.kinds, dim, options, 0, False)
 
-    def _stages(self, words: Tensor, sentence: Tensor, states: States) -> TwoStages:
+    def _stages(self, words: Tensor, sentence: Tensor, states: States) -> FactoredScores:
         position, some = places(states)
         vectors = words[sentence[:, None], position]
         return self.classifiers(vectors * some[..., None].to(vectors.dtype), None)
@@ -201,7 +201,7 @@ class FeedbackDecoder(TwoStageDecoder):
         relations = None
         if self.labels is not None:
             assert states.head is not None and states.relation is not None
-            x, relations = told(x, slots, self.labels, states.head.long(), states.relation.long())
+            x, relations = add_graph_inputs(x, slots, self.labels, states.head.long(), states.relation.long())
         there, position, segment = self.layout(slots, states)
         return self.transformer(x, position, segment, Visible(there, wanted, relations))
 

@@ -1,4 +1,4 @@
-"""Layers of a Transformer whose attention is told the relations of a graph.
+"""Layers of a Transformer whose attention is given the relations of a graph.
 
 Source: Mohammadshahi and Henderson 2020, eqs 1 to 4; Devlin et al. 2019 (post-norm, GELU)
 """
@@ -216,7 +216,7 @@ class Transformer(nn.Module):
     layers: number of layers
     positions: number of positions that have embeddings; positions further away share the last embedding
     segments: number of segments that have embeddings
-    graph: True if attention is told relations
+    graph: True if attention is given relations
     """
 
     reads_words = True  # see `packing.quantised`

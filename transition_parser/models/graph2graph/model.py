@@ -46,7 +46,7 @@ class _Parts:
     Both come from the pretrained encoder where there is one. Raises `InputError` for a system that does not build
     trees.
 
-    graph: True if attention is told relations
+    graph: True if attention is given relations
     further: True if all pieces of words are read, False if only the first ones are
     """
 

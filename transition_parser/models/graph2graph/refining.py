@@ -1,7 +1,7 @@
 """The Recursive Non-Autoregressive Graph-to-Graph Transformer.
 
 The model finds the whole tree at once. Then it reads the sentence again, with the tree as the graph that attention is
-told.
+given.
 
 Source: Mohammadshahi and Henderson 2021 (TACL 9, Recursive Non-Autoregressive Graph-to-Graph Transformer)
 """
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from transition_parser.models.graph2graph.encoder import FirstReading, Slots
 from transition_parser.models.graph2graph.options import RefiningOptions
-from transition_parser.models.graph2graph.relations import label_embeddings, told
+from transition_parser.models.graph2graph.relations import add_graph_inputs, label_embeddings
 from transition_parser.modules.biaffine import BiaffineHeads, RelationsOfHeads
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.encoder import EncoderOut
@@ -27,7 +27,7 @@ from transition_parser.states.table import ActionTable
 class RefiningDecoder(TreeDecoder):
     """A decoder that finds whole trees and refines them by reading again.
 
-    The first reading is told no graph. Each of `refine` further readings uses the same layers and is told a graph: the
+    The first reading gets no graph. Each of `refine` further readings uses the same layers and gets a graph: the
     best head of each word and the best relation of that arc, by the scores of the reading before. All readings are
     trained. No gradient goes through a graph.
 
@@ -59,7 +59,9 @@ class RefiningDecoder(TreeDecoder):
         yield words
         for _ in range(self.refine):
             assert self.labels is not None and self.encoder is not None
-            words = self.encoder.read_words(slots, *told(slots.slots, slots, self.labels, *self._graph(words, slots)))
+            words = self.encoder.read_words(
+                slots, *add_graph_inputs(slots.slots, slots, self.labels, *self._graph(words, slots))
+            )
             yield words
 
     @torch.no_grad()

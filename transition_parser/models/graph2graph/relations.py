@@ -1,4 +1,4 @@
-"""The graph that attention is told: the relation of each slot to each other slot.
+"""The graph that attention is given: the relation of each slot to each other slot.
 
 Source: Mohammadshahi and Henderson 2020, appendix G
 """
@@ -20,7 +20,9 @@ def label_embeddings(relations: int, dim: int) -> nn.Embedding:
     return labels
 
 
-def told(x: Tensor, slots: Slots, labels: nn.Embedding, head: Tensor, relation: Tensor) -> tuple[Tensor, Tensor]:
+def add_graph_inputs(
+    x: Tensor, slots: Slots, labels: nn.Embedding, head: Tensor, relation: Tensor
+) -> tuple[Tensor, Tensor]:
     """Return x with the label of its arc added to each dependent, and `relations_of` the slots.
 
     x: (N, L, dim)
@@ -34,7 +36,7 @@ def told(x: Tensor, slots: Slots, labels: nn.Embedding, head: Tensor, relation: 
 def relations_of(slots: Slots, head: Tensor) -> Tensor:
     """Return (N, L, L), one of `layers.RELATIONS` for each pair of slots: relations of arcs, and of pieces and words.
 
-    Two words may be each other's head in a graph that is no tree yet. Both are then told to be dependents.
+    Two words may be each other's head in a graph that is no tree yet. Each is then a dependent of the other.
 
     head: (N, P); the offset from each word to its head, 0 for none
     """

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from transition_parser.models.use_parser.options import UseOptions
 from transition_parser.modules.arcs import ARC_KINDS, Arcs
 from transition_parser.modules.biaffine import BiaffineRelations, Ends
-from transition_parser.modules.kinds import Kinds, TwoStages
+from transition_parser.modules.kinds import FactoredScores, Kinds
 from transition_parser.modules.layers import HiddenLayer
 from transition_parser.modules.linear import linear
 from transition_parser.states.states import RANKS, States
@@ -39,12 +39,12 @@ class PlainClassifier(nn.Module):
     def ends(self, words: Tensor) -> None:
         """Return None, because this classifier does not read words."""
 
-    def forward(self, c: Tensor, states: States, ends: None = None) -> TwoStages:
+    def forward(self, c: Tensor, states: States, ends: None = None) -> FactoredScores:
         """Return the scores of a batch of derivations.
 
         c: (B, T, width); the configurations
         """
-        return TwoStages(self.kinds(c), self.labels(c))
+        return FactoredScores(self.kinds(c), self.labels(c))
 
     def step(self, c: Tensor, states: States, ends: None, sentence: Tensor, first: Tensor | None = None) -> Tensor:
         """Return (R, V), the scores of labels in search."""
@@ -83,7 +83,7 @@ class TreeClassifier(nn.Module):
         """
         return self.relations.ends(words)
 
-    def forward(self, c: Tensor, states: States, ends: Ends) -> TwoStages:
+    def forward(self, c: Tensor, states: States, ends: Ends) -> FactoredScores:
         """Return the scores of a batch of derivations.
 
         c: (B, T, width); the configurations
@@ -96,7 +96,7 @@ class TreeClassifier(nn.Module):
         sentence = torch.arange(batch, device=c.device).repeat_interleave(steps)[:, None]
         index = ((sentence * positions + dependents) * positions + heads).flatten()
         scores = pairs.flatten(0, 2).index_select(0, index).unflatten(0, (batch, steps, len(ARC_KINDS)))
-        return TwoStages(self.kinds(c), self.arcs.of_tokens(scores + self.of_configuration(c)[..., None, :]))
+        return FactoredScores(self.kinds(c), self.arcs.of_tokens(scores + self.of_configuration(c)[..., None, :]))
 
     def step(self, c: Tensor, states: States, ends: Ends, sentence: Tensor, first: Tensor | None = None) -> Tensor:
         """Return (R, V), the scores of labels in search.

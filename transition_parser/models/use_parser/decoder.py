@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.models.use_parser.classifier import PlainClassifier, TreeClassifier
-from transition_parser.models.use_parser.layer import WORDS, Sight, UseLayer
+from transition_parser.models.use_parser.layer import WORDS, IndicatorIndex, UseLayer
 from transition_parser.models.use_parser.options import UseOptions
 from transition_parser.models.use_parser.structures import ACTIONS, STRUCTURES, Structures, indicators, steps_back
 from transition_parser.modules.biaffine import Ends
@@ -20,7 +20,7 @@ from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.indicated_attention import Content
 from transition_parser.modules.inspection import Inspectable
-from transition_parser.modules.kinds import Kinds, TwoStages
+from transition_parser.modules.kinds import FactoredScores, Kinds
 from transition_parser.states.machine import Machine
 from transition_parser.states.states import FIELDS, States
 from transition_parser.states.table import ActionTable
@@ -109,21 +109,23 @@ class UseDecoder(Inspectable, StateDecoder):
     ) -> Tensor:
         return self.kinds.log_probabilities(self.stages(actions, encoder_out, states), self.legality(states))
 
-    def stages(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> TwoStages:
+    def stages(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> FactoredScores:
         """Return the scores of kinds and of labels before legality, which `scores` are made of.
 
         The arguments are as in `scores`.
         """
         steps = actions.size(1)
         time = torch.arange(steps, device=actions.device)
-        items, sights = {WORDS: encoder_out.words}, self._sights(states, ~encoder_out.mask, steps)
+        items, indices = {WORDS: encoder_out.words}, self._indicator_indices(states, ~encoder_out.mask, steps)
         if self.embed is not None:
             items[ACTIONS] = self.dropout(self.action_dropout(self.embed(actions)))
             back = (time[:, None] - time + 1).clamp_min(0)
-            sights[ACTIONS] = Sight(self.structures.row(ACTIONS, back), back == 0, self.structures.action_rows(steps))
+            indices[ACTIONS] = IndicatorIndex(
+                self.structures.row(ACTIONS, back), back == 0, self.structures.action_rows(steps)
+            )
         contents = ({name: heads.content(items[name]) for name, heads in layer.heads.items()} for layer in self.layers)
         places = (layer.places(time) for layer in self.layers)
-        c = self._configurations(places, (len(actions), steps), contents, sights)
+        c = self._configurations(places, (len(actions), steps), contents, indices)
         return self.classifier(c, states, self.classifier.ends(encoder_out.words))
 
     # --- search -----------------------------------------------------------------------------
@@ -155,7 +157,7 @@ class UseDecoder(Inspectable, StateDecoder):
         if search.greedy:
             first = self.kinds.first(kinds, legal)
         labels = self.classifier.step(c, states, search.ends, search.sentence_of_row(), first)
-        scores = self.kinds.log_probabilities(TwoStages(kinds, labels), legal)
+        scores = self.kinds.log_probabilities(FactoredScores(kinds, labels), legal)
         if first is not None:
             legal = self.kinds.only_of(first, legal)
         return ActionScores(scores, None, legal)
@@ -165,16 +167,16 @@ class UseDecoder(Inspectable, StateDecoder):
         shape = len(search.padding), search.width
         ranked = States(**{name: value.unflatten(0, shape) for name, value in states.tensors().items()})
         steps = search.steps + 1
-        sights = self._sights(ranked, search.padding, steps)
+        indices = self._indicator_indices(ranked, search.padding, steps)
         back = steps_back(steps, search.history.device)
-        sights[ACTIONS] = Sight(self.structures.row(ACTIONS, back), None, self.structures.action_rows(steps))
+        indices[ACTIONS] = IndicatorIndex(self.structures.row(ACTIONS, back), None, self.structures.action_rows(steps))
         so_far = (None if content is None else content._replace(item=search.history) for content in search.vocabulary)
         contents = (
             {name: content for name, content in ((WORDS, words), (ACTIONS, actions)) if content is not None}
             for words, actions in zip(search.words, so_far, strict=True)
         )
         places = (some[min(search.steps, len(some) - 1), None] for some in search.places)
-        return self._configurations(places, shape, contents, sights).flatten(0, 1)
+        return self._configurations(places, shape, contents, indices).flatten(0, 1)
 
     # --- training and search ----------------------------------------------------------------
 
@@ -183,7 +185,7 @@ class UseDecoder(Inspectable, StateDecoder):
         places: Iterable[Tensor],
         shape: tuple[int, int],
         contents: Iterable[Contents],
-        sights: Mapping[str, Sight],
+        indices: Mapping[str, IndicatorIndex],
     ) -> Tensor:
         """Return (B, T, width), the vectors of configurations.
 
@@ -192,11 +194,11 @@ class UseDecoder(Inspectable, StateDecoder):
         """
         c, seen = None, self._seen(self.norm.weight.device)
         for layer, place, content in zip(self.layers, places, contents, strict=True):
-            c = layer(c, place, shape, content, sights, seen)
+            c = layer(c, place, shape, content, indices, seen)
         return self.norm(c)
 
-    def _sights(self, states: States, padding: Tensor, steps: int) -> dict[str, Sight]:
-        """Return the `Sight` of words, under `WORDS`; nothing where no structure of words has heads.
+    def _indicator_indices(self, states: States, padding: Tensor, steps: int) -> dict[str, IndicatorIndex]:
+        """Return the `IndicatorIndex` of words, under `WORDS`; nothing where no structure of words has heads.
 
         states: (B, T, …); the states of the first `steps` steps
         padding: (B, P); True where there is no word or root
@@ -206,7 +208,7 @@ class UseDecoder(Inspectable, StateDecoder):
         rows = self.structures.word_rows(padding.size(1), steps)
         index = self.structures.rows(states) - rows.start
         structure = self.layers[0].heads[WORDS].structure
-        return {WORDS: Sight(index.index_select(0, structure), padding[:, None], rows)}
+        return {WORDS: IndicatorIndex(index.index_select(0, structure), padding[:, None], rows)}
 
     def _seen(self, device: torch.device) -> Tensor | None:
         if not self.left_out:

@@ -30,7 +30,7 @@ from transition_parser.modules.linear import keep_weight, linear
 WORDS = "words"  # a kind of items that heads read, beside `ACTIONS`
 
 
-class Sight(NamedTuple):
+class IndicatorIndex(NamedTuple):
     """The indicators that heads with one kind of items see, the same in all layers.
 
     index, unseen: as in `attend`; `index` counts from the start of `rows`
@@ -88,7 +88,7 @@ class UseLayer(nn.Module):
         place: Tensor,
         shape: tuple[int, int],
         contents: Mapping[str, Content],
-        sights: Mapping[str, Sight],
+        indices: Mapping[str, IndicatorIndex],
         seen: Tensor | None = None,
     ) -> Tensor:
         """Return (B, T, width), the new vectors c.
@@ -98,7 +98,7 @@ class UseLayer(nn.Module):
         shape: (B, T)
         contents: of words, the content of B sentences; of actions, the content of B derivations with T queries each, or
             of B · T derivations with one query each
-        sights: the indicators of each kind of items
+        indices: the indicators of each kind of items
         seen: (heads,) or None; 0 for the heads of structures that are left out, else 1
         """
         query = self._query(c, place).expand(-1, *shape, -1)
@@ -106,7 +106,7 @@ class UseLayer(nn.Module):
         for name, heads in self.heads.items():
             content, count = contents[name], len(heads.structure)
             some = query[done : done + count].reshape(count, content.sentences, -1, self.head_width)
-            index, unseen, rows = sights[name]
+            index, unseen, rows = indices[name]
             found = attend(some, content.of_indicators(rows), index, unseen)
             read.append(found.reshape(count, *shape, self.head_width))
             done += count
