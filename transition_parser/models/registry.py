@@ -11,7 +11,7 @@ from transition_parser.data.resources import Resources
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.options import ModelOptions
 
-Build = Callable[[ModelOptions, Resources], ParserModel]
+Build = Callable[[Any, Resources], ParserModel]  # the first argument has the class that is registered beside it
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionTable
-from transition_parser.transitions import Kind
+from transition_parser.transitions import Kind, TreeSystem
 from transition_parser.transitions.spec import NONE, Column
 
 ARC_KINDS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
@@ -27,6 +27,7 @@ class Arcs(nn.Module):
 
     def __init__(self, table: ActionTable) -> None:
         super().__init__()
+        assert isinstance(table.system, TreeSystem)
         effects = table.system.spec.effects
         known = [effects[Column[kind.name]] for kind in ARC_KINDS]
         self.heads = [effect.head - NONE - 1 for effect in known]

@@ -6,6 +6,7 @@ Zhang et al. 2017, sec. 4.2, take the mean of the probabilities, as `fairseq-gen
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 from torch import Tensor, nn
@@ -86,13 +87,12 @@ class EnsembleDecoder(Inspectable, StateDecoder):
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
         assert isinstance(search, EnsembleSearch)
-        total = None
+        found = []
         for member, state in zip(self.members, search.members, strict=True):
             if search.steps and state.machine is not search.machine:
                 state.machine.advance(tokens)
-            found = member.step(tokens, state, alive).log_probabilities(len(self.table.tokens))
-            total = found if total is None else total + found
-        scores = total / len(self.members)
+            found.append(member.step(tokens, state, alive).log_probabilities(len(self.table.tokens)))
+        scores = reduce(Tensor.add, found) / len(self.members)
         return ActionScores(scores.masked_fill(scores == float("-inf"), 0.0), None, search.machine.legality())
 
 
@@ -104,21 +104,22 @@ class Ensemble(ParserModel):
         self.members = nn.ModuleList(members)
 
     @property
-    def inputs(self) -> EnsembleInputs:
+    def inputs(self) -> EnsembleInputs:  # type: ignore[override]  # offers what parsing asks of `WordInputs`
         return EnsembleInputs([member.inputs for member in self.members])
 
     @property
     def tag_heads(self) -> TagHeads | None:
         return self.members[0].tag_heads
 
-    def encode(self, net_input: Mapping[str, Any]) -> EnsembleOut:
+    def encode(self, net_input: Mapping[str, Any]) -> EnsembleOut:  # type: ignore[override]  # has all its fields
         words = net_input.get("words") or {}
         outs = [m.encode({**net_input, "words": words.get(str(i))}) for i, m in enumerate(self.members)]
-        return EnsembleOut(*outs[0][:4], tuple(outs))
+        first = outs[0]
+        return EnsembleOut(first.words, first.mask, first.lengths, first.features, tuple(outs))
 
 
 def _decoders(members: Sequence[ParserModel]) -> list[StateDecoder]:
-    decoders = []
+    decoders: list[StateDecoder] = []
     for number, decoder in enumerate((member.decoder for member in members), 1):
         if not isinstance(decoder, StateDecoder):
             raise InputError(f"model {number} of the ensemble scores graphs, not actions: it parses alone")

@@ -50,11 +50,13 @@ class Content(NamedTuple):
 
     def kept(self) -> Content:
         """Return the content ready for many steps: contiguous, and in fp32 at least."""
-        return Content(*(tensor.contiguous() for tensor in self.precise()[:4]), item=self.item)
+        keys, values, key_indicators, value_indicators = (tensor.contiguous() for tensor in self.precise()[:4])
+        return Content(keys, values, key_indicators, value_indicators, self.item)
 
     def precise(self) -> Content:
         """Return the content in fp32 at least."""
-        return Content(*map(_precise, self[:4]), item=self.item)
+        keys, values, key_indicators, value_indicators = map(_precise, self[:4])
+        return Content(keys, values, key_indicators, value_indicators, self.item)
 
     def laid_out(self) -> Content:
         """Return the content without `item`: each item has its keys and values in its own place."""

@@ -86,7 +86,7 @@ class _PackedLinear(nn.Module):
         super().__init__()
         self.in_features, self.out_features, self.bias = layer.in_features, layer.out_features, layer.bias
         self.packed = torch.ops.mkldnn._reorder_linear_weight(layer.weight.detach(), None)
-        self.fused = activation, [], "none" if activation == "gelu" else ""
+        self.fused: tuple[str, list, str] = activation, [], "none" if activation == "gelu" else ""
 
     def forward(self, x: Tensor) -> Tensor:
         if x.dim() > 2:

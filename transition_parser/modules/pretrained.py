@@ -11,7 +11,7 @@ import importlib.util
 import itertools
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -122,7 +122,7 @@ class EncoderFiles:
 
 
 @contextmanager
-def _without_progress():
+def _without_progress() -> Iterator[None]:
     """Switch the progress bars of transformers off for a while, because they are shown in pipes, too."""
     from transformers.utils import logging
 
@@ -327,8 +327,8 @@ class PretrainedWords(nn.Module):
             count = int(ends[-1])
             # in bf16 a new length takes long (see `linear.padded_size`): all rows but the last have the same length
             behind = most - count if few_shapes and row.stop < len(lengths) else 0
-            some = (F.pad(x[read : read + count], (0, behind))[None] for x in (ids, positions))
-            states = Row(*some, ends, max(lengths[row.start : row.stop])).read(self.network)
+            tokens, places = (F.pad(x[read : read + count], (0, behind))[None] for x in (ids, positions))
+            states = Row(tokens, places, ends, max(lengths[row.start : row.stop])).read(self.network)
             next_word = int(pieces.word[stop]) if stop < len(pieces.word) else words
             window, column = pieces.piece[piece:stop] // longest - row.start, pieces.piece[piece:stop] % longest
             of_word = pieces.word[piece:stop] - word

@@ -76,7 +76,7 @@ def _attend(
     attention_mask: Tensor | None,
     dropout: float = 0.0,
     scaling: float | None = None,
-    **others,
+    **others: Any,
 ) -> tuple[Tensor, None]:
     """Return the output of attention, (B, T, H, d), of query, key and value (B, H, T, d), as transformers asks for it.
 
@@ -101,7 +101,10 @@ def _attend(
             found = _sentences(query, attention_mask, _is_causal(module, others))
     if found is not None:
         rows = (x.transpose(1, 2).reshape(sentences * width, heads * d) for x in (query, key, value))
-        return search_kernels.self_attention(*rows, heads, *found, longest).view(sentences, width, heads, d), None
+        queries, keys, values = rows
+        first, lengths = found
+        read = search_kernels.self_attention(queries, keys, values, heads, first, lengths, longest)
+        return read.view(sentences, width, heads, d), None
     if ends is None and is_plain and rounds_sums(query) and _says_what_is_seen(attention_mask):
         bias = None if attention_mask is None else HeadMask.of(attention_mask).bias
         causal = attention_mask is None and _is_causal(module, others)

@@ -86,7 +86,9 @@ class TagHeads(nn.ModuleDict):
 
 def tag_heads(options: WordOptions, dim: int, columns: Columns) -> TagHeads | None:
     """Return the heads that the options ask for; None where the data has nothing to predict."""
-    heads = TagHeads(dim, columns, options.tag_loss) if options.tag_loss else {}
+    if not options.tag_loss:
+        return None
+    heads = TagHeads(dim, columns, options.tag_loss)
     return heads if len(heads) else None
 
 

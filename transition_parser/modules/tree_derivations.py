@@ -11,7 +11,7 @@ from oracles.static import oracle
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.modules.contract import Hypothesis
 from transition_parser.states.table import ActionTable
-from transition_parser.transitions import Action, Kind
+from transition_parser.transitions import Action, Kind, TreeSystem
 
 _ARCS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
 
@@ -63,7 +63,8 @@ class Derivations:
     """
 
     def __init__(self, table: ActionTable) -> None:
-        self.table = table
+        assert isinstance(table.system, TreeSystem)
+        self.table, self.system = table, table.system
         self.tokens = {action: token for token, action in enumerate(table.actions) if action is not None}
 
     def of(self, tree: ScoredTree, shift_ids: Sequence[int] | None = None) -> Hypothesis:
@@ -76,7 +77,7 @@ class Derivations:
         tokens, scores = [], []
         # each word's number takes the place of its relation, so that an action says which word it attaches
         numbered = DependencyTree(tuple(tree.heads), tuple(map(str, range(len(tree.heads)))))
-        for action in oracle(self.table.system, self._words(len(tree.heads), shift_ids), numbered):
+        for action in oracle(self.system, self._words(len(tree.heads), shift_ids), numbered):
             if action.kind in _ARCS:
                 word = int(str(action.label))
                 relation = self.table.relations[tree.relations[word]]

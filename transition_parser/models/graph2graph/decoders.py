@@ -388,7 +388,7 @@ class SentenceG2gDecoder(FeedbackDecoder):
                 encoded=memory.encoded.index_copy(0, rows[again], read.to(memory.encoded.dtype)),
                 stale=memory.stale.index_fill(0, rows[again], False),
             )
-            assert memory.encoded is not None
+        assert memory.encoded is not None
         return _at_places(memory.encoded[rows], states)
 
 

@@ -122,6 +122,8 @@ class FirstReading(SentenceEncoder):
     The `words` of its slots are the result of its reading, not embeddings.
     """
 
-    def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> Slots:
+    def forward(  # type: ignore[override]
+        self, src_tokens: Tensor, words: WordTensors | None = None
+    ) -> Slots:
         slots = self.slots(src_tokens, words)
         return slots._replace(words=self.read_words(slots, slots.slots))

@@ -160,7 +160,7 @@ class MaskedAttention(SearchAttention):
         self.memory = [(keys.contiguous(), values.contiguous()) for keys, values in projected]
         self.words = encoder_out.mask
         keys = self.memory[0][0]
-        self.cache = KeyValueCache(len(attentions), *keys.shape[:2], keys.size(3), keys)
+        self.cache = KeyValueCache(len(attentions), keys.size(0), keys.size(1), keys.size(3), keys)
 
     def open(
         self, tokens: Tensor, states: States, legal: Tensor, closing: Tensor, alive: Tensor | None = None

@@ -46,7 +46,9 @@ class PlainClassifier(nn.Module):
         """
         return FactoredScores(self.kinds(c), self.labels(c))
 
-    def step(self, c: Tensor, states: States, ends: None, sentence: Tensor, first: Tensor | None = None) -> Tensor:
+    def step(
+        self, c: Tensor, states: States, ends: Ends | None, sentence: Tensor, first: Tensor | None = None
+    ) -> Tensor:
         """Return (R, V), the scores of labels in search."""
         return self.labels(c)
 
@@ -98,13 +100,16 @@ class TreeClassifier(nn.Module):
         scores = pairs.flatten(0, 2).index_select(0, index).unflatten(0, (batch, steps, len(ARC_KINDS)))
         return FactoredScores(self.kinds(c), self.arcs.of_tokens(scores + self.of_configuration(c)[..., None, :]))
 
-    def step(self, c: Tensor, states: States, ends: Ends, sentence: Tensor, first: Tensor | None = None) -> Tensor:
+    def step(
+        self, c: Tensor, states: States, ends: Ends | None, sentence: Tensor, first: Tensor | None = None
+    ) -> Tensor:
         """Return (R, V), the scores of labels in search.
 
         c: (R, width); the configurations
         sentence: (R,); the sentence of `ends` that each row belongs to
         first: (R,) or None; the kind whose labels are wanted; None: all kinds
         """
+        assert ends is not None
         heads, dependents = self.arcs.positions(states)
         if first is None:
             scores = self._of_pairs(ends, sentence[:, None], heads, dependents) + self.of_configuration(c)[:, None]
