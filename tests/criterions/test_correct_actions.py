@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from transition_parser.criterions.correct_actions import cross_entropy_of_correct, hinge_and_relations
-from transition_parser.criterions.legal_cross_entropy import _LegalLoss
+from transition_parser.criterions.losses import LegalLoss
 
 KINDS = torch.tensor([0, 1, 1, 1, 2, 2])  # of six actions
 
@@ -30,7 +30,7 @@ def test_one_correct_action_is_the_loss_of_gold_derivations(smoothing):
     scores, legal, _ = make_states(50)
     target = legal.argmax(1)
     correct = torch.zeros_like(legal, dtype=torch.bool).scatter_(1, target[:, None], True)
-    wanted, wanted_nll = _LegalLoss.apply(scores, legal, target, torch.ones(len(target)), smoothing)
+    wanted, wanted_nll = LegalLoss.apply(scores, legal, target, torch.ones(len(target)), smoothing)
     (wanted_grad,) = torch.autograd.grad(wanted.sum(), scores)
     loss, nll = cross_entropy_of_correct(scores, legal, correct, smoothing)
     (grad,) = torch.autograd.grad(loss.sum(), scores)

@@ -550,7 +550,7 @@ def test_the_loss_of_sampled_steps_is_unbiased(task, batch, kind):
 
 def test_all_shifts_have_one_score_so_that_all_actions_can_not_compete(task, batch):
     criterion = make_criterion(task)
-    criterion.only_legal = False
+    criterion.action_loss.only_legal = False
     with pytest.raises(InputError, match="preprocess without --labeled-shift"):
         criterion(make_model("sentence", task.resources), batch)
 

@@ -1,0 +1,123 @@
+"""Each loss of a batch, against a sum over its steps written out."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from transition_parser.base.errors import InputError
+from transition_parser.criterions.losses import ActionLoss, ColumnLoss, DecisionLoss, HingeLoss
+from transition_parser.modules.contract import Decision
+from transition_parser.modules.tagging import TagHeads
+from transition_parser.text.columns import Columns
+
+PADDING = 1
+TARGET = torch.tensor([[2, 3, 4], [5, 2, PADDING]])
+IDS = torch.tensor([7, 8])
+
+
+def make_decoder(training=False, alike=False, compete=False):
+    return SimpleNamespace(
+        training=training, shifts_are_alike=alike, shifts_compete=compete, table=SimpleNamespace(labelled_shift=True)
+    )
+
+
+def make_scores(illegal=()):
+    """Scores and legality, (2, 3, 6), where all actions are legal but some (sentence, step, action) and padding."""
+    scores = torch.randn(2, 3, 6, generator=torch.Generator().manual_seed(3))
+    legal = torch.ones(2, 3, 6)
+    legal[..., :2] = 0.0
+    for place in illegal:
+        legal[place] = 0.0
+    return scores, legal
+
+
+def plain(scores, legal, target, smoothing):
+    """The loss of one step."""
+    log_probabilities = scores.masked_fill(legal == 0, float("-inf")).log_softmax(0)
+    mean = log_probabilities[legal > 0].mean()
+    return -(1 - smoothing) * log_probabilities[target] - smoothing * mean
+
+
+def test_actions_from_the_first_illegal_one_on_have_no_loss():
+    scores, legal = make_scores([(0, 1, 3)])
+    batch = {"target": TARGET, "id": IDS}
+    loss, nll = (x.view(2, 3) for x in ActionLoss(0.1, PADDING)(make_decoder(), scores, {"legal": legal}, batch))
+    for row, step in [(0, 0), (1, 0), (1, 1)]:
+        gold = TARGET[row, step]
+        assert torch.isclose(loss[row, step], plain(scores[row, step], legal[row, step], gold, 0.1), atol=1e-5)
+        assert torch.isclose(nll[row, step], plain(scores[row, step], legal[row, step], gold, 0.0), atol=1e-5)
+    assert loss.count_nonzero() == nll.count_nonzero() == 3
+    with pytest.raises(ValueError, match="action 1 of sentence 7 is illegal"):
+        ActionLoss(0.1, PADDING)(make_decoder(training=True), scores, {"legal": legal}, batch)
+
+
+def test_drawn_steps_stand_for_the_whole_derivation():
+    scores, legal = make_scores()
+    drawn = torch.tensor([[False, True, False], [True, True, False]])
+    batch, loss_of = {"target": TARGET, "id": IDS}, ActionLoss(0.0, PADDING)
+    every, _ = loss_of(make_decoder(), scores, {"legal": legal, "drawn": None}, batch)
+    some, _ = loss_of(make_decoder(), scores, {"legal": legal, "drawn": drawn}, batch)
+    weights = torch.tensor([[0.0, 3.0, 0.0], [1.0, 1.0, 0.0]])
+    assert torch.allclose(some, every * weights.flatten())
+
+
+def test_all_actions_compete_where_legality_is_left_to_search():
+    scores, legal = make_scores()
+    batch, loss_of = {"target": TARGET, "id": IDS}, ActionLoss(0.1, PADDING, only_legal=False)
+    loss, _ = loss_of(make_decoder(), scores, {"legal": legal}, batch)
+    assert torch.isclose(loss[0], plain(scores[0, 0], torch.ones(6), TARGET[0, 0], 0.1), atol=1e-5)
+    with pytest.raises(InputError, match="preprocess without --labeled-shift"):
+        loss_of(make_decoder(alike=True), scores, {"legal": legal}, batch)
+
+
+def test_correct_actions_are_targets_together():
+    scores, legal = make_scores()
+    correct = torch.zeros(2, 3, 6, dtype=torch.bool)
+    correct[..., 2:4] = True
+    loss, _ = ActionLoss(0.0, PADDING)(
+        make_decoder(), scores, {"legal": legal}, {"target": TARGET, "id": IDS, "correct": correct}
+    )
+    probability = scores[0, 0, 2:].softmax(0)[:2].sum()
+    assert torch.isclose(loss[0], -probability.log(), atol=1e-5) and loss[5] == 0.0
+
+
+def test_the_hinge_does_not_train_the_words_of_shift():
+    scores, legal = make_scores()
+    with pytest.raises(InputError, match="leave out --predict-shift-words"):
+        HingeLoss(PADDING, 0.5)(make_decoder(compete=True), scores, {"legal": legal}, {"target": TARGET, "id": IDS})
+
+
+def test_decisions_have_a_share_and_none_for_targets_that_do_not_compete():
+    scores, legal = make_scores([(1, 0, 5)])
+    counted = torch.tensor([[True, True, False], [True, True, True]])
+    decision = Decision(scores, legal, TARGET.clamp_min(2), counted, 0.5)
+    loss, _ = DecisionLoss(0.1)(decision, {"id": IDS}, training=False)
+    wanted = [
+        0.5 * plain(scores[row, place], legal[row, place], decision.target[row, place], 0.1)
+        if (row, place) not in [(0, 2), (1, 0)]
+        else torch.tensor(0.0)
+        for row in range(2)
+        for place in range(3)
+    ]
+    assert torch.allclose(loss, torch.stack(wanted), atol=1e-5)
+    with pytest.raises(ValueError, match="word 0 of sentence 8 gets no head"):
+        DecisionLoss(0.1)(decision, {"id": IDS}, training=True)
+
+
+def test_columns_are_logged_by_batches_without_them_too_where_asked_for():
+    heads = TagHeads(4, Columns({"upos": ("NOUN", "VERB")}), weight=0.5)
+    words, tags = torch.randn(2, 3, 4), {"upos": torch.tensor([[1, 2, 0], [2, 0, 0]])}
+    extra = {"tag_heads": heads, "words": words}
+    for always, others in ((True, {"lemma_right": 0.0, "lemma_words": 0.0}), (False, {})):
+        loss_of = ColumnLoss(always)
+        logged = loss_of.logged(loss_of(extra, {"tags": tags}))
+        wanted = heads.loss(words, tags)
+        assert logged == {
+            "tag_loss": wanted.loss.item(),
+            "upos_right": wanted.right["upos"].item(),
+            "upos_words": 3,
+            **others,
+        }
+        none = loss_of.logged(loss_of({"tag_heads": None, "words": words}, {}))
+        assert none == (dict.fromkeys([*logged], 0.0) if always else {})

@@ -1,0 +1,243 @@
+"""Losses of a batch, one class for each kind of training target. `LegalCrossEntropyCriterion` adds them up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from transition_parser.base.errors import InputError
+from transition_parser.criterions.correct_actions import cross_entropy_of_correct, hinge_and_relations
+from transition_parser.modules.contract import Decision, StateDecoder
+from transition_parser.modules.tagging import TagLoss
+from transition_parser.text.columns import OF_WORDS
+from transition_parser.transitions.spec import Column
+
+Sample = Mapping[str, Any]  # a batch of fairseq, as `TransitionDataset.collater` makes it
+
+
+class Steps(NamedTuple):
+    """The steps of a batch of derivations.
+
+    scores: (B, T, V); before the softmax.
+    legal: (B, T, V); 1 for actions that compete and 0 for the others.
+    target: (B, T); the gold actions.
+    counted: (B, T) bool; False at steps without a loss.
+    """
+
+    scores: Tensor
+    legal: Tensor
+    target: Tensor
+    counted: Tensor
+
+
+class ActionLoss:
+    """The cross-entropy of actions: of the gold action, or of all correct actions together where the batch has them.
+
+    smoothing: fraction of the loss that asks for all competing actions alike.
+    padding: id of `<pad>`.
+    only_legal: False lets all actions of the vocabulary compete, illegal ones too.
+    """
+
+    def __init__(self, smoothing: float, padding: int, only_legal: bool = True) -> None:
+        self.smoothing, self.padding, self.only_legal = smoothing, padding, only_legal
+
+    def __call__(
+        self, decoder: StateDecoder, scores: Tensor, extra: Mapping[str, Any], sample: Sample
+    ) -> tuple[Tensor, Tensor]:
+        """Return the loss and the negative log-likelihood of each step, (B · T,), in nats.
+
+        An action that is illegal, as unseen relations in validation data are, has no loss, and neither have the actions
+        after it. Raises `ValueError` for an illegal action in training.
+
+        scores: (B, T, V); before the softmax.
+        extra: the extras of `TrainingModel.forward`: `legal` and `sampled_steps`.
+        """
+        legal, target = extra["legal"], sample["target"]
+        real = target != self.padding
+        illegal = real & (legal.gather(2, target[..., None])[..., 0] == 0)
+        if decoder.training:
+            _check_none(illegal, sample, "action {} of sentence {} is illegal")
+        counted = real & (illegal.cumsum(1) == 0)
+        if not self.only_legal:
+            _check_told_apart(decoder)
+            legal = torch.ones_like(legal)
+        sampled_steps = extra.get("sampled_steps")
+        if sampled_steps is None:
+            return self.of_steps(decoder, Steps(scores, legal, target, counted), sample)
+        some = counted & sampled_steps
+        loss, nll = self.of_steps(decoder, Steps(scores, legal, target, some), sample)
+        share = _share_of_all(counted, some)
+        return loss * share, nll * share
+
+    def of_steps(self, decoder: StateDecoder, steps: Steps, sample: Sample) -> tuple[Tensor, Tensor]:
+        """Return the loss and the negative log-likelihood of each step, (B · T,); 0 at steps that do not count."""
+        if "correct" not in sample:
+            return smoothed(steps.scores, steps.legal, steps.target, steps.counted, self.smoothing)
+        flat = (part.flatten(0, 1) for part in (steps.scores, steps.legal, sample["correct"]))
+        return _where_counted(steps, *cross_entropy_of_correct(*flat, self.smoothing))
+
+
+class HingeLoss(ActionLoss):
+    """A hinge between kinds of actions, and the cross-entropy of the relations of gold arcs; see `hinge_and_relations`.
+
+    padding: id of `<pad>`.
+    weight: weight of the hinge; the relations have 1 minus it.
+    """
+
+    def __init__(self, padding: int, weight: float) -> None:
+        super().__init__(0.0, padding)
+        self.weight = weight
+
+    def of_steps(self, decoder: StateDecoder, steps: Steps, sample: Sample) -> tuple[Tensor, Tensor]:
+        if decoder.shifts_compete:
+            raise InputError("--action-loss hinge does not train the words of SHIFT: leave out --predict-shift-words")
+        correct = sample.get("correct")
+        if correct is None:
+            correct = torch.zeros_like(steps.legal, dtype=torch.bool).scatter_(2, steps.target[..., None], True)
+        table = decoder.device_table
+        gold_arcs = sample.get("gold_arcs", correct & (table.relation > 0)).flatten(0, 1)
+        scores, legal, correct = (part.flatten(0, 1) for part in (steps.scores, steps.legal, correct))
+        _, nll = cross_entropy_of_correct(scores, legal, correct, 0.0)
+        loss = hinge_and_relations(scores, legal, correct, gold_arcs, table.column, len(Column), self.weight)
+        return _where_counted(steps, loss, nll)
+
+
+class DecisionLoss:
+    """The cross-entropy of the decisions of a `GraphDecoder` about a graph.
+
+    smoothing: fraction of the loss that asks for all candidates alike.
+    """
+
+    def __init__(self, smoothing: float) -> None:
+        self.smoothing = smoothing
+
+    def __call__(self, decision: Decision, sample: Sample, training: bool) -> tuple[Tensor, Tensor]:
+        """Return the loss and the negative log-likelihood of each place, (B · N,), in nats.
+
+        Places whose target does not compete have no loss. Raises `ValueError` for such a place in training.
+        """
+        scores, competing, target, counted, share = decision
+        unknown = counted & (competing.gather(2, target[..., None])[..., 0] == 0)
+        if training:
+            _check_none(unknown, sample, "word {} of sentence {} gets no head, or no relation that its arc may have")
+        loss, nll = smoothed(scores, competing, target, counted & ~unknown, self.smoothing)
+        return share * loss, share * nll
+
+
+class ColumnLoss:
+    """The loss of predicting the columns of words, such as tags and lemmas; see `TagHeads.loss`.
+
+    logged_always: True logs all names with each batch. Several processes, each with a batch of another corpus, must log
+        the same names, because fairseq adds up the values.
+    """
+
+    def __init__(self, logged_always: bool) -> None:
+        names = ["tag_loss", *(f"{name}_{count}" for name in OF_WORDS for count in ("right", "words"))]
+        self._zeros = dict.fromkeys(names if logged_always else [], 0.0)
+
+    def __call__(self, extra: Mapping[str, Any], sample: Sample) -> TagLoss | None:
+        """Return the loss of a batch; None where the model or the batch has no columns to predict.
+
+        extra: the extras of `TrainingModel.forward`: `tag_heads` and `words`.
+        """
+        heads = extra["tag_heads"]
+        return heads.loss(extra["words"], sample["tags"]) if heads is not None and "tags" in sample else None
+
+    def logged(self, tagged: TagLoss | None) -> dict[str, float]:
+        """Return the values to log: the loss, and the right predictions and the words of each column."""
+        if tagged is None:
+            return dict(self._zeros)
+        right = {f"{name}_right": count.item() for name, count in tagged.right.items()}
+        words = {f"{name}_words": count.item() for name, count in tagged.words.items()}
+        return {**self._zeros, "tag_loss": tagged.loss.item(), **right, **words}
+
+
+def _check_told_apart(decoder: StateDecoder) -> None:
+    if decoder.shifts_are_alike and decoder.table.labelled_shift:
+        raise InputError(
+            "--softmax-over all is not for models that give all SHIFTs one score: preprocess without --labeled-shift"
+        )
+
+
+def _check_none(wrong: Tensor, sample: Sample, problem: str) -> None:
+    """Raise `ValueError` where any of `wrong` (B, N) is True.
+
+    problem: the message, with gaps for the place and the sentence.
+    """
+    if bool(wrong.any()):
+        row, place = wrong.nonzero()[0].tolist()
+        raise ValueError(
+            f"{problem.format(place, int(sample['id'][row]))}: were the sentences and actions made by one "
+            "`transition-parser preprocess`?"
+        )
+
+
+def _share_of_all(counted: Tensor, some: Tensor) -> Tensor:
+    """Return the weight of each step, (B · T,), with which the losses of `some` stand for the losses of `counted`.
+
+    counted, some: (B, T) bool.
+    """
+    return (counted.sum(1, keepdim=True) / some.sum(1, keepdim=True).clamp_min(1)).expand_as(counted).flatten()
+
+
+def _where_counted(steps: Steps, loss: Tensor, nll: Tensor) -> tuple[Tensor, Tensor]:
+    counted = steps.counted.flatten()
+    return torch.where(counted, loss, 0.0), torch.where(counted, nll, 0.0)
+
+
+def smoothed(scores: Tensor, legal: Tensor, target: Tensor, counted: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+    """Return the label-smoothed cross-entropy and the negative log-likelihood of each place, (B · N,), in nats.
+
+    scores: (B, N, K); before the softmax.
+    legal: (B, N, K); 1 for candidates that compete and 0 for the others.
+    target: (B, N).
+    counted: (B, N) bool; places that do not count have loss 0.
+    """
+    flat = scores.flatten(0, 1), legal.flatten(0, 1), target.flatten(), counted.flatten().float()
+    return LegalLoss.apply(*flat, smoothing)
+
+
+_FAR = 1e9  # lowers illegal scores below all others; −inf · 0 would be NaN
+
+
+class LegalLoss(torch.autograd.Function):
+    """Label-smoothed cross-entropy over legal actions with few passes over the vocabulary.
+
+    With a large vocabulary, the passes that autograd would make cost as much as the network.
+    """
+
+    @staticmethod
+    def forward(ctx, logits: Tensor, legal: Tensor, target: Tensor, counted: Tensor, eps: float):
+        """Return (loss, negative log-likelihood) of each row, (N,) each.
+
+        logits: (N, V)
+        legal: (N, V), 1 and 0
+        counted: (N,), 1 and 0
+        """
+        scores = logits.float()
+        gold = scores.gather(1, target[:, None])[:, 0]
+        share = 1.0 / legal.sum(1).clamp_min(1)
+        mean = (scores * legal).sum(1) * share
+        scores = scores + (legal - 1.0) * _FAR
+        # the largest score and its probability give the normaliser without another pass
+        highest = scores.amax(1)
+        probability = scores.softmax(1)
+        normaliser = highest - probability.amax(1).log()
+        nll = (normaliser - gold) * counted
+        loss = (1.0 - eps) * nll + eps * (normaliser - mean) * counted
+        ctx.save_for_backward(probability, legal, target, counted, share)
+        ctx.eps, ctx.dtype = eps, logits.dtype
+        ctx.mark_non_differentiable(nll)
+        return loss, nll
+
+    @staticmethod
+    def backward(ctx, loss_grad: Tensor, _nll_grad: Tensor | None):
+        probability, legal, target, counted, share = ctx.saved_tensors
+        weight = (counted * loss_grad)[:, None]
+        grad = probability * weight
+        grad.addcmul_(legal, -ctx.eps * share[:, None] * weight)
+        grad.scatter_add_(1, target[:, None], -(1.0 - ctx.eps) * weight)
+        return grad.to(ctx.dtype), None, None, None, None
