@@ -12,8 +12,9 @@ from tests.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
 from transition_parser.base.errors import InputError
 from transition_parser.data.vector_store import CHUNK, VectorStore
 from transition_parser.modules import pretrained
+from transition_parser.modules.encoder_files import EncoderFiles, layers_of
 from transition_parser.modules.kept_vectors import keep_vectors
-from transition_parser.modules.pretrained import EncoderFiles, PieceIds, PretrainedWords, layers_of
+from transition_parser.modules.pretrained import PieceIds, PretrainedWords
 from transition_parser.modules.pretrained_attention import KERNELS
 from transition_parser.modules.runs import Run, runs
 

@@ -1,5 +1,6 @@
 """Tags, domains and letters as inputs of words: each alone and all together, whatever else is in the batch."""
 
+from dataclasses import fields
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,9 +8,12 @@ import pytest
 import torch
 
 from transition_parser.base.errors import InputError
+from transition_parser.data.resources import WORD_FILES
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
+from transition_parser.modules.options import ModelOptions
 from transition_parser.modules.tagging import TagHeads, check_tagged, tag_heads
-from transition_parser.modules.words import WordInputs
+from transition_parser.modules.word_inputs import INPUTS
+from transition_parser.modules.words import WordInputs, WordOptions
 from transition_parser.text.columns import Columns
 from transition_parser.text.word_vectors import WordVectors
 
@@ -51,6 +55,39 @@ def test_inputs_add_up():
     x = torch.zeros(3, 6, DIM)
     assert torch.allclose(inputs(x, read), sum(module(read[name], x) for name, module in inputs.items()))
     assert set(inputs.without("tags")) == set(inputs) - {"tags"}
+
+
+def test_every_option_of_words_is_said_by_one_input_or_by_words_themselves():
+    said = [{*kind.Options.__annotations__} - {"not_in_flags"} for kind in INPUTS]
+    said.append({*WordOptions.__annotations__})
+    names = {field.name for field in fields(WordOptions)}
+    assert set.union(*said) == names and sum(map(len, said)) == len(names)
+    assert all(kind.switch in kind.Options.__annotations__ for kind in INPUTS)
+    assert not {field.name for field in fields(ModelOptions)}
+
+
+@pytest.mark.parametrize("flags", [*FLAGS, ALL], ids=str)
+def test_a_model_is_exported_with_the_files_that_its_inputs_need(flags):
+    needed = {
+        "read_tags": {"columns.json"},
+        "read_domain": {"columns.json"},
+        "read_vectors": {"vectors.txt", "vectors.safetensors"},
+    }
+    options = StackTransformerOptions(**flags)
+    read = set().union(*(needed.get(name, ()) for name in flags))
+    assert {*WORD_FILES} - {*options.unread(WORD_FILES)} == read
+    assert "columns.json" not in StackTransformerOptions(tag_loss=0.1).unread(WORD_FILES)
+
+
+def test_tags_are_masked_outside_training_and_corpora_in_training():
+    inputs = inputs_of(**ALL, tag_dropout=0.4, domain_dropout=0.1)
+    assert inputs.masked(training=True) == {"upos": 0.4, "domain": 0.1}
+    assert inputs.masked(training=False) == {"upos": 1.0, "domain": 0.0}
+
+
+def test_inputs_have_names_that_weights_of_former_models_have():
+    names = {name.partition(".")[0] for name in inputs_of(**ALL).state_dict()}
+    assert names == {"tags", "domain", "characters", "vectors"}
 
 
 def test_windows_of_letters_are_those_that_are_asked_for():
@@ -121,5 +158,6 @@ def test_columns_that_the_data_lacks():
 
 
 def test_words_need_something_to_be_read_by():
-    with pytest.raises(InputError, match="--no-pieces leaves nothing"):
+    wanted = "--no-pieces leaves nothing to read words by: give --pretrained, --read-vectors or --character-width"
+    with pytest.raises(InputError, match=wanted):
         StackTransformerOptions(no_pieces=True).check()

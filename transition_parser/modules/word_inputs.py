@@ -1,26 +1,32 @@
-"""Small inputs of words beside pieces and pretrained encoders: tags, corpora, letters, tables of vectors.
+"""The inputs of words beside pieces: tags, corpora, letters, tables of vectors, pretrained encoders.
 
-Each input has three methods. `read` makes tensors of sentences, on the CPU. `forward` makes vectors of these tensors,
-which are added to the words. After `start_at_zero` the input adds nothing until it learns.
+A new input is a class here and two lines at the end of this file: in `INPUTS` and in `InputOptions`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transition_parser.data.resources import Resources
 from transition_parser.modules.linear import linear
+from transition_parser.modules.options import ModelOptions, option
+from transition_parser.modules.pretrained import PretrainedWords
+from transition_parser.modules.word_input import OptionalInput
 from transition_parser.text.columns import DOMAIN, UNKNOWN, UPOS, Columns, Marks
-from transition_parser.text.word_vectors import WordVectors
+from transition_parser.text.columns import FILE_NAME as COLUMNS
+from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, WordVectors, check_has_vectors
 
 _LETTERS = 24  # most letters of a word that are read; of a longer word half of them are from its end
 
 
-class TagInput(nn.Module):
+class TagInput(OptionalInput):
     """An embedding of the tag of each word.
 
     Embedding 0 is for words whose tag is not known.
@@ -28,10 +34,38 @@ class TagInput(nn.Module):
     dropout: fraction of training sentences whose tags are masked.
     """
 
+    name, switch, column, files = "tags", "read_tags", UPOS, (COLUMNS,)
+
+    @dataclass(frozen=True)
+    class Options(ModelOptions):
+        """The options of tags."""
+
+        read_tags: bool = option(
+            False,
+            "words have embeddings of their UPOS tags (the column `upos` of the data), too; in plain text those that "
+            "the model predicts, see --tag-loss",
+            since_later=True,
+        )
+        tag_dropout: float = option(
+            0.5,
+            "share of training sentences whose tags are not read but predicted",
+            least=0.0,
+            most=1.0,
+            since_later=True,
+        )
+
+    @classmethod
+    def make(cls, options: Any, dim: int, resources: Resources) -> TagInput:
+        return cls(dim, resources.columns, options.tag_dropout)
+
     def __init__(self, dim: int, columns: Columns, dropout: float = 0.0) -> None:
         super().__init__()
         self.columns, self.dropout = columns, dropout
         self.embed = nn.Embedding(columns.count(UPOS), dim)
+
+    def masked(self, training: bool) -> float:
+        """Return the fraction of sentences whose tags are masked: outside training, tags are predicted."""
+        return self.dropout if training else 1.0
 
     def start_at_zero(self) -> None:
         nn.init.zeros_(self.embed.weight)
@@ -49,7 +83,7 @@ class TagInput(nn.Module):
         return self.embed(inputs["ids"])
 
 
-class DomainInput(nn.Module):
+class DomainInput(OptionalInput):
     """An embedding of the corpus that a sentence is from, added to all its words: treebank embeddings.
 
     Source: Stymne et al. 2018
@@ -57,11 +91,34 @@ class DomainInput(nn.Module):
     dropout: fraction of training sentences whose corpus is masked.
     """
 
+    name, switch, column, files = DOMAIN, "read_domain", DOMAIN, (COLUMNS,)
+
+    @dataclass(frozen=True)
+    class Options(ModelOptions):
+        """The options of corpora."""
+
+        read_domain: bool = option(
+            False,
+            "words have an embedding of the corpus that their sentence is from (the column `domain` of the data), too",
+            since_later=True,
+        )
+        domain_dropout: float = option(
+            0.2, "share of training sentences whose corpus is not told", least=0.0, most=1.0, since_later=True
+        )
+
+    @classmethod
+    def make(cls, options: Any, dim: int, resources: Resources) -> DomainInput:
+        return cls(dim, resources.columns, options.domain_dropout)
+
     def __init__(self, dim: int, columns: Columns, dropout: float = 0.0) -> None:
         super().__init__()
         self.columns, self.dropout = columns, dropout
         self.embed = nn.Embedding(columns.count(DOMAIN), dim)
         self.start_at_zero()
+
+    def masked(self, training: bool) -> float:
+        """Return the fraction of sentences whose corpus is masked, which happens in training alone."""
+        return self.dropout if training else 0.0
 
     def start_at_zero(self) -> None:
         nn.init.zeros_(self.embed.weight)
@@ -81,7 +138,7 @@ class DomainInput(nn.Module):
         return F.embedding(inputs["ids"], mean)[:, None]
 
 
-class CharacterInput(nn.Module):
+class CharacterInput(OptionalInput):
     """Convolutions over the letters of each word, and the largest value of each.
 
     Source: Ma and Hovy 2016, sec. 2.1. Letters are bytes of UTF-8; of a long word the first and the last are read.
@@ -89,6 +146,39 @@ class CharacterInput(nn.Module):
     windows: the number of letters that each convolution sees, each convolution with `width` filters. By default one
         convolution sees three letters, with twice as many filters.
     """
+
+    name, switch, reads_forms = "characters", "character_width", True
+
+    @dataclass(frozen=True)
+    class Options(ModelOptions):
+        """The options of letters."""
+
+        character_width: int = option(
+            0, "width of the letters that a character CNN reads words by", least=0, most=1024, since_later=True
+        )
+        character_windows: str = option(
+            "",
+            "how many letters its convolutions see, such as 1,2,3,5: each has as many filters as letters are wide; by "
+            "default one that sees three, with twice as many",
+            since_later=True,
+        )
+
+        @property
+        def windows(self) -> list[int]:
+            """The sizes of `character_windows`."""
+            return [int(size) for size in self.character_windows.split(",") if size]
+
+        def contradictions(self) -> str | None:
+            sizes = self.character_windows.split(",") if self.character_windows else []
+            if not all(map(_is_window, sizes)):
+                return f"--character-windows must be numbers from 1 to {_LETTERS}, not {self.character_windows!r:.60}"
+            if sizes and not self.character_width:
+                return "--character-windows is for words that are read by letters: give --character-width, too"
+            return super().contradictions()
+
+    @classmethod
+    def make(cls, options: Any, dim: int, resources: Resources) -> CharacterInput:
+        return cls(dim, options.character_width, options.windows)
 
     def __init__(self, dim: int, width: int, windows: Sequence[int] = ()) -> None:
         super().__init__()
@@ -128,11 +218,25 @@ class CharacterInput(nn.Module):
         return F.embedding(inputs["word"], self.project(found.amax(2)))
 
 
-class VectorInput(nn.Module):
+class VectorInput(OptionalInput):
     """Pretrained vectors of words from a table: the vectors stay as they are, and a linear layer projects them.
 
     table: the words and their vectors.
     """
+
+    name, switch, reads_forms, files = "vectors", "read_vectors", True, (WORDS_FILE, VECTORS_FILE)
+
+    @dataclass(frozen=True)
+    class Options(ModelOptions):
+        """The options of tables of vectors."""
+
+        read_vectors: bool = option(
+            False, "words have pretrained vectors of a table (preprocess --vectors), too", since_later=True
+        )
+
+    @classmethod
+    def make(cls, options: Any, dim: int, resources: Resources) -> VectorInput:
+        return cls(dim, check_has_vectors(resources.vectors))
 
     vectors: Tensor
 
@@ -167,3 +271,17 @@ def _padded(rows: Sequence[Sequence[int]], sentences: Sequence[Sequence[str]]) -
     for i, row in enumerate(rows):
         padded[i, : len(row)] = row
     return torch.from_numpy(padded)
+
+
+def _is_window(size: str) -> bool:
+    return size.isascii() and size.isdigit() and len(size) < 9 and 1 <= int(size) <= _LETTERS
+
+
+# in the order in which they are made, which the random numbers of their weights depend on
+INPUTS: tuple[type[OptionalInput], ...] = (TagInput, DomainInput, CharacterInput, VectorInput, PretrainedWords)
+
+
+class InputOptions(
+    VectorInput.Options, CharacterInput.Options, DomainInput.Options, TagInput.Options, PretrainedWords.Options
+):
+    """The options of all inputs. The flags of the last class come first."""

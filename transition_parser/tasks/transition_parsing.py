@@ -207,7 +207,7 @@ class TransitionParsingTask(FairseqTask):
             read_words=self._read_words(sentences, split),
             marks=read_marks(folder, split, self._wanted(self._tag_heads), [*map(len, sentences)]),
             tag_targets=None if self._tag_heads is None else self._tag_heads.targets,
-            hidden=self._inputs.hidden(training) if self._inputs else {},
+            hidden=self._inputs.masked(training) if self._inputs else {},
             trees=training and self._explorer is not None,
         )
 
@@ -224,7 +224,7 @@ class TransitionParsingTask(FairseqTask):
         source = resources.encode_all(sentences)
         wanted = [name for name in self._wanted(model.tag_heads) if name in self._also.columns]
         marks = read_marks(folder, "train", wanted, [*map(len, sentences)])
-        hidden = self._inputs.hidden(True) if self._inputs else {}
+        hidden = self._inputs.masked(True) if self._inputs else {}
         return TransitionDataset(
             source,
             np.array([len(tokens) for tokens in source]),
@@ -252,7 +252,7 @@ class TransitionParsingTask(FairseqTask):
 
     def _wanted(self, heads: Optional[TagHeads]) -> set[str]:
         """Return the names of the columns that the model reads or predicts."""
-        return {*(heads or ()), *(self._inputs.hidden(False) if self._inputs else ())}
+        return {*(heads or ()), *(self._inputs.masked(False) if self._inputs else ())}
 
     def get_batch_iterator(self, dataset, *args, **kwargs):
         """Return fairseq's iterator over batches, and tell schedulers how many batches training has."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import cast
 
+from transition_parser.modules.encoder_files import EncoderFiles
 from transition_parser.modules.options import FARTHEST, dropout_option, layers_option, option, size_option
-from transition_parser.modules.pretrained import WHOLE, EncoderFiles
+from transition_parser.modules.pretrained import WHOLE
 from transition_parser.modules.words import WordOptions
 
 _MOST_READINGS = 20  # a larger number is a typing error

@@ -13,7 +13,9 @@ from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError
 from transition_parser.models.graph2graph.layers import Layer, Sizes, Transformer
-from transition_parser.modules.pretrained import LR_SCALE, EncoderFiles
+from transition_parser.modules.encoder_files import EncoderFiles
+from transition_parser.modules.pretrained import LR_SCALE
+from transition_parser.modules.word_input import WordInput
 from transition_parser.text.columns import Marks
 
 _MOST_PIECES = 32  # the largest number of pieces of a word that are read
@@ -95,7 +97,7 @@ def learn_at(modules: Iterable[nn.Module], scale: float) -> None:
                 setattr(parameter, LR_SCALE, scale)
 
 
-class PieceInput(nn.Module):
+class PieceInput(WordInput):
     """Words as a pretrained encoder reads them: by their pieces. The first piece stands for the word.
 
     Of a word with many pieces only the first ones are read.
@@ -110,7 +112,7 @@ class PieceInput(nn.Module):
         self.embed = nn.Embedding(*weight.shape)
         self.embed.weight.data.copy_(weight)
 
-    def read(self, sentences: Sequence[Sequence[str]], _marks: Marks) -> dict[str, Tensor]:
+    def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:
         """Return the pieces of sentences, by name:
 
         lengths: (B,); number of words
