@@ -18,7 +18,7 @@ from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from tests.tiny_encoder import make_encoder
 from transition_parser import Parser
 from transition_parser.criterions.legal_cross_entropy import LegalCrossEntropyCriterion
-from transition_parser.data.dataset import TransitionDataset
+from transition_parser.data.dataset import Sentences, Side, TransitionDataset
 from transition_parser.data.resources import Resources
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.encoder import EncoderOut
@@ -157,9 +157,14 @@ def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count:
     marks = read_marks(folder, "valid", resources.columns.values, lengths_of_all)
     fit = [number for number, source in enumerate(sources) if int(opens[source].sum()) in lengths][:count]
     sources, targets, graphs = ([column[number] for number in fit] for column in (sources, targets, graphs))
-    dataset = TransitionDataset(sources, None, targets, None, resources, references=graphs, needs=RANKS)
+    dataset = TransitionDataset(resources, pairs_of(resources, sources, targets), references=graphs, needs=RANKS)
     batch = dataset.collater([dataset[i] for i in range(len(sources))])
     return {**batch, "marks": {name: [column[number] for number in fit] for name, column in marks.items()}}
+
+
+def pairs_of(resources: Resources, sources: list[torch.Tensor], targets: list[torch.Tensor]) -> Sentences:
+    """Sentences of piece ids with their derivations."""
+    return Sentences([resources.words(ids.tolist()) for ids in sources], Side.of(sources), Side.of(targets))
 
 
 def make_criterion(task: TransitionParsingTask) -> LegalCrossEntropyCriterion:

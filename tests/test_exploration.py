@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from oracles.static import oracle
-from tests.small_models import MEMORYLESS, TREES, make_batch, make_folder, make_model, make_task, with_words
+from tests.small_models import MEMORYLESS, TREES, make_batch, make_folder, make_model, make_task, pairs_of, with_words
 from tests.strategies import random_heads
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.graphs.dependency import DependencyTree
@@ -35,7 +35,7 @@ def of_system(request, tmp_path_factory):
     task = make_task(folder)
     batch = make_batch(task, folder, range(2, 15), 12)
     sources, targets = (list(side) for side in _unpadded(task, batch))
-    trees = TransitionDataset(sources, None, targets, None, task.resources, trees=True)
+    trees = TransitionDataset(task.resources, pairs_of(task.resources, sources, targets), trees=True)
     batch["trees"] = trees.collater([trees[i] for i in range(len(sources))])["trees"]
     return task, batch
 
@@ -136,7 +136,7 @@ def test_derivations_that_build_no_tree_are_refused(of_system):
     task, batch = of_system
     sources, targets = (list(side) for side in _unpadded(task, batch))
     targets[1] = torch.cat([targets[1][:2], targets[1][-1:]])
-    trees = TransitionDataset(sources, None, targets, None, task.resources, trees=True)
+    trees = TransitionDataset(task.resources, pairs_of(task.resources, sources, targets), trees=True)
     with pytest.raises(ValueError, match="the actions of sentence 1 do not build its tree"):
         trees.collater([trees[i] for i in range(len(sources))])
 

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from tests.conftest import SAMPLE
+from tests.small_models import pairs_of
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.kernels import search_kernels
@@ -127,7 +128,7 @@ def batch_of(resources, count: int = 12) -> dict:
         actions = oracle(system, sentence.forms, sentence.tree())
         sources.append(resources.encode(sentence.forms))
         targets.append(torch.tensor([*(index(str(a)) for a in actions), resources.table.end]))
-    dataset = TransitionDataset(sources, None, targets, None, resources, needs=RANKS)
+    dataset = TransitionDataset(resources, pairs_of(resources, sources, targets), needs=RANKS)
     return dataset.collater([dataset[i] for i in range(count)])
 
 

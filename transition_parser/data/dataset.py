@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -45,68 +45,111 @@ class _Known(NamedTuple):
         return sum(t.numel() * t.element_size() for t in tensors if t is not None)
 
 
+class Side(NamedTuple):
+    """The sources or the targets of a corpus.
+
+    tokens: indexable, 1-D id tensors that end in `</s>`
+    sizes: (N,), the lengths of these tensors
+    """
+
+    tokens: Sequence[Tensor]
+    sizes: np.ndarray
+
+    @classmethod
+    def of(cls, tokens: Sequence[Tensor]) -> Side:
+        """Make a side of tensors, whose lengths are counted."""
+        return cls(tokens, np.array([len(ids) for ids in tokens]))
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """The sentences of a corpus with their derivations. Raises `ValueError` where their numbers differ.
+
+    words: the normalised words of each sentence
+    source: the pieces of the words
+    target: the actions of the derivations; None for parsing
+    """
+
+    words: Sequence[Sequence[str]]
+    source: Side
+    target: Side | None = None
+
+    def __post_init__(self) -> None:
+        if self.target is not None and len(self.source.tokens) != len(self.target.tokens):
+            raise ValueError(f"{len(self.source.tokens)} sentences, but {len(self.target.tokens)} derivations")
+
+
+@dataclass(frozen=True)
+class WordData:
+    """The annotations of the words of a corpus, and the functions that make tensors of them.
+
+    marks: the columns of values of the sentences
+    masked: column that the model reads → fraction of sentences in which the column is masked, drawn anew each epoch
+    read: makes the word inputs beside pieces from the numbers, the normalised words and the marks of some sentences
+    targets: makes the targets of the tag predictors from marks
+    """
+
+    marks: Marks = field(default_factory=dict)
+    masked: Mapping[str, float] = field(default_factory=dict)
+    read: ReadWords | None = None
+    targets: TagTargets | None = None
+
+    def split(self, ids: Sequence[int], seed: int, epoch: int) -> tuple[Marks, Marks]:
+        """Return the marks that the model can read, and the marks that it has to predict, of some sentences.
+
+        A value that the model can read is not a prediction target.
+        """
+        marks = {name: [column[i] for i in ids] for name, column in self.marks.items()}
+        draws = [np.random.default_rng([seed, epoch, i]).random() for i in ids if self.masked]
+        read, rest = dict(marks), dict(marks)
+        for name, fraction in self.masked.items():
+            hide = [draw < fraction for draw in draws]
+            read[name] = [_unknown(v) if h else v for v, h in zip(marks[name], hide, strict=True)]
+            rest[name] = [v if h else _unknown(v) for v, h in zip(marks[name], hide, strict=True)]
+        return read, rest
+
+
 class TransitionDataset(FairseqDataset):
     """Pairs of piece ids and action ids; for parsing, the actions may be missing.
 
-    sources, targets: indexable, 1-D id tensors that end in `</s>`
+    annotations: the annotations of the words
+    needs: the fields of `States` that the model reads
+    trees: True for batches that have the gold trees as `trees`, in place of the states before each action
+    references: gold graphs, which batches hold as they are
     alpha: the probability with which merges of pieces are left out, drawn anew each epoch (BPE-dropout, Provilkov et
         al. 2020); None: pieces are not sampled
-    references: gold graphs, which batches hold as they are
-    needs: the fields of `States` that the model reads
-    read_words: makes the word inputs beside pieces from the numbers, the normalised words and the marks of some
-        sentences
-    marks: the columns of values of the sentences
-    tag_targets: makes the targets of the tag predictors from marks
-    hidden: column that the model reads → fraction of sentences in which the column is masked, drawn anew each epoch; a
-        value that the model can read is not a prediction target
-    trees: True for batches that have the gold trees as `trees`, in place of the states before each action
     """
 
     def __init__(
         self,
-        sources: Sequence[Tensor],
-        source_sizes: np.ndarray,
-        targets: Sequence[Tensor] | None,
-        target_sizes: np.ndarray | None,
         resources: Resources,
+        sentences: Sentences,
+        annotations: WordData = WordData(),
+        *,
+        needs: Collection[str] = (),
+        trees: bool = False,
+        references: Sequence[object] | None = None,
         alpha: float | None = None,
         seed: int = 1,
         shuffle: bool = True,
-        references: Sequence[object] | None = None,
-        needs: Collection[str] = (),
-        read_words: ReadWords | None = None,
-        marks: Marks = MappingProxyType({}),
-        tag_targets: TagTargets | None = None,
-        hidden: Mapping[str, float] = MappingProxyType({}),
-        trees: bool = False,
     ) -> None:
-        if targets is not None and len(sources) != len(targets):
-            raise ValueError(f"{len(sources)} sentences, but {len(targets)} derivations")
-        self.sources, self.targets = sources, targets
-        self.source_sizes, self.target_sizes = source_sizes, target_sizes
-        self.resources = resources
+        self.resources, self.sentences, self.annotations = resources, sentences, annotations
         self.dictionary = resources.source_dictionary
         self.opens = resources.opens_word()
         self.device_table = DeviceTable.of(resources.table)
-        self.alpha, self.seed, self.shuffle, self.references = alpha, seed, shuffle, references
-        self.needs, self.read_words, self.trees = needs, read_words, trees
-        self.marks, self.tag_targets, self.hidden, self.epoch = marks, tag_targets, hidden, 1
+        self.needs, self.trees, self.references = needs, trees, references
+        self.alpha, self.seed, self.shuffle, self.epoch = alpha, seed, shuffle, 1
         self._cache: dict[tuple[int, ...], _Known] = {}
         self._cached_bytes = 0
-        self.words = [resources.words(source.tolist()) for source in sources] if alpha else None
 
     def __len__(self) -> int:
-        return len(self.sources)
+        return len(self.sentences.source.tokens)
 
     def __getitem__(self, index: int) -> dict:
-        source = self.sources[index]
-        if self.words:
-            source = self.resources.sample(self.words[index], self.alpha, self._draws(index))
-        return {
-            "id": index,
-            "source": source,
-            "target": None if self.targets is None else self.targets[index],
-        }
+        source, target = self.sentences.source.tokens[index], self.sentences.target
+        if self.alpha:
+            source = self.resources.sample(self.sentences.words[index], self.alpha, self._draws(index))
+        return {"id": index, "source": source, "target": None if target is None else target.tokens[index]}
 
     def _draws(self, index: int) -> Iterator[float]:
         """Yield the random numbers that split the words of a sentence.
@@ -130,27 +173,26 @@ class TransitionDataset(FairseqDataset):
             "src_tokens": source,
             "src_lengths": torch.tensor([len(s["source"]) for s in samples]),
         }
+        ids = [int(s["id"]) for s in samples]
         batch = {
-            "id": torch.tensor([s["id"] for s in samples]),
+            "id": torch.tensor(ids),
             "nsentences": len(samples),
             "ntokens": int(net_input["src_lengths"].sum()),
             "net_input": net_input,
             "target": None,
         }
-        target = None if self.targets is None else self._collated(samples, "target")
-        known = self._known(batch["id"].tolist(), source, target)
+        target = None if self.sentences.target is None else self._collated(samples, "target")
+        known = self._known(ids, source, target)
         if known.features is not None:
             net_input["features"] = known.features
-        marks = {name: [column[s["id"]] for s in samples] for name, column in self.marks.items()}
-        read, rest = self._hide(marks, [s["id"] for s in samples])
-        if self.read_words is not None:
-            words = [self.resources.words(tokens) for tokens in source.tolist()]
-            net_input["words"] = self.read_words(batch["id"].tolist(), words, read)
-        if self.tag_targets is not None:
+        read, rest = self.annotations.split(ids, self.seed, self.epoch)
+        if self.annotations.read is not None:
+            net_input["words"] = self.annotations.read(ids, [self.sentences.words[i] for i in ids], read)
+        if self.annotations.targets is not None:
             wide = int(self.opens[source].sum(1).max()) + 1  # one more for the artificial root
-            batch["tags"] = self.tag_targets(rest, wide)
+            batch["tags"] = self.annotations.targets(rest, wide)
         if self.references is not None:
-            batch["references"] = [self.references[s["id"]] for s in samples]
+            batch["references"] = [self.references[i] for i in ids]
         if target is not None:
             net_input["prev_output_tokens"] = self._collated(samples, "target", move_eos_to_beginning=True)
             net_input["states"] = known.states
@@ -159,16 +201,6 @@ class TransitionDataset(FairseqDataset):
                 batch["trees"] = known.trees._asdict()
             batch["ntokens"] = int((target != self.dictionary.pad()).sum())
         return batch
-
-    def _hide(self, marks: Marks, ids: Sequence[int]) -> tuple[Marks, Marks]:
-        """Return the marks that the model can read, and the marks that it has to predict, of some sentences."""
-        draws = [np.random.default_rng([self.seed, self.epoch, index]).random() for index in ids if self.hidden]
-        read, rest = dict(marks), dict(marks)
-        for name, share in self.hidden.items():
-            hide = [draw < share for draw in draws]
-            read[name] = [_unknown(v) if h else v for v, h in zip(marks[name], hide, strict=True)]
-            rest[name] = [v if h else _unknown(v) for v, h in zip(marks[name], hide, strict=True)]
-        return read, rest
 
     def _known(self, ids: list[int], source: Tensor, target: Tensor | None) -> _Known:
         """Return the parts of a batch that do not depend on the epoch or on the split into pieces.
@@ -179,7 +211,8 @@ class TransitionDataset(FairseqDataset):
         key = tuple(ids)
         if key in self._cache:
             return self._cache[key]
-        features, states, trees = self.resources.features(source), None, None
+        words = [self.sentences.words[i] for i in ids]
+        features, states, trees = self.resources.features_of(words), None, None
         if target is not None:
             needs = TREE if self.trees else self.needs
             machine = make_machine(self.device_table, self.opens[source].sum(1), features, needs)
@@ -207,13 +240,13 @@ class TransitionDataset(FairseqDataset):
 
     def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:
         """Return `num_tokens` of many sentences."""
-        sizes = self.source_sizes[indices]
-        return sizes if self.target_sizes is None else np.maximum(sizes, self.target_sizes[indices])
+        sizes, target = self.sentences.source.sizes[indices], self.sentences.target
+        return sizes if target is None else np.maximum(sizes, target.sizes[indices])
 
     def size(self, index: int) -> tuple[int, int]:
         """Return the numbers of pieces and of actions, each with `</s>`; 0 actions where there are no derivations."""
-        target = 0 if self.target_sizes is None else self.target_sizes[index]
-        return int(self.source_sizes[index]), int(target)
+        source, target = self.sentences.source, self.sentences.target
+        return int(source.sizes[index]), 0 if target is None else int(target.sizes[index])
 
     def ordered_indices(self) -> np.ndarray:
         """Return the indices ordered by length, in random order within one length.
@@ -237,15 +270,14 @@ class TransitionDataset(FairseqDataset):
     @property
     def sizes(self) -> np.ndarray:
         """The lengths of sources and targets, (sentences, 2), or of sources alone, (sentences,)."""
-        if self.target_sizes is None:
-            return self.source_sizes
-        return np.stack([self.source_sizes, self.target_sizes], 1)
+        source, target = self.sentences.source, self.sentences.target
+        return source.sizes if target is None else np.stack([source.sizes, target.sizes], 1)
 
     def filter_indices_by_size(self, indices, max_sizes):
         """Return the indices without sentences that are longer than `max_sizes`, and the indices that are left out."""
-        return data_utils.filter_paired_dataset_indices_by_size(
-            self.source_sizes, self.target_sizes, indices, max_sizes
-        )
+        source, target = self.sentences.source, self.sentences.target
+        sizes = source.sizes, None if target is None else target.sizes
+        return data_utils.filter_paired_dataset_indices_by_size(*sizes, indices, max_sizes)
 
     @property
     def supports_prefetch(self) -> bool:

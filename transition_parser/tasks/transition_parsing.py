@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Optional
 
-import numpy as np
 import torch
 from fairseq.data import Dictionary, data_utils
 from fairseq.dataclass import ChoiceEnum
@@ -24,7 +23,7 @@ from transition_parser import criterions, schedulers  # noqa: F401  (registers t
 from transition_parser.base.compat import let_idle_threads_sleep_soon
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.process import keep_freed_memory
-from transition_parser.data.dataset import ReadWords, TransitionDataset
+from transition_parser.data.dataset import ReadWords, Sentences, Side, TransitionDataset, WordData
 from transition_parser.data.resources import SOURCE, TARGET, Resources
 from transition_parser.data.two_corpora import TwoCorpora
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
@@ -193,22 +192,16 @@ class TransitionParsingTask(FairseqTask):
         folder = str(self.cfg.data)
         source, target = self._sides(folder, split, self.source_dictionary, self.target_dictionary)
         training = split == "train"
-        sentences = [self.resources.words(tokens.tolist()) for tokens in source]
+        words = [self.resources.words(tokens.tolist()) for tokens in source]
         self.datasets[split] = TransitionDataset(
-            source,
-            source.sizes,
-            target,
-            target.sizes,
             self.resources,
+            Sentences(words, Side(source, source.sizes), Side(target, target.sizes)),
+            self._annotations(words, split, self._tag_heads, folder, self._columns(self._tag_heads), training),
+            needs=self.needs,
+            trees=training and self._explorer is not None,
+            references=None if training else self.formalism.gold_graphs(self.resources, folder, split, source, target),
             alpha=(self.cfg.subword_regularization or None) if training else None,
             seed=self.cfg.seed,
-            references=None if training else self.formalism.gold_graphs(self.resources, folder, split, source, target),
-            needs=self.needs,
-            read_words=self._read_words(sentences, split),
-            marks=read_marks(folder, split, self._wanted(self._tag_heads), [*map(len, sentences)]),
-            tag_targets=None if self._tag_heads is None else self._tag_heads.targets,
-            hidden=self._inputs.masked(training) if self._inputs else {},
-            trees=training and self._explorer is not None,
         )
 
         if training and self.also_resources is not None:
@@ -220,24 +213,39 @@ class TransitionParsingTask(FairseqTask):
         folder, resources, model = str(self.cfg.also), self.also_resources, self._also_model
         own = [fairseq_dictionary(v) for v in (self._also.source_dictionary, self._also.target_dictionary)]
         source, target = self._sides(folder, "train", *own)
-        sentences = [self._also.words(tokens.tolist()) for tokens in source]
-        source = resources.encode_all(sentences)
-        wanted = [name for name in self._wanted(model.tag_heads) if name in self._also.columns]
-        marks = read_marks(folder, "train", wanted, [*map(len, sentences)])
-        hidden = self._inputs.masked(True) if self._inputs else {}
+        words = [self._also.words(tokens.tolist()) for tokens in source]
+        columns = [name for name in self._columns(model.tag_heads) if name in self._also.columns]
         return TransitionDataset(
-            source,
-            np.array([len(tokens) for tokens in source]),
-            target,
-            target.sizes,
             resources,
+            Sentences(words, Side.of(resources.encode_all(words)), Side(target, target.sizes)),
+            self._annotations(words, "also", model.tag_heads, folder, columns, training=True),
+            needs=model.decoder.needs,
             alpha=self.cfg.subword_regularization or None,
             seed=self.cfg.seed,
-            needs=model.decoder.needs,
-            read_words=self._read_words(sentences, "also"),
-            marks=marks,
-            tag_targets=None if model.tag_heads is None else model.tag_heads.targets,
-            hidden={name: share for name, share in hidden.items() if name in marks},
+        )
+
+    def _annotations(
+        self,
+        words: Sequence[Sequence[str]],
+        name: str,
+        heads: Optional[TagHeads],
+        folder: str,
+        columns: Collection[str],
+        training: bool,
+    ) -> WordData:
+        """Return the annotations of a split of a data folder.
+
+        name: the name of the split; "also" for the training data of the second corpus
+        heads: the tag predictors of the model
+        columns: the columns that are read or predicted
+        """
+        marks = read_marks(folder, "train" if training else name, columns, [*map(len, words)])
+        masked = self._inputs.masked(training) if self._inputs else {}
+        return WordData(
+            marks,
+            {column: fraction for column, fraction in masked.items() if column in marks},
+            self._read_words(words, name),
+            None if heads is None else heads.targets,
         )
 
     def _sides(self, folder: str, split: str, *dictionaries: Dictionary) -> list:
@@ -250,7 +258,7 @@ class TransitionParsingTask(FairseqTask):
             sides.append(side)
         return sides
 
-    def _wanted(self, heads: Optional[TagHeads]) -> set[str]:
+    def _columns(self, heads: Optional[TagHeads]) -> set[str]:
         """Return the names of the columns that the model reads or predicts."""
         return {*(heads or ()), *(self._inputs.masked(False) if self._inputs else ())}
 
@@ -265,9 +273,9 @@ class TransitionParsingTask(FairseqTask):
 
     def build_dataset_for_inference(self, src_tokens, src_lengths, **kwargs) -> TransitionDataset:
         """Return sentences without derivations as a dataset, for `fairseq-interactive`."""
-        sizes = src_lengths.numpy()
-        read_words = self._read_words()
-        return TransitionDataset(src_tokens, sizes, None, None, self.resources, shuffle=False, read_words=read_words)
+        words = [self.resources.words(tokens.tolist()) for tokens in src_tokens]
+        sentences = Sentences(words, Side(src_tokens, src_lengths.numpy()))
+        return TransitionDataset(self.resources, sentences, WordData(read=self._read_words()), shuffle=False)
 
     def _read_words(self, sentences: Sequence[Sequence[str]] = (), split: str = "") -> ReadWords | None:
         """Return the function that reads the model's word inputs beside pieces; None where the model has none.

@@ -1,0 +1,51 @@
+"""What a data set hides of the columns of words, and how its sides fit each other."""
+
+import numpy as np
+import pytest
+import torch
+
+from transition_parser.data.dataset import Sentences, Side, WordData
+
+MARKS = {"upos": [["NOUN", "VERB"], ["DET"], ["NUM"] * 3], "lemma": [["a", "b"], ["c"], ["d"] * 3]}
+COUNT = 400
+
+
+def hidden_of(values):
+    return [set(sentence) == {"_"} for sentence in values]
+
+
+def test_a_value_is_either_read_or_predicted_and_what_is_not_read_is_predicted():
+    data = WordData(MARKS, {"upos": 0.5})
+    for epoch in range(1, 9):
+        read, rest = data.split([2, 0], seed=1, epoch=epoch)
+        assert [a != b for a, b in zip(hidden_of(read["upos"]), hidden_of(rest["upos"]), strict=True)] == [True, True]
+        assert read["lemma"] == rest["lemma"] == [["d"] * 3, ["a", "b"]]
+
+
+@pytest.mark.parametrize("fraction", [0.0, 0.3, 1.0])
+def test_a_fraction_of_sentences_is_masked(fraction):
+    data = WordData({"upos": [["NOUN"]] * COUNT}, {"upos": fraction})
+    read, _ = data.split(range(COUNT), seed=3, epoch=1)
+    assert sum(hidden_of(read["upos"])) / COUNT == pytest.approx(fraction, abs=0.1 if 0 < fraction < 1 else 0)
+
+
+def test_a_mask_depends_on_seed_epoch_and_sentence_alone():
+    data = WordData({"upos": [["NOUN"]] * COUNT}, {"upos": 0.5})
+    first, _ = data.split(range(COUNT), seed=3, epoch=1)
+    some, _ = data.split([7, 5], seed=3, epoch=1)
+    assert some["upos"] == [first["upos"][7], first["upos"][5]]
+    drawn = [np.random.default_rng([3, 1, i]).random() < 0.5 for i in range(COUNT)]
+    assert hidden_of(first["upos"]) == drawn
+    assert data.split(range(COUNT), seed=3, epoch=2)[0] != first != data.split(range(COUNT), seed=4, epoch=1)[0]
+
+
+def test_columns_that_are_not_masked_are_read_and_predicted():
+    read, rest = WordData(MARKS).split([1], seed=1, epoch=1)
+    assert read == rest == {"upos": [["DET"]], "lemma": [["c"]]}
+
+
+def test_each_sentence_has_a_derivation():
+    one, two = (Side.of([torch.arange(3)] * count) for count in (1, 2))
+    assert two.sizes.tolist() == [3, 3]
+    with pytest.raises(ValueError, match="1 sentences, but 2 derivations"):
+        Sentences([["a"]], one, two)
