@@ -28,7 +28,7 @@ amr)
     variants=(minilm minilm-1-6 minilm-letters domain trees-along no-guidelines)
     flags=(
         [domain]="$minilm --read-domain"
-        [trees-along]="$minilm --also $3 --tag-loss 0.1"
+        [trees-along]="$minilm --auxiliary-data $3 --tag-loss 0.1"
         [no-guidelines]="$minilm"
     )
     folders=([no-guidelines]=$out/data-no-guidelines)

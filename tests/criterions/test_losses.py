@@ -54,10 +54,10 @@ def test_actions_from_the_first_illegal_one_on_have_no_loss():
 
 def test_drawn_steps_stand_for_the_whole_derivation():
     scores, legal = make_scores()
-    drawn = torch.tensor([[False, True, False], [True, True, False]])
+    sampled_steps = torch.tensor([[False, True, False], [True, True, False]])
     batch, loss_of = {"target": TARGET, "id": IDS}, ActionLoss(0.0, PADDING)
-    every, _ = loss_of(make_decoder(), scores, {"legal": legal, "drawn": None}, batch)
-    some, _ = loss_of(make_decoder(), scores, {"legal": legal, "drawn": drawn}, batch)
+    every, _ = loss_of(make_decoder(), scores, {"legal": legal, "sampled_steps": None}, batch)
+    some, _ = loss_of(make_decoder(), scores, {"legal": legal, "sampled_steps": sampled_steps}, batch)
     weights = torch.tensor([[0.0, 3.0, 0.0], [1.0, 1.0, 0.0]])
     assert torch.allclose(some, every * weights.flatten())
 

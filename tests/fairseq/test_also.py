@@ -5,6 +5,8 @@ import pytest
 import torch
 
 from tests.conftest import run, run_here, train
+from tests.small_models import make_task
+from transition_parser.base.errors import InputError
 from transition_parser.data.two_corpora import TwoCorpora
 
 AMR = ("--best-checkpoint-metric", "smatch")
@@ -15,7 +17,7 @@ TEXT = "The old dog sleeps .\n"
 def trained(data_folder, amr_data_folder, tmp_path_factory):
     """AMRs, with trees along; the trees have tags."""
     folder = tmp_path_factory.mktemp("checkpoints")
-    train(amr_data_folder, folder, *AMR, "--also", data_folder, "--tag-loss", "0.1", updates=8)
+    train(amr_data_folder, folder, *AMR, "--auxiliary-data", data_folder, "--tag-loss", "0.1", updates=8)
     return folder / "checkpoint_last.pt"
 
 
@@ -34,13 +36,23 @@ def test_the_export_has_the_parser_alone(trained, amr_data_folder, tmp_path):
     assert parses[0] == parses[1] == parses[2] != ""
 
 
+def test_the_former_name_of_the_option_works_with_a_warning(data_folder, amr_data_folder, tmp_path):
+    done = train(amr_data_folder, tmp_path, *AMR, "--also", data_folder, updates=1)
+    warnings = [line for line in (done.stdout + done.stderr).splitlines() if "--also is called" in line]
+    assert len(warnings) == 1 and "--also is called --auxiliary-data now" in warnings[0]
+    names = torch.load(tmp_path / "checkpoint_last.pt", weights_only=False)["model"]
+    assert any(name.startswith("also_decoder.") for name in names)
+    with pytest.raises(InputError, match="--also is the former name of --auxiliary-data: give one of the two"):
+        make_task(amr_data_folder, also=str(data_folder), auxiliary_data=str(data_folder))
+
+
 def test_fairseq_generates_and_resumes(trained, amr_data_folder, data_folder):
     done = run(
         "fairseq-generate", amr_data_folder, "--user-dir", "transition_parser", "--task", "transition_parsing",
         "--path", trained, "--gen-subset", "valid", "--max-tokens", "300",
     )  # fmt: skip
     assert "Generate valid" in done.stdout
-    options = (*AMR, "--also", data_folder, "--tag-loss", "0.1")
+    options = (*AMR, "--auxiliary-data", data_folder, "--tag-loss", "0.1")
     done = train(amr_data_folder, trained.parent, *options, updates=10)
     assert "Loaded checkpoint" in done.stdout + done.stderr
 

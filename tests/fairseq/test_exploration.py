@@ -40,7 +40,9 @@ def test_other_systems_train_and_parse(system, tmp_path):
 
 
 def test_trees_may_be_explored_beside_amrs(data_folder, amr_data_folder, tmp_path):
-    done = train(data_folder, tmp_path, *DYNAMIC, "--also", amr_data_folder, "--explore-after", "0", updates=6)
+    done = train(
+        data_folder, tmp_path, *DYNAMIC, "--auxiliary-data", amr_data_folder, "--explore-after", "0", updates=6
+    )
     assert '"valid_las"' in done.stdout + done.stderr
 
 
@@ -71,8 +73,8 @@ def test_amrs_have_no_costs(amr_data_folder, tmp_path):
 
 
 def test_the_hinge_is_for_one_corpus(data_folder, amr_data_folder, tmp_path):
-    problem = failed(data_folder, tmp_path, *HINGE, "--also", amr_data_folder)
-    assert problem.endswith("--action-loss hinge is for one corpus: leave out --also")
+    problem = failed(data_folder, tmp_path, *HINGE, "--auxiliary-data", amr_data_folder)
+    assert problem.endswith("--action-loss hinge is for one corpus: leave out --auxiliary-data")
 
 
 def test_exploration_in_bf16_and_over_several_batches(data_folder, tmp_path):

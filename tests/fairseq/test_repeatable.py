@@ -56,7 +56,7 @@ def commands(data_folder, amr_data_folder, tmp_path_factory) -> dict[str, list[s
     assert all(runs_with(kind, "amr") for kind in OF_AMRS)
     found |= {f"{kind}, amr": command(kind, amr_data_folder, encoder) for kind in OF_AMRS}
     found |= {name: [*command(kind, data_folder, encoder), *flags] for name, (kind, flags) in WAYS.items()}
-    found["two corpora"] = [*command("state", amr_data_folder, encoder), "--also", str(data_folder)]
+    found["two corpora"] = [*command("state", amr_data_folder, encoder), "--auxiliary-data", str(data_folder)]
     return found
 
 

@@ -78,7 +78,7 @@ def test_gradients_and_validation_are_those_of_one_process(data_folder, tmp_path
 
 
 def test_each_process_may_have_a_batch_of_another_corpus(data_folder, amr_data_folder, tmp_path):
-    options = ("--also", str(data_folder), "--best-checkpoint-metric", "smatch", "--max-tokens", "5000")
+    options = ("--auxiliary-data", str(data_folder), "--best-checkpoint-metric", "smatch", "--max-tokens", "5000")
     first, _second = by_two(amr_data_folder, tmp_path / "two", *options)
     printed = by_one(amr_data_folder, tmp_path / "one", *options)
     assert farthest(tmp_path / "two", tmp_path / "one") <= 1e-5

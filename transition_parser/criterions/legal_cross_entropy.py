@@ -140,4 +140,4 @@ def _check_hinge(task, only_legal: bool, label_smoothing: float) -> None:
     if not isinstance(task.table.system, TreeSystem):
         raise InputError(f"--action-loss hinge is for dependency trees, not for {task.table.system.name}")
     if task.also_resources is not None:
-        raise InputError("--action-loss hinge is for one corpus: leave out --also")
+        raise InputError("--action-loss hinge is for one corpus: leave out --auxiliary-data")

@@ -188,8 +188,8 @@ class Decoder(nn.Module):
     """The base class of decoders: the action vocabulary, and the parser states of derivations.
 
     needs: the fields of `States` that the decoder reads; other fields are never computed.
-    reads_in_decoder: True if the decoder itself reads words. Two models that share an encoder (`--also`) would then not
-        share all parts that read words.
+    reads_in_decoder: True if the decoder itself reads words. Two models that share an encoder (`--auxiliary-data`)
+        would then not share all parts that read words.
     """
 
     needs: Collection[str] = ()

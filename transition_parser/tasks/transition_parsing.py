@@ -13,8 +13,6 @@ import torch
 from fairseq.data import Dictionary, data_utils
 from fairseq.dataclass import ChoiceEnum
 from fairseq.logging import metrics
-from fairseq.search import BeamSearch
-from fairseq.sequence_generator import SequenceGenerator
 from fairseq.tasks import FairseqTask, register_task
 from fairseq.tokenizer import tokenize_line
 from omegaconf import II
@@ -36,9 +34,9 @@ from transition_parser.parsing.parses import graph_of
 from transition_parser.parsing.search import search
 from transition_parser.schedulers.adam_by_part import check_optimizer
 from transition_parser.schedulers.length import LengthConfig, tell_batches, warn_if_short
-from transition_parser.states.machine import max_search_actions
+from transition_parser.tasks.bounded_generator import BoundedGenerator
 from transition_parser.tasks.explorer import AFTER, SHARE, explorer_of
-from transition_parser.tasks.graph_generator import GraphGenerator, complete
+from transition_parser.tasks.graph_generator import GraphGenerator
 from transition_parser.tasks.scoring import GENERATED, SCORING
 from transition_parser.tasks.wrappers import GenerationModel
 from transition_parser.text.columns import OF_WORDS, Columns, read_marks
@@ -78,13 +76,14 @@ class TransitionParsingConfig(LengthConfig):
     valid_beam: int = field(
         default=1, metadata={"help": "beam size of validation, which logs UAS and LAS, or Smatch; 0: do not parse"}
     )
-    also: Optional[str] = field(
+    auxiliary_data: Optional[str] = field(
         default=None,
         metadata={
             "help": "data folder of another corpus, of any transition system; its sentences also train the "
             "encoder, with a decoder of their own that is not kept"
         },
     )
+    also: Optional[str] = field(default=None, metadata={"help": "the former name of --auxiliary-data"})
     oracle: ChoiceEnum(["static", "dynamic"]) = field(
         default="static",
         metadata={
@@ -124,8 +123,9 @@ class TransitionParsingTask(FairseqTask):
         self.resources = resources
         self.table = resources.table
         self.also_resources = self._also = None
-        if cfg.also:
-            self._also = Resources.load(cfg.also)
+        self._also_folder = _auxiliary_data(cfg)
+        if self._also_folder:
+            self._also = Resources.load(self._also_folder)
             self.also_resources = _along(resources, self._also)
         self._precision: torch.dtype | None = None  # the training precision; unknown before the first batch
         self.formalism = formalism_of(resources.parser.system)
@@ -208,9 +208,11 @@ class TransitionParsingTask(FairseqTask):
             self.datasets[split] = TwoCorpora(self.datasets[split], self._also_dataset())
 
     def _also_dataset(self) -> TransitionDataset:
-        """Return the training data of the second corpus (`--also`), its words split into the pieces of the first
-        corpus."""
-        folder, resources, model = str(self.cfg.also), self.also_resources, self._also_model
+        """Return the training data of the second corpus (`--auxiliary-data`).
+
+        Its words are split into the pieces of the first corpus.
+        """
+        folder, resources, model = str(self._also_folder), self.also_resources, self._also_model
         own = [fairseq_dictionary(v) for v in (self._also.source_dictionary, self._also.target_dictionary)]
         source, target = self._sides(folder, "train", *own)
         words = [self._also.words(tokens.tolist()) for tokens in source]
@@ -408,18 +410,18 @@ class TransitionParsingTask(FairseqTask):
         generator = super().build_generator(
             [GenerationModel(model, self, greedy) for model in models],
             args,
-            seq_gen_cls or _BoundedGenerator,
+            seq_gen_cls or BoundedGenerator,
             extra_gen_cls_kwargs,
             **kwargs,
         )
-        if isinstance(generator, _BoundedGenerator):  # fairseq's scorer of references is of another class
+        if isinstance(generator, BoundedGenerator):  # fairseq's scorer of references is of another class
             generator.bind(self.resources, self._inputs)
         return generator
 
     def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
         """Take fairseq's inference step, and count the correct parts of the parses for `ParsingScorer`."""
         sentences = super().inference_step(generator, models, sample, prefix_tokens, constraints)
-        if sample.get("references") and isinstance(generator, (_BoundedGenerator, GraphGenerator)):
+        if sample.get("references") and isinstance(generator, (BoundedGenerator, GraphGenerator)):
             best = [hypotheses[0]["tokens"].tolist()[:-1] for hypotheses in sentences]  # without </s>
             with metrics.aggregate(GENERATED, new_root=True):
                 self._log(self._counts(sample, best, legal=False))  # --prefix-size may force illegal actions
@@ -432,6 +434,18 @@ def fairseq_dictionary(vocabulary: Vocabulary) -> Dictionary:
     for symbol, count in list(zip(vocabulary.symbols, vocabulary.counts))[len(SPECIAL) :]:
         dictionary.add_symbol(symbol, count, overwrite=True)
     return dictionary
+
+
+def _auxiliary_data(cfg: TransitionParsingConfig) -> Optional[str]:
+    """Return the folder of the second corpus, or None. Logs a warning for the former name of the option.
+
+    Raises `InputError` where both names are given.
+    """
+    if cfg.also and cfg.auxiliary_data:
+        raise InputError("--also is the former name of --auxiliary-data: give one of the two")
+    if cfg.also:
+        logger.warning("--also is called --auxiliary-data now; the former name works in this release for the last time")
+    return cfg.auxiliary_data or cfg.also
 
 
 def _along(resources: Resources, also: Resources) -> Resources:
@@ -449,51 +463,6 @@ def _along(resources: Resources, also: Resources) -> Resources:
         columns=Columns({**columns, **of_words}),
         vectors=resources.vectors,
     )
-
-
-class _BoundedGenerator(SequenceGenerator):
-    """A generator that limits the length of the derivations of each batch by the bound of the transition system.
-
-    fairseq would force `</s>` at its own limit, even where `</s>` is illegal.
-    """
-
-    def bind(self, resources: Resources, inputs: WordInputs | None) -> None:
-        """Set the system and the pieces of the sentences, and the reader of word inputs beside pieces (or None)."""
-        self.resources, self.system, self.inputs = resources, resources.table.system, inputs
-        self.opens = resources.opens_word()
-        if type(self.search) is BeamSearch:
-            self.search = _FillingBeamSearch(resources.target_dictionary)
-
-    def _generate(self, sample, *args, **kwargs):
-        net_input = sample["net_input"]
-        tokens = net_input["src_tokens"]
-        complete(net_input, self.resources, self.inputs)
-        words = int(self.opens.to(tokens.device)[tokens].sum(1).max())
-        self.max_len_a, self.max_len_b = 0, max_search_actions(self.system, words)
-        sentences = super()._generate(sample, *args, **kwargs)
-        return [[h for h in hypotheses if h["score"] > _FILLER] for hypotheses in sentences]
-
-
-_FILLER = -1e3  # score per action that separates derivations, which score higher, from fillers, which score lower
-
-
-class _FillingBeamSearch(BeamSearch):
-    """A beam search that also ends for sentences with fewer derivations than the beam is wide.
-
-    fairseq waits until each sentence has as many finished hypotheses as the beam is wide. A short sentence may have
-    fewer derivations (a single word has one). When no hypothesis is left, the search fills up the rest of the beam with
-    hypotheses of a score far below all others, which `_BoundedGenerator` throws away.
-    """
-
-    def step(self, step, lprobs, scores, *args, **kwargs):
-        found_scores, tokens, beams = super().step(step, lprobs, scores, *args, **kwargs)
-        none_left = (found_scores == float("-inf")).all(1, keepdim=True)
-        low = 10 * _FILLER * (step + 2)
-        return (
-            found_scores.masked_fill(none_left, low),
-            tokens.masked_fill(none_left, self.eos),
-            beams,
-        )
 
 
 def _inventory(path: Path) -> list[str]:

@@ -41,7 +41,8 @@ class TrainingModel(BaseFairseqModel):
     """A model with the interface of `fairseq-train`; its parameters have the names that they have in the model.
 
     plain: the model itself, whose parts are also parts of this module
-    also: a model of other graphs with the same encoder, which is trained with the model and not kept (`--also`)
+    also: a model of other graphs with the same encoder, which is trained with the model and not kept
+        (`--auxiliary-data`)
     """
 
     def __init__(self, plain: ParserModel, also: ParserModel | None = None) -> None:
@@ -57,20 +58,25 @@ class TrainingModel(BaseFairseqModel):
     def build_model(cls, args, task) -> TrainingModel:
         """Build the model of `args` over the dictionaries of `task`.
 
-        Raises `InputError` for `--also` with an architecture that has no encoder to share.
+        Raises `InputError` for `--auxiliary-data` with an architecture that has no encoder to share.
         """
         architecture = architecture_of(args.arch)
         options = architecture.options.of_namespace(args, architecture.defaults)
         plain, also = architecture.build(options, task.resources), None
         if task.also_resources is not None:
             if cast(Decoder, plain.decoder).reads_in_decoder:
-                raise InputError(f"--also: {args.arch} has no encoder to share, as its decoder reads the words, too")
+                raise InputError(
+                    f"--auxiliary-data: {args.arch} has no encoder to share, as its decoder reads the words, too"
+                )
             also = architecture.build(options, task.also_resources)
             also.encoder = plain.encoder
         return cls(plain, also)
 
     def upgrade_state_dict_named(self, state_dict: dict[str, Any], name: str) -> None:
-        """Remove the weights of a second model (`--also`) from a checkpoint where this module has no second model."""
+        """Remove the weights of a second model from a checkpoint where this module has no second model.
+
+        The second model is the model of `--auxiliary-data`.
+        """
         if self.also is None:
             for key in [key for key in state_dict if key.startswith(ALSO_PREFIX)]:
                 del state_dict[key]
@@ -96,7 +102,7 @@ class TrainingModel(BaseFairseqModel):
         states: the parser states before each action, by field, from the data loader; None: the machine computes them
             here
         mask_illegal: False leaves the scores of illegal actions as they are
-        also: True where the batch is for the second model (`--also`)
+        also: True where the batch is for the second model (`--auxiliary-data`)
         """
         given = None if states is None else States(**states)
         plain = self.also if also else self.plain
