@@ -23,7 +23,12 @@ _COLUMNS = 21  # the number of columns, as in C
 _NUMBERS, _NODE = 16, 4  # the number of fields of a row and of a node
 _FIRST_SPAN = 3  # the number of features of a word before the features of the spans that end with the word
 _CONTEXT, _ROLES = 2, 2  # the numbers of values in a context; in search the roles and then the span's tokens follow
-library, supports = lazy_library("amr_machine", _FUNCTIONS)
+library = lazy_library("amr_machine", _FUNCTIONS)
+
+
+def supports(like: Tensor) -> bool:
+    """Return True if the library is available and can read tensors like this one."""
+    return like.is_cpu and library() is not None
 
 
 class Setting(ctypes.Structure):

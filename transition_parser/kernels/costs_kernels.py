@@ -16,7 +16,12 @@ _FUNCTIONS: dict[str, Signature] = {"lost_arcs": (PROBLEM, (*(SIZE,) * 4, *(POIN
 _LOSSES = ("arc-hybrid", "arc-eager", "arc-standard")  # in the order of C's numbers
 _FIELDS = 8  # the number of fields of an effect
 _WORDS = 4  # the number of words that effects can name
-library, supports = lazy_library("costs", _FUNCTIONS)
+library = lazy_library("costs", _FUNCTIONS)
+
+
+def supports(like: Tensor) -> bool:
+    """Return True if the library is available and can read tensors like this one."""
+    return like.is_cpu and library() is not None
 
 
 def lost_arcs(

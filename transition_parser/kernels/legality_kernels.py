@@ -22,7 +22,12 @@ _FUNCTIONS: dict[str, Signature] = {
 _CONTEXT = 2  # the number of values that a context must have where there is a lexicon
 _OF_TOKENS = ("column", "shift_word", "top_roles", "second_roles")
 _ROLES = 2  # the number of values for roles that follow in a context of search
-library, supports = lazy_library("legality", _FUNCTIONS)
+library = lazy_library("legality", _FUNCTIONS)
+
+
+def supports(like: Tensor) -> bool:
+    """Return True if the library is available and can read tensors like this one."""
+    return like.is_cpu and library() is not None
 
 
 class Vocabulary(NamedTuple):

@@ -8,12 +8,9 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from transition_parser.base.errors import InputError, ParserWarning
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 VARIABLE = "TRANSITION_PARSER_KERNELS"
 LIBRARIES = ("search", "machine", "amr_machine", "legality", "costs")
@@ -35,23 +32,17 @@ def switched_on() -> bool:
     return value == "1"
 
 
-def lazy_library(
-    name: str, functions: Mapping[str, Signature]
-) -> tuple[Callable[[], ctypes.CDLL | None], Callable[[Tensor], bool]]:
-    """Return `library`, which loads the library of these kernels when it is first called, and `supports`.
+def lazy_library(name: str, functions: Mapping[str, Signature]) -> Callable[[], ctypes.CDLL | None]:
+    """Return a function that loads the library of these kernels when it is first called.
 
-    `library()` is None where the package was set up without a compiler, or kernels are switched off. `supports(tensor)`
-    is True where the library is there and can read such tensors.
+    The function returns None where the package was set up without a compiler, or kernels are switched off.
     """
 
     @lru_cache(maxsize=1)
     def library() -> ctypes.CDLL | None:
         return load_library(name, functions)
 
-    def supports(like: Tensor) -> bool:
-        return like.is_cpu and library() is not None
-
-    return library, supports
+    return library
 
 
 def load_library(name: str, functions: Mapping[str, Signature]) -> ctypes.CDLL | None:

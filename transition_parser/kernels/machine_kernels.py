@@ -17,7 +17,12 @@ _FUNCTIONS: dict[str, Signature] = {
     "ranks_from_end": (PROBLEM, (*(SIZE,) * 2, *(POINTER,) * 3)),
 }
 _FIELDS = 8  # the number of fields of an effect
-library, supports = lazy_library("machine", _FUNCTIONS)
+library = lazy_library("machine", _FUNCTIONS)
+
+
+def supports(like: Tensor) -> bool:
+    """Return True if the library is available and can read tensors like this one."""
+    return like.is_cpu and library() is not None
 
 
 def take_actions(

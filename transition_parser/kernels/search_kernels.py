@@ -47,7 +47,7 @@ _FUNCTIONS: dict[str, Signature] = {
 _HALF = {torch.float: 0, torch.bfloat16: 1}
 
 
-library, _supports = lazy_library("search", _FUNCTIONS)
+library = lazy_library("search", _FUNCTIONS)
 
 
 def supports(like: Tensor, width: int = _BLOCK) -> bool:
@@ -55,7 +55,7 @@ def supports(like: Tensor, width: int = _BLOCK) -> bool:
 
     width: the size of a head or a row; it must be a multiple of 32
     """
-    return like.dtype in _HALF and width % _BLOCK == 0 and _supports(like)
+    return like.is_cpu and like.dtype in _HALF and width % _BLOCK == 0 and library() is not None
 
 
 def cached_self_attention(
