@@ -206,7 +206,7 @@ def test_confidences_are_those_of_the_calibration(folder, options, scalings):
         ({"derivation": {}, "beam": {"a": {"temperature": 1, "offset": 1e9}}}, "is out of range"),
         (
             {"derivation": {"x": {"temperature": 1, "offset": 0}}, "beam": {}},
-            "'x' is no kind of confidence",
+            "'x' is not a kind of confidence",
         ),
     ],
 )

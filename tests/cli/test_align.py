@@ -110,7 +110,7 @@ def test_broken_entries(bank):
     lines = done.stderr.splitlines()
     assert len(lines) == 3 and lines[2] == "transition-parser: 2 entries left out"
     assert lines[0].startswith("transition-parser: left out: ") and "sentence c" in lines[0]
-    assert "sentence d: the entry has no `# ::snt`" in lines[1]
+    assert "sentence d: the entry has no sentence" in lines[1]
     assert '"left_out": 2' in done.stdout
     assert [entry.id for entry in read_bank(out)] == ["a", "b"]
 

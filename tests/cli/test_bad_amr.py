@@ -32,7 +32,9 @@ BROKEN = {
         ":6: sentence b: bark-01 is aligned to token 3, but the sentence has 3 tokens (counted from 0)",
     ),
 }
-NO_SENTENCE = {"no sentence": (GOOD + "# ::id b\n(b / bark-01)\n", ":6: sentence b: the entry has no `# ::snt` and no")}
+NO_SENTENCE = {
+    "no sentence": (GOOD + "# ::id b\n(b / bark-01)\n", ":6: sentence b: the entry has no sentence: add `# ::snt`")
+}
 EMPTY = {
     "empty": ("", ": the file holds no "),
     "blank": ("\n\n\n", ": the file holds no "),
@@ -251,14 +253,14 @@ def test_a_file_of_the_other_kind(amr_checkpoint, checkpoint, tmp_path):
     bare = tmp_path / "bare.txt"
     bare.write_text("(b / bark-01)\n")
     assert f"{bare}:1: 1 columns separated by tabs, 10 expected: {hint}" in fails("oracle", bare, *trees)
-    assert "an AMR bank, and the model is one of trees" in fails("parse", checkpoint, SAMPLE_AMR)
+    assert "is an AMR bank, but the model parses into trees" in fails("parse", checkpoint, SAMPLE_AMR)
     bank, treebank = SAMPLE_AMR.read_text(encoding="utf-8"), SAMPLE.read_text(encoding="utf-8")
     assert "standard input: an AMR bank" in fails("parse", checkpoint, "-", stdin=bank)
-    assert "CoNLL-U, and the model is one of AMRs" in fails("parse", amr_checkpoint, SAMPLE)
-    assert "CoNLL-U, and the model is one of AMRs" in fails("parse", amr_checkpoint, "-", stdin=treebank)
+    assert "is CoNLL-U, but the model parses into AMRs" in fails("parse", amr_checkpoint, SAMPLE)
+    assert "is CoNLL-U, but the model parses into AMRs" in fails("parse", amr_checkpoint, "-", stdin=treebank)
     bare.write_text("".join(line + "\n" for line in treebank.splitlines() if not line.startswith("#")))
-    assert "CoNLL-U, and the model is one of AMRs" in fails("parse", amr_checkpoint, bare)
-    assert "both must be of one kind" in fails("score", SAMPLE, SAMPLE_AMR)
+    assert "is CoNLL-U, but the model parses into AMRs" in fails("parse", amr_checkpoint, bare)
+    assert "give files of one kind" in fails("score", SAMPLE, SAMPLE_AMR)
     assert [file.name for file in tmp_path.iterdir()] == ["bare.txt"]
 
 

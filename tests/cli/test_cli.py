@@ -170,7 +170,7 @@ def test_a_checkpoint_with_its_files_beside_it_may_move(checkpoint, data_folder,
     assert run_here("parse", moved, SAMPLE).stdout == run_here("parse", checkpoint, SAMPLE).stdout
     lines = (tmp_path / "dict.act.txt").read_text().splitlines()
     (tmp_path / "dict.act.txt").write_text("\n".join([lines[1], lines[0], *lines[2:]]) + "\n")
-    assert "trained on another state" in run_here("parse", moved, SAMPLE, status=2).stderr
+    assert "have changed since the checkpoint was trained" in run_here("parse", moved, SAMPLE, status=2).stderr
 
 
 def test_output_may_be_no_regular_file(tmp_path):

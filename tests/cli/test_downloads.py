@@ -105,7 +105,7 @@ def test_what_was_cut_off_is_continued(server, tmp_path, ranges):
     server.cut, server.ranges = 70_000, ranges
     command = ("download", "UD_English-EWT", "-o", tmp_path)
     cut = run_here(*command, status=2)
-    assert "70000 of 120005 bytes came: run the same command again" in cut.stderr and cut.stderr.count("\n") == 1
+    assert "70000 of 120005 bytes arrived: run the same command again" in cut.stderr and cut.stderr.count("\n") == 1
     assert [path.name for path in tmp_path.rglob("*.*")] == ["en_ewt-ud-train.conllu.partial"]
     server.cut = None
     run_here(*command)
@@ -147,7 +147,7 @@ def test_a_part_that_nobody_asked_for_is_one_line(server, tmp_path, monkeypatch)
     part = "HTTP/1.0 206 Partial Content\r\nContent-Range: bytes 5-8/9\r\nContent-Length: 4\r\n\r\nabcd"
     monkeypatch.setattr(Handler, "do_GET", lambda self: self.wfile.write(part.encode()))
     done = run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
-    assert "sends another part of the file" in done.stderr and done.stderr.count("\n") == 1
+    assert "sent another part of the file" in done.stderr and done.stderr.count("\n") == 1
     assert not list(tmp_path.rglob("*.*"))
 
 
@@ -184,7 +184,7 @@ def test_the_record_is_written_whole_or_not_at_all(server, tmp_path, monkeypatch
 @pytest.mark.parametrize("mirror", ["http://[", "http://", "mirror", "//host", "http://[::1"])
 def test_a_mirror_that_is_no_address_is_one_line(mirror, tmp_path):
     done = run_here("download", "UD_English-EWT", "-o", tmp_path / "new", "--mirror", mirror, status=2)
-    assert f"the mirror {mirror!r} is no address" in done.stderr and done.stderr.count("\n") == 1
+    assert f"the mirror {mirror!r} is not an address" in done.stderr and done.stderr.count("\n") == 1
     assert not list(tmp_path.iterdir())
 
 
@@ -230,7 +230,7 @@ def test_a_known_sum_is_checked(server, tmp_path):
     address = f"{UD}/UD_English-EWT/r2.15/LICENSE.txt"
     due = hashlib.sha256(b"CC BY-SA 4.0").hexdigest()
     assert list(fetch(Source((File(address, due),), "x"), tmp_path / "a", server.address))
-    with pytest.raises(InputError, match="SHA-256 is not the one that is known"):
+    with pytest.raises(InputError, match="the file has a wrong SHA-256"):
         list(fetch(Source((File(address, "0" * 64),), "x"), tmp_path / "b", server.address))
     assert not list((tmp_path / "b").iterdir())
 

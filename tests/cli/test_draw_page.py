@@ -68,13 +68,13 @@ def test_the_policy_allows_what_is_in_the_page_alone():
     [
         (("-o", "x.svg", "--raw"), "--raw is for pages: let x.svg end in .html"),
         (("-o", "x.png", "--sentences", "3"), "--sentences is for pages"),
-        (("-o", "x.html", "--beam", "2"), "--beam is for what models parse: give --model"),
-        (("-o", "x.html", "--model", "en-ewt", "--system", "arc-eager"), "--system is for graphs of files"),
+        (("-o", "x.html", "--beam", "2"), "--beam is only for parses of models: give --model"),
+        (("-o", "x.html", "--model", "en-ewt", "--system", "arc-eager"), "--system is for the graphs of files"),
         (("-o", "x.html", "--id", "none"), f"{SAMPLE}: no sentence 'none'"),
         (("-o", "x.htm"), "x.htm: the name must end in .svg, .png, .pdf, .html"),
         (("-o", "x.html", "--system", "arc-standard", "--sentences", "300"), "which arc-standard can't build"),
         (("-o", "x.html", "--model", "none"), "none: no such checkpoint"),
-        (("-o", "x.html", "--model", "en-amr"), "CoNLL-U, and the model is one of AMRs"),
+        (("-o", "x.html", "--model", "en-amr"), "is CoNLL-U, but the model parses into AMRs"),
     ],
 )
 def test_bad_use_is_one_line_and_nothing_is_written(tmp_path, monkeypatch, options, problem):

@@ -64,7 +64,7 @@ def test_a_column_of_texts_needs_no_option():
 
 
 def test_a_list_of_texts_of_one_word(parser):
-    with pytest.warns(ParserWarning, match="a list of texts now"):
+    with pytest.warns(ParserWarning, match="is read as a list of"):
         parses = parser.parse(["Go", "Stop", "Why?"])
     assert [parse.sentence.forms for parse in parses] == [["Go"], ["Stop"], ["Why", "?"]]
 

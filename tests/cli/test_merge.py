@@ -120,7 +120,7 @@ def test_folder_without_banks(folder, tmp_path):
 
 def test_output_is_no_input(folder):
     assert "one of the files to merge" in fails(folder, "-o", folder / "amr-release-training-bolt.txt")
-    assert "give --output a file" in fails(folder, "-o", "-")
+    assert "give a file for --output" in fails(folder, "-o", "-")
     assert (folder / "amr-release-training-bolt.txt").read_text() == HEADER.format("bolt") + DOG
 
 

@@ -78,7 +78,7 @@ def test_amrs_in_a_folder(tmp_path):
         (("a.txt", "-"), "standard input has no name for an output in a folder"),
         (("a.txt", "b/a.txt"), "a.conllu, as for"),
         (("a.txt", "a.conllu"), "a.conllu, as for"),
-        (("out/x.conllu",), "its output would replace it"),
+        (("out/x.conllu",), "its output would replace the input"),
     ],
 )
 def test_outputs_of_a_folder_that_can_not_be(inputs, said, tmp_path):
@@ -177,7 +177,7 @@ def test_several_parquet_files_as_one(tmp_path):
     table = import_parquet.read_table(two)
     import_parquet.write_table(table.drop_columns(["number"]), two)
     done = parse(one, two, "--column", "text", "-o", tmp_path / "never.parquet", status=2)
-    assert "the columns of the Parquet inputs differ" in done.stderr and not (tmp_path / "never.parquet").exists()
+    assert "the Parquet inputs have different columns" in done.stderr and not (tmp_path / "never.parquet").exists()
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_several_parquet_files_as_one(tmp_path):
         ('{"text": 7}', "a.jsonl:3: column 'text' holds 7: it must be a text, a list of words, or null"),
         ('{"text": ["a", 7]}', "a.jsonl:3: column 'text' holds ['a', 7]: neither"),
         ('{"text": ["a", " "]}', "a.jsonl:3: column 'text' holds ['a', ' ']: neither"),
-        ('{"text": ["a\\tb"]}', "a.jsonl:3: word 1 is 'a\\tb': empty, or with a tab"),
+        ('{"text": ["a\\tb"]}', "a.jsonl:3: word 1 is 'a\\tb': words must not be empty or contain tabs"),
         ('{"text": "a\\u0000"}', "a.jsonl:3: character 2 of the text is a zero byte"),
         ('{"text": "a\\ud800"}', "a.jsonl:3: character 2 of the text is a zero byte or half of a surrogate pair"),
         ('{"text": "a", "conllu": 1}', "a.jsonl:3: there is a column 'conllu' already: name another"),
@@ -213,7 +213,7 @@ def test_bad_parquet(tmp_path):
     assert f"{path}: row 1: column 'number' holds 0: neither" in failed(path, "--column", "number", "-o", out)
     assert "there is a column 'words' already" in failed(path, "--column", "text", "--parse-column", "words", "-o", out)
     assert "give -o FILE" in failed(path, "--column", "text")
-    assert "a table: --column NAME says which" in failed(path, "-o", out)
+    assert "the file is a table: name the column" in failed(path, "-o", out)
     assert "give -o DIR/" in failed(path, "--column", "text", "-o", out, "--resume")
     broken = tmp_path / "b.parquet"
     broken.write_bytes(path.read_bytes()[:-5])

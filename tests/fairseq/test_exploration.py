@@ -53,7 +53,7 @@ def test_trees_may_be_explored_beside_amrs(data_folder, amr_data_folder, tmp_pat
         (("--oracle", "dynamic", "--explore-after", "-1"), "--explore-after -1 is negative"),
         (("--explore", "0.2"), "--explore is for --oracle dynamic"),
         (("--explore-after", "0"), "--explore-after is for --oracle dynamic"),
-        (("--action-loss", "hinge"), "--action-loss hinge is for --softmax-over legal and --label-smoothing 0"),
+        (("--action-loss", "hinge"), "--action-loss hinge needs --softmax-over legal and --label-smoothing 0"),
         ((*HINGE, "--hinge-weight", "2"), "--hinge-weight 2.0 is not between 0 and 1"),
         ((*HINGE, "--predict-shift-words"), "--action-loss hinge does not train the words of SHIFT"),
         ((*HINGE, "--arch", "spa_dp_graph_small"), "--action-loss hinge is for models that score actions"),

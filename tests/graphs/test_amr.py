@@ -97,7 +97,7 @@ def test_an_entry_with_another_graph_is_what_reading_its_text_gives(case):
         (AmrGraph(("a", "b12"), frozenset({1}), (Edge(0, "x", 1),)), {}, "'b12' can't be written as a constant"),
         (AmrGraph(("a", "b"), frozenset(), (Edge(0, "x y", 1),)), {}, "'x y' can't be written as a role"),
         (AmrGraph(("a", "b"), frozenset(), (Edge(0, "-of", 1),)), {}, "'-of' can't be written as a role"),
-        (AmrGraph(("a", "6"), frozenset({1}), (Edge(0, "wiki", 1),)), {}, "'wiki' can't be written as the role of a "),
+        (AmrGraph(("a", "6"), frozenset({1}), (Edge(0, "wiki", 1),)), {}, "'wiki' can't be the role of a "),
         (AmrGraph(("a",), frozenset(), ()), {0: "New York"}, "'New York' can't be written as a :wiki"),
     ],
 )

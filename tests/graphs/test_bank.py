@@ -79,7 +79,9 @@ def test_remarks_are_no_metadata():
 def test_text():
     assert entry("(h / hi)", "# ::tok Hi .", "# ::snt Hi.").text == "Hi."
     assert entry("(h / hi)", "# ::tok Hi .").text == "Hi ."
-    with pytest.raises(InputError, match=r"bank.amr:1: sentence a: the entry has no `# ::snt` and no `# ::tok`"):
+    with pytest.raises(
+        InputError, match=r"bank.amr:1: sentence a: the entry has no sentence: add `# ::snt` or `# ::tok`"
+    ):
         assert entry("(h / hi)", "# ::id a", "# ::snt").text
 
 
@@ -303,12 +305,12 @@ def test_with_alignments():
     "graph, said",
     [
         ("(b / bark-01 :ARG0 (d / dog)", "the text ends within the graph"),
-        ("(b / bark-01 :ARG0 (d / dog)))", "text after the end of the graph: a parenthesis too many"),
+        ("(b / bark-01 :ARG0 (d / dog)))", "text after the end of the graph: is there a parenthesis too many"),
         ("(b / bark-01) :ARG0 x", "text after the end of the graph"),
         ("(b / bark-01)(d / dog)", "text after the end of the graph"),
         ("(b / bark-01) # a remark", "text after the end of the graph"),
         ("b / bark-01)", "the graph does not begin with a parenthesis: is the file an AMR bank?"),
-        ("  A dog barks.", "no parenthesis where the graph begins"),
+        ("  A dog barks.", "the graph does not begin with a parenthesis"),
         ("((b / bark-01))", "a variable is expected here"),
         ('(n / name :op1 "Rex)', "a node, a variable or a constant is expected here"),
         ("(n / name :op1 New York)", "a role or a closing parenthesis is expected here"),

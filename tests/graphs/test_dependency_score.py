@@ -222,7 +222,7 @@ def test_other_characters_are_refused_with_their_place():
         Comparison(read(gold, "g.conllu"), read(system, "s.conllu"))
     assert str(caught.value) == (
         "s.conllu:5: sentence t: the texts differ from character 2 on (spaces not counted): gold "
-        "(g.conllu:3, sentence g) has 'c', the system 'd'"
+        "(g.conllu:3, sentence g) has 'c', the system has 'd'"
     )
     shorter = read(system.split("# sent_id = t")[0], "s.conllu")
     with pytest.raises(InputError, match=r"^s.conllu:2: sentence s: .* has 'bc', the system has ''"):

@@ -86,7 +86,7 @@ def here(connection: socket.socket) -> bool:
     [
         (WHOLE[:-2], 408, "the headers did not arrive within 0.05 seconds"),
         (b"", 0, ""),
-        (b"no HTTP\r\n\r\n", 400, "this is no HTTP request that can be read, or its headers are too long"),
+        (b"no HTTP\r\n\r\n", 400, "the HTTP request can't be read, or its headers are too long"),
         (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc", 408, "the whole request did not arrive within"),
     ],
     ids=["headers", "nothing", "no HTTP", "body"],

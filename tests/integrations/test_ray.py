@@ -150,7 +150,7 @@ def test_what_is_there_is_not_parsed_again(many, tmp_path):
     first, rest = written(out).split("\n", 1)
     assert first == "finished before" and whole.endswith(rest) and len(files_of(out)) == len(files)
     for job, paths in ((job_of(tokenised=False), [many]), (job_of(), [many, many])):
-        with pytest.raises(InputError, match=r"manifest\.json: is of a run with other inputs or options"):
+        with pytest.raises(InputError, match=r"manifest\.json: is from a run with other inputs or options"):
             engine.parse_by_ray(job, paths, str(out), 2, resume=True)
     with pytest.raises(InputError, match="has the output of another run"):
         engine.parse_by_ray(job_of(), [many], str(out), 2)

@@ -122,7 +122,7 @@ BAD = [
     (422, "text: Input should be a valid string", {"model": "en-ewt", "text": 3}),
     (400, "there are no sentences", {"model": "en-ewt", "text": " \n "}),
     (400, "zero byte", {"model": "en-ewt", "text": "a\0b"}),
-    (400, "there are no words", {"model": "en-ewt", "sentences": [["a"], []]}),
+    (400, "it has no words", {"model": "en-ewt", "sentences": [["a"], []]}),
     (400, "no sentences", {"model": "en-ewt", "sentences": []}),
     (400, "white space", {"model": "en-amr", "sentences": [["a b"]]}),
     (413, "4,001 characters, 4,000 are allowed", {"model": "en-ewt", "text": "x" * 4001}),
@@ -288,13 +288,14 @@ def test_a_taken_port_is_one_line():
         port = other.getsockname()[1]
         done = run_here("serve", "en-ewt", "--port", port, status=2)
     assert done.stderr == (
-        f"transition-parser: error: port {port} of 127.0.0.1 is taken: give another with --port (0: any that is free)\n"
+        f"transition-parser: error: port {port} of 127.0.0.1 is taken: "
+        "give another port with --port (0: any free port)\n"
     )
 
 
 def test_bad_use_is_one_line(monkeypatch):
     assert "can't listen on port" in run_here("serve", "en-ewt", "--host", "no.such.host.invalid", status=2).stderr
-    assert "have one name" in run_here("serve", "a/x", "b/x", "--port", "0", status=2).stderr
+    assert "have the same name" in run_here("serve", "a/x", "b/x", "--port", "0", status=2).stderr
     assert "no such checkpoint" in run_here("serve", "none", "--port", "0", status=2).stderr
     assert "'a:1' is not the name of a host" in run_here("serve", "x", "--allowed-hosts", "b,a:1", status=2).stderr
     assert "not from 0 to 65535" in run_here("serve", "en-ewt", "--port", "70000", status=2).stderr

@@ -146,9 +146,9 @@ def test_predicted_columns():
 
 
 def test_columns_that_the_data_lacks():
-    with pytest.raises(InputError, match=r"no column domain: .*--domains` writes it"):
+    with pytest.raises(InputError, match=r"no column domain: .*--domains`"):
         WordInputs(StackTransformerOptions(read_domain=True), DIM, SimpleNamespace(columns=Columns()))
-    with pytest.raises(InputError, match=r"no vectors of words: .*--vectors FILE` keeps them"):
+    with pytest.raises(InputError, match=r"no word vectors: .*--vectors FILE`"):
         WordInputs(StackTransformerOptions(read_vectors=True), DIM, SimpleNamespace(vectors=None))
     with pytest.raises(InputError, match="no column upos"):
         check_tagged(0.1, None)

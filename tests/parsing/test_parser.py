@@ -76,7 +76,7 @@ def test_bad_options(checkpoint):
     with pytest.raises(InputError, match="beam"):
         Parser.load(checkpoint, beam=0)
     for lenpen in (-1.0, float("nan"), float("inf")):
-        with pytest.raises(InputError, match="lenpen must be a number of 0 or more"):
+        with pytest.raises(InputError, match="lenpen must be a finite number, 0 or more"):
             Parser.load(checkpoint, lenpen=lenpen)
 
 

@@ -255,7 +255,7 @@ def test_tokens():
     assert entry_tokens(done) == entry_tokens(plain) and done.alignments == ((3,), (2,), (0,))
     marked = entry("Dogs don't bark.", "(b / bark-01~e.2 :ARG0 (d / dog))", key="snt")
     assert entry_tokens(marked) == ["Dogs", "don't", "bark."]
-    with pytest.raises(InputError, match="no `# ::snt`"):
+    with pytest.raises(InputError, match="the entry has no sentence"):
         entry_tokens(parse_entry(["# ::id a", "(d / dog)"]))
 
 

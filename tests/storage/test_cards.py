@@ -91,12 +91,12 @@ def test_a_card_without_front_matter_says_nothing(model):
 @pytest.mark.parametrize(
     ("card", "problem"),
     [
-        ("---\nlanguage: en\n", r"README\.md: the front matter that line 1 opens does not end"),
+        ("---\nlanguage: en\n", r"README\.md: the front matter begins in line 1, but does not end"),
         ("---\nlanguage: en\nlicense: [\n---\n", r"README\.md:\d: front matter: "),
         ("---\ndescription: [1]\n---\n", "'description' must be a string"),
         ("---\nlanguage: 5\n---\n", "'language' must be a string"),
         ("---\nscores: [1]\n---\n", "'scores' must be a list of mappings"),
-        ("---\n- a\n---\n", "must be keys with values"),
+        ("---\n- a\n---\n", "write keys with values"),
     ],
 )
 def test_front_matter_that_is_wrong(card, problem, model):
@@ -106,4 +106,4 @@ def test_front_matter_that_is_wrong(card, problem, model):
 
 
 def test_a_folder_without_models_is_an_error(tmp_path):
-    assert "nor holds such folders" in run_here("models", tmp_path, status=2).stderr
+    assert "is not an exported model, and holds none" in run_here("models", tmp_path, status=2).stderr

@@ -160,12 +160,16 @@ CHANGES = [
     (CONFIG, lambda c: c.update(architecture="x"), "unknown architecture 'x'"),
     (CONFIG, lambda c: c.update(architecture=["x"]), "'architecture' must be a string"),
     (CONFIG, lambda c: c.update(files={}), "only one of the keys 'files' and 'sha256'"),
-    (CONFIG, lambda c: c.update(format_version=2), "format version 2, this program reads 1"),
+    (CONFIG, lambda c: c.update(format_version=2), "format version 2, but this program reads 1"),
     ("parser.json", lambda c: c.update(shift_words=5), "'shift_words' must be a list of strings"),
     ("parser.json", lambda c: c.update(system="arc-eager"), "dict.act.txt: the action vocabulary has no REDUCE"),
     ("parser.json", lambda c: c.update(system="x"), "unknown transition system 'x'"),
-    ("parser.json", lambda c: c["shift_words"].pop(), "dict.act.txt: lists what is not an action over parser.json"),
-    ("parser.json", lambda c: c["relations"].append("x"), "dict.act.txt: does not list all actions over parser.json"),
+    (
+        "parser.json",
+        lambda c: c["shift_words"].pop(),
+        "dict.act.txt: lists symbols that are not actions of parser.json",
+    ),
+    ("parser.json", lambda c: c["relations"].append("x"), "dict.act.txt: does not list all actions of parser.json"),
     ("lexicon.json", lambda c: c["spans"].update(x=["PRED(never-01)"]), "does not list all actions of lexicon.json"),
 ]
 
@@ -260,10 +264,10 @@ STATE_CHANGES = [
     (lambda s: setattr(s["cfg"]["model"], "stack_heads", "x"), "stack.heads"),
     (lambda s: vars(s["cfg"]["model"]).update(WIDE), "a larger model than the"),
     (lambda s: s["cfg"].update(task=None), "'cfg' does not name the data folder, but None"),
-    (lambda s: s["cfg"]["task"].update(data=5), "'cfg' does not name the data folder, but 5"),
+    (lambda s: s["cfg"]["task"].update(data=5), "'cfg' of the checkpoint has 5 for the data folder"),
     (lambda s: s.update(task_state=5), "'task_state' is damaged: 5"),
     (lambda s: s.update(task_state={"fingerprint": [1]}), "'task_state' is damaged"),
-    (lambda s: s.update(task_state={"fingerprint": "0"}), "was trained on another state of"),
+    (lambda s: s.update(task_state={"fingerprint": "0"}), "have changed since the checkpoint was trained"),
     (lambda s: s.update(extra_state=Path("x")), r"holds Python objects \(pathlib.*\) that are not read, because"),
 ]
 

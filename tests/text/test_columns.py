@@ -14,7 +14,7 @@ def test_ids_and_values():
     assert COLUMNS.count("upos") == 3 and "lemma" not in COLUMNS
     assert COLUMNS.ids("upos", ["VERB", "X", "NOUN"]) == [2, 0, 1]
     assert COLUMNS.of_ids("upos", [2, 0, 1]) == ["VERB", "_", "NOUN"]
-    with pytest.raises(InputError, match=r"no column lemma: .*--lemmas` writes it"):
+    with pytest.raises(InputError, match=r"no column lemma: .*--lemmas`"):
         COLUMNS.count("lemma")
 
 

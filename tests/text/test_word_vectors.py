@@ -42,11 +42,11 @@ def test_kept_in_a_folder(tmp_path):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("the\n", ":1: 0 numbers behind the first word"),
-        ("a 1 2\nthe 1\n", ":2: 1 numbers behind 'the', 2 expected"),
-        ("the 1 x\n", ":1: what is behind 'the' are not all numbers"),
-        ("the 1 nan\n", ":1: the vector of 'the' is not of numbers"),
-        ("the 1 1e9\n", ":1: the vector of 'the' is not of numbers"),
+        ("the\n", ":1: 0 numbers after the first word"),
+        ("a 1 2\nthe 1\n", ":2: 1 numbers after 'the', 2 expected"),
+        ("the 1 x\n", ":1: the values after 'the' are not all numbers"),
+        ("the 1 nan\n", ":1: the vector of 'the' has numbers"),
+        ("the 1 1e9\n", ":1: the vector of 'the' has numbers"),
         ("a 1 2\n", "no vector of any word"),
         ("", "no vector of any word"),
     ],

@@ -169,7 +169,7 @@ class SummaryWriter:
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        (["--", "--lrr", "1"], "unknown flag --lrr, .*did you mean --lr?"),
+        (["--", "--lrr", "1"], "unknown flag --lrr .*did you mean --lr?"),
         (["--", "--lr", "much"], "--lr"),
         (["--", "--arch", "nothing"], "--arch"),
         (["--", "--save-dir", "x"], "--save-dir is set by"),
@@ -177,13 +177,13 @@ class SummaryWriter:
         (["--", "--read-vectors"], "--read-vectors needs --vectors FILE"),
         (["--", "oops"], "'oops' is no flag"),
         ([], "can't rise until epoch 1 and fall until epoch 1: .*--warmup-epochs less than --max-epoch"),
-        (["--", "--max-epoch", "0", "--decay-epochs", "2"], "would have no end: give --max-epoch"),
+        (["--", "--max-epoch", "0", "--decay-epochs", "2"], "would never end: give --max-epoch"),
         (["--", "--max-epoch", "-2"], "--max-epoch -2 is negative"),
         (["--", "--max-epoch", "2", "--dropout", "2"], "--dropout"),
         (["--tensorboard-logdir", "board"], "needs TensorBoard: pip install tensorboard"),
         (["--system", "amr"], "--system amr builds AMRs, but the files hold trees"),
         (["--domains"], "--domains is for AMRs"),
-        (["--dev", SAMPLE_AMR], "both must be of one kind"),
+        (["--dev", SAMPLE_AMR], "give files of one kind"),
         (["--dev", "nowhere.conllu"], "nowhere.conllu: no such file"),
         (["--train", SAMPLE, SAMPLE], "--train takes one CoNLL-U file"),
     ],
@@ -215,7 +215,7 @@ def test_bad_data_can_be_mended_and_trained_on(tmp_path):
 def test_one_run_at_a_time(tmp_path):
     with locked(tmp_path):
         done = run_here("train", "ewt-en", "--train", SAMPLE, "--dev", SAMPLE, "-o", tmp_path, status=2)
-    assert "another `transition-parser train` is at work here" in done.stderr
+    assert "another `transition-parser train` is running in this folder" in done.stderr
 
 
 def test_amrs(tmp_path):

@@ -96,7 +96,7 @@ def test_why_illegal(before, action, reason):
 def test_words_that_can_not_be_copied():
     system = make_system("amr")
     state = system.apply(system.initial([Word("(", "("), Word('"x', "x")]), Action.parse("SHIFT"))
-    assert "no symbol" in system.why_illegal(state, Action.parse("COPY_LEMMA"))
+    assert "not a symbol" in system.why_illegal(state, Action.parse("COPY_LEMMA"))
     state = system.apply(state, Action.parse("SHIFT"))
     assert "quotation marks" in system.why_illegal(state, Action.parse("ENTITY(t)"))
 

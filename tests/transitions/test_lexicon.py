@@ -62,7 +62,7 @@ def lexicon(**values) -> str:
     [
         ("", "not JSON"),
         ("[]", "must be a JSON object"),
-        ('{"format_version": 9}', "format version 9, this program reads 1"),
+        ('{"format_version": 9}', "format version 9, but this program reads 1"),
         (lexicon(format_version=True), "format version True"),
         (lexicon(format_version="1"), "format version '1'"),
         ('{"format_version": 1, "spans": {}}', "'wiki' is missing"),

@@ -109,7 +109,7 @@ def test_the_last_word_of_arc_eager_is_no_second_root():
     state = system.initial("abc")
     for step in (SHIFT, SHIFT):
         state = system.apply(state, step)
-    assert "one word alone" in system.why_illegal(state, right("x"))
+    assert "at most one word" in system.why_illegal(state, right("x"))
     assert system.why_illegal(state, left("x")) is None
 
 

@@ -165,7 +165,7 @@ def calibrate(model: str, path: str, beam: int = 10, precision: str = "auto", th
     Raises `InputError` if nothing can be learned from the file.
     """
     if beam < 2:
-        raise InputError("alternatives are found with a beam of 2 or more")
+        raise InputError("search finds alternatives only with a beam of 2 or more: give a larger beam")
     found: dict[str, dict[str, Outcomes]] = {}
     for kind, options in (("derivation", (1, 1)), ("beam", (beam, 2))):
         parser = uncalibrated(model, *options, precision, threads)

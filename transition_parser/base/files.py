@@ -67,7 +67,7 @@ def growing(path: str | os.PathLike) -> Iterator[Path]:
     """
     target = _target(path)
     if target.is_dir() or (target.exists() and not target.is_file()):
-        raise input_error("is not a regular file: only such a file can be written bit by bit", path)
+        raise input_error("is not a regular file: give a regular file, which can be written step by step", path)
     partial = target.with_name(f"{target.name}.partial")
     with _said_of(f"{path}.partial", partial):
         partial.touch()

@@ -46,7 +46,7 @@ def read_bytes(path: str | os.PathLike, missing: str) -> bytes:
         if path.exists() and not path.is_file():
             raise input_error("is not a regular file", path)
         if path.stat().st_size > MOST_BYTES:
-            raise input_error(f"has more bytes than a file of this kind can need ({MOST_BYTES})", path)
+            raise input_error(f"has more than {MOST_BYTES} bytes, which is too many for a file of this kind", path)
         return path.read_bytes()
     except OSError as error:
         raise input_error(error.strerror or type(error).__name__, path) from None
@@ -134,7 +134,7 @@ def check_keys(values: Mapping[str, Any], keys: Mapping[str, Key], path: str | o
     """Raise `InputError` for a key of `values` that is unknown or missing, or whose value has another type."""
     for name in values:
         if name not in keys:
-            raise input_error(f"unknown key {shown(name)}: it can have {', '.join(keys)}", path)
+            raise input_error(f"unknown key {shown(name)}: the known keys are {', '.join(keys)}", path)
     for name, key in keys.items():
         if name not in values:
             if key.required:
@@ -150,10 +150,13 @@ def check_version(values: Mapping[str, Any], versions: Iterable[int], path: str 
     """
     version = values.get("format_version")
     if version is None:
-        raise input_error("does not have its key 'format_version'", path)
+        raise input_error("the key 'format_version' is missing", path)
     if not is_whole(version) or version not in versions:
         readable = " and ".join(map(str, versions))
-        raise input_error(f"format version {shown(version)}, this program reads {readable}: make it again", path)
+        raise input_error(
+            f"the file has format version {shown(version)}, but this program reads {readable}: make the file again",
+            path,
+        )
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -174,7 +177,7 @@ def _check_depth(value: object) -> None:
 
 
 def _refuse_number(text: str) -> None:
-    raise ValueError(f"{text} is not a number that JSON has")
+    raise ValueError(f"{text} is not a number in JSON")
 
 
 def _float(text: str) -> float:

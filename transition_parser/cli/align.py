@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the aligned bank, and print its size."""
     if arguments.json and arguments.output == "-":
-        raise InputError("--json has standard output for itself: give OUT a file")
+        raise InputError("--json needs standard output for itself: give a file for OUT")
     left_out: Problems = [] if arguments.skip_bad else None
     with open(arguments.input, "rb") as file:
         lines = list(file)  # read only once, because the input may be a pipe

@@ -102,7 +102,7 @@ def source_of(name: str, release: str = RELEASE) -> Source:
     found = _TREEBANK.fullmatch(name)
     if found is None or not re.fullmatch(r"[A-Za-z0-9._-]+", release):
         known = ", ".join(SOURCES)
-        raise InputError(f"{name!r} ({release}) is no corpus that is known: give {known}, or a name as UD_English-EWT")
+        raise InputError(f"unknown corpus {name!r} ({release}): give {known}, or a name such as UD_English-EWT")
     code = LANGUAGES.get(found[1])
     if code is None:
         raise InputError(f"{name}: the language {found[1]} is not one of {', '.join(LANGUAGES)}")
@@ -147,7 +147,7 @@ def _check_mirror(mirror: str | None) -> None:
         known = False
     if not known:
         raise InputError(
-            f"the mirror {mirror!r:.80} is no address: give one such as https://mirror.example.org/corpora"
+            f"the mirror {mirror!r:.80} is not an address: give one such as https://mirror.example.org/corpora"
         )
 
 
@@ -164,7 +164,7 @@ def _sums(folder: Path) -> dict[str, str]:
     except ValueError:
         found = None
     if not isinstance(found, dict) or not all(isinstance(one, str) and _SUM.fullmatch(one) for one in found.values()):
-        problem = "is damaged: it does not say the SHA-256 of each file as JSON"
+        problem = "is damaged: it must be JSON with the SHA-256 of each file"
         raise input_error(f"{problem}; remove it with the files beside it, and fetch them again", path)
     return found
 
@@ -189,7 +189,9 @@ def _fetched(file: File, path: Path, mirror: str | None, due: str | None) -> boo
             missing = False
             if due is not None and sha256_of(partial) != due:
                 partial.write_bytes(b"")
-                raise input_error("its SHA-256 is not the one that is known: it was not kept", address)
+                raise input_error(
+                    "the file has a wrong SHA-256, and was not kept: try again, or try another mirror", address
+                )
     if missing:
         path.unlink()
     return not missing
@@ -241,14 +243,14 @@ def _continue(address: str, partial: Path) -> None:
         if continued and not _begins_at(answer, have):
             if have:
                 return _begin_again(address, partial)
-            raise input_error("the server sends another part of the file than was asked for: try a mirror", address)
+            raise input_error("the server sent another part of the file than requested: try a mirror", address)
         if not continued:
             _keep_version(answer, partial)
         whole = _size(answer, have if continued else 0)
         _receive(answer, partial, have if continued else 0, whole)
     have = partial.stat().st_size
     if whole is not None and have != whole:
-        raise input_error(f"{have} of {whole} bytes came: run the same command again to continue", address)
+        raise input_error(f"only {have} of {whole} bytes arrived: run the same command again to continue", address)
 
 
 def _asked(address: str, partial: Path) -> http.client.HTTPResponse:

@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         _picture(arguments)
         return 0
     if not arguments.model:
-        _check_default(arguments, _OF_MODELS, "is for what models parse: give --model")
+        _check_default(arguments, _OF_MODELS, "is only for parses of models: give --model")
     from transition_parser.integrations.page import page
 
     documents = [_parsed(arguments, model) for model in arguments.model] or [_gold(arguments)]
@@ -125,7 +125,9 @@ def _parsed(arguments: argparse.Namespace, model: str) -> dict[str, Any]:
     from transition_parser.parsing.parser import Parser
 
     if arguments.system is not None:
-        raise InputError("--system is for graphs of files: a model has its own")
+        raise InputError(
+            "--system is for the graphs of files: leave it out with --model, because a model has its own system"
+        )
     import_user_dir(arguments.user_dir)
     check_inputs([arguments.input])
     parser = Parser.load(model, arguments.beam)

@@ -33,10 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the bank, and print its size."""
     if arguments.output == "-":
-        raise InputError("standard output is for the figures: give --output a file")
+        raise InputError("the figures are printed on standard output: give a file for --output")
     files = bank_files(arguments.folder)
     if Path(arguments.output).resolve() in {file.resolve() for file in files}:
-        raise input_error("is one of the files to merge: give --output another name", arguments.output)
+        raise input_error("is one of the files to merge: give another file for --output", arguments.output)
     bad: list[InputError] | None = [] if arguments.skip_bad else None
     entries = 0
     with output(arguments.output) as file:

@@ -78,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the oracle over the file."""
     if arguments.json and arguments.out_actions == "-":
-        raise InputError("--json has standard output for itself: give --out-actions a file")
+        raise InputError("--json needs standard output for itself: give a file for --out-actions")
     formalism = formalism_of(arguments.system)
     check_options(arguments, OPTIONS, formalism, f"--system {arguments.system} builds {formalism.name}")
     if arguments.worst and not arguments.check:

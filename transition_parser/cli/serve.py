@@ -143,7 +143,7 @@ def _names(models: list[str]) -> dict[str, str]:
     for model in models:
         name = Path(model).name or model
         if name in names:
-            raise InputError(f"{names[name]} and {model} have one name: serve one of them, or rename it")
+            raise InputError(f"{names[name]} and {model} have the same name: serve only one of them, or rename one")
         names[name] = model
     return names
 
@@ -160,7 +160,7 @@ def _description(model: str) -> str | None:
 def _port(text: str) -> int:
     value = int(text)
     if not 0 <= value < 1 << 16:
-        raise argparse.ArgumentTypeError(f"{text} is not from 0 to 65535")
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 65535")
     return value
 
 

@@ -77,7 +77,10 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         hinge_weight=0.5,
     ) -> None:
         if ignore_prefix_size or report_accuracy:
-            raise InputError("legal_cross_entropy has no --ignore-prefix-size and no --report-accuracy")
+            raise InputError(
+                "--criterion legal_cross_entropy does not support --ignore-prefix-size and "
+                "--report-accuracy: leave them out"
+            )
         super().__init__(task, sentence_avg, label_smoothing)
         if not 0.0 <= hinge_weight <= 1.0:
             raise InputError(f"--hinge-weight {hinge_weight} is not between 0 and 1")

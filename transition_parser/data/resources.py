@@ -141,15 +141,15 @@ def _check_pieces(source: Vocabulary, pieces: Pieces, path: Path) -> None:
     inventory = pieces.inventory()
     _complain([piece for piece in inventory if piece not in source], f"does not list all pieces of {PIECES}", path)
     own = set(inventory)
-    _complain([s for s in _listed(source) if s not in own], f"lists what is not a piece of {PIECES}", path)
+    _complain([s for s in _listed(source) if s not in own], f"lists symbols that are not pieces of {PIECES}", path)
 
 
 def _check_actions(target: Vocabulary, parser: ParserConfig, table: ActionTable, path: Path) -> None:
     """Raise `InputError` where the dictionary does not fit the transition system, its labels and its lexicon."""
     actions = map(str, parser.actions())
-    _complain([a for a in actions if a not in target], f"does not list all actions over {PARSER}", path)
+    _complain([a for a in actions if a not in target], f"does not list all actions of {PARSER}", path)
     known = {token for token, action in zip(table.tokens, table.actions, strict=True) if action is not None}
-    _complain([s for s in _listed(target) if s not in known], f"lists what is not an action over {PARSER}", path)
+    _complain([s for s in _listed(target) if s not in known], f"lists symbols that are not actions of {PARSER}", path)
     if parser.lexicon is not None:
         named = {str(action) for actions in parser.lexicon.spans.values() for action in actions}
         _complain(sorted(named.difference(target.symbols)), f"does not list all actions of {LEXICON}", path)

@@ -85,7 +85,7 @@ def save(figure: Figure, file: str | os.PathLike | BinaryIO) -> None:
         shown = [f"{character} (U+{ord(character):04X})" for character in list(missing)[:_MOST_NAMED]]
         more = f" and {len(missing) - _MOST_NAMED} more" if len(missing) > _MOST_NAMED else ""
         problem = f"the font {', '.join(dict.fromkeys(missing.values()))} lacks {', '.join(shown)}{more}"
-        warnings.warn(f"{problem}, and boxes stand for them: draw .svg instead", ParserWarning, stacklevel=2)
+        warnings.warn(f"{problem}, so boxes are drawn for them: write .svg instead", ParserWarning, stacklevel=2)
 
 
 @contextmanager

@@ -125,7 +125,7 @@ class Hosts:
         if await self._allows(scope, receive):
             await self.app(scope, receive, send)
             return
-        problem = "the Host of the request is not one that is served here: see --allowed-hosts of the server"
+        problem = "the Host of the request is not allowed: see --allowed-hosts of the server"
         await refusal(400, problem, close=True)(scope, receive, send)
 
     async def _allows(self, scope: Any, receive: Any) -> bool:

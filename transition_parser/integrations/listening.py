@@ -43,7 +43,7 @@ def bound_socket(host: str, port: int) -> socket.socket:
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise InputError(
-                f"port {port} of {host} is taken: give another with --port (0: any that is free)"
+                f"port {port} of {host} is taken: give another port with --port (0: any free port)"
             ) from None
         raise InputError(f"can't listen on port {port} of {host}: {error.strerror or error}") from None
     return bound
@@ -137,14 +137,14 @@ class _Connection(H11Protocol):
         if self.conn.their_state is not h11.IDLE:
             self.transport.abort()  # the app is reading the body and learns that the client is gone
         elif self.cycle is None or self._has_begun_a_request():
-            self._refuse(503, "there are too many connections: try again later")
+            self._refuse(503, "too many connections: try again later")
         else:
             self.transport.close()
         self._unwatch()
 
     def send_400_response(self, msg: str) -> None:
         """Answer that no request could be read."""
-        self._refuse(400, "this is no HTTP request that can be read, or its headers are too long")
+        self._refuse(400, "the HTTP request can't be read, or its headers are too long")
 
     def _refuse(self, status: int, problem: str) -> None:
         """Answer before the app has a request, and end the connection."""
@@ -246,7 +246,7 @@ def serve(
     spare = _TURNS * _AT_ONCE + _SPARE_FILES
     room = open_files(connections + spare) - spare
     if room < 1:
-        raise InputError("this process may not open enough files to serve: raise the limit (`ulimit -n`)")
+        raise InputError("this process can't open enough files to serve: raise the limit (`ulimit -n`)")
     config = _Config(app, header_seconds, min(connections, room), log)
     with _quiet_logs():
         _Server(config).run(sockets=[bound])

@@ -65,7 +65,7 @@ def parse_by_ray(
         parts, size = _divided(job, [os.path.abspath(path) for path in paths], actors, size)
         manifest = _manifest(job, paths, parts, size)
         if before and before | {"finished": False} != manifest:
-            raise input_error("is of a run with other inputs or options: give another folder", dest / MANIFEST)
+            raise input_error("is from a run with other inputs or options: give another folder", dest / MANIFEST)
         _save(manifest, dest)
         missing = [
             {"part": pickle.dumps(part), "file": str(dest.resolve() / entry["file"])}

@@ -70,9 +70,9 @@ class Text(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    model: str = Field(description="the name of a model, as /api/models has it", examples=["en-ewt"])
-    text: str | None = Field(None, description="a text of any number of sentences", examples=["She sells sea shells."])
-    sentences: list[list[str]] | None = Field(None, description="or sentences, each the list of its words")
+    model: str = Field(description="name of a model, as listed by /api/models", examples=["en-ewt"])
+    text: str | None = Field(None, description="text with any number of sentences", examples=["She sells sea shells."])
+    sentences: list[list[str]] | None = Field(None, description="instead of a text: sentences, each a list of words")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Text:
@@ -84,14 +84,14 @@ class Text(BaseModel):
 class SentenceOfText(Text):
     """One sentence of a text."""
 
-    sentence: int = Field(0, ge=0, description="its number, counted from 0")
+    sentence: int = Field(0, ge=0, description="number of the sentence, counted from 0")
 
 
 class Model(BaseModel):
     """A model: the kind of graph that it builds, and its transition system."""
 
     name: str
-    description: str | None = Field(description="the purpose of the model, from its card; null where it has none")
+    description: str | None = Field(description="purpose of the model, from its card; null: not given")
     formalism: str = Field(description="`trees` or `AMRs`")
     system: str
     beam: int
@@ -126,24 +126,26 @@ class ParsedSentence(_Exact):
     text: str | None
     words: list[str]
     written: str = Field(description="CoNLL-U or PENMAN")
-    confidences: list[float] = Field(description="of each word's arc, or of each node but those of `:wiki`")
-    score: float = Field(description="the log-probability of the derivation, divided by its actions and one")
+    confidences: list[float] = Field(description="probability of each word's arc, or of each node except `:wiki` nodes")
+    score: float = Field(description="log-probability of the derivation, divided by (actions + 1)")
 
 
 class TreeSentence(ParsedSentence):
     """A sentence with its tree."""
 
-    upos: list[str] = Field(description="of each word; `_`: none")
-    lemmas: list[str] = Field(description="of each word; `_`: none")
-    features: list[str] = Field(description="of each word, as FEATS of CoNLL-U: `Case=Nom|Number=Sing`; `_`: none")
-    heads: list[int] = Field(description="of each word, counted from 1; 0 is the root")
+    upos: list[str] = Field(description="one for each word; `_`: none")
+    lemmas: list[str] = Field(description="one for each word; `_`: none")
+    features: list[str] = Field(
+        description="one string for each word, as FEATS of CoNLL-U: `Case=Nom|Number=Sing`; `_`: none"
+    )
+    heads: list[int] = Field(description="head of each word, counted from 1; 0: the root")
     relations: list[str]
 
 
 class AmrSentence(ParsedSentence):
     """A sentence with its AMR; `:wiki` is a node."""
 
-    nodes: list[tuple[str, bool, list[int]]] = Field(description="label, whether a constant, words from 0 on")
+    nodes: list[tuple[str, bool, list[int]]] = Field(description="label, true for a constant, words (counted from 0)")
     edges: list[tuple[int, str, int]] = Field(description="source, role, target")
     top: int
 
@@ -166,7 +168,7 @@ class TreeConfiguration(_Exact):
     stack: list[int] = Field(description="bottom first")
     buffer: list[int] = Field(description="front first")
     arcs: list[tuple[int, int, str]] = Field(
-        description="head, dependent, relation, of what the action before has made"
+        description="head, dependent and relation of the arc that the action before has made"
     )
 
 
@@ -175,12 +177,15 @@ class AmrConfiguration(_Exact):
 
     stack: list[int] = Field(description="nodes, bottom first")
     aside: list[int] = Field(description="nodes that SWAP has set aside")
-    span: tuple[int, int] = Field(description="the first word of the current span, and the one behind it")
+    span: tuple[int, int] = Field(description="first word of the current span, and the word after the span")
     buffer: list[int]
     nodes: list[tuple[int, str, bool, int, int]] = Field(
-        description="number, label, whether a constant, first and last word, of what the action before has made"
+        description="number, label, true for a constant, first and last word of the node that the action "
+        "before has made"
     )
-    edges: list[tuple[int, str, int]] = Field(description="source, role, target, of what the action before has made")
+    edges: list[tuple[int, str, int]] = Field(
+        description="source, role and target of the edge that the action before has made"
+    )
     top: int | None
 
 
@@ -190,10 +195,12 @@ class TraceStep(_Exact):
     action: str | None
     configuration: TreeConfiguration | AmrConfiguration
     log_probability: float | None
-    candidates: list[tuple[str, float, bool]] = Field(description="action, probability, whether it may be taken")
-    others: int = Field(description="how many competed besides")
-    rest: float = Field(description="their probability together")
-    seen: dict[str, list[tuple[int, int]]] | None = Field(description="what sees words, each with a number")
+    candidates: list[tuple[str, float, bool]] = Field(description="action, probability, true for a legal action")
+    others: int = Field(description="number of other competing actions")
+    rest: float = Field(description="total probability of the other actions")
+    seen: dict[str, list[tuple[int, int]]] | None = Field(
+        description="which parts of the model see which words: name → pairs of a word and a number"
+    )
 
 
 class TraceDerivation(_Exact):

@@ -48,7 +48,7 @@ def register(
     """
     for name, defaults in architectures.items():
         if name in ARCHITECTURES:
-            raise ValueError(f"the architecture {name} is registered already")
+            raise ValueError(f"the architecture {name} is already registered")
         ARCHITECTURES[name] = Architecture(name, model, options, build, dict(defaults))
         for listener in _listeners:
             listener(ARCHITECTURES[name])

@@ -120,7 +120,7 @@ class ModelOptions:
         each other.
         """
         if not isinstance(values, dict):
-            raise InputError("the model's options are not a JSON object")
+            raise InputError("the model's options must be a JSON object")
         kinds = _kinds(cls)
         for name in values:
             if name not in kinds:

@@ -16,7 +16,7 @@ def spec_of(system: str) -> Spec:
     """Return the spec of a system of dependency trees. Raises `InputError` for the name of no such system."""
     if system not in TREE_SYSTEMS:
         raise InputError(
-            f"the batched machine does not know the transition system {system!r}: {', '.join(TREE_SYSTEMS)}"
+            f"the batched machine does not know the transition system {system!r}, only {', '.join(TREE_SYSTEMS)}"
         )
     return TREE_SYSTEMS[system].spec
 

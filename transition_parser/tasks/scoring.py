@@ -37,7 +37,7 @@ class ParsingScorer(BaseScorer):
     def result_string(self) -> str:
         """Return the scores with their names."""
         return ", ".join(f"{name.upper()} {value}" for name, value in _scores().items()) or (
-            "nothing was scored: gold graphs are read beside validation and test data, not beside training data"
+            "nothing was scored: gold graphs are known only for validation and test data, not for training data"
         )
 
 

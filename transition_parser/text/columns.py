@@ -57,7 +57,8 @@ class Columns:
         """Return how many ids the column has, 0 included. Raises `InputError` where the data has no such column."""
         if column not in self.values:
             raise InputError(
-                f"the data has no column {column}: `transition-parser preprocess … {_MARKED_BY[column]}` writes it"
+                f"the data has no column {column}: "
+                f"preprocess it with `transition-parser preprocess … {_MARKED_BY[column]}`"
             )
         return len(self.values[column]) + 1
 
@@ -75,7 +76,7 @@ class Columns:
         """Raise `InputError` for a domain that training has not seen."""
         known = self.values.get(DOMAIN, ())
         if domain not in known:
-            raise InputError(f"unknown domain {domain!r:.60}: the model knows {', '.join(known)}")
+            raise InputError(f"unknown domain {domain!r:.60}: give one of {', '.join(known)}")
 
     def save(self, folder: str | os.PathLike) -> None:
         """Write `columns.json` into `folder`."""
@@ -97,7 +98,7 @@ class Columns:
         check_keys(values, _KEYS, path)
         for name, listed in values["columns"].items():
             if name not in _MARKED_BY:
-                raise input_error(f"unknown column {name!r:.60}: there are {', '.join(_MARKED_BY)}", path)
+                raise input_error(f"unknown column {name!r:.60}: columns are {', '.join(_MARKED_BY)}", path)
             if not is_texts(listed) or not all(value.split() == [value] and value != UNKNOWN for value in listed):
                 raise input_error(f"the values of {name} must be {TEXTS.what}, without white space", path)
         return cls(values["columns"], _rules(values.get("rules", {}), path))
@@ -129,7 +130,7 @@ def _read(path: Path, column: str, lengths: Sequence[int]) -> list[list[str]]:
     try:
         lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
-        raise input_error(f"can't be read ({error}): `transition-parser preprocess` writes it", path) from None
+        raise input_error(f"can't be read ({error}): make it with `transition-parser preprocess`", path) from None
     if len(lines) != len(lengths):
         raise input_error(f"{len(lines)} lines, but {len(lengths)} sentences: preprocess again", path)
     for number, (values, length) in enumerate(zip(lines, lengths, strict=True), 1):

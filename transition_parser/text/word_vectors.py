@@ -43,7 +43,7 @@ class WordVectors(NamedTuple):
             return None
         words = tuple(read_text(words_file, "`transition-parser preprocess --vectors` writes it").split("\n")[:-1])
         if len(set(words)) < len(words):
-            raise input_error("a word is there twice", words_file)
+            raise input_error("a word is listed twice: preprocess again", words_file)
         try:
             vectors = load_file(vectors_file)[_TENSOR]
         except (SafetensorError, OSError, KeyError) as error:
@@ -73,20 +73,22 @@ def read_vectors(path: str | os.PathLike, wanted: Collection[str]) -> WordVector
         if width is None:
             width = len(numbers)
             if not 1 <= width <= _MOST:
-                raise input_error(f"{width} numbers behind the first word: is this a file of vectors?", path, number)
+                raise input_error(f"{width} numbers after the first word: is this a file of vectors?", path, number)
         if word not in wanted or word in found:
             continue
         if len(numbers) != width:
-            raise input_error(f"{len(numbers)} numbers behind {word!r:.40}, {width} expected", path, number)
+            raise input_error(f"{len(numbers)} numbers after {word!r:.40}, {width} expected", path, number)
         try:
             with np.errstate(over="ignore"):
                 found[word] = np.array(numbers, dtype=np.float32).astype(np.float16)
         except ValueError:
-            raise input_error(f"what is behind {word!r:.40} are not all numbers", path, number) from None
+            raise input_error(f"the values after {word!r:.40} are not all numbers", path, number) from None
         if not np.isfinite(found[word]).all():
-            raise input_error(f"the vector of {word!r:.40} is not of numbers that half precision has", path, number)
+            raise input_error(
+                f"the vector of {word!r:.40} has numbers that are out of range for half precision", path, number
+            )
     if not found:
-        raise input_error("it has no vector of any word of the corpus", path)
+        raise input_error("the file has no vector of any word of the corpus: is it for another language?", path)
     words = tuple(sorted(found))
     return WordVectors(words, np.stack([found[word] for word in words]))
 
@@ -106,5 +108,7 @@ def _lines(path: str | os.PathLike) -> Iterator[str]:
 def check_has_vectors(vectors: WordVectors | None) -> WordVectors:
     """Return the vectors. Raises `InputError` where the data has none."""
     if vectors is None:
-        raise InputError("the data has no vectors of words: `transition-parser preprocess … --vectors FILE` keeps them")
+        raise InputError(
+            "the data has no word vectors: preprocess it with `transition-parser preprocess … --vectors FILE`"
+        )
     return vectors

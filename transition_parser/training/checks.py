@@ -28,7 +28,7 @@ def check_flags(flags: Sequence[Flag], formalism: Formalism, options: Mapping[st
     by_name = {flag.name: flag for flag in flags}
     _check_fit(by_name, formalism, options)
     if "--arch" not in by_name:
-        raise InputError("the config has no --arch: which model is trained?")
+        raise InputError("the config has no --arch: add --arch NAME to name the model")
     args = _check_with_fairseq(flags)
     for check in (_check_length, _check_model):
         try:
@@ -53,7 +53,7 @@ def _check_length(args: argparse.Namespace) -> None:
         if (getattr(args, name) or 0) < 0:
             raise InputError(f"--{name.replace('_', '-')} {getattr(args, name)} is negative")
     if not any((args.max_epoch, args.max_update, args.stop_time_hours, args.patience > 0)):
-        raise InputError("training would have no end: give --max-epoch")
+        raise InputError("training would never end: give --max-epoch")
     if args.lr_scheduler == "epochs_polynomial":
         check_epochs(args.warmup_epochs, args.decay_epochs, args.max_epoch)
 

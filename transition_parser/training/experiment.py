@@ -108,7 +108,7 @@ class Experiment:
         path = self.dest / FILE_NAME
         mine, model = self._described(), None
         if not path.exists() and any(file.name != LOCK for file in self.dest.iterdir()):
-            raise input_error("holds other files, and no experiment: give -o a new folder", self.dest)
+            raise input_error("the folder holds other files, but no experiment: give a new folder with -o", self.dest)
         if path.exists() and self.data.is_dir():
             theirs = read_json(path, WRITTEN_BY)
             if theirs == mine:
@@ -180,7 +180,7 @@ def locked(folder: Path) -> Iterator[int]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise input_error(
-                "another `transition-parser train` is at work here: wait for it, or end it", folder
+                "another `transition-parser train` is running in this folder: wait for it, or end it", folder
             ) from None
         yield descriptor
     finally:

@@ -123,7 +123,7 @@ def check_known(flags: Iterable[Flag], known: Collection[str]) -> None:
         if flag.name not in known:
             close = difflib.get_close_matches(flag.name, known, 1)
             hint = f": did you mean {close[0]}?" if close else ""
-            raise flag.error(f"unknown flag {shortened(flag.name)}, for this --arch and --optimizer at least{hint}")
+            raise flag.error(f"unknown flag {shortened(flag.name)} (with this --arch and --optimizer){hint}")
 
 
 def _read(path: Path, above: tuple[Path, ...]) -> list[Flag]:

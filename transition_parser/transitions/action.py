@@ -65,7 +65,7 @@ class Action:
         """Return the action that `token` names. Raises `ValueError` for any other text."""
         match = _TOKEN.fullmatch(token)
         if not match:
-            raise ValueError(f"{token!r} is no action")
+            raise ValueError(f"{token!r} is not an action")
         kind, label = match.groups()
         return Action(Kind(kind), None if label is None else unquote(label, errors="strict"))
 

@@ -219,7 +219,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
     def _why_no_concept(self, state: AmrState, action: Action) -> str | None:
         problem = self._why_no_node(state, action)
         if not problem and action.kind is not Kind.PRED and not all(w.lemma_is_symbol for w in state.span):
-            return "the lemmas of the span are no symbol"
+            return "the lemmas of the span are not a symbol"
         return problem
 
     def _why_no_constant(self, state: AmrState, action: Action) -> str | None:
@@ -244,7 +244,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
 
     def _why_no_dependent(self, state: AmrState, action: Action) -> str | None:
         if not state.stack or state.nodes[state.stack[-1]].constant:
-            return "the top of the stack is no concept"
+            return "the top of the stack is not a concept"
         return None if state.nodes_left else "the sentence has as many nodes as it may"
 
     def _why_no_arc(self, state: AmrState, action: Action) -> str | None:
@@ -268,10 +268,10 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         if state.nodes[second].constant:
             return None
         if state.position == len(state.words):
-            return None if stays_connected(state) else "no word is left, and the second would be lost"
+            return None if stays_connected(state) else "no word is left, and the second node would be lost"
         others = (i for i in (*state.stack, *state.aside) if i != second)
         if not any(state.groups[i] == state.groups[second] for i in others):
-            return "the second is not connected to another node on the stack"
+            return "the second node is not connected to another node on the stack"
         return None
 
     def _why_no_swap(self, state: AmrState, action: Action) -> str | None:
@@ -291,7 +291,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         if state.top is not None:
             return "the graph has a top"
         if not state.stack or state.nodes[state.stack[-1]].constant:
-            return "the top of the stack is no concept"
+            return "the top of the stack is not a concept"
         return None
 
     def _why_no_close(self, state: AmrState, action: Action) -> str | None:

@@ -77,7 +77,7 @@ class ArcEager(TreeSystem):
             return "only the root is left in the buffer"
         if action.kind is Kind.SHIFT:
             if front == state.root - 1 and self._headless(state):
-                return "the last word would be a second root beside the words without a head"
+                return "the last word would be a second root, because other words have no head"
             return self._why_wrong_shift_label(state, action)
         if not stack:
             return "the stack is empty"
@@ -90,7 +90,7 @@ class ArcEager(TreeSystem):
             return self._why_wrong_relation(front == state.root, action)
         if action.kind is Kind.RIGHT_ARC:
             if front == state.root - 1 and self._headless(state) != 1:
-                return "after the last word one word alone may be without a head"
+                return "after the last word, at most one word may be without a head"
             return self._why_wrong_relation(False, action)
         return self._unknown(action)
 

@@ -176,7 +176,7 @@ class ArcStandardSwap(ArcStandard):
         if len(state.stack) < 2:
             return "the stack holds fewer than two words"
         if state.stack[-1] == state.root:
-            return "the root stays behind the last word"
+            return "the root stays after the last word"
         if state.stack[-2] > state.stack[-1]:
             return "these two words have been swapped before"
         return None

@@ -47,7 +47,7 @@ def test_what_files_hold(tmp_path, name, text, expected):
 
 def test_files_of_two_kinds():
     assert formalism_of_files(SAMPLE_AMR, SAMPLE_AMR) is AMR
-    with pytest.raises(InputError, match=r"sample\.amr: AMR, but .*sample\.conllu is CoNLL-U: both must be"):
+    with pytest.raises(InputError, match=r"sample\.amr: AMR, but .*sample\.conllu is CoNLL-U: give files of one kind"):
         formalism_of_files(SAMPLE, "/dev/null", SAMPLE_AMR)
 
 

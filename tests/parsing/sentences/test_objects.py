@@ -98,7 +98,7 @@ def test_what_is_not(kind, given, said):
 
 @KINDS
 def test_words_without_a_list_around_them_are_named_in_a_warning(kind):
-    with pytest.warns(ParserWarning, match=r"a list of texts now, here of 3 texts of one word: .* \[\[…\]\]"):
+    with pytest.warns(ParserWarning, match=r"read as a list of 3 texts of one word each: .* \[\[…\]\]"):
         sentences_from(DOGS, kind)
     with warnings.catch_warnings(action="error"):
         sentences_from(["Dogs bark.", "Stop"], kind)

@@ -16,8 +16,8 @@ from transition_parser.models.spa_dp.encoder import PairScores
 from transition_parser.models.spa_dp.options import BILINEAR, SpaDpGraphOptions
 from transition_parser.modules.contract import MemorylessDecoder
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.layers import gather_rows
 from transition_parser.modules.inspection import Inspectable
+from transition_parser.modules.layers import gather_rows
 from transition_parser.modules.linear import linear
 from transition_parser.states.states import RANKS, States
 from transition_parser.states.table import ActionTable

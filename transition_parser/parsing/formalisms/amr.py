@@ -168,7 +168,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         path = Path(folder, f"{split}{self.suffix}")
         if not path.is_file():
             raise input_error(
-                "not found: make it with `transition-parser preprocess amr`, which writes it beside the other files",
+                "not found: `transition-parser preprocess amr` writes it beside the other files",
                 path,
             )
         graphs = [entry.graph for entry in read_bank(path)]
