@@ -46,7 +46,7 @@ def read_bytes(path: str | os.PathLike, missing: str) -> bytes:
         if path.exists() and not path.is_file():
             raise input_error("is not a regular file", path)
         if path.stat().st_size > MOST_BYTES:
-            raise input_error(f"has more than {MOST_BYTES} bytes, which is too many for a file of this kind", path)
+            raise input_error(f"has more bytes than a file of this kind can have ({MOST_BYTES})", path)
         return path.read_bytes()
     except OSError as error:
         raise input_error(error.strerror or type(error).__name__, path) from None
