@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -105,7 +106,7 @@ class EncoderFiles:
 
 
 @contextmanager
-def _without_progress():
+def _without_progress() -> Iterator[None]:
     """Switch the progress bars of transformers off for a while, because they are shown in pipes, too."""
     from transformers.utils import logging
 

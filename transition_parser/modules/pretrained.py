@@ -109,7 +109,8 @@ class PretrainedWords(OptionalInput):
             options = super().completed()
             if not self.pretrained or self.pretrained_sha256:
                 return options
-            return replace(options, pretrained_sha256=EncoderFiles(self.pretrained).sha256)
+            found: dict[str, Any] = {"pretrained_sha256": EncoderFiles(self.pretrained).sha256}
+            return replace(options, **found)
 
         def weights_elsewhere(self) -> int:
             files = EncoderFiles(self.pretrained) if self.pretrained else None
