@@ -255,7 +255,7 @@ def test_a_file_of_the_other_kind(amr_checkpoint, checkpoint, tmp_path):
     assert f"{bare}:1: 1 columns separated by tabs, 10 expected: {hint}" in fails("oracle", bare, *trees)
     assert "is an AMR bank, but the model parses into trees" in fails("parse", checkpoint, SAMPLE_AMR)
     bank, treebank = SAMPLE_AMR.read_text(encoding="utf-8"), SAMPLE.read_text(encoding="utf-8")
-    assert "standard input: an AMR bank" in fails("parse", checkpoint, "-", stdin=bank)
+    assert "standard input: the file is an AMR bank" in fails("parse", checkpoint, "-", stdin=bank)
     assert "is CoNLL-U, but the model parses into AMRs" in fails("parse", amr_checkpoint, SAMPLE)
     assert "is CoNLL-U, but the model parses into AMRs" in fails("parse", amr_checkpoint, "-", stdin=treebank)
     bare.write_text("".join(line + "\n" for line in treebank.splitlines() if not line.startswith("#")))

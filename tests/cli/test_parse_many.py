@@ -187,8 +187,8 @@ def test_several_parquet_files_as_one(tmp_path):
         ('["text"]', "a.jsonl:3: the line is not a JSON object"),
         ('{"body": "Go"}', "a.jsonl:3: there is no column 'text' (the columns: 'body')"),
         ('{"text": 7}', "a.jsonl:3: column 'text' holds 7: it must be a text, a list of words, or null"),
-        ('{"text": ["a", 7]}', "a.jsonl:3: column 'text' holds ['a', 7]: neither"),
-        ('{"text": ["a", " "]}', "a.jsonl:3: column 'text' holds ['a', ' ']: neither"),
+        ('{"text": ["a", 7]}', "a.jsonl:3: column 'text' holds ['a', 7]: it must be a text"),
+        ('{"text": ["a", " "]}', "a.jsonl:3: column 'text' holds ['a', ' ']: it must be a text"),
         ('{"text": ["a\\tb"]}', "a.jsonl:3: word 1 is 'a\\tb': words must not be empty or contain tabs"),
         ('{"text": "a\\u0000"}', "a.jsonl:3: character 2 of the text is a zero byte"),
         ('{"text": "a\\ud800"}', "a.jsonl:3: character 2 of the text is a zero byte or half of a surrogate pair"),
@@ -210,7 +210,7 @@ def test_bad_parquet(tmp_path):
     assert "there is no column 'body' (the columns: 'number', 'text', 'words')" in failed(
         path, "--column", "body", "-o", out
     )
-    assert f"{path}: row 1: column 'number' holds 0: neither" in failed(path, "--column", "number", "-o", out)
+    assert f"{path}: row 1: column 'number' holds 0: it must be a text" in failed(path, "--column", "number", "-o", out)
     assert "there is a column 'words' already" in failed(path, "--column", "text", "--parse-column", "words", "-o", out)
     assert "give -o FILE" in failed(path, "--column", "text")
     assert "the file is a table: name the column" in failed(path, "-o", out)

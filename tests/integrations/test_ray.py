@@ -168,7 +168,7 @@ def test_folders_that_hold_something_else(many, tmp_path):
 def test_bad_input_ends_it(tmp_path):
     path, out = tmp_path / "in.jsonl", tmp_path / "out"
     path.write_text('{"text": "Go now ."}\n' * 100 + '{"text": 7}\n')
-    with pytest.raises(InputError, match=r"in\.jsonl:101: column 'text' holds 7: neither"):
+    with pytest.raises(InputError, match=r"in\.jsonl:101: column 'text' holds 7: it must be a text"):
         engine.parse_by_ray(job_of(column="text"), [str(path)], str(out), 2)
     assert json.loads((out / "manifest.json").read_text())["finished"] is False
 
