@@ -153,21 +153,26 @@ def test_nothing_is_loaded_where_nothing_is_left(tmp_path, monkeypatch):
     paths = [tmp_path / f"{name}.txt" for name in "ab"]
     for path in paths:
         path.write_text("Go.\n")
-    folder, file = f"{tmp_path / 'out'}/", str(tmp_path / "out.conllu")
-    for output in (folder, file):
-        run_here("parse", "en-ewt", *paths, "-o", output)
-    before = (tmp_path / "out.conllu").read_bytes()
+    folder = f"{tmp_path / 'out'}/"
+    run_here("parse", "en-ewt", *paths, "-o", folder)
     with monkeypatch.context() as patch:
         patch.setattr(Parser, "load", lambda *_args, **_options: pytest.fail("a model was loaded"))
-        for output in (folder, file):
-            done = run_here("parse", "en-ewt", *paths, "-o", output, "--resume")
-            assert done.stderr == f"transition-parser: nothing is left to parse: {output} is finished\n"
+        done = run_here("parse", "en-ewt", *paths, "-o", folder, "--resume")
+        assert done.stderr == f"transition-parser: nothing is left to parse: {folder} is finished\n"
     (tmp_path / "out" / "a.conllu").unlink()
     assert run_here("parse", "en-ewt", *paths, "-o", folder, "--resume").stderr == ""
     assert len(list((tmp_path / "out").iterdir())) == 2
-    paths[0].write_text("Go. Stop.\n")  # newer than the output
-    assert run_here("parse", "en-ewt", *paths, "-o", file, "--resume").stderr == ""
-    assert (tmp_path / "out.conllu").read_bytes() != before
+
+
+@pytest.mark.parametrize("other", [("en-ewt", "two.txt"), ("en-amr", "one.txt"), ("en-ewt", "one.txt", "--json")])
+def test_a_finished_file_of_another_run_is_parsed_again(tmp_path, other):
+    for name, text in (("one.txt", "Hi there.\n"), ("two.txt", "Something else.\n")):
+        (tmp_path / name).write_text(text)
+    out, (model, name, *options) = tmp_path / "out", other
+    run_here("parse", "en-ewt", tmp_path / "one.txt", "-o", out, "--resume")
+    run_here("parse", model, tmp_path / name, *options, "-o", out, "--resume")
+    assert out.read_text() == run_here("parse", model, tmp_path / name, *options).stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"one.txt", "two.txt", "out"}
 
 
 @pytest.mark.parametrize(("name", "plain"), [("en", "en-ewt"), ("amr", "en-amr")])

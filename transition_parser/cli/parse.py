@@ -35,7 +35,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -99,7 +98,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--resume",
         action="store_true",
         help="write into FILE.partial first, and continue there if a run of the same model and options was "
-        "interrupted; keep finished files in DIR/, and a finished FILE that is newer than all IN",
+        "interrupted; keep finished files in DIR/; parse again if FILE is finished",
     )
     _add_search(parser)
     add_text(parser)
@@ -288,28 +287,19 @@ def _column(arguments: argparse.Namespace, formalism: Formalism) -> str:
 
 
 def _is_finished(arguments: argparse.Namespace) -> bool:
-    """Return True if `--resume` finds all its output.
+    """Return True if `--resume` finds all files of DIR/.
 
-    No model is loaded. The result is False for standard output and for `--engine ray`, and if the names of the outputs
-    cannot be known without a model.
+    No model is loaded. The result is False for a single output file, for `--engine ray`, and if the names of the
+    outputs cannot be known without a model.
     """
     from transition_parser.storage.checkpoints import system_of_folder
 
-    if arguments.engine == "ray" or arguments.output in (None, "-"):
+    if arguments.engine == "ray" or not _is_folder(arguments.output):
         return False
-    if not _is_folder(arguments.output):
-        return _is_newer(arguments.output, arguments.input)
     system = system_of_folder(arguments.model)
     if system is None:
         return False
     return all(os.path.exists(name) for _path, name in _outputs(arguments, formalism_of(system)))
-
-
-def _is_newer(output: str, inputs: Sequence[str]) -> bool:
-    """Return True for a finished file that is newer than all inputs; False if an input is not a file."""
-    if not os.path.isfile(output) or os.path.exists(f"{output}.partial") or not all(map(os.path.isfile, inputs)):
-        return False
-    return os.path.getmtime(output) > max(map(os.path.getmtime, inputs))
 
 
 def _parts(job: Job, arguments: argparse.Namespace) -> list[Part]:
