@@ -105,6 +105,16 @@ def test_what_can_not_be_continued(line, said, tmp_path):
     assert said in done.stderr and done.stderr.count("\n") == 1 and not out.exists()
 
 
+@pytest.mark.parametrize("model, sample", MODELS)
+def test_lines_of_json_are_not_continued_in_another_format(model, sample, tmp_path):
+    out, partial = tmp_path / "out", tmp_path / "out.partial"
+    run_here("parse", model, sample, *SAME, "--json", "-o", partial)
+    before = partial.read_bytes()
+    done = run_here("parse", model, sample, *SAME, "-o", out, "--resume", status=2)
+    assert f"{partial}: the file holds neither CoNLL-U nor AMRs, the format of this run: remove" in done.stderr
+    assert done.stderr.count("\n") == 1 and partial.read_bytes() == before and not out.exists()
+
+
 def test_shards_and_folders(tmp_path):
     whole = run_here("parse", "en-ewt", SAMPLE, *SAME, "--json").stdout
     arguments = ("parse", "en-ewt", SAMPLE, *SAME, "--json", "-o")

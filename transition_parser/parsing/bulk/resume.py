@@ -15,6 +15,7 @@ from transition_parser.parsing.bulk.outputs import Texts, opening, text_output
 from transition_parser.parsing.sentences.rows import Item, Reading, Table, table_of
 
 _PLACE = re.compile(rb"# (?:nbest = |::nbest )(\d+)/(\d+)\b")  # rank of a parse among the parses of its sentence
+_SENTENCES = re.compile(rb"[#\d(]")  # the first byte of CoNLL-U and AMRs
 _MEND = "remove the file, or give the input of the interrupted run"
 
 
@@ -74,16 +75,28 @@ def _pass_by(
     """Take the items that are in the file from the iterator.
 
     An unfinished item at the end of the file is removed from the file. Raises `InputError` where the file does not hold
-    the first of the items.
+    the first of the items, or parses in another format.
     """
+    in_blocks = table is None and not as_json
     with open(partial, "r+b") as file:
-        whole = _whole(file, b"\n" if table is None and not as_json else None)
+        if in_blocks:
+            _check_format(file, partial)
+        whole = _whole(file, b"\n" if in_blocks else None)
         file.truncate(whole)
     check = _check_sentence if table is None else _check_row
     finished: Iterable[Any] = (read if table is None else _lines)(partial) if whole else ()
     first = (done for done in finished if table is not None or not done.is_alternative)
     for number, done in enumerate(first, 1):
         check(number, done, next(items, None), partial)
+
+
+def _check_format(file: BinaryIO, partial: Path) -> None:
+    """Raise `InputError` for a file that does not begin like CoNLL-U or AMRs, before any of it is removed."""
+    first = file.read(1)
+    if first and not _SENTENCES.match(first):
+        mend = "remove the file, or give the options of the interrupted run"
+        raise input_error(f"the file holds neither CoNLL-U nor AMRs, the format of this run: {mend}", partial)
+    file.seek(0)
 
 
 def _lines(partial: Path) -> Iterator[str]:
