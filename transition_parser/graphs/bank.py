@@ -215,7 +215,7 @@ def _blocks(lines: Iterable[bytes], path: str | None, first: int) -> Iterator[tu
 
 def parse_entry(block: list[str], path: str | None = None, start: int = 1) -> AmrEntry:
     """Return the entry of the lines of one block. Raises `InputError` for a broken entry."""
-    _check_line_ends(block, path, start)
+    check_line_ends(block, path, start)
     comments = tuple(line for line in block if _is_comment(line))
     metadata = metadata_of(comments, path, start)
     entry = AmrEntry(metadata, comments=comments, path=path, line=start)
@@ -236,7 +236,7 @@ def parse_entry(block: list[str], path: str | None = None, start: int = 1) -> Am
     return _aligned(replace(entry, penman=penman, **text._asdict()))
 
 
-def _check_line_ends(block: list[str], path: str | None, start: int) -> None:
+def check_line_ends(block: list[str], path: str | None, start: int) -> None:
     """Raise `InputError` for a carriage return inside a line, because other programs end the line there."""
     for number, line in enumerate(block, start):
         if "\r" in line:

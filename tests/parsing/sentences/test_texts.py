@@ -126,6 +126,17 @@ def test_bad_raw_text(read, content, said, tmp_path):
 
 
 @READERS
+@pytest.mark.parametrize("tokenised", [True, False])
+def test_carriage_returns_inside_lines_of_sentences_are_refused(read, tokenised, tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_bytes(b"Go .\r\nStop .\r\n")
+    assert [sentence.forms for sentence in read(path, tokenised)] == [["Go", "."], ["Stop", "."]]
+    path.write_bytes(b"Go .\nGo .\rStop .\r")
+    with pytest.raises(InputError, match=r"x.txt:2: a carriage return \(CR\) inside the line: .*convert the file"):
+        list(read(path, tokenised))
+
+
+@READERS
 @pytest.mark.parametrize("content", [b"", b" \n\n"])
 def test_a_file_without_text_has_no_sentences(read, content, tmp_path):
     (tmp_path / "x.txt").write_bytes(content)

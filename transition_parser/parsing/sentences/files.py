@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from transition_parser.base.errors import ParserWarning, input_error
-from transition_parser.graphs.bank import AmrEntry, parse_bank
+from transition_parser.graphs.bank import AmrEntry, check_line_ends, parse_bank
 from transition_parser.graphs.conllu import Sentence, decode_line, parse_conllu
 from transition_parser.parsing.sentences.streams import standard_input
 from transition_parser.parsing.sentences.texts import MORE, OF_TEXT, on_one_line, rows_of, with_warning
@@ -205,10 +205,11 @@ def _trees_of_lines(
 def _lines(lines: Iterable[bytes], name: str, start: Start, longest: int) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not blank, with their numbers.
 
-    Raises `InputError` for a line of more words than `longest`.
+    Raises `InputError` for a line of more words than `longest`, and for a carriage return inside a line.
     """
     for number, raw in enumerate(lines, start.line):
         line = decode_line(raw, name, number)
+        check_line_ends([line], name, number)
         if len(line) > longest and len(line.split(None, longest)) > longest:  # splitting it all may fill the memory
             problem = f"the sentence of this line has more than {longest} words: divide it, or allow it with {MORE}"
             raise input_error(problem, name, number)
