@@ -90,6 +90,22 @@ def test_outputs_of_a_folder_that_can_not_be(inputs, said, tmp_path):
     assert (tmp_path / "out" / "x.conllu").read_text() == "1\tGo\n"
 
 
+@pytest.mark.parametrize("options", [(), ("--resume",)])
+def test_an_output_that_would_replace_an_input_is_refused(options, tmp_path):
+    path, link = tmp_path / "a.txt", tmp_path / "link.txt"
+    path.write_text("Go now.\n")
+    link.symlink_to(path)
+    for out in (path, link):
+        said = parse(SAMPLE, path, "-o", out, *options, status=2).stderr
+        assert said.endswith(f" error: {path}: its output would replace the input itself: give another file\n")
+        assert said.count("\n") == 1
+        assert path.read_text() == "Go now.\n"
+
+
+def test_a_device_may_be_input_and_output():
+    assert parse(SAMPLE, "/dev/null", "-o", "/dev/null").stdout == ""
+
+
 def test_a_bad_file_leaves_the_others(tmp_path):
     for name, text in (("a", "Go .\n"), ("b", "Go .\n\0\n"), ("c", "Go .\n")):
         (tmp_path / f"{name}.txt").write_text(text)

@@ -115,6 +115,18 @@ def check_inputs(paths: Sequence[str]) -> None:
             open(path, "rb").close()
 
 
+def check_output(output: str | None, inputs: Sequence[str]) -> None:
+    """Raise `InputError` where an output file is one of the inputs, which it would replace.
+
+    output: None and `-` stand for standard output
+    """
+    if output is None or output == "-" or not os.path.isfile(output):
+        return
+    for path in inputs:
+        if path != "-" and os.path.samefile(output, path):
+            raise input_error("its output would replace the input itself: give another file", path)
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add --json."""
     parser.add_argument("--json", action="store_true", help="print one JSON object, and nothing else")

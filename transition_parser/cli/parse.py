@@ -46,6 +46,7 @@ from transition_parser.cli.options import (
     add_user_dir,
     check_inputs,
     check_options,
+    check_output,
     import_user_dir,
     positive,
     shard,
@@ -229,6 +230,7 @@ def run(arguments: argparse.Namespace) -> int:
     keep_freed_memory()
     keep_few_kernels()
     check_inputs(arguments.input)
+    check_output(arguments.output, arguments.input)
     if arguments.resume and _is_finished(arguments):
         print(f"transition-parser: nothing is left to parse: {arguments.output} is finished", file=sys.stderr)
         return 0
