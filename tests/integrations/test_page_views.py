@@ -28,6 +28,16 @@ def test_an_empty_page_says_its_purpose_and_has_examples(tab, served):
     tab.locator("#about").wait_for()
 
 
+def test_a_text_without_words_is_said_to_have_no_sentences(tab, served):
+    tab.goto(served)
+    parse(tab, TEXT)
+    tab.fill("#text", " ")
+    tab.click("#parse")
+    tab.locator("#status.error").wait_for()
+    assert tab.locator("#status").text_content() == "There are no sentences: type a text"
+    assert tab.locator("article").count() == 0
+
+
 def test_models_are_named_by_their_cards(tab, served):
     tab.goto(served)
     tab.locator("#model").wait_for()

@@ -120,10 +120,8 @@ BAD = [
     (422, "give either text or sentences", {"model": "en-ewt", "text": "x", "sentences": [["x"]]}),
     (422, "Extra inputs", {"model": "en-ewt", "text": "x", "colour": "red"}),
     (422, "text: Input should be a valid string", {"model": "en-ewt", "text": 3}),
-    (400, "there are no sentences", {"model": "en-ewt", "text": " \n "}),
     (400, "zero byte", {"model": "en-ewt", "text": "a\0b"}),
     (400, "it has no words", {"model": "en-ewt", "sentences": [["a"], []]}),
-    (400, "no sentences", {"model": "en-ewt", "sentences": []}),
     (400, "white space", {"model": "en-amr", "sentences": [["a b"]]}),
     (413, "4,001 characters, 4,000 are allowed", {"model": "en-ewt", "text": "x" * 4001}),
     (413, "4,200 characters, 4,000 are allowed", {"model": "en-ewt", "sentences": [["x" * 20] * 200]}),
@@ -139,6 +137,16 @@ def test_bad_requests_are_said_in_json(client, status, problem, asked):
         answer = ask(client, what, **asked)
         assert answer.status_code == status and problem in answer.json()["error"], answer.text
         assert list(answer.json()) == ["error"]
+
+
+@pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
+@pytest.mark.parametrize("empty", [{"text": ""}, {"text": " \n"}, {"sentences": []}])
+def test_an_empty_text_has_no_sentences(client, parsers, model, empty):
+    answer = ask(client, model=model, **empty)
+    assert answer.status_code == 200 and answer.json()["sentences"] == []
+    assert answer.json()["formalism"] == parsers[model].formalism.name
+    answer = ask(client, "derivation", model=model, **empty)
+    assert answer.status_code == 404 and "there is no sentence 0: the text has 0" in answer.json()["error"]
 
 
 def test_other_bad_requests(client):

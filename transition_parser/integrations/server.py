@@ -310,15 +310,15 @@ class _Service:
         words = sum(len(sentence.forms) for sentence in sentences)
         if words > most.words:
             raise RequestError(413, f"{words:,} words, {most.words:,} are allowed: send them in parts")
-        if not sentences:
-            raise RequestError(400, "there are no sentences")
-        longest = max(len(sentence.forms) for sentence in sentences)
+        longest = max((len(sentence.forms) for sentence in sentences), default=0)
         if longest > most.sentence:
             raise RequestError(413, f"a sentence has {longest:,} words, {most.sentence:,} are allowed: divide it")
         return sentences
 
     async def _done(self, model: str, what: str, sentences: list[Any]) -> list[dict[str, Any]]:
         assert self.work is not None, "the app has not started"
+        if not sentences:  # the queue takes one sentence or more
+            return []
         try:
             future = self.work.submit((model, what), sentences)
             return await asyncio.wait_for(asyncio.wrap_future(future), self.limits.seconds)

@@ -167,6 +167,7 @@ async function serverPage() {
     try {
       const answer = await ask("api/parse", asked);
       if (number !== latest) return; // another text has been sent since then
+      if (!answer.sentences.length) throw new Error("There are no sentences: type a text");
       shared = {};
       share(asked);
       said.textContent = `Parsed in ${Math.max(1, Math.round(performance.now() - begin))} ms`;
