@@ -223,3 +223,10 @@ def test_sentences_to_text():
 def test_what_are_no_sentences_for_parse_sents(parser, given, problem):
     with pytest.raises(InputError, match=problem):
         parser.parse_sents(given)
+
+
+def test_the_longest_sentence_holds_for_parse_sents(checkpoint):
+    short = Parser.load(checkpoint, longest=3)
+    assert len(short.parse_sents(["Go on now"])) == 1
+    with pytest.raises(InputError, match="sentence 2 has 30 words, but only 3 are allowed"):
+        short.parse_sents(["Go", "word " * 30])

@@ -267,9 +267,10 @@ class Parser(Generic[P_co]):
         joined are a file.
 
         A string is one sentence: it is divided into tokens but, unlike in `parse`, never into sentences. The parse of a
-        string without words is an empty string. Raises `InputError` for anything but a list of strings.
+        string without words is an empty string. Raises `InputError` for anything but a list of strings, and for a
+        sentence that is longer than `longest`.
         """
-        given = whole_sentences(sentences, self.formalism.sentence)
+        given = whole_sentences(sentences, self.formalism.sentence, self.longest)
         parses = self.parse_stream(one for one in given if one is not None)
         return ["" if one is None else str(next(parses).annotated()) for one in given]
 

@@ -9,7 +9,12 @@ import pytest
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Row, Sentence
-from transition_parser.parsing.sentences.objects import checked_forms, sentences_from, sentences_of_texts
+from transition_parser.parsing.sentences.objects import (
+    checked_forms,
+    sentences_from,
+    sentences_of_texts,
+    whole_sentences,
+)
 
 KINDS = pytest.mark.parametrize("kind", [Sentence, AmrEntry])
 DOGS, CATS = ["Dogs", "bark", "."], ["Cats", "sleep", "."]
@@ -167,3 +172,13 @@ def test_a_sentence_that_is_too_long_is_refused(kind):
         checked_forms(kind.from_words(["a", "b" * 1000]), kind, 1, longest=10)
     of_text = dataclasses.replace(sentence, spans=((0, 1),) * 5)
     assert checked_forms(of_text, kind, 3, longest=4) == ["a"] * 5  # its rules of tokens may find some more
+
+
+@KINDS
+def test_a_sentence_that_may_not_be_divided_is_refused_where_it_is_too_long(kind):
+    found = whole_sentences(["", "Go on now"], kind, longest=3)
+    assert [sentence and sentence.forms for sentence in found] == [None, ["Go", "on", "now"]]
+    with pytest.raises(InputError, match=r"^sentence 2 has 4 words, but only 3 are allowed: divide it"):
+        whole_sentences(["", "I can't go"], kind, longest=3)  # a token of two words
+    with pytest.raises(InputError, match=r"^sentence 1 has 1 words \(counted as 2, because of long words\)"):
+        whole_sentences(["a" * 101], kind, longest=1)

@@ -68,10 +68,14 @@ def _divided_texts(texts: Iterable, longest: int) -> Iterator[list[TextSentence]
         yield _divided(text, f"text {number}", longest)
 
 
-def whole_sentences(given: Any, kind: type[T]) -> list[T | None]:
+def whole_sentences(given: Any, kind: type[T], longest: int = LONGEST) -> list[T | None]:
     """Return for each text of a list one `kind`, divided into tokens but never into sentences.
 
-    None stands for a text without words. Raises `InputError` for anything but a list of texts.
+    None stands for a text without words.
+
+    longest: maximum length of a sentence
+
+    Raises `InputError` for anything but a list of texts, and for a sentence that is too long.
     """
     if not _is_list(given):
         raise InputError(f"{_shown(given)} is not a list of sentences: give a list of strings")
@@ -81,10 +85,14 @@ def whole_sentences(given: Any, kind: type[T]) -> list[T | None]:
             raise InputError(f"sentence {number} is {_shown(text)}, not a string")
         _check_characters(text, f"sentence {number}")
         found = tuple(tokens(text))
-        whole = TextSentence(text[found[0].start : found[-1].end], found, False, True) if found else None
-        divided.append(whole)
+        one = TextSentence(text[found[0].start : found[-1].end], found, False, True) if found else None
+        divided.append(one)
     sentences = OF_TEXT[kind](one for one in divided if one is not None)
-    return [None if one is None else next(sentences) for one in divided]
+    whole = [None if one is None else next(sentences) for one in divided]
+    for number, sentence in enumerate(whole, 1):
+        if sentence is not None and is_longer(sentence.forms, longest):
+            raise InputError(f"sentence {number} {too_long(sentence.forms, longest)}")
+    return whole
 
 
 def checked_forms(sentence: object, kind: type[T], number: int, longest: int = LONGEST) -> list[str]:
