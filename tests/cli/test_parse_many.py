@@ -206,8 +206,6 @@ def test_several_parquet_files_as_one(tmp_path):
         ('{"text": ["a", 7]}', "a.jsonl:3: column 'text' holds ['a', 7]: it must be a text"),
         ('{"text": ["a", " "]}', "a.jsonl:3: column 'text' holds ['a', ' ']: it must be a text"),
         ('{"text": ["a\\tb"]}', "a.jsonl:3: word 1 is 'a\\tb': words must not be empty or contain tabs"),
-        ('{"text": "a\\u0000"}', "a.jsonl:3: character 2 of the text is a zero byte"),
-        ('{"text": "a\\ud800"}', "a.jsonl:3: character 2 of the text is a zero byte or half of a surrogate pair"),
         ('{"text": "a", "conllu": 1}', "a.jsonl:3: there is a column 'conllu' already: name another"),
         ('{"text": "\udcff"}', "a.jsonl:3: byte 11 of the line is not UTF-8"),
         ("[" * 100000, "a.jsonl:3: the line is not JSON: too deep"),
@@ -235,10 +233,28 @@ def test_bad_parquet(tmp_path):
     broken.write_bytes(path.read_bytes()[:-5])
     assert f"{broken}: not a Parquet file" in failed(broken, "--column", "text", "-o", out)
     assert "No such file" in failed(tmp_path / "no.parquet", "--column", "text", "-o", out)
-    rows = parquet(tmp_path / "c.parquet", [*ROWS, {"text": "a\0", "words": ["a", ""]}])
-    assert f"{rows}: row 5: character 2 of the text" in failed(rows, "--column", "text", "-o", out)
+    rows = parquet(tmp_path / "c.parquet", [*ROWS, {"text": "a", "words": ["a", ""]}])
     assert f"{rows}: row 5: column 'words' holds ['a', '']" in failed(rows, "--column", "words", "-o", out)
     assert not out.exists()
+
+
+@pytest.mark.parametrize("options", [(), ("--tokens",), ("--json",)])
+def test_characters_that_no_file_holds_do_not_end_a_run_over_rows(options, tmp_path):
+    path, out = tmp_path / "a.jsonl", tmp_path / "out.jsonl"
+    values = ('"Go on"', '"a \\u0000"', '["b", "\\ud800"]')
+    path.write_text("".join(f'{{"text": {value}}}\n' for value in values))
+    done = parse(path, "--column", "text", "-o", out, *options)
+    (line,) = done.stderr.splitlines()
+    assert f"{path}:2: character 3 is a zero byte or half of a surrogate pair" in line
+    assert ["\ufffd" in row for row in out.read_text(encoding="utf-8").splitlines()] == [False, True, True]
+
+
+def test_characters_that_no_file_holds_in_rows_of_parquet(tmp_path):
+    rows = [{"text": text, "words": None} for text in ("Go", "a\0")]
+    path, out = parquet(tmp_path / "a.parquet", rows), tmp_path / "out.parquet"
+    assert f"{path}: row 2: character 2 is a zero byte" in parse(path, "--column", "text", "-o", out).stderr
+    read = pytest.importorskip("pyarrow.parquet").read_table
+    assert "\ufffd" in read(out)["conllu"].to_pylist()[1]
 
 
 def test_what_can_not_go_into_one_file(tmp_path):

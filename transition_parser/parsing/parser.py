@@ -248,36 +248,39 @@ class Parser(Generic[P_co]):
 
         - a string: a text, divided into sentences and tokens here by rules for English; it gives one parse a sentence,
           none where the text is empty, and `parse.sentence.spans` has the places of the words in the text
-        - a list of strings: always a list of texts, whatever the strings hold; `stream` returns the parses of each text
+        - a list of strings: always a list of texts, whatever the strings hold; None stands for an empty text; U+FFFD
+          replaces zero bytes and halves of surrogate pairs, with a warning; `stream` returns the parses of each text
           apart
         - a list of lists of strings: sentences, each the list of its words
         - a list of `Sentence`, or of `AmrEntry` for a model of AMRs
         - a `pathlib.Path`: a CoNLL-U file (an AMR bank), or a file of text; `read` takes tokenised text
 
-        Raises `InputError` for anything else, and for lists of words that are empty or have empty words.
+        Raises `InputError` for anything else, for lists of words that are empty or have empty words, and for zero bytes
+        and halves of surrogate pairs in a single text.
         """
         if isinstance(text, os.PathLike):
             return list(self.parse_stream(self.read(text)))
         return list(self.parse_stream(sentences_from(text, self.formalism.sentence, self.longest)))
 
-    def parse_sents(self, sentences: Iterable[str]) -> list[str]:
+    def parse_sents(self, sentences: Iterable[str | None]) -> list[str]:
         """Return the parse of each sentence as text, as amrlib's `parse_sents` does.
 
         An AMR is written in PENMAN with comments, a tree in CoNLL-U. A blank line ends each parse, so that all of them
         joined are a file.
 
         A string is one sentence: it is divided into tokens but, unlike in `parse`, never into sentences. The parse of a
-        string without words is an empty string. Raises `InputError` for anything but a list of strings, and for a
-        sentence that is longer than `longest`.
+        string without words, and of None, is an empty string. U+FFFD replaces characters as in `stream`. Raises
+        `InputError` for anything but a list of strings, and for a sentence that is longer than `longest`.
         """
         given = whole_sentences(sentences, self.formalism.sentence, self.longest)
         parses = self.parse_stream(one for one in given if one is not None)
         return ["" if one is None else str(next(parses).annotated()) for one in given]
 
-    def stream(self, texts: Iterable[str], chunk: int | None = None) -> Iterator[list[P_co]]:
+    def stream(self, texts: Iterable[str | None], chunk: int | None = None) -> Iterator[list[P_co]]:
         """Yield, for each text in order, the list of its parses: the list that `parse` of this text alone returns.
 
-        A list has one parse for each sentence, and is empty for an empty text.
+        A list has one parse for each sentence, and is empty for an empty text and for None. U+FFFD replaces zero bytes
+        and halves of surrogate pairs, with a warning that names the first text with one.
 
         texts: any iterable, generators included, of strings; each string is a text, as `parse` takes it. Texts are read
             as they are needed, so that memory does not grow with the number of texts.

@@ -38,6 +38,8 @@ DOGS, CATS = ["Dogs", "bark", "."], ["Cats", "sleep", "."]
         (" \n", []),
         ([""], []),
         (["", "Dogs bark.", " ", "Stop"], [DOGS, ["Stop"]]),
+        ([None, "Dogs bark.", None, "Stop"], [DOGS, ["Stop"]]),
+        ([None], []),
     ],
     ids=repr,
 )
@@ -78,7 +80,7 @@ def test_a_word_of_a_tree_may_hold_white_space():
         ({"Dogs"}, "can't be parsed"),
         (Sentence.from_words(DOGS), "can't be parsed"),
         (AmrEntry.from_words(DOGS), "can't be parsed"),
-        (["Dogs bark.", None], "item 2 is None, not a string: a list of texts holds only strings"),
+        (["Dogs bark.", 7], "item 2 is 7, not a string: a list of texts holds only strings"),
         (["Dogs bark.", DOGS], "item 2 is .*, not a string"),
         ([DOGS, []], "sentence 2: it has no words"),
         ([DOGS, ["a", ""]], "sentence 2: word 2 is ''"),
@@ -91,7 +93,6 @@ def test_a_word_of_a_tree_may_hold_white_space():
         ([DOGS, None], "item 2 of the list is None"),
         ([DOGS, b"Cats"], "item 2 of the list is b'Cats'"),
         ("a\0b", "the text holds a zero byte or half of a surrogate pair"),
-        (["Dogs bark.", "a \ud83d"], "text 2 holds a zero byte or half"),
         ([DOGS, ["a", "\udc80"]], "sentence 2: word 2 holds a zero byte or half"),
     ],
     ids=repr,
@@ -182,3 +183,17 @@ def test_a_sentence_that_may_not_be_divided_is_refused_where_it_is_too_long(kind
         whole_sentences(["", "I can't go"], kind, longest=3)  # a token of two words
     with pytest.raises(InputError, match=r"^sentence 1 has 1 words \(counted as 2, because of long words\)"):
         whole_sentences(["a" * 101], kind, longest=1)
+
+
+@KINDS
+def test_characters_that_no_file_holds_are_replaced_with_one_warning(kind):
+    texts = ["Go on.", "bad \0 here", None, "worse \udc80\ud83d"]
+    expected = [["Go", "on", "."], ["bad", "\ufffd", "here"], ["worse", "\ufffd\ufffd"]]
+    for take, name in (
+        (lambda: sentences_from(texts, kind), "text 2"),
+        (lambda: [one for some in sentences_of_texts(texts, kind) for one in some], "text 2"),
+        (lambda: [one for one in whole_sentences(texts, kind) if one is not None], "sentence 2"),
+    ):
+        with pytest.warns(ParserWarning, match=f"^{name}: character 5 is a zero byte or half .* U\\+FFFD") as warned:
+            found = [sentence.forms for sentence in take()]
+        assert len(warned) == 1 and "".join(map("".join, found)) == "".join(map("".join, expected))

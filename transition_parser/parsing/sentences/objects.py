@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
@@ -11,21 +10,19 @@ from typing import Any, TypeGuard, TypeVar
 from transition_parser.base.errors import InputError, ParserWarning, input_error
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.parsing.sentences.texts import MORE, OF_TEXT, with_warning
+from transition_parser.parsing.sentences.texts import MORE, NO_TEXT, OF_TEXT, TextWarnings, with_warning
 from transition_parser.text.lengths import LONGEST, is_longer, length
 from transition_parser.text.segmentation import TextSentence, segmented
 from transition_parser.text.tokens import tokens
 
 T = TypeVar("T", Sentence, AmrEntry)
 
-NO_TEXT = re.compile("[\0\ud800-\udfff]")
-
 
 def sentences_from(given: Any, kind: type[T], longest: int = LONGEST) -> list[T]:
     """Return the sentences that an object stands for, each a `kind`.
 
     - a string is a text, which is divided into sentences and tokens here; an empty one has no sentences
-    - a list of strings is a list of texts, whatever they hold
+    - a list of strings is a list of texts, whatever they hold; None stands for an empty text
     - a list of lists of strings is a list of sentences, each the list of its words
     - a list of `kind` is taken as it is; it may be mixed with lists of words
 
@@ -33,14 +30,18 @@ def sentences_from(given: Any, kind: type[T], longest: int = LONGEST) -> list[T]
 
     longest: maximum length of a sentence; longer sentences of texts are divided, with a warning
 
-    Raises `InputError` for anything else, and for a list of words that is empty or has a word that is empty.
+    In a list of texts, U+FFFD replaces characters that no file of text holds (`NO_TEXT`), with a warning.
+
+    Raises `InputError` for anything else, for a list of words that is empty or has a word that is empty, and for a
+    single text, or a word, with characters that no file of text holds.
     """
     if isinstance(given, str):
+        _check_characters(given, "the text")
         return list(OF_TEXT[kind](_divided(given, "the text", longest)))
     if not _is_list(given):
         raise InputError(f"{_shown(given)} can't be parsed: {_accepted(kind)}")
     items = list(given)
-    if items and isinstance(items[0], str):
+    if items and isinstance(next((item for item in items if item is not None), ""), str):
         _warn_of_words(items)
         return list(OF_TEXT[kind](chain.from_iterable(_divided_texts(items, longest))))
     return [_sentence(item, kind, number) for number, item in enumerate(items, 1)]
@@ -49,12 +50,12 @@ def sentences_from(given: Any, kind: type[T], longest: int = LONGEST) -> list[T]
 def sentences_of_texts(texts: Any, kind: type[T], longest: int = LONGEST) -> Iterator[list[T]]:
     """Return an iterator that yields for each text of an iterable the list of its sentences.
 
-    The sentences are numbered from 1 on in each text. An empty text has no sentences.
+    The sentences are numbered from 1 on in each text. An empty text, or None, has no sentences. U+FFFD replaces
+    characters that no file of text holds (`NO_TEXT`), with a warning.
 
     longest: see `sentences_from`
 
-    Raises `InputError` for an argument that is no iterable of strings, when an item is taken that is not a string, and
-    for a text with characters that no file of text holds.
+    Raises `InputError` for an argument that is no iterable of strings, and when an item is taken that is not a string.
     """
     if not _is_list(texts):
         raise InputError(f"{_shown(texts)} is not a list (or other iterable) of texts")
@@ -62,16 +63,19 @@ def sentences_of_texts(texts: Any, kind: type[T], longest: int = LONGEST) -> Ite
 
 
 def _divided_texts(texts: Iterable, longest: int) -> Iterator[list[TextSentence]]:
+    warned = TextWarnings()
     for number, text in enumerate(texts, 1):
-        if not isinstance(text, str):
+        if text is not None and not isinstance(text, str):
             raise InputError(f"item {number} is {_shown(text)}, not a string: a list of texts holds only strings")
-        yield _divided(text, f"text {number}", longest)
+        name = f"text {number}"
+        yield _divided(warned.replaced(text or "", name), name, longest)
 
 
 def whole_sentences(given: Any, kind: type[T], longest: int = LONGEST) -> list[T | None]:
     """Return for each text of a list one `kind`, divided into tokens but never into sentences.
 
-    None stands for a text without words.
+    None stands for a text without words. U+FFFD replaces characters that no file of text holds (`NO_TEXT`), with a
+    warning.
 
     longest: maximum length of a sentence
 
@@ -79,11 +83,12 @@ def whole_sentences(given: Any, kind: type[T], longest: int = LONGEST) -> list[T
     """
     if not _is_list(given):
         raise InputError(f"{_shown(given)} is not a list of sentences: give a list of strings")
+    warned = TextWarnings()
     divided: list[TextSentence | None] = []
-    for number, text in enumerate(given, 1):
-        if not isinstance(text, str):
-            raise InputError(f"sentence {number} is {_shown(text)}, not a string")
-        _check_characters(text, f"sentence {number}")
+    for number, item in enumerate(given, 1):
+        if item is not None and not isinstance(item, str):
+            raise InputError(f"sentence {number} is {_shown(item)}, not a string")
+        text = warned.replaced(item or "", f"sentence {number}")
         found = tuple(tokens(text))
         one = TextSentence(text[found[0].start : found[-1].end], found, False, True) if found else None
         divided.append(one)
@@ -135,7 +140,6 @@ def _sentence(item: Any, kind: type[T], number: int) -> T:
 
 
 def _divided(text: str, name: str, longest: int) -> list[TextSentence]:
-    _check_characters(text, name)
     return list(with_warning(segmented(text, longest), name, longest))
 
 
@@ -166,7 +170,7 @@ def _one(words: list, kind: type[T], where: str) -> T:
 
 
 def _check_characters(text: str, name: str) -> None:
-    """Raise `InputError` for characters that no UTF-8 file of text holds: zero bytes and halves of surrogate pairs."""
+    """Raise `InputError` for characters that no file of text holds (`NO_TEXT`)."""
     if NO_TEXT.search(text):
         raise InputError(f"{name} holds a zero byte or half of a surrogate pair: {_shown(text)}")
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from transition_parser.base.errors import InputError, input_error, shortened
 from transition_parser.graphs.conllu import decode_line
 from transition_parser.parsing.sentences.files import Kind, layout_of_text, sentences_of
-from transition_parser.parsing.sentences.objects import NO_TEXT
+from transition_parser.parsing.sentences.texts import TextWarnings
 from transition_parser.parsing.sentences.tokenised import TokenisedCheck
 from transition_parser.text.lengths import LONGEST
 
@@ -56,11 +56,14 @@ class Row(NamedTuple):
     number: int
     of_lines: bool
 
+    @property
+    def name(self) -> str:
+        """The file with the number of the row, as messages name it."""
+        return f"{self.path}:{self.number}" if self.of_lines else f"{self.path}: row {self.number}"
+
     def error(self, problem: str) -> InputError:
         """Return an `InputError` that names the row."""
-        if self.of_lines:
-            return input_error(problem, self.path, self.number)
-        return input_error(f"row {self.number}: {problem}", self.path)
+        return input_error(problem, self.name)
 
 
 class Item(NamedTuple):
@@ -90,33 +93,31 @@ def table_of(path: str, reading: Reading) -> Table | None:
 def items_of_rows(rows: Iterable[Row], kind: Kind, reading: Reading) -> Iterator[Item]:
     """Yield each row as an item with its sentences, each a `kind`.
 
-    A text is read as `reading` says, by default as raw text. A text that is null or blank has no sentences. A list of
-    strings is the words of one sentence. Raises `InputError` for anything else.
+    A text is read as `reading` says, by default as raw text; U+FFFD replaces characters that no file of text holds,
+    with a warning. A text that is null or blank has no sentences. A list of strings is the words of one sentence.
+    Raises `InputError` for anything else.
     """
+    warned = TextWarnings()
     check = TokenisedCheck() if reading.tokenised is None and not reading.raw else None
     for row in rows:
         if check is not None and isinstance(row.value, str):
             check.see(row.value)
-        yield Item(_sentences(row, kind, reading), row.kept)
+        yield Item(_sentences(row, kind, reading, warned), row.kept)
     if check is not None:
         check.end()
 
 
-def _sentences(row: Row, kind: Kind, reading: Reading) -> list:
+def _sentences(row: Row, kind: Kind, reading: Reading, warned: TextWarnings) -> list:
     value = row.value
     if value is None:
         return []
     if isinstance(value, str):
-        if bad := NO_TEXT.search(value):
-            raise row.error(
-                f"character {bad.start() + 1} of the text is a zero byte or half of a surrogate pair: remove it"
-            )
         layout = layout_of_text(reading.tokenised, reading.raw)
-        lines = (line.encode() for line in value.split("\n"))
+        lines = (line.encode() for line in warned.replaced(value, row.name).split("\n"))
         return list(sentences_of(lines, row.path, kind, layout, reading.tokenised, longest=reading.longest))
     if isinstance(value, list) and all(isinstance(word, str) and word.strip() for word in value):
         try:
-            return [kind.from_words(value)] if value else []
+            return [kind.from_words([warned.replaced(word, row.name) for word in value])] if value else []
         except InputError as error:
             raise row.error(str(error)) from None
     shown = shortened(repr(value), 40)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -41,6 +42,9 @@ def amrs_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator[
         yield replace(entry, spans=_spans(tokens))
 
 
+# characters that no UTF-8 file of text holds: zero bytes and halves of surrogate pairs
+NO_TEXT = re.compile("[\0\ud800-\udfff]")
+
 MORE = "--longest N (in Python longest=N), which takes more memory and time"
 
 # the class of sentences → the function that makes them
@@ -48,6 +52,29 @@ OF_TEXT: dict[type, Callable[..., Iterator[Any]]] = {
     Sentence: trees_of_text,
     AmrEntry: amrs_of_text,
 }
+
+
+class TextWarnings:
+    """Warnings about the texts of one call or one file. Each kind of warning is given once, for the first text."""
+
+    def __init__(self) -> None:
+        self._replaced = False
+
+    def replaced(self, text: str, name: str) -> str:
+        """Return the text with U+FFFD for each character that no file of text holds, and warn of the first text.
+
+        name: name of the text for the message
+        """
+        bad = NO_TEXT.search(text)
+        if bad and not self._replaced:
+            self._replaced = True
+            warnings.warn(
+                f"{name}: character {bad.start() + 1} is a zero byte or half of a surrogate pair, read as U+FFFD; "
+                "later ones are read so, too",
+                ParserWarning,
+                stacklevel=2,
+            )
+        return NO_TEXT.sub("\ufffd", text) if bad else text
 
 
 def with_warning(sentences: Iterable[TextSentence], name: str, longest: int, first: int = 1) -> Iterator[TextSentence]:
