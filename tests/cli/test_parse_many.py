@@ -249,6 +249,13 @@ def test_characters_that_no_file_holds_do_not_end_a_run_over_rows(options, tmp_p
     assert ["\ufffd" in row for row in out.read_text(encoding="utf-8").splitlines()] == [False, True, True]
 
 
+def test_long_sentences_in_rows_are_named_once_with_the_row(tmp_path):
+    path = jsonl(tmp_path / "a.jsonl", [{"text": text} for text in ("Go", "1 2 3 4", "1 2 3 4")])
+    done = parse(path, "--column", "text", "--longest", "3", "-o", tmp_path / "out.jsonl")
+    (line,) = done.stderr.splitlines()
+    assert f"{path}:2: sentence 1 is longer than 3 words" in line
+
+
 def test_characters_that_no_file_holds_in_rows_of_parquet(tmp_path):
     rows = [{"text": text, "words": None} for text in ("Go", "a\0")]
     path, out = parquet(tmp_path / "a.parquet", rows), tmp_path / "out.parquet"

@@ -197,3 +197,12 @@ def test_characters_that_no_file_holds_are_replaced_with_one_warning(kind):
         with pytest.warns(ParserWarning, match=f"^{name}: character 5 is a zero byte or half .* U\\+FFFD") as warned:
             found = [sentence.forms for sentence in take()]
         assert len(warned) == 1 and "".join(map("".join, found)) == "".join(map("".join, expected))
+
+
+@KINDS
+def test_long_sentences_are_named_once_a_call_at_the_line_of_the_caller(kind):
+    texts = ["Go. 1 2 3 4", "1 2 3 4 5"]
+    for take in (sentences_from, lambda *given: list(sentences_of_texts(*given))):
+        with pytest.warns(ParserWarning, match=r"^text 1: sentence 2 is longer than 3 words") as warned:
+            take(texts, kind, 3)
+        assert [one.filename for one in warned] == [__file__]

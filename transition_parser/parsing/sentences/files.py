@@ -15,7 +15,7 @@ from transition_parser.base.errors import ParserWarning, input_error
 from transition_parser.graphs.bank import AmrEntry, check_line_ends, parse_bank
 from transition_parser.graphs.conllu import Sentence, decode_line, parse_conllu
 from transition_parser.parsing.sentences.streams import standard_input
-from transition_parser.parsing.sentences.texts import MORE, OF_TEXT, on_one_line, rows_of, with_warning
+from transition_parser.parsing.sentences.texts import MORE, OF_TEXT, TextWarnings, on_one_line, rows_of
 from transition_parser.parsing.sentences.tokenised import TokenisedCheck
 from transition_parser.text.lengths import LONGEST
 from transition_parser.text.segmentation import segmented_lines
@@ -146,13 +146,17 @@ def sentences_of(
     tokenised: bool | None,
     start: Start = WHOLE,
     longest: int = LONGEST,
+    warned: TextWarnings | None = None,
 ) -> Iterator[Any]:
     """Return an iterator over the sentences of some lines.
 
     tokenised: True where white space divides the tokens of a line, for the layout LINES
     start: the place in their file where the lines begin
     longest: see `read_sentences`
+    warned: the warnings about the file, where the lines are one text of several in the file
     """
+    if layout is Layout.PARAGRAPHS:
+        return _of_paragraphs(lines, name, kind, start, longest, warned or TextWarnings())
     return _READERS[kind, layout](lines, name, bool(tokenised), start, longest)
 
 
@@ -232,22 +236,18 @@ def _amrs_of_lines(
         yield replace(entry, path=name, line=number)
 
 
-def _of_paragraphs(kind: type[T]) -> Callable[..., Iterator[T]]:
-    def read(lines: Iterable[bytes], name: str, _tokenised: bool, start: Start, longest: int) -> Iterator[T]:
-        decoded = (decode_line(raw, name, number) for number, raw in enumerate(lines, start.line))
-        first = start.sentences + 1
-        divided = with_warning(segmented_lines(decoded, longest), name, longest, first)
-        found: Iterator[T] = OF_TEXT[kind](divided, first)
-        return (replace(sentence, path=name) for sentence in found)
-
-    return read
+def _of_paragraphs(
+    lines: Iterable[bytes], name: str, kind: Kind, start: Start, longest: int, warned: TextWarnings
+) -> Iterator[Any]:
+    decoded = (decode_line(raw, name, number) for number, raw in enumerate(lines, start.line))
+    first = start.sentences + 1
+    divided = warned.divided(segmented_lines(decoded, longest), name, longest, first)
+    return (replace(sentence, path=name) for sentence in OF_TEXT[kind](divided, first))
 
 
 _READERS: dict[tuple[type, Layout], Callable[..., Iterator[Any]]] = {
     (Sentence, Layout.BLOCKS): _conllu,
     (Sentence, Layout.LINES): _trees_of_lines,
-    (Sentence, Layout.PARAGRAPHS): _of_paragraphs(Sentence),
     (AmrEntry, Layout.BLOCKS): _bank,
     (AmrEntry, Layout.LINES): _amrs_of_lines,
-    (AmrEntry, Layout.PARAGRAPHS): _of_paragraphs(AmrEntry),
 }

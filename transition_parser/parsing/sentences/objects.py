@@ -10,7 +10,7 @@ from typing import Any, TypeGuard, TypeVar
 from transition_parser.base.errors import InputError, ParserWarning, input_error
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.parsing.sentences.texts import MORE, NO_TEXT, OF_TEXT, TextWarnings, with_warning
+from transition_parser.parsing.sentences.texts import MORE, NO_TEXT, OF_TEXT, TextWarnings
 from transition_parser.text.lengths import LONGEST, is_longer, length
 from transition_parser.text.segmentation import TextSentence, segmented
 from transition_parser.text.tokens import tokens
@@ -37,7 +37,7 @@ def sentences_from(given: Any, kind: type[T], longest: int = LONGEST) -> list[T]
     """
     if isinstance(given, str):
         _check_characters(given, "the text")
-        return list(OF_TEXT[kind](_divided(given, "the text", longest)))
+        return list(OF_TEXT[kind](_divided(given, "the text", longest, TextWarnings())))
     if not _is_list(given):
         raise InputError(f"{_shown(given)} can't be parsed: {_accepted(kind)}")
     items = list(given)
@@ -68,7 +68,7 @@ def _divided_texts(texts: Iterable, longest: int) -> Iterator[list[TextSentence]
         if text is not None and not isinstance(text, str):
             raise InputError(f"item {number} is {_shown(text)}, not a string: a list of texts holds only strings")
         name = f"text {number}"
-        yield _divided(warned.replaced(text or "", name), name, longest)
+        yield _divided(warned.replaced(text or "", name), name, longest, warned)
 
 
 def whole_sentences(given: Any, kind: type[T], longest: int = LONGEST) -> list[T | None]:
@@ -139,8 +139,8 @@ def _sentence(item: Any, kind: type[T], number: int) -> T:
     return _one(list(item), kind, f"sentence {number}: ")
 
 
-def _divided(text: str, name: str, longest: int) -> list[TextSentence]:
-    return list(with_warning(segmented(text, longest), name, longest))
+def _divided(text: str, name: str, longest: int, warned: TextWarnings) -> list[TextSentence]:
+    return list(warned.divided(segmented(text, longest), name, longest))
 
 
 def _warn_of_words(items: list) -> None:

@@ -114,7 +114,8 @@ def _sentences(row: Row, kind: Kind, reading: Reading, warned: TextWarnings) -> 
     if isinstance(value, str):
         layout = layout_of_text(reading.tokenised, reading.raw)
         lines = (line.encode() for line in warned.replaced(value, row.name).split("\n"))
-        return list(sentences_of(lines, row.path, kind, layout, reading.tokenised, longest=reading.longest))
+        read = sentences_of(lines, row.name, kind, layout, reading.tokenised, longest=reading.longest, warned=warned)
+        return list(read)
     if isinstance(value, list) and all(isinstance(word, str) and word.strip() for word in value):
         try:
             return [kind.from_words([warned.replaced(word, row.name) for word in value])] if value else []

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from transition_parser.base.errors import ParserWarning
+from transition_parser.base.errors import warn
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Row, Sentence
 from transition_parser.text.segmentation import TextSentence
@@ -58,7 +57,7 @@ class TextWarnings:
     """Warnings about the texts of one call or one file. Each kind of warning is given once, for the first text."""
 
     def __init__(self) -> None:
-        self._replaced = False
+        self._replaced = self._divided = False
 
     def replaced(self, text: str, name: str) -> str:
         """Return the text with U+FFFD for each character that no file of text holds, and warn of the first text.
@@ -68,32 +67,28 @@ class TextWarnings:
         bad = NO_TEXT.search(text)
         if bad and not self._replaced:
             self._replaced = True
-            warnings.warn(
+            warn(
                 f"{name}: character {bad.start() + 1} is a zero byte or half of a surrogate pair, read as U+FFFD; "
-                "later ones are read so, too",
-                ParserWarning,
-                stacklevel=2,
+                "later ones are read so, too"
             )
         return NO_TEXT.sub("\ufffd", text) if bad else text
 
+    def divided(
+        self, sentences: Iterable[TextSentence], name: str, longest: int, first: int = 1
+    ) -> Iterator[TextSentence]:
+        """Yield the same sentences, and warn of the first one that was divided because it is longer than `longest`.
 
-def with_warning(sentences: Iterable[TextSentence], name: str, longest: int, first: int = 1) -> Iterator[TextSentence]:
-    """Yield the same sentences, and warn at the first one that was divided because it is longer than `longest`.
-
-    name: name of the text for the message
-    first: number of the first sentence
-    """
-    warned = False
-    for number, sentence in enumerate(sentences, first):
-        if sentence.goes_on and not warned:
-            warned = True
-            warnings.warn(
-                f"{name}: sentence {number} is longer than {longest} words and is divided there; later sentences that "
-                f"are too long are divided, too; allow longer sentences with {MORE}",
-                ParserWarning,
-                stacklevel=2,
-            )
-        yield sentence
+        name: name of the text for the message
+        first: number of the first sentence
+        """
+        for number, sentence in enumerate(sentences, first):
+            if sentence.goes_on and not self._divided:
+                self._divided = True
+                warn(
+                    f"{name}: sentence {number} is longer than {longest} words and is divided there; later sentences "
+                    f"that are too long are divided, too; allow longer sentences with {MORE}"
+                )
+            yield sentence
 
 
 def rows_of(tokens: Sequence[Token], space_after: bool = True) -> tuple[Row, ...]:
