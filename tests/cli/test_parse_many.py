@@ -256,6 +256,14 @@ def test_long_sentences_in_rows_are_named_once_with_the_row(tmp_path):
     assert f"{path}:2: sentence 1 is longer than 3 words" in line
 
 
+def test_a_list_of_words_that_is_too_long_is_refused_with_its_row(tmp_path):
+    rows = [{"text": ["Go"] * number, "words": ["Go"] * number} for number in (3, 4)]
+    arguments = (jsonl(tmp_path / "a.jsonl", rows), "--column", "words", "-o", tmp_path / "out", "--longest", "3")
+    said = "the list of words has 4 words, but only 3 are allowed: divide it, or allow it with --longest N"
+    assert f"{arguments[0]}:2: {said}" in parse(*arguments, status=2).stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_characters_that_no_file_holds_in_rows_of_parquet(tmp_path):
     rows = [{"text": text, "words": None} for text in ("Go", "a\0")]
     path, out = parquet(tmp_path / "a.parquet", rows), tmp_path / "out.parquet"

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 from transition_parser.base.errors import InputError, input_error, shortened
 from transition_parser.graphs.conllu import decode_line
 from transition_parser.parsing.sentences.files import Kind, layout_of_text, sentences_of
+from transition_parser.parsing.sentences.objects import too_long
 from transition_parser.parsing.sentences.texts import TextWarnings
 from transition_parser.parsing.sentences.tokenised import TokenisedCheck
-from transition_parser.text.lengths import LONGEST
+from transition_parser.text.lengths import LONGEST, is_longer
 
 
 class Reading(NamedTuple):
@@ -95,7 +96,7 @@ def items_of_rows(rows: Iterable[Row], kind: Kind, reading: Reading) -> Iterator
 
     A text is read as `reading` says, by default as raw text; U+FFFD replaces characters that no file of text holds,
     with a warning. A text that is null or blank has no sentences. A list of strings is the words of one sentence.
-    Raises `InputError` for anything else.
+    Raises `InputError` for anything else, and for a list of words that is too long.
     """
     warned = TextWarnings()
     check = TokenisedCheck() if reading.tokenised is None and not reading.raw else None
@@ -117,6 +118,8 @@ def _sentences(row: Row, kind: Kind, reading: Reading, warned: TextWarnings) -> 
         read = sentences_of(lines, row.name, kind, layout, reading.tokenised, longest=reading.longest, warned=warned)
         return list(read)
     if isinstance(value, list) and all(isinstance(word, str) and word.strip() for word in value):
+        if is_longer(value, reading.longest):
+            raise row.error(f"the list of words {too_long(value, reading.longest)}")
         try:
             return [kind.from_words([warned.replaced(word, row.name) for word in value])] if value else []
         except InputError as error:
