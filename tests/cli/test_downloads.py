@@ -25,6 +25,7 @@ class Server(ThreadingHTTPServer):
     shift: parts begin so many bytes later than was asked.
     moved: path → where the server says that it is now.
     unsaid: no Content-Range is sent.
+    unsized: parts end after 100 bytes, and Content-Range has no size of the file.
     tag: of the files, as ETag.
     """
 
@@ -33,7 +34,7 @@ class Server(ThreadingHTTPServer):
         self.files: dict[str, bytes] = {}
         self.cut: int | None = None
         self.ranges, self.asked = True, []
-        self.shift, self.moved, self.unsaid = 0, {}, False
+        self.shift, self.moved, self.unsaid, self.unsized = 0, {}, False, False
         self.tag: str | None = None
         self.address = f"http://127.0.0.1:{self.server_address[1]}"
 
@@ -55,6 +56,8 @@ class Handler(BaseHTTPRequestHandler):
         )
         if start >= len(content) and start:
             return self.send_error(416)
+        if wanted and self.server.unsized:
+            return self._send_unsized(content, start)
         self.send_response(206 if wanted and self.server.ranges else 200)
         if wanted and self.server.ranges and not self.server.unsaid:
             self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
@@ -63,6 +66,13 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content) - start))
         self.end_headers()
         self.wfile.write(content[start:][: self.server.cut])
+
+    def _send_unsized(self, content, start):
+        self.send_response(206)
+        self.send_header("Content-Range", f"bytes {start}-{start + 99}/*")
+        self.send_header("Content-Length", "100")
+        self.end_headers()
+        self.wfile.write(content[start : start + 100])
 
     def log_message(self, *arguments):
         pass
@@ -126,6 +136,41 @@ def test_another_part_than_the_missing_one_is_not_appended(server, tmp_path, shi
     assert [wanted for path, wanted in server.asked if "train" in path] == ["bytes=1000-", None]
     record = json.loads((folder / "sha256.json").read_text())
     assert record["en_ewt-ud-train.conllu"] == hashlib.sha256(whole).hexdigest()
+
+
+def test_a_part_of_a_file_of_unknown_size_is_no_continuation(server, tmp_path):
+    server.unsized = True
+    folder = tmp_path / "UD_English-EWT"
+    folder.mkdir()
+    (folder / "en_ewt-ud-train.conllu.partial").write_bytes(TREES[:1000])
+    run_here("download", "UD_English-EWT", "-o", tmp_path)
+    assert (folder / "en_ewt-ud-train.conllu").read_bytes() == TREES + b"train"
+    assert [wanted for path, wanted in server.asked if "train" in path] == ["bytes=1000-", None]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("204 No Content\r\n\r\n", "no file (status 204)"),
+        ("202 Accepted\r\nContent-Length: 4\r\n\r\nabcd", "no file (status 202)"),
+        ("200 OK\r\nContent-Length: 0\r\n\r\n", "an empty file"),
+        ("200 OK\r\n\r\n", "an empty file"),
+    ],
+)
+def test_an_answer_without_a_file_is_one_line_and_keeps_nothing(server, tmp_path, monkeypatch, answer, said):
+    monkeypatch.setattr(Handler, "do_GET", lambda self: self.wfile.write(f"HTTP/1.0 {answer}".encode()))
+    done = run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
+    assert f"train.conllu: the server sent {said}" in done.stderr and done.stderr.count("\n") == 1
+    assert not list(tmp_path.rglob("*.*"))
+
+
+def test_an_answer_without_a_file_leaves_an_unfinished_one(server, tmp_path, monkeypatch):
+    partial = tmp_path / "UD_English-EWT" / "en_ewt-ud-train.conllu.partial"
+    partial.parent.mkdir()
+    partial.write_bytes(TREES[:1000])
+    monkeypatch.setattr(Handler, "do_GET", lambda self: self.wfile.write(b"HTTP/1.0 204 No Content\r\n\r\n"))
+    run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
+    assert partial.read_bytes() == TREES[:1000]
 
 
 @pytest.mark.parametrize("changes", [True, False])

@@ -30,7 +30,7 @@ SUMS = "sha256.json"
 _SPLITS = ("train", "dev", "test")
 _SECONDS = 60.0
 _BLOCK = 1 << 18
-_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")  # Content-Range: first byte, last byte, size
+_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")  # Content-Range: first byte, last byte, known size
 _SUM = re.compile(r"[0-9a-f]{64}")
 _TREEBANK = re.compile(r"UD_([A-Za-z_]+)-([A-Za-z0-9]+)")
 
@@ -228,8 +228,9 @@ def _keep_version(answer: http.client.HTTPResponse, partial: Path) -> None:
 def _continue(address: str, partial: Path) -> None:
     """Append the missing part to a file.
 
-    It begins anew if the server sends a different part from the missing one, or another version of the file. Raises
-    `InputError` if the connection ends before the whole file has come.
+    It begins anew if the server sends a different part from the missing one, a part of a file of unknown size, or
+    another version of the file. Raises `InputError` if the connection ends before the whole file has come, and for an
+    answer without a file.
     """
     have = partial.stat().st_size
     try:
@@ -239,6 +240,7 @@ def _continue(address: str, partial: Path) -> None:
             raise
         return _begin_again(address, partial)
     with answer:
+        _check_answer(answer, address)
         continued = answer.status == 206
         if continued and not _begins_at(answer, have):
             if have:
@@ -251,6 +253,18 @@ def _continue(address: str, partial: Path) -> None:
     have = partial.stat().st_size
     if whole is not None and have != whole:
         raise input_error(f"only {have} of {whole} bytes arrived: run the same command again to continue", address)
+    if not have:
+        raise _no_file("an empty file", address)
+
+
+def _check_answer(answer: http.client.HTTPResponse, address: str) -> None:
+    """Raise `InputError` for a status that comes without a file, such as 204."""
+    if answer.status not in (200, 206):
+        raise _no_file(f"no file (status {answer.status})", address)
+
+
+def _no_file(sent: str, address: str) -> InputError:
+    return input_error(f"the server sent {sent}: try again later, or try another mirror", address)
 
 
 def _asked(address: str, partial: Path) -> http.client.HTTPResponse:
@@ -269,7 +283,7 @@ def _begin_again(address: str, partial: Path) -> None:
 
 
 def _begins_at(answer: http.client.HTTPResponse, start: int) -> bool:
-    """Return True if a partial answer (status 206) begins at byte `start`, by its Content-Range."""
+    """Return True if a partial answer (status 206) begins at byte `start` of a file of known size, by Content-Range."""
     found = _RANGE.fullmatch(answer.headers.get("Content-Range", "").strip())
     return found is not None and int(found[1]) == start
 
@@ -280,7 +294,7 @@ def _size(answer: http.client.HTTPResponse, start: int) -> int | None:
     start: position in the file at which the answer begins
     """
     found = _RANGE.fullmatch(answer.headers.get("Content-Range", "").strip()) if answer.status == 206 else None
-    if found is not None and found[3] != "*":
+    if found is not None:
         return int(found[3])
     length = answer.headers.get("Content-Length", "")
     return start + int(length) if length.isascii() and length.isdigit() else None
