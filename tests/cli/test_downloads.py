@@ -197,7 +197,11 @@ def test_a_part_that_nobody_asked_for_is_one_line(server, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize(
-    "record", ["", "{", "[]", "null", '{"en_ewt-ud-test.conllu": 3}', '{"en_ewt-ud-test.conllu": "abc"}', "\xff"]
+    "record",
+    [
+        *("", "{", "[]", "null", '{"en_ewt-ud-test.conllu": 3}', '{"en_ewt-ud-test.conllu": "abc"}', "\xff"),
+        pytest.param("[" * 100_000, id="too deep"),
+    ],
 )
 def test_a_damaged_record_is_one_line_and_stays(server, tmp_path, record):
     path = tmp_path / "UD_English-EWT" / "sha256.json"

@@ -161,7 +161,7 @@ def _sums(folder: Path) -> dict[str, str]:
         return {}
     try:
         found = json.loads(path.read_bytes())
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or not all(isinstance(one, str) and _SUM.fullmatch(one) for one in found.values()):
         problem = "is damaged: it must be JSON with the SHA-256 of each file"
