@@ -149,6 +149,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _experiment(arguments: argparse.Namespace) -> Any:
     """Return the requested experiment, which is checked before anything is written."""
+    from transition_parser.parsing.parser import checked_device
     from transition_parser.training.checks import check_flags
     from transition_parser.training.experiment import Experiment
     from transition_parser.training.flags import given_flags, merged, read_flags
@@ -167,6 +168,7 @@ def _experiment(arguments: argparse.Namespace) -> Any:
     experiment = Experiment(Path(arguments.output), arguments.config, tuple(flags), splits, options, settings)
     if not experiment.is_finished:
         check_flags(flags, formalism, options)
+        checked_device(arguments.device)
     return experiment
 
 

@@ -137,7 +137,7 @@ class Parser(Generic[P_co]):
             raise InputError(f"nbest must be 1 or more, not {nbest}")
         if nbest > beam and not model.searches_directly:
             raise InputError(f"{nbest} parses of a sentence need a beam of {nbest} or more, not {beam}")
-        self.device = _device(device)
+        self.device = checked_device(device)
         self._options = {
             "batch_tokens": batch_tokens,
             "device": device,
@@ -506,7 +506,8 @@ def _to(device: torch.device, value: Any) -> Any:
     return value.to(device) if isinstance(value, torch.Tensor) else value
 
 
-def _device(name: str) -> torch.device:
+def checked_device(name: str) -> torch.device:
+    """Return the device with a name of torch's. Raises `InputError` where it can't be used here."""
     try:
         device = torch.device(name)
         torch.zeros(1, device=device).item()

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from transition_parser.base.errors import InputError
+from transition_parser.base.errors import InputError, shortened
 from transition_parser.models.registry import architecture_of
 from transition_parser.parsing.formalisms import FORMALISMS, Formalism
 from transition_parser.schedulers.epochs_polynomial import check_epochs
+from transition_parser.text.columns import OF_WORDS
 from transition_parser.training.flags import Flag, arguments_of, check_known
 from transition_parser.training.stages import OURS
+
+_CRITERION = "legal_cross_entropy"
+_LOSSES = ("loss", "nll_loss", "ppl")  # the figures that this criterion logs of every model
 
 
 def check_flags(flags: Sequence[Flag], formalism: Formalism, options: Mapping[str, Any]) -> None:
@@ -30,7 +35,8 @@ def check_flags(flags: Sequence[Flag], formalism: Formalism, options: Mapping[st
     if "--arch" not in by_name:
         raise InputError("the config has no --arch: add --arch NAME to name the model")
     args = _check_with_fairseq(flags)
-    for check in (_check_length, _check_model):
+    _check_metric(by_name, args.criterion, formalism)
+    for check in (_check_length, _check_rates, _check_model):
         try:
             check(args)
         except InputError as error:
@@ -45,6 +51,22 @@ def _check_fit(by_name: Mapping[str, Flag], formalism: Formalism, options: Mappi
             raise metric.error(f"{problem}, but the files hold {formalism.name}")
     if "--read-vectors" in by_name and not options["vectors"]:
         raise by_name["--read-vectors"].error("--read-vectors needs --vectors FILE")
+
+
+def _check_metric(by_name: Mapping[str, Flag], criterion: str, formalism: Formalism) -> None:
+    """Raise `InputError` for a metric that is no figure of validation. Other criteria may log any figures."""
+    metric = by_name.get("--best-checkpoint-metric")
+    known = (*formalism.figures, *_LOSSES, *(OF_WORDS if "--tag-loss" in by_name else ()))
+    if metric is not None and criterion == _CRITERION and metric.value not in known:
+        problem = f"--best-checkpoint-metric {shortened(str(metric.value))} is no figure of validation"
+        raise metric.error(f"{problem}: give one of {', '.join(known)}")
+
+
+def _check_rates(args: argparse.Namespace) -> None:
+    """Raise `InputError` for learning rates with which nothing is learnt."""
+    for rate in args.lr:
+        if not 0 < rate < math.inf:
+            raise InputError(f"--lr {rate:g} is not a positive number")
 
 
 def _check_length(args: argparse.Namespace) -> None:
