@@ -217,8 +217,16 @@ def test_bad_data_can_be_mended_and_trained_on(tmp_path):
     for _ in range(2):
         done = run_here(*command, status=2)
         assert re.search(r"train.conllu:\d+: .*99", done.stderr.splitlines()[-1]), done.stderr
-        assert not (tmp_path / "out" / "data").exists()
+        assert not (tmp_path / "out").exists()
         train.write_text(train.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+
+
+def test_bad_data_leave_a_folder_that_was_there(tmp_path):
+    flags, train = config(tmp_path, "ewt-stack-small.flags", 2), tmp_path / "train.conllu"
+    train.write_text(SAMPLE.read_text(encoding="utf-8").replace("\t0\troot", "\t99\troot", 1), encoding="utf-8")
+    (tmp_path / "out").mkdir()
+    run_here("train", flags, "--train", train, "--dev", SAMPLE, "-o", tmp_path / "out", status=2)
+    assert (tmp_path / "out").is_dir()
 
 
 def test_one_run_at_a_time(tmp_path):

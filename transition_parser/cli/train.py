@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -118,6 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     import_user_dir(arguments.user_dir)
     experiment = _experiment(arguments)
+    new = not experiment.dest.exists()
     with locked(experiment.dest) as lock:
         before = experiment.begin()
         if before:
@@ -138,6 +140,10 @@ def run(arguments: argparse.Namespace) -> int:
             figures = stages.run()
         except (KeyboardInterrupt, SystemExit):
             print(stages.kept(), file=sys.stderr)
+            raise
+        except InputError:
+            if new and stages.holds_nothing:
+                shutil.rmtree(experiment.dest)
             raise
     if arguments.json:
         print(json.dumps({**figures, "model": str(experiment.model)}, ensure_ascii=False))

@@ -72,6 +72,12 @@ class Stages:
             self._export(json.loads(history.read_text(encoding="utf-8")))
         return json.loads((experiment.model / SCORES).read_text(encoding="utf-8"))
 
+    @property
+    def holds_nothing(self) -> bool:
+        """True where the folder holds neither data nor a log of fairseq, as after bad input."""
+        experiment = self.experiment
+        return not experiment.data.is_dir() and not (experiment.dest / PREPARE_LOG).exists()
+
     def kept(self) -> str:
         """Return one line that says which results exist so far, and how to go on with the experiment."""
         experiment = self.experiment
