@@ -352,3 +352,28 @@ def test_epochs_are_shown_on_a_terminal_and_in_a_pipe(terminal, capsys):
         {"epoch": 1, "las": 50.5, "loss": 3.25},
         {"epoch": 2, "las": 49.5, "loss": 3.0},
     ]
+
+
+@pytest.mark.parametrize(("maximizes", "best"), [(True, "best 50.5 (epoch 1)"), (False, "best 49.5 (epoch 2)")])
+def test_the_best_epoch_may_be_one_before_the_training_went_on(maximizes, best, capsys):
+    display = Display(4, 0, "las", False, LOG[:4], maximizes)
+    for line in LOG[4:]:
+        display.line(line)
+    shown = capsys.readouterr().err
+    assert shown.startswith("epoch 2/4") and best in shown
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_training_that_goes_on_knows_its_best_epoch(experiment, monkeypatch, capsys, goes_on):
+    (experiment.dest / "train.log").write_text("\n".join(LOG[:4]) + "\n")
+    if goes_on:
+        with zipfile.ZipFile(experiment.checkpoints / "checkpoint_last.pt", "w") as archive:
+            archive.writestr("weights", "")
+
+    def trained(_program, _arguments, _log, _lock, _user_dir, line):
+        for text in LOG[4:]:
+            line(text)
+
+    monkeypatch.setattr(stages_module, "run_fairseq", trained)
+    Stages(experiment, 0, Evaluation())._train(experiment.history)
+    assert ("best 50.5 (epoch 1)" if goes_on else "best 49.5 (epoch 2)") in capsys.readouterr().err

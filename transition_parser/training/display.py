@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import re
 import sys
 import time
@@ -57,15 +58,29 @@ class Display:
     updates: the last update; 0: updates are not limited
     metric: the score that chooses checkpoints, such as `las`
     terminal: draw a bar; None: draw it where standard error is a terminal
+    earlier: the lines of the log of a training that goes on
+    maximizes: True where a higher score is better
     """
 
-    def __init__(self, epochs: float, updates: float, metric: str, terminal: bool | None = None) -> None:
+    def __init__(
+        self,
+        epochs: float,
+        updates: float,
+        metric: str,
+        terminal: bool | None = None,
+        earlier: Iterable[str] = (),
+        maximizes: bool = True,
+    ) -> None:
         self._epochs, self._updates, self._metric = epochs or math.inf, updates or math.inf, metric
         self._terminal = sys.stderr.isatty() if terminal is None else terminal
         self._bar: Any = None
         self._began: tuple[float, float] | None = None  # the time, and the share done at that time
         self._score: float | None = None
+        self._better = operator.gt if maximizes else operator.lt
         self._best: tuple[float, int] | None = None
+        for entry in filter(None, map(entry_of, earlier)):
+            if entry.kind == "valid":
+                self._validated(entry)
 
     def line(self, text: str) -> None:
         """Update the display by a line of fairseq's log."""
@@ -86,7 +101,7 @@ class Display:
 
     def _validated(self, entry: Entry) -> None:
         self._score = entry.number(f"valid_{self._metric}")
-        if self._score is not None and (self._best is None or self._score > self._best[0]):
+        if self._score is not None and (self._best is None or self._better(self._score, self._best[0])):
             self._best = self._score, int(entry.figures["epoch"])
 
     def _epoch_line(self, entry: Entry) -> str:

@@ -95,10 +95,14 @@ class Stages:
     def _finished_epochs(self) -> list[dict[str, float]]:
         """Return the epochs whose checkpoints have been written: fairseq logs the loss of an epoch after its
         checkpoint."""
-        if not (self.experiment.checkpoints / "checkpoint_last.pt").is_file():
+        return [epoch for epoch in epochs_of(self._logged(), self.experiment.metric) if "loss" in epoch]
+
+    def _logged(self) -> list[str]:
+        """Return the lines of fairseq's log so far; none where no checkpoint continues them."""
+        log = self.experiment.dest / TRAIN_LOG
+        if not (self.experiment.checkpoints / "checkpoint_last.pt").is_file() or not log.is_file():
             return []
-        with open(self.experiment.dest / TRAIN_LOG, encoding="utf-8") as lines:
-            return [epoch for epoch in epochs_of(lines, self.experiment.metric) if "loss" in epoch]
+        return log.read_text(encoding="utf-8").splitlines()
 
     def _prepare(self) -> None:
         experiment = self.experiment
@@ -117,7 +121,7 @@ class Stages:
         metric = experiment.metric
         mend_checkpoints(experiment.checkpoints, self.say)
         epochs, updates = (float(experiment.value(f"--max-{unit}", "0")) for unit in ("epoch", "update"))
-        display = Display(epochs, updates, metric)
+        display = Display(epochs, updates, metric, earlier=self._logged(), maximizes=experiment.maximizes)
         log = experiment.dest / TRAIN_LOG
         ours = ["--save-dir", str(experiment.checkpoints), "--log-format", "json"]
         ours += ["--tensorboard-logdir", self.tensorboard] if self.tensorboard else []
