@@ -11,6 +11,7 @@ import torch
 from fairseq.data import FairseqDataset, data_utils
 from torch import Tensor
 
+from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
 from transition_parser.states.batched import unroll
 from transition_parser.states.correct import GoldTrees
@@ -261,8 +262,11 @@ class TransitionDataset(FairseqDataset):
         """Return fairseq's batches, and one more with the sentences that fairseq leaves out.
 
         fairseq leaves out the last batch where its size is no multiple of `required_batch_size_multiple`. The longest
-        sentences would then never be trained on, validated or parsed.
+        sentences would then never be trained on, validated or parsed. Raises `InputError` where there is no sentence.
         """
+        if not len(indices):
+            hint = f": raise --max-tokens, which is {max_tokens}" if max_tokens else ""
+            raise InputError(f"no sentence fits into a batch{hint}")
         batches = list(super().batch_by_size(indices, max_tokens, max_sentences, required_batch_size_multiple))
         rest = np.asarray(indices)[sum(map(len, batches)) :]
         return [*batches, rest] if len(rest) else batches
