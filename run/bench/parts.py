@@ -39,7 +39,7 @@ from transition_parser.modules import layers as layers_module
 from transition_parser.modules import packing as packing_module
 from transition_parser.modules.attention import HeadMask
 from transition_parser.parsing import parser as parser_module
-from transition_parser.parsing.parser import PRECISIONS
+from transition_parser.parsing.preparation import PRECISIONS
 from transition_parser.states.amr_machine import AmrMachine
 from transition_parser.states.batched import BatchedMachine
 from transition_parser.states.machine import DependencyMachine

@@ -16,7 +16,7 @@ import torch
 from common import parser, report
 
 from transition_parser import Parser
-from transition_parser.parsing.parser import PRECISIONS
+from transition_parser.parsing.preparation import PRECISIONS
 
 BASE = "fp32"
 

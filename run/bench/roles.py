@@ -23,8 +23,8 @@ from precision import scores
 
 from transition_parser import Parser
 from transition_parser.graphs.amr import AmrGraph
-from transition_parser.parsing.parser import PRECISIONS
 from transition_parser.parsing.parses import AmrParse
+from transition_parser.parsing.preparation import PRECISIONS
 from transition_parser.storage.exports import read_config, write_config
 
 ROLE = re.compile(r"ARG\d+|op\d+|polarity")

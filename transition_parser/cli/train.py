@@ -155,7 +155,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _experiment(arguments: argparse.Namespace) -> Any:
     """Return the requested experiment, which is checked before anything is written."""
-    from transition_parser.parsing.parser import checked_device
+    from transition_parser.parsing.preparation import checked_device
     from transition_parser.training.checks import check_flags
     from transition_parser.training.experiment import Experiment
     from transition_parser.training.flags import given_flags, merged, read_flags

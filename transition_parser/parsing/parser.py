@@ -29,10 +29,11 @@ from transition_parser.graphs.conllu import Sentence
 from transition_parser.modules.contract import Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.ensemble import Ensemble
-from transition_parser.modules.packing import has_fast_bf16, merge_adapters, pack, quantised
+from transition_parser.modules.packing import merge_adapters
 from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.formalisms import FORMALISMS, Formalism, formalism_of
 from transition_parser.parsing.parses import NO_TAGS, AmrParse, Parse, SentenceParse
+from transition_parser.parsing.preparation import TRAIN_AGAIN, checked_device, checked_precision, prepared, to_device
 from transition_parser.parsing.search import Observer, search
 from transition_parser.parsing.sentences.objects import (
     checked_forms,
@@ -51,11 +52,9 @@ AnySentence = Sentence | AmrEntry
 AnyParse = Parse | AmrParse
 P_co = TypeVar("P_co", bound=SentenceParse, covariant=True)
 
-PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "int8": torch.float32}
 CHUNK = 4096  # number of sentences that are sorted by length together
 _SIDE_BY_SIDE = 4  # maximum number of batches at a time: Python itself runs on one core
 _SWITCH_INTERVAL = 5e-4  # seconds that a batch waits for Python while another runs it; Python's default is 5e-3
-_TRAIN_AGAIN = "its training has diverged: take an earlier checkpoint, or train again with a lower learning rate"
 _LEAST_BATCH = 2000  # words times beam; in smaller batches the overhead of each step outweighs its arithmetic
 
 
@@ -153,12 +152,12 @@ class Parser(Generic[P_co]):
                 raise InputError(f"the model does not read domains: leave out the domain {domain!r:.60}")
             resources.columns.check_domain(domain)
         self._domain = domain
-        precision = _precision(precision, self.device)
+        precision = checked_precision(precision, self.device)
         self._path: str | os.PathLike = ""
         self._others: list[str | os.PathLike] = []
         full = copy.deepcopy(model).eval().float()
         merge_adapters(full)
-        self.model = _prepared(full, self.device, precision)
+        self.model = prepared(full, self.device, precision)
         self._full: ParserModel | None = full  # kept for pickling; `load` sets None, as its model is on disk
         self.resources = resources
         self.beam, self.batch_tokens = beam, batch_tokens or 8000 * min(beam, 4)
@@ -444,7 +443,7 @@ class Parser(Generic[P_co]):
             best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, observer)
             return list(zip(best, tags, strict=True))
         except NotFiniteError as error:
-            raise InputError(f"the weights of the model are too large: {error}; {_TRAIN_AGAIN}") from None
+            raise InputError(f"the weights of the model are too large: {error}; {TRAIN_AGAIN}") from None
 
     def _encoded(self, some: list[_ToParse]) -> tuple[EncoderOut, list[Mapping[str, Sequence[str]]]]:
         """Return the encoder's output for sentences, and their tags by column."""
@@ -455,7 +454,7 @@ class Parser(Generic[P_co]):
         words = None if self.model.inputs is None else self.model.inputs.read(sentences, self._marks(some))
         net_input = {"src_tokens": source, "features": features, "words": words}
         with torch.inference_mode():
-            encoder_out = self.model.encode(_to(self.device, net_input))
+            encoder_out = self.model.encode(to_device(self.device, net_input))
             return encoder_out, self._tags(encoder_out, sentences)
 
     def _marks(self, some: list[_ToParse]) -> Marks:
@@ -497,50 +496,3 @@ def _of_same_data(path: str | os.PathLike, resources: Resources) -> ParserModel:
 
 def _from_anywhere(path: str | os.PathLike) -> str | os.PathLike:
     return os.path.abspath(path) if os.path.exists(path) else path
-
-
-def _to(device: torch.device, value: Any) -> Any:
-    """Return nested dictionaries with their tensors on the device."""
-    if isinstance(value, Mapping):
-        return {name: _to(device, inner) for name, inner in value.items()}
-    return value.to(device) if isinstance(value, torch.Tensor) else value
-
-
-def checked_device(name: str) -> torch.device:
-    """Return the device with a name of torch's. Raises `InputError` where it can't be used here."""
-    try:
-        device = torch.device(name)
-        torch.zeros(1, device=device).item()
-    except (RuntimeError, AssertionError) as error:  # a torch built without CUDA raises AssertionError
-        raise InputError(f"the device {name!r} can't be used here: {str(error).splitlines()[0]}") from None
-    return device
-
-
-def _precision(name: str, device: torch.device) -> str:
-    if name == "auto":
-        return "bf16" if has_fast_bf16(device) else "fp32"
-    if name not in PRECISIONS:
-        raise InputError(f"unknown precision {name!r}: give auto, {', '.join(PRECISIONS)}")
-    if name == "int8" and device.type != "cpu":
-        raise InputError("the precision int8 is only for CPUs: give bf16")
-    return name
-
-
-def _check_weights(model: ParserModel) -> None:
-    """Raise `InputError` for weights that are not all finite: search would never end."""
-    for name, weights in model.state_dict().items():
-        if weights.is_floating_point() and not bool(weights.isfinite().all()):
-            raise InputError(f"the weights {name} of the model are not all finite numbers; {_TRAIN_AGAIN}")
-
-
-def _prepared(model: ParserModel, device: torch.device, precision: str) -> ParserModel:
-    """Return the model ready to compute: the same one in fp32, a copy in other precisions."""
-    model = (model if precision == "fp32" else copy.deepcopy(model)).to(device, PRECISIONS[precision])
-    _check_weights(model)
-    if precision == "fp32":
-        return model
-    if precision == "int8":
-        return quantised(model)
-    if device.type == "cpu" and has_fast_bf16(device):
-        pack(model)
-    return model

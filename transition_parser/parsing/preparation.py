@@ -1,0 +1,64 @@
+"""The steps that make a model ready to compute: its device, its precision, its packed weights."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from transition_parser.base.errors import InputError
+from transition_parser.modules.contract import ParserModel
+from transition_parser.modules.packing import has_fast_bf16, pack, quantised
+
+PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "int8": torch.float32}
+TRAIN_AGAIN = "its training has diverged: take an earlier checkpoint, or train again with a lower learning rate"
+
+
+def checked_device(name: str) -> torch.device:
+    """Return the device with a name of torch's. Raises `InputError` where it can't be used here."""
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError) as error:  # a torch built without CUDA raises AssertionError
+        raise InputError(f"the device {name!r} can't be used here: {str(error).splitlines()[0]}") from None
+    return device
+
+
+def checked_precision(name: str, device: torch.device) -> str:
+    """Return the precision that `auto` stands for on a device, or a known name as it is. Raises `InputError` for others."""
+    if name == "auto":
+        return "bf16" if has_fast_bf16(device) else "fp32"
+    if name not in PRECISIONS:
+        raise InputError(f"unknown precision {name!r}: give auto, {', '.join(PRECISIONS)}")
+    if name == "int8" and device.type != "cpu":
+        raise InputError("the precision int8 is only for CPUs: give bf16")
+    return name
+
+
+def _check_weights(model: ParserModel) -> None:
+    """Raise `InputError` for weights that are not all finite: search would never end."""
+    for name, weights in model.state_dict().items():
+        if weights.is_floating_point() and not bool(weights.isfinite().all()):
+            raise InputError(f"the weights {name} of the model are not all finite numbers; {TRAIN_AGAIN}")
+
+
+def prepared(model: ParserModel, device: torch.device, precision: str) -> ParserModel:
+    """Return the model ready to compute: the same one in fp32, a copy in other precisions."""
+    model = (model if precision == "fp32" else copy.deepcopy(model)).to(device, PRECISIONS[precision])
+    _check_weights(model)
+    if precision == "fp32":
+        return model
+    if precision == "int8":
+        return quantised(model)
+    if device.type == "cpu" and has_fast_bf16(device):
+        pack(model)
+    return model
+
+
+def to_device(device: torch.device, value: Any) -> Any:
+    """Return nested dictionaries with their tensors on the device."""
+    if isinstance(value, Mapping):
+        return {name: to_device(device, inner) for name, inner in value.items()}
+    return value.to(device) if isinstance(value, torch.Tensor) else value
