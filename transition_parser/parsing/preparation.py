@@ -27,7 +27,7 @@ def checked_device(name: str) -> torch.device:
 
 
 def checked_precision(name: str, device: torch.device) -> str:
-    """Return the precision that `auto` stands for on a device, or a known name as it is. Raises `InputError` for others."""
+    """Return the precision that `auto` means on a device, or a known name as it is. Raises `InputError` for others."""
     if name == "auto":
         return "bf16" if has_fast_bf16(device) else "fp32"
     if name not in PRECISIONS:
