@@ -63,7 +63,7 @@ def test_a_missing_option_is_named():
     del values["dropout"]
     with pytest.raises(InputError, match="the option 'dropout' is missing"):
         StackTransformerOptions.of_config(values)
-    with pytest.raises(InputError, match="not a JSON object"):
+    with pytest.raises(InputError, match="options must be a JSON object"):
         StackTransformerOptions.of_config(None)
 
 
@@ -72,7 +72,7 @@ def test_names_of_architectures():
         architecture_of("nobody")
     with pytest.raises(InputError, match="unknown architecture None"):
         architecture_of(None)
-    with pytest.raises(ValueError, match="registered already"):
+    with pytest.raises(ValueError, match="already registered"):
         register("other", StackTransformerOptions, lambda *_: None, {"stack_transformer": {}})
     known: list[str] = []
     on_registration(lambda architecture: known.append(architecture.name))

@@ -263,7 +263,7 @@ STATE_CHANGES = [
     (lambda s: setattr(s["cfg"]["model"], "arch", "lstm"), "unknown architecture 'lstm'"),
     (lambda s: setattr(s["cfg"]["model"], "stack_heads", "x"), "stack.heads"),
     (lambda s: vars(s["cfg"]["model"]).update(WIDE), "a larger model than the"),
-    (lambda s: s["cfg"].update(task=None), "'cfg' does not name the data folder, but None"),
+    (lambda s: s["cfg"].update(task=None), "the 'cfg' of the checkpoint has None for the data folder"),
     (lambda s: s["cfg"]["task"].update(data=5), "'cfg' of the checkpoint has 5 for the data folder"),
     (lambda s: s.update(task_state=5), "'task_state' is damaged: 5"),
     (lambda s: s.update(task_state={"fingerprint": [1]}), "'task_state' is damaged"),

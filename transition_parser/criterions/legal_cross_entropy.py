@@ -139,7 +139,7 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
 
 def _check_hinge(task, only_legal: bool, label_smoothing: float) -> None:
     if not only_legal or label_smoothing:
-        raise InputError("--action-loss hinge is for --softmax-over legal and --label-smoothing 0")
+        raise InputError("--action-loss hinge needs --softmax-over legal and --label-smoothing 0")
     if not isinstance(task.table.system, TreeSystem):
         raise InputError(f"--action-loss hinge is for dependency trees, not for {task.table.system.name}")
     if task.also_resources is not None:
