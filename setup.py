@@ -24,7 +24,7 @@ spec.loader.exec_module(sys.modules[__name__])
 
 
 class EditableWheel(editable_wheel):
-    """What pip installs in editable mode, and a stand-in for the package.
+    """The wheel that pip installs in editable mode, with a stand-in for the package.
 
     fairseq takes --user-dir for a folder in the working folder, or else beside its own, and imports what is in `tasks`
     there. Installed packages are beside fairseq; an editable one would have nothing there.
