@@ -365,7 +365,7 @@ def _align(gold: Sequence[_Word], system: Sequence[_Word]) -> list[Pair]:
 
 
 def _range_ends(gold: Sequence[_Word], system: Sequence[_Word], g: int, s: int) -> tuple[int, int]:
-    """Return the ends in both files of the smallest stretch from (g, s) on that cuts no range."""
+    """Return the ends of the smallest stretches from word g of gold and word s of system on that cut no range."""
     end = max(w[i].end for w, i in ((gold, g), (system, s)) if i < len(w) and w[i].in_range)
 
     def inside(words: Sequence[_Word], i: int) -> bool:

@@ -20,7 +20,8 @@ _OVERHEAD = 64  # cells that take about as long, on one core, as an additional r
 class Run(NamedTuple):
     """A group of sequences of similar lengths.
 
-    rows: (R,); the numbers of the sequences. For few shapes the last sequence may be there several times.
+    rows: (R,); the numbers of the sequences. The last one may be repeated, so that groups have
+        few different shapes.
     width: at least the length of the longest of these sequences.
     """
 
