@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Arc
 
-from transition_parser.base.errors import ParserWarning, shortened
+from transition_parser.base.errors import shortened, warn
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.transitions import Action, TransitionSystem
 
@@ -85,7 +85,7 @@ def save(figure: Figure, file: str | os.PathLike | BinaryIO) -> None:
         shown = [f"{character} (U+{ord(character):04X})" for character in list(missing)[:_MOST_NAMED]]
         more = f" and {len(missing) - _MOST_NAMED} more" if len(missing) > _MOST_NAMED else ""
         problem = f"the font {', '.join(dict.fromkeys(missing.values()))} lacks {', '.join(shown)}{more}"
-        warnings.warn(f"{problem}, so boxes are drawn for them: write .svg instead", ParserWarning, stacklevel=2)
+        warn(f"{problem}, so boxes are drawn for them: write .svg instead")
 
 
 @contextmanager

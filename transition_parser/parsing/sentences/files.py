@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,7 +10,7 @@ from enum import Enum
 from itertools import chain
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from transition_parser.base.errors import ParserWarning, input_error
+from transition_parser.base.errors import input_error, warn
 from transition_parser.graphs.bank import AmrEntry, check_line_ends, parse_bank
 from transition_parser.graphs.conllu import Sentence, decode_line, parse_conllu
 from transition_parser.parsing.sentences.streams import standard_input
@@ -183,7 +182,7 @@ def no_sentences(name: str, layout: Layout) -> None:
     error = input_error("the file holds no sentences", name)
     if layout is Layout.BLOCKS:
         raise error
-    warnings.warn(str(error), ParserWarning, stacklevel=2)
+    warn(str(error))
 
 
 def _is_bank(head: list[bytes], name: str) -> bool:

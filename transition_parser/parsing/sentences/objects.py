@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from typing import Any, TypeGuard, TypeVar
 
-from transition_parser.base.errors import InputError, ParserWarning, input_error
+from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.parsing.sentences.texts import MORE, NO_TEXT, OF_TEXT, TextWarnings
@@ -146,11 +145,9 @@ def _divided(text: str, name: str, longest: int, warned: TextWarnings) -> list[T
 def _warn_of_words(items: list) -> None:
     """Warn, for one release, of strings without white space, because earlier they were the words of a sentence."""
     if len(items) > 1 and all(isinstance(item, str) and [item] == item.split() for item in items):
-        warnings.warn(
+        warn(
             f"the list of strings is read as a list of {len(items)} texts of one word each: give the words of a "
-            "sentence as a list in a list, [[…]], or texts of one word to Parser.stream, which does not warn",
-            ParserWarning,
-            stacklevel=4,
+            "sentence as a list in a list, [[…]], or texts of one word to Parser.stream, which does not warn"
         )
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable, Iterator
 
-from transition_parser.base.errors import ParserWarning
+from transition_parser.base.errors import warn
 
 _SEEN = 20  # maximum number of texts that are looked at
 _APART = re.compile(r"\S\s+[.,;:!?]+(?=\s|$)")
@@ -54,10 +53,8 @@ class TokenisedCheck:
 
     def _warn(self) -> None:
         if 2 * self._tokenised > self._seen:
-            warnings.warn(
+            warn(
                 "the text is read as raw text, but it looks tokenised: give --tokens (tokenised=True in "
                 "Python) to keep its lines as sentences and its tokens, or --raw (raw=True) to read it as raw "
-                "text without this warning",
-                ParserWarning,
-                stacklevel=2,
+                "text without this warning"
             )
