@@ -191,7 +191,7 @@ def test_the_bound_of_search_on_swaps_does_not_count():
     taken = []
     while not bool(machine.is_final().all()):
         taken.append(correct.now().actions.float().argmax(1))
-        machine.advance(taken[-1])
+        machine.apply(taken[-1])
     assert system.replay(words, [table.actions[int(token)] for token in taken]) == tree
 
 

@@ -58,7 +58,7 @@ class Batch:
             before = time.perf_counter()
             tokens = tokens_of(self, machine, step)
             other += time.perf_counter() - before
-            machine.advance(tokens)
+            machine.apply(tokens)
             step += 1
         return time.perf_counter() - start - other
 

@@ -84,9 +84,9 @@ METHODS: list[tuple[str, Any, tuple[str, ...]]] = [
     (MASKS, HeadMask, ("of",)),
     (MASKS, PositionScores, ("__call__",)),
     (MACHINE, contract_module, ("make_machine",)),
-    (MACHINE, BatchedMachine, ("observe", "advance", "reorder", "legality", "legal_anywhere")),
+    (MACHINE, BatchedMachine, ("observe", "apply", "reorder", "legality", "legal_anywhere")),
 ]
-MACHINE_METHODS = ("take", "is_final", "stack_ranks", "buffer_ranks")
+MACHINE_METHODS = ("_apply", "is_final", "stack_ranks", "buffer_ranks")
 BY_WEIGHT = ("decoder.output", ".mix")  # layers whose weights may go to `F.linear`
 # submodule of a decoder layer → its part
 SUBMODULES = {"self_attention": SELF_ATTENTION, "cross_attention": CROSS_ATTENTION, "feed_forward": FEED_FORWARD}

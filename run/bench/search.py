@@ -38,9 +38,9 @@ class FreeMachine(DependencyMachine):
         assert tokens is None  # search asks about some tokens only where the vocabulary is large
         return torch.ones(len(self.depth), len(self.table.column), device=self.depth.device)
 
-    def advance(self, tokens: Tensor) -> None:
+    def apply(self, tokens: Tensor) -> None:
         self.taken += 1
-        super().advance(tokens)
+        super().apply(tokens)
 
     def is_final(self) -> Tensor:
         return self.taken >= 2 * self.root

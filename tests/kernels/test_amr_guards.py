@@ -28,7 +28,7 @@ def machine() -> AmrMachine:
     """Two rows, which have read two words and made three nodes."""
     made = machine_of(TABLE, [["dogs", "New", "York"], ["b", "dogs", "a"]], in_search=True)
     for token in ("SHIFT", "PRED(x)", "COPY_LEMMA", "SHIFT", "COPY_LEMMA"):
-        made.advance(torch.tensor([TABLE.tokens.index(token)] * 2))
+        made.apply(torch.tensor([TABLE.tokens.index(token)] * 2))
     return made
 
 

@@ -24,7 +24,7 @@ def arguments(system: str = "arc-standard") -> dict:
     return {
         **{"loss": system.removesuffix("-swap"), "effects": effects_table(system, torch.device("cpu"))[ACTIONS]},
         **{"root": torch.tensor([4, 4]), "stack": numbers.clone(), "depth": torch.tensor([3, 3])},
-        **{"buffer": (numbers - 4).abs(), "left": torch.tensor([2, 2]), "arcs": None},
+        **{"buffer": (numbers - 4).abs(), "buffer_size": torch.tensor([2, 2]), "arcs": None},
         **{"words": torch.tensor([[4, 2, 1, 3]] * ROWS), "heads": torch.tensor([[1, 2, 4, 2, 4, 4]] * ROWS)},
         "rank": None,
     }
@@ -61,7 +61,7 @@ def test_what_is_right_is_computed():
         ({"effects": numbered(4, 7)}, "effects must be"),
         ({"root": torch.zeros(ROWS, device="meta", dtype=torch.long)}, "root must be"),
         ({"depth": numbered(ROWS + 1)}, "depth must be"),
-        ({"left": numbered(ROWS, 1)}, "left must be"),
+        ({"buffer_size": numbered(ROWS, 1)}, "buffer_size must be"),
         ({"buffer": numbered(ROWS, WIDTH, kind=torch.bool)}, "buffer must be"),
         ({"arcs": numbered(ROWS, WIDTH - 1)}, "arcs must be"),
         ({"words": numbered(ROWS, 3)}, "words must be"),
@@ -74,7 +74,7 @@ def test_what_is_right_is_computed():
         (changed("root", (1,), 0), "root: not behind a word"),
         (changed("root", (1,), WIDTH), "root: not behind a word"),
         (changed("depth", (1,), WIDTH + 1), "beyond the width"),
-        (changed("left", (1,), -1), "beyond the width"),
+        (changed("buffer_size", (1,), -1), "beyond the width"),
         (changed("stack", (1, 0), WIDTH), "beyond the words"),
         (changed("buffer", (1, 0), -1), "beyond the words"),
         (changed("words", (1, 3), WIDTH), "beyond the words"),
@@ -99,7 +99,7 @@ def test_any_numbers_are_read_or_refused(system, data):
 
     drawn = {name: some(ROWS, WIDTH) for name in ("stack", "buffer", "heads")}
     drawn |= {"words": some(ROWS, 4), "root": some(ROWS, least=1)}
-    drawn |= {name: some(ROWS, most=WIDTH) for name in ("depth", "left")}
+    drawn |= {name: some(ROWS, most=WIDTH) for name in ("depth", "buffer_size")}
     drawn["rank"] = some(ROWS, WIDTH) if system.endswith("swap") else None
     drawn["arcs"] = some(ROWS, WIDTH, least=-1) if system == "arc-eager" else None
     lost = costs_kernels.lost_arcs(**{**arguments(system), **drawn})

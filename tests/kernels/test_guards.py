@@ -355,14 +355,14 @@ def take_actions(**changed) -> None:
     good = {
         "action": longs(0, 1), "relation": longs(4, 5), "effects": longs(effect, [1, 3, 1, 3, 1, 0, 0, 0]),
         "root": longs(3, 3), "stack": longs([0, 1, 0, 0], [0, 1, 0, 0]), "depth": row.clone(),
-        "buffer": longs([3, 2, 0, 0], [3, 2, 0, 0]), "left": row.clone(), "heads": torch.zeros(2, 4).long(),
+        "buffer": longs([3, 2, 0, 0], [3, 2, 0, 0]), "buffer_size": row.clone(), "heads": torch.zeros(2, 4).long(),
         "relations": torch.zeros(2, 4).long(), "swaps_left": longs(6, 6),
     }  # fmt: skip
     words = changed.pop("words", (longs(1, 1), longs(0, 0), longs(2, 2)))
     machine_kernels.take_actions(*{**good, **changed}.values(), *words)
 
 
-@pytest.mark.parametrize("name", ["action", "relation", "root", "depth", "left", "swaps_left"])
+@pytest.mark.parametrize("name", ["action", "relation", "root", "depth", "buffer_size", "swaps_left"])
 def test_machine_rows(name):
     for wrong in (ints(0, 1), longs(0), torch.tensor([0.0, 1.0]), longs([0, 5], [1, 5])[:, 0]):
         with pytest.raises(ValueError, match=f"{name} must be"):
@@ -393,7 +393,7 @@ def test_machine_grids(name):
         ({"depth": longs(2, 5), "effects": torch.zeros(2, 8).long()}, "beyond the stack or the buffer"),
         ({"depth": longs(2, -1), "effects": torch.zeros(2, 8).long()}, "beyond the stack or the buffer"),
         ({"depth": longs(2, 4), "effects": longs([0] * 8, [0, 0, 0, 1, 0, 0, 0, 0])}, "beyond the stack or the buffer"),
-        ({"left": longs(2, 5)}, "beyond the stack or the buffer"),
+        ({"buffer_size": longs(2, 5)}, "beyond the stack or the buffer"),
         ({"words": (longs(1, 4), longs(0, 0), longs(2, 2))}, "top, second or front: beyond"),
         ({"words": (longs(1, -1), longs(0, 0), longs(2, 2))}, "top, second or front: beyond"),
         ({"words": (longs(1, 1), longs(0, 0))}, "words are three"),

@@ -491,7 +491,7 @@ def test_search_reads_again_where_an_arc_was_made(task, batch):
             found.append(decoder.step(tokens, search).log_probabilities(len(decoder.table.tokens)))
             read += int((stale & ~search.memory.stale).sum())
             tokens = targets[:, step]
-            search.machine.advance(tokens)
+            search.machine.apply(tokens)
         return found, read
 
     with torch.no_grad():

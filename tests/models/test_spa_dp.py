@@ -310,7 +310,7 @@ def test_steps_of_search_score_like_teacher_forcing(case):
         state = plain.decoder.start(encoder_out)
         for step in range(actions.size(1)):
             if step:
-                state.machine.advance(actions[:, step])
+                state.machine.apply(actions[:, step])
             found = plain.decoder.step(actions[:, step], state)
             real = target[:, step] != case.task.target_dictionary.pad()
             legal = (found.legal > 0)[real]

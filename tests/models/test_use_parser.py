@@ -82,7 +82,9 @@ FIGURE_7 = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("needs", [None, ("head", "relation", "stack", "buffer", "left_stack", "left_buffer")])
+@pytest.mark.parametrize(
+    "needs", [None, ("head", "relation", "stack", "buffer", "steps_since_stack", "steps_since_buffer")]
+)
 @pytest.mark.parametrize("in_search", [False, True])
 def test_figure_7(in_search, needs):
     """Every cell: as in training, where all steps are made at once, and as in search."""
@@ -96,7 +98,7 @@ def test_figure_7(in_search, needs):
             states = machine.observe()
             for name, rows in found.items():
                 rows.append(indicators(name, states)[0].tolist())
-            machine.advance(token[None])
+            machine.apply(token[None])
     else:
         states = unroll(machine, tokens)
         found = {name: indicators(name, states)[0].tolist() for name in FIGURE_7}
@@ -391,9 +393,19 @@ def test_structures_can_be_left_out_of_a_trained_model(case_of, name):
 
 
 def test_what_each_system_needs(case_of):
-    assert set(case_of("arc-eager", "structures")[2].decoder.needs) == {*RANKS, "left_stack", "left_buffer", *TREE}
-    assert set(case_of("amr", "structures")[2].decoder.needs) == {*RANKS, "left_stack", "left_buffer"}
-    assert set(case_of("arc-eager", "few structures")[2].decoder.needs) == {*RANKS, "left_stack", "left_buffer", "head"}
+    assert set(case_of("arc-eager", "structures")[2].decoder.needs) == {
+        *RANKS,
+        "steps_since_stack",
+        "steps_since_buffer",
+        *TREE,
+    }
+    assert set(case_of("amr", "structures")[2].decoder.needs) == {*RANKS, "steps_since_stack", "steps_since_buffer"}
+    assert set(case_of("arc-eager", "few structures")[2].decoder.needs) == {
+        *RANKS,
+        "steps_since_stack",
+        "steps_since_buffer",
+        "head",
+    }
     decoder = case_of("amr", "structures")[2].decoder
     assert decoder.structures.of_head == [ACTIONS] * 2 + [STACK] * 2 + [BUFFER] * 2
     decoder = case_of("arc-standard", "structures")[2].decoder
@@ -411,7 +423,7 @@ def fields_of_walk(decoder, encoder_out: EncoderOut, gold: torch.Tensor | None) 
             return seen, torch.stack(taken, 1)
         may = (machine.legality() > 0).float()
         taken.append(may.multinomial(1)[:, 0] if gold is None else gold[:, len(taken)])
-        machine.advance(taken[-1])
+        machine.apply(taken[-1])
 
 
 @pytest.mark.parametrize("walk", [True, False])

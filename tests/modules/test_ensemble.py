@@ -55,7 +55,7 @@ def test_the_mean_of_log_probabilities_decides(models):
         end = torch.tensor([parser.resources.table.end])
         first = parser.model.decoder.step(end, state).masked().log_softmax(-1)
         shift = first.argmax(1)
-        state.machine.advance(shift)
+        state.machine.apply(shift)
         steps.append((first, parser.model.decoder.step(shift, state).masked().log_softmax(-1)))
     for one, two, both in zip(*steps, strict=True):
         assert torch.allclose(((one + two) / 2).log_softmax(-1), both, atol=1e-5)

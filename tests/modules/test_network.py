@@ -165,7 +165,7 @@ def test_search_steps_score_like_teacher_forcing(loaded):
         tokens = net_input["prev_output_tokens"]
         for step in range(tokens.size(1)):
             if step:
-                search.machine.advance(tokens[:, step])
+                search.machine.apply(tokens[:, step])
             found = model.decoder.step(tokens[:, step], search).masked()
             real = batch["target"][:, step] != resources.target_dictionary.pad()
             found, wanted = (torch.log_softmax(x, -1) for x in (found[real], scores[real, step]))

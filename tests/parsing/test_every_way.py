@@ -182,7 +182,7 @@ def test_steps_of_search_score_like_teacher_forcing(case_of, system, kind):
         search_state = decoder.start(encoder_out)
         for step in range(actions.size(1)):
             if step:
-                search_state.machine.advance(actions[:, step])
+                search_state.machine.apply(actions[:, step])
             found = decoder.step(actions[:, step], search_state).masked()
             real = target[:, step] != case.task.target_dictionary.pad()
             both = ((found > float("-inf")) & (wanted[:, step] > float("-inf")))[real]  # search of AMRs has its limits
@@ -345,7 +345,7 @@ def test_search_seldom_waits_for_a_device(name, beam):
         encoder_out = encode(parser, some)
         assert parser.model.decoder.device_table.column.device == DEVICE  # moved once, not in each search
         device.waits.clear()
-        with mock.patch.object(BatchedMachine, "advance", autospec=True, side_effect=BatchedMachine.advance) as step:
+        with mock.patch.object(BatchedMachine, "apply", autospec=True, side_effect=BatchedMachine.apply) as step:
             search(parser.model, encoder_out, beam)
     assert step.call_count >= 2 * int(encoder_out.lengths.inner.max())
     assert device.waits.total() <= MOST_WAITS[name] * step.call_count, f"\n{device.waits}"

@@ -87,7 +87,7 @@ def test_every_training_token_is_legal_in_the_batched_machine(folder):
         due = torch.tensor([place[line[step]] if step < len(line) else table.end for line in derivations])
         legal = machine.legal().gather(1, due[:, None])[:, 0]
         assert legal.all(), (step, derivations[int((~legal).nonzero()[0])])
-        machine.advance(due)
+        machine.apply(due)
     assert machine.is_final().all()
 
 

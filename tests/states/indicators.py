@@ -17,8 +17,8 @@ class Indicators:
 
     stack: np.ndarray
     buffer: np.ndarray
-    left_stack: np.ndarray
-    left_buffer: np.ndarray
+    steps_since_stack: np.ndarray
+    steps_since_buffer: np.ndarray
     head: np.ndarray
     relation: np.ndarray
 

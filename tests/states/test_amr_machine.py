@@ -106,7 +106,7 @@ def assert_equal(machine, table: ActionTable, states, spans=None) -> None:
         assert bool(machine.is_final()[row]) == final
         allowed = [a for a, ok in zip(table.actions, legal[row].tolist(), strict=True) if ok and a is not None]
         ends = any(table.system.is_final(table.system.apply(state, action)) for action in allowed)
-        assert bool(machine.closing()[row]) == (final or ends)
+        assert bool(machine.may_finish()[row]) == (final or ends)
 
 
 def test_the_kernels_are_there_on_linux():
@@ -143,7 +143,7 @@ def walk(shift_words, lexicon, sentences, rng) -> None:
             tokens.append(token)
             if token != table.end:
                 states[row] = table.system.apply(state, table.actions[token])
-        machine.advance(torch.tensor(tokens))
+        machine.apply(torch.tensor(tokens))
         if rng.random() < 0.2:
             order = [rng.randrange(len(states)) for _ in states]
             machine.reorder(torch.tensor(order))
@@ -187,7 +187,7 @@ def walk_within_limits(lexicon, limits, sentences, rng) -> None:
                     *([] if action.kind is Kind.SHIFT else spans[row]),
                     *[action] * (action.kind in MAKE_NODES),
                 ]
-        machine.advance(torch.tensor(tokens))
+        machine.apply(torch.tensor(tokens))
         if rng.random() < 0.2:
             order = [rng.randrange(len(states)) for _ in states]
             machine.reorder(torch.tensor(order))
@@ -223,7 +223,7 @@ def test_in_search_a_node_gets_a_role_once(way, in_search):
 
         def legal_after(*tokens: str) -> set[str]:
             for token in tokens:
-                machine.advance(torch.tensor([table.tokens.index(token)]))
+                machine.apply(torch.tensor([table.tokens.index(token)]))
             return legal_tokens(machine, table) & (of_top | of_second | others)
 
         def everything_but(gone: set[str]) -> set[str]:
@@ -244,7 +244,7 @@ def test_an_entity_has_its_name(way):
         for make, names in (("ENTITY(city)", set()), ("PRED(x)", {"LA(name)"})):
             machine = machine_of(table, [["a", "b"]], in_search=True)
             for token in ("SHIFT", "PRED(x)", "SHIFT", make):
-                machine.advance(torch.tensor([table.tokens.index(token)]))
+                machine.apply(torch.tensor([table.tokens.index(token)]))
             assert legal_tokens(machine, table) & {"LA(name)"} == names and "RA(name)" in legal_tokens(machine, table)
 
 
@@ -269,7 +269,7 @@ def test_an_illegal_token_leaves_its_row_as_it_is(way):
     with WAYS[way]():
         machine = machine_of(table, [["a", "b"]])
         before = machine.legal().clone()
-        machine.advance(torch.tensor([table.tokens.index("CLOSE")]))
+        machine.apply(torch.tensor([table.tokens.index("CLOSE")]))
         assert torch.equal(machine.legal(), before) and machine.stack_ranks().sum() == 0
 
 
@@ -284,7 +284,7 @@ def test_long_walks_are_the_same_in_both_ways():
     wide = 0
     for _ in range(max_search_actions(table.system, 60)):
         assert torch.equal(compiled.legal(), plain.legal())
-        for name in ("stack_ranks", "buffer_ranks", "legal_columns", "context", "is_final", "closing"):
+        for name in ("stack_ranks", "buffer_ranks", "legal_columns", "context", "is_final", "may_finish"):
             assert torch.equal(getattr(compiled, name)(), getattr(plain, name)()), name
         if compiled.is_final().all():
             break
@@ -293,7 +293,7 @@ def test_long_walks_are_the_same_in_both_ways():
         tokens = torch.tensor([prefer_nodes(rng, table, some) for some in legal])
         rows = torch.tensor([rng.randrange(12) if rng.random() < 0.02 else row for row in range(12)])
         for machine in (compiled, plain):
-            machine.advance(tokens)
+            machine.apply(tokens)
             machine.reorder(rows)
     assert compiled.is_final().all() and wide > 40
 
@@ -309,7 +309,7 @@ def test_the_window_of_two_shows_the_current_span_and_the_top_two_nodes():
     machine = machine_of(table, [["a", "b", "dogs", "b", "dogs", "b", "a", "b", "b", "b"]])
     shift, make, merge = "SHIFT", "PRED(dog)", "MERGE"
     for token in (shift, shift, make, shift, make, shift, shift, make, shift, merge):
-        machine.advance(torch.tensor([table.tokens.index(token)]))
+        machine.apply(torch.tensor([table.tokens.index(token)]))
 
     def shown(window: str) -> list[list[int]]:
         heads = StateHeads(1, 1, window, top_ranks=machine_class("amr").top_ranks)
@@ -317,7 +317,7 @@ def test_the_window_of_two_shows_the_current_span_and_the_top_two_nodes():
 
     assert shown("all") == [[0, 4, 3, 0, 2, 1, 1, 0, 0, 0, 0], [0] * 7 + [1, 2, 3, 4]]
     assert shown("top2") == [[0, 0, 3, 0, 2, 1, 1, 0, 0, 0, 0], [0] * 7 + [1, 2, 0, 0]]
-    machine.advance(torch.tensor([table.tokens.index(make)]))  # the newest node is of the current span
+    machine.apply(torch.tensor([table.tokens.index(make)]))  # the newest node is of the current span
     assert shown("top2") == [[0, 0, 0, 0, 3, 1, 1, 0, 0, 0, 0], [0] * 7 + [1, 2, 0, 0]]
 
 
@@ -341,7 +341,7 @@ def test_long_random_walks(lexicon, in_search):
             legal = machine.legal().float()
             assert (legal.sum(1) > 0).all()
             tokens = legal.multinomial(1)[:, 0]
-            machine.advance(tokens)
+            machine.apply(tokens)
             taken += int((~final).sum())
             for row in (~final).nonzero()[:, 0].tolist():
                 states[row] = system.apply(states[row], table.actions[int(tokens[row])])
@@ -356,9 +356,9 @@ def test_long_random_walks(lexicon, in_search):
 def test_a_span_that_training_has_not_seen_falls_back_to_copies():
     table = make_table(lexicon=LEXICON)
     machine = machine_of(table, [["b", "dogs"]])
-    machine.advance(torch.tensor([table.tokens.index("SHIFT")]))
+    machine.apply(torch.tensor([table.tokens.index("SHIFT")]))
     legal = {token for token, ok in zip(table.tokens, machine.legal()[0].tolist(), strict=True) if ok}
     assert "COPY_LEMMA" in legal and "ENTITY(city)" in legal
     assert not any(token.startswith(("PRED", "VALUE")) for token in legal)
-    machine.advance(torch.tensor([table.tokens.index("SHIFT")]))
+    machine.apply(torch.tensor([table.tokens.index("SHIFT")]))
     assert machine.legal()[0, table.tokens.index("PRED(dog)")] and Action.parse("PRED(dog)") in LEXICON["dog"]

@@ -62,7 +62,7 @@ class Walk:
 
     def step(self, actions: list[Action | None]) -> None:
         """None: of rows that are at their end."""
-        self.machine.advance(torch.tensor([self.table.end if a is None else self.tokens[str(a)] for a in actions]))
+        self.machine.apply(torch.tensor([self.table.end if a is None else self.tokens[str(a)] for a in actions]))
         moves = zip(self.states, actions, strict=True)
         self.states = [state if a is None else self.table.system.apply(state, a) for state, a in moves]
 
@@ -152,7 +152,7 @@ def test_what_is_behind_a_sentence_does_not_count(name):
     for _ in range(4):
         first, *others = (costs.now() for costs in found)
         assert all(torch.equal(first, other) for other in others)
-        machine.advance(first[:, torch.from_numpy(table.column)].argmin(1))
+        machine.apply(first[:, torch.from_numpy(table.column)].argmin(1))
 
 
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
@@ -160,7 +160,7 @@ def test_a_machine_may_have_begun(name):
     table, gold = make_table(name), DependencyTree((2, 0, 2), ("x", "root", "x"))
     machine = DependencyMachine(DeviceTable.of(table), torch.tensor([3]))
     first = Costs(machine, padded([gold]))
-    machine.advance(torch.tensor([table.tokens.index("SHIFT")]))
+    machine.apply(torch.tensor([table.tokens.index("SHIFT")]))
     assert torch.equal(Costs(machine, padded([gold])).now(), first.now())
 
 
@@ -176,7 +176,7 @@ def test_on_a_device(name):
         for _ in range(8):
             found = costs.now()
             yield found
-            machine.advance(found[:, column].argmin(1))
+            machine.apply(found[:, column].argmin(1))
 
     here = list(walk(torch.device("cpu")))
     with SimulatedDevice() as device:

@@ -20,7 +20,7 @@ from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import DependencyMachine, max_search_actions
 from transition_parser.states.machine import make_machine as make_search_machine
 from transition_parser.states.specs import spec_of
-from transition_parser.states.states import FIELDS, LEFT
+from transition_parser.states.states import FIELDS, STEPS_SINCE
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, Roots, make_system
 from transition_parser.transitions.spec import Column
@@ -73,7 +73,7 @@ def assert_equal(machine: DependencyMachine, table: ActionTable, states) -> None
             action for action in table.actions if action is not None and not table.system.why_illegal(state, action)
         ]
         last = all(table.system.is_final(table.system.apply(state, action)) for action in legal)
-        assert bool(machine.closing()[row]) == (table.system.is_final(state) or last)
+        assert bool(machine.may_finish()[row]) == (table.system.is_final(state) or last)
 
 
 kernels = both_ways(machine_kernels)
@@ -103,7 +103,7 @@ def test_random_walks_with_beam_reordering(name, shift_words, roots, lengths, se
             tokens.append(token)
             if token in legal and table.tokens[token] != "</s>":
                 states[row] = table.system.apply(state, table.actions[token])
-        machine.advance(torch.tensor(tokens))
+        machine.apply(torch.tensor(tokens))
         if rng.random() < 0.2:
             order = [rng.randrange(len(states)) for _ in states]
             machine.reorder(torch.tensor(order))
@@ -124,11 +124,11 @@ def check_derivations(table: ActionTable, sentences) -> None:
         n, steps = len(w) + 1, len(derivation) + 1
         for name in FIELDS:
             assert np.array_equal(getattr(unrolled, name)[row, :steps, :n], getattr(single, name)), name
-            assert name in LEFT or not getattr(unrolled, name)[row, :, n:].any(), name
+            assert name in STEPS_SINCE or not getattr(unrolled, name)[row, :, n:].any(), name
     machine = make_machine(table, words)
     for step in range(actions.size(1)):
         if step:
-            machine.advance(actions[:, step - 1])
+            machine.apply(actions[:, step - 1])
         for name, value in machine.observe().tensors().items():
             assert torch.equal(value.to(getattr(unrolled, name).dtype), getattr(unrolled, name)[:, step]), name
 
@@ -167,7 +167,7 @@ def test_long_random_walks(name):
                 break
             legal = machine.legal().float()
             assert (legal.sum(1) > 0).all()
-            machine.advance(legal.multinomial(1)[:, 0])
+            machine.apply(legal.multinomial(1)[:, 0])
             taken += int((~final).sum())
         assert machine.is_final().all()
         for row, n in enumerate(lengths.tolist()):
@@ -199,7 +199,7 @@ def test_a_limit_of_swaps_makes_walks_linear(name):
         if machine.is_final()[0]:
             break
         legal = machine.legal()[0]
-        machine.advance(torch.tensor([swap if legal[swap] else int(legal.nonzero()[0])]))
+        machine.apply(torch.tensor([swap if legal[swap] else int(legal.nonzero()[0])]))
     assert machine.is_final()[0] and step > 4 * n
 
 
@@ -209,9 +209,9 @@ def test_states_by_hand():
     tokens = [table.tokens.index(token) for token in ("SHIFT", "LEFT-ARC(x)", "SHIFT", "LEFT-ARC(root)", "</s>")]
     states = unroll(make_machine(table, ["ab"]), torch.tensor([tokens]))
     assert states.stack[0].tolist() == [[0, 0, 0], [1, 0, 0], [0, 0, 0], [0, 1, 0], [0, 0, 0]]
-    assert states.left_stack[0].tolist() == [[0, 0, 0], [0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 1, 0]]
+    assert states.steps_since_stack[0].tolist() == [[0, 0, 0], [0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 1, 0]]
     assert states.buffer[0].tolist() == [[1, 2, 3], [0, 1, 2], [0, 1, 2], [0, 0, 1], [0, 0, 1]]
-    assert states.left_buffer[0].tolist() == [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 1, 0], [4, 2, 0]]
+    assert states.steps_since_buffer[0].tolist() == [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 1, 0], [4, 2, 0]]
     assert states.head[0].tolist()[2:] == [[1, 0, 0], [1, 0, 0], [1, 1, 0]]
     assert states.relation[0, -1].tolist() == [table.relations.index("x"), table.relations.index("root"), 0]
 
@@ -234,7 +234,7 @@ def test_fields_follow_beams():
         tokens = machines[0].legal().float().multinomial(1)[:, 0]
         order = torch.randint(0, 3, (3,))
         for machine in machines:
-            machine.advance(tokens)
+            machine.apply(tokens)
         machines[0].reorder(order)
         for name, value in machines[1].observe().tensors().items():
             assert torch.equal(getattr(machines[0].observe(), name), value[order]), (step, name)
@@ -255,7 +255,7 @@ def test_search_ends_within_its_bound(name):
     weight = torch.tensor([20.0 if token == "SWAP" else 1.0 for token in table.tokens])
     for _ in range(max_search_actions(table.system, n)):
         if not machine.is_final()[0]:
-            machine.advance((machine.legality() * weight).multinomial(1)[:, 0])
+            machine.apply((machine.legality() * weight).multinomial(1)[:, 0])
     assert machine.is_final()[0]
 
 
@@ -278,5 +278,5 @@ def test_one_relation_may_serve_all_arcs():
     table = make_table("arc-hybrid", relations=("dep",), roots=Roots(frozenset({"dep"}), frozenset({"dep"})))
     machine = make_machine(table, [["a", "b"]])
     for token in ("SHIFT", "SHIFT", "RIGHT-ARC(dep)", "LEFT-ARC(dep)"):
-        machine.advance(torch.tensor([table.tokens.index(token)]))
+        machine.apply(torch.tensor([table.tokens.index(token)]))
     assert bool(machine.is_final())

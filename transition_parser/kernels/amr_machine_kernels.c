@@ -106,7 +106,7 @@ static void count_node(Row *row, int64_t *named, int64_t token, const Setting *s
     row->in_span++;
 }
 
-static void take(Row *row, Node *nodes, int64_t *named, int64_t column, int64_t token, const Setting *setting) {
+static void apply(Row *row, Node *nodes, int64_t *named, int64_t column, int64_t token, const Setting *setting) {
     const int64_t name = named && (column == ENTITY || column == COPY_ENTITY) ? setting->name_role : 0;
     if (named) give_roles(row, nodes, token, setting);
     if (column != LA && column != RA) row->arcs = 0;
@@ -262,7 +262,7 @@ const char *take_amr_actions(int64_t rows, const Setting *setting, const int64_t
             if (OUTSIDE(column, COLUMNS)) return "column: there is no such column";
             if (is_legal(token, column, columns_before + r * COLUMNS, context_before + r * wide, setting)) {
                 if (!has_what_it_takes(row, column)) return "columns: not those of the rows";
-                take(row, here, of_span, column, token, setting);
+                apply(row, here, of_span, column, token, setting);
             }
         }
         const int free = row->position == row->length && !row->has_concept;

@@ -175,14 +175,14 @@ static void swap(Configuration *c, bool joins_on_stack) {
 /* The configuration of one row as the machine stores it. */
 typedef struct {
     const int64_t *stack, *buffer, *arcs, *words;
-    int64_t depth, left;
+    int64_t depth, buffer_size;
 } Row;
 
 /* Compute the configuration after an action. */
 static void follow(Configuration *c, const Row *row, const Effect *effect) {
     memcpy(c->stack, row->stack, sizeof *c->stack * c->width);
     memset(c->in_buffer, false, c->width);
-    for (int64_t i = 0; i < row->left; i++) c->in_buffer[row->buffer[i]] = true;
+    for (int64_t i = 0; i < row->buffer_size; i++) c->in_buffer[row->buffer[i]] = true;
     for (int64_t word = 0; word < c->width; word++) c->free[word] = !row->arcs || row->arcs[word] == NONE;
     c->depth = row->depth < effect->stack_pops ? 0 : row->depth - effect->stack_pops;
     if (effect->stack_push != NO_WORD && c->depth < c->width) c->stack[c->depth++] = row->words[effect->stack_push];
@@ -205,9 +205,11 @@ static bool all_words(const int64_t *numbers, int64_t count, int64_t width) {
 }
 
 static const char *wrong_row(const Row *row, const Configuration *c) {
-    if (OUTSIDE(row->depth, c->width + 1) || OUTSIDE(row->left, c->width + 1)) return "depth or left: beyond the width";
+    if (OUTSIDE(row->depth, c->width + 1) || OUTSIDE(row->buffer_size, c->width + 1))
+        return "depth or buffer_size: beyond the width";
     if (OUTSIDE(c->root - 1, c->width - 1)) return "root: not behind a word";
-    const bool known = all_words(row->stack, row->depth, c->width) && all_words(row->buffer, row->left, c->width) &&
+    const bool known = all_words(row->stack, row->depth, c->width) &&
+                       all_words(row->buffer, row->buffer_size, c->width) &&
                        all_words(row->words, WORDS, c->width) && all_words(c->heads, c->width, c->width) &&
                        (!c->rank || all_words(c->rank, c->width, c->width));
     return known ? NULL : "stack, buffer, words, heads or rank: beyond the words that there are";
@@ -227,7 +229,7 @@ static const char *wrong_effect(const Effect *effect) {
    stack: (rows, width); the words of the stack, bottom first
    depth: (rows); how many words of `stack` count
    buffer: (rows, width); the words of the buffer, the front last
-   left: (rows); how many words of `buffer` count
+   buffer_size: (rows); how many words of `buffer` count
    arcs: (rows, width); the heads that words have got; NULL where no word on a stack has a head
    words: (rows, WORDS); the root, S0, S1 and B0
    heads: (rows, width); the gold heads; the head of the root is the root
@@ -235,7 +237,7 @@ static const char *wrong_effect(const Effect *effect) {
    lost: (actions, rows); the result */
 const char *lost_arcs(int64_t rows, int64_t width, int64_t system, int64_t actions, const Effect *effects,
                       const int64_t *root, const int64_t *stack, const int64_t *depth, const int64_t *buffer,
-                      const int64_t *left, const int64_t *arcs, const int64_t *words, const int64_t *heads,
+                      const int64_t *buffer_size, const int64_t *arcs, const int64_t *words, const int64_t *heads,
                       const int64_t *rank, int64_t *lost) {
     if (OUTSIDE(system, SYSTEMS)) return "system: there is none of this number";
     for (int64_t action = 0; action < actions; action++)
@@ -251,7 +253,7 @@ const char *lost_arcs(int64_t rows, int64_t width, int64_t system, int64_t actio
                        .heads = table, .table = table + 2 * width, .joined = flags + 3 * width};
         for (int64_t i = 0; i < rows && !problem; i++) {
             const Row row = {stack + i * width, buffer + i * width, arcs ? arcs + i * width : NULL, words + i * WORDS,
-                             depth[i], left[i]};
+                             depth[i], buffer_size[i]};
             c.root = root[i];
             c.heads = heads + i * width;
             c.rank = rank ? rank + i * width : NULL;

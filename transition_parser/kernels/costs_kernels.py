@@ -31,7 +31,7 @@ def lost_arcs(
     stack: Tensor,
     depth: Tensor,
     buffer: Tensor,
-    left: Tensor,
+    buffer_size: Tensor,
     arcs: Tensor | None,
     words: Tensor,
     heads: Tensor,
@@ -45,7 +45,7 @@ def lost_arcs(
     stack: (R, P + 1); the words of the stack, bottom first
     depth: (R,); how many words of `stack` count
     buffer: (R, P + 1); the words of the buffer, the front last
-    left: (R,); how many words of `buffer` count
+    buffer_size: (R,); how many words of `buffer` count
     arcs: (R, P + 1); the heads that words have got; None where no word on a stack has a head
     words: (R, 4); see `DependencyMachine.words`
     heads: (R, P + 1); the gold heads; the head of the root is the root
@@ -65,8 +65,8 @@ def lost_arcs(
         rows, width, _LOSSES.index(loss), actions,
         require("effects", effects, torch.long, actions, _FIELDS), require("root", root, torch.long, rows),
         grid("stack", stack), require("depth", depth, torch.long, rows), grid("buffer", buffer),
-        require("left", left, torch.long, rows), grid("arcs", arcs), require("words", words, torch.long, rows, _WORDS),
-        grid("heads", heads), grid("rank", rank), lost.data_ptr(),
+        require("buffer_size", buffer_size, torch.long, rows), grid("arcs", arcs),
+        require("words", words, torch.long, rows, _WORDS), grid("heads", heads), grid("rank", rank), lost.data_ptr(),
     )  # fmt: skip
     raise_problem(problem)
     return lost

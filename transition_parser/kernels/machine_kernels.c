@@ -46,17 +46,18 @@ static int64_t word(Pile pile, int64_t from_end) {
    stack: (R, width); the words of the stack, bottom first
    depth: (R); how many words of `stack` count
    buffer: (R, width); the words of the buffer, the front last
-   left: (R); how many words of `buffer` count
+   buffer_size: (R); how many words of `buffer` count
    heads, relations: (R, width); the heads and relations of words; NULL where no arcs are stored
    swaps_left: (R); how many SWAPs may still be taken; NULL for no limit
    top, second, front: (R); the words S0, S1 and B0
    situation: (R); the result; its bits are the fields of `Situation` in transitions/spec.py */
 const char *take_actions(int64_t rows, int64_t width, int64_t columns, const int64_t *action, const int64_t *relation,
                          const Effect *effects, const int64_t *root, int64_t *stack, int64_t *depth, int64_t *buffer,
-                         int64_t *left, int64_t *heads, int64_t *relations, int64_t *swaps_left, int64_t *top,
+                         int64_t *buffer_size, int64_t *heads, int64_t *relations, int64_t *swaps_left, int64_t *top,
                          int64_t *second, int64_t *front, int64_t *situation) {
     for (int64_t row = 0; row < rows; row++) {
-        const Pile stacked = {stack + row * width, depth + row, width}, buffered = {buffer + row * width, left + row, width};
+        const Pile stacked = {stack + row * width, depth + row, width};
+        const Stack buffered = {buffer + row * width, buffer_size + row, width};
         if (OUTSIDE(action[row], columns)) return "action: beyond the effects that there are";
         const Effect *effect = effects + action[row];
         const int64_t words[WORDS] = {[S0] = top[row], [S1] = second[row], [B0] = front[row]};
@@ -75,7 +76,7 @@ const char *take_actions(int64_t rows, int64_t width, int64_t columns, const int
         front[row] = word(buffered, 1);
         if (swaps_left) swaps_left[row] -= effect->swaps;
         situation[row] = (front[row] == root[row]) | (depth[row] > 0) << 1 | (depth[row] > 1) << 2 |
-                         (left[row] > 0) << 3 | (top[row] == root[row]) << 4 | (top[row] < front[row]) << 5 |
+                         (buffer_size[row] > 0) << 3 | (top[row] == root[row]) << 4 | (top[row] < front[row]) << 5 |
                          (second[row] < top[row]) << 6 | (!swaps_left || swaps_left[row] > 0) << 7;
     }
     return NULL;

@@ -33,7 +33,7 @@ def take_actions(
     stack: Tensor,
     depth: Tensor,
     buffer: Tensor,
-    left: Tensor,
+    buffer_size: Tensor,
     heads: Tensor | None,
     relations: Tensor | None,
     swaps_left: Tensor | None,
@@ -50,7 +50,7 @@ def take_actions(
     stack: (R, P + 1); the words of the stack, bottom first
     depth: (R,); how many words of `stack` count
     buffer: (R, P + 1); the words of the buffer, the front last
-    left: (R,); how many words of `buffer` count
+    buffer_size: (R,); how many words of `buffer` count
     heads: (R, P + 1); the heads that words have got; None where no arcs are stored
     relations: (R, P + 1); the relations of words; None where no arcs are stored
     swaps_left: (R,); how many SWAPs may still be taken; None for no limit
@@ -66,8 +66,9 @@ def take_actions(
         rows, width, columns, _row("action", action, rows), _row("relation", relation, rows),
         require("effects", effects, torch.long, columns, _FIELDS), _row("root", root, rows),
         _grid("stack", stack, rows, width), _row("depth", depth, rows), _grid("buffer", buffer, rows, width),
-        _row("left", left, rows), _grid("heads", heads, rows, width), _grid("relations", relations, rows, width),
-        _row("swaps_left", swaps_left, rows), *(_row("a word", word, rows) for word in words), situation.data_ptr(),
+        _row("buffer_size", buffer_size, rows), _grid("heads", heads, rows, width),
+        _grid("relations", relations, rows, width), _row("swaps_left", swaps_left, rows),
+        *(_row("a word", word, rows) for word in words), situation.data_ptr(),
     )  # fmt: skip
     raise_problem(problem)
     return situation

@@ -135,7 +135,7 @@ class _Search:
         if self.moved is not None:
             rows = self.moved if rows is None else self.moved[rows]
             self.moved = None
-        self.state.machine.advance(self.tokens)
+        self.state.machine.apply(self.tokens)
         self.steps.append(_Step(self.tokens, added.flatten(), rows, self._finish()))
         self.sentence_of_row.append(self.sentence.repeat(self.width))
 

@@ -140,13 +140,13 @@ class AmrMachine(BatchedMachine):
         """Return (R,) bool, True for final rows."""
         return self._columns[:, Column.END].clone()
 
-    def closing(self) -> Tensor:
+    def may_finish(self) -> Tensor:
         """Return (R,) bool, True for rows that are final or that some legal action makes final."""
         return self._columns[:, Column.END] | self._columns[:, Column.CLOSE]
 
     # --- taking actions ---------------------------------------------------------------------
 
-    def take(self, tokens: Tensor) -> None:
+    def _apply(self, tokens: Tensor) -> None:
         self._make_room()
         if self._setting is not None:
             state = (self.numbers, self.nodes, self.named, self._columns, self._context)
@@ -159,7 +159,7 @@ class AmrMachine(BatchedMachine):
         given = (
             None if self.named is None else Given(table.top_roles[tokens], table.second_roles[tokens], table.name_role)
         )
-        rows, nodes = amr_rules.take(before, nodes, column, given)
+        rows, nodes = amr_rules.apply(before, nodes, column, given)
         if self.named is not None:
             named = Named(*self.named.unbind(1)).taken(before, tokens, column, table.most_in_span)
             self.named = torch.stack(named, 1)

@@ -154,7 +154,7 @@ class Given(NamedTuple):
     name: int
 
 
-def take(rows: Rows, nodes: Nodes, column: Tensor, given: Given | None = None) -> tuple[Rows, Nodes]:
+def apply(rows: Rows, nodes: Nodes, column: Tensor, given: Given | None = None) -> tuple[Rows, Nodes]:
     """Return the configurations after each row took its action.
 
     rows: the rows before the action

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from transition_parser.states.device_table import DeviceTable
-from transition_parser.states.states import LEFT, RANKS, TREE, States
+from transition_parser.states.states import RANKS, STEPS_SINCE, TREE, States
 
 
 class BatchedMachine(ABC):
@@ -35,7 +35,8 @@ class BatchedMachine(ABC):
     def __init__(self, needs: Collection[str] = ()) -> None:
         self.needs = frozenset(needs)
         self.steps = 0
-        # For `left_stack` and `left_buffer`: (R, P), the value of `steps` when each word was last there; −1 for never.
+        # For `steps_since_stack` and `steps_since_buffer`: (R, P), the value of `steps` when each word was last there;
+        # −1 for never.
         self._last: dict[str, Tensor] = {}
 
     # --- what a network sees ----------------------------------------------------------------
@@ -56,7 +57,7 @@ class BatchedMachine(ABC):
         """Return the configurations before the next action, with the fields in `needs`."""
         seen = dict(zip(RANKS, (self.stack_ranks, self.buffer_ranks), strict=True))
         values = {name: rank() for name, rank in seen.items() if name in self.needs}
-        for name, there in zip(LEFT, RANKS, strict=True):
+        for name, there in zip(STEPS_SINCE, RANKS, strict=True):
             if name in self.needs:
                 last = self._last[there]
                 values[name] = torch.where(last >= 0, self.steps - last, 0)
@@ -83,7 +84,7 @@ class BatchedMachine(ABC):
         """Return (R,) bool, True for final rows."""
 
     @abstractmethod
-    def closing(self) -> Tensor:
+    def may_finish(self) -> Tensor:
         """Return (R,) bool, True for rows that are final or that some legal action makes final."""
 
     def legal(self) -> Tensor:
@@ -103,15 +104,15 @@ class BatchedMachine(ABC):
 
     # --- what search and training do to it --------------------------------------------------
 
-    def advance(self, tokens: Tensor) -> None:
+    def apply(self, tokens: Tensor) -> None:
         """Take the action of each row's token, (R,). An illegal token leaves its row unchanged."""
-        self.take(tokens)
+        self._apply(tokens)
         self.steps += 1
         self.follow()
 
     @abstractmethod
-    def take(self, tokens: Tensor) -> None:
-        """Change the configurations as `advance` does, without counting the step or recording the history."""
+    def _apply(self, tokens: Tensor) -> None:
+        """Change the configurations as `apply` does, without counting the step or recording the history."""
 
     def reorder(self, rows: Tensor, same_sentences: bool = False) -> None:
         """Replace each row i by a copy of row `rows[i]`. Rows may be repeated or left out.
@@ -126,7 +127,7 @@ class BatchedMachine(ABC):
 
     def follow(self) -> None:
         """Record which words are on the stack and in the buffer. It is called in every configuration, the first too."""
-        for name, there, ranks in zip(LEFT, RANKS, (self.stack_ranks, self.buffer_ranks), strict=True):
+        for name, there, ranks in zip(STEPS_SINCE, RANKS, (self.stack_ranks, self.buffer_ranks), strict=True):
             if name in self.needs:
                 rank = ranks()
                 before = self._last.get(there, torch.full_like(rank, -1))
@@ -138,6 +139,6 @@ def unroll(machine: BatchedMachine, actions: Tensor) -> States:
     steps = []
     for step in range(actions.size(1)):
         if step:
-            machine.advance(actions[:, step - 1])
+            machine.apply(actions[:, step - 1])
         steps.append(machine.observe())
     return States.of_steps(steps)

@@ -118,7 +118,15 @@ class Costs:
         machine = self.machine
         if costs_kernels.supports(self.heads):
             arcs = machine.heads if machine.spec.reads_arcs else None
-            state = machine.root, machine.stack, machine.depth, machine.buffer, machine.left, arcs, machine.words()
+            state = (
+                machine.root,
+                machine.stack,
+                machine.depth,
+                machine.buffer,
+                machine.buffer_size,
+                arcs,
+                machine.words(),
+            )
             return costs_kernels.lost_arcs(self.loss.kernel, self.effects, *state, self.heads, self.rank)
         configurations, wrong = self._configurations()
         if self.swaps:
@@ -142,7 +150,7 @@ class Costs:
         depth = depth + (push > 0)
         buffer = torch.zeros_like(machine.stack, dtype=torch.bool)
         positions = torch.arange(dummy + 1, device=depth.device)
-        buffered = torch.where(positions < machine.left[:, None], machine.buffer, dummy)
+        buffered = torch.where(positions < machine.buffer_size[:, None], machine.buffer, dummy)
         buffer.scatter_(1, buffered, True).scatter_(1, machine.root[:, None], False)
         buffer = buffer.repeat(kinds, 1)
         gone = torch.where(taken > 0, words[:, -1], dummy)
@@ -353,7 +361,7 @@ def _order_in_standard(costs: Costs) -> tuple[Tensor, Tensor, Tensor]:
     _, top, second, front = machine.words().unbind(1)
     of_second, of_top = _of_words(costs.rank, second, top)
     component, of_front = _of_words(costs.component, top, front)
-    waits = (machine.depth > 0) & (machine.left > 0) & (component == of_front)
+    waits = (machine.depth > 0) & (machine.buffer_size > 0) & (component == of_front)
     ranks = costs.rank.gather(1, machine.stack)
     above = torch.arange(1, ranks.size(1), device=ranks.device) < machine.depth[:, None]
     kept = ~(above & (ranks[:, :-1] > ranks[:, 1:])).any(1)

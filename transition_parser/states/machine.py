@@ -46,7 +46,7 @@ class DependencyMachine(BatchedMachine):
 
     per_sentence = ("root", "features")
     per_row = (
-        *("stack", "depth", "buffer", "left", "heads", "relations", "swaps_left"),
+        *("stack", "depth", "buffer", "buffer_size", "heads", "relations", "swaps_left"),
         *("_top", "_second", "_front", "_columns"),
     )
 
@@ -71,7 +71,7 @@ class DependencyMachine(BatchedMachine):
         self.stack = torch.zeros(rows, self.width + 1, dtype=torch.long, device=device)
         self.depth = torch.zeros(rows, dtype=torch.long, device=device)
         self.buffer = (lengths[:, None] - positions).clamp_min(0)  # the front of the buffer is the last entry
-        self.left = lengths + 1  # the number of words in the buffer, including the root
+        self.buffer_size = lengths + 1  # the number of words in the buffer, including the root
         keep_arcs = self.spec.reads_arcs or not self.needs.isdisjoint(TREE)
         self.heads = torch.full_like(self.stack, NO_HEAD) if keep_arcs else None
         self.relations = torch.zeros_like(self.stack) if keep_arcs else None
@@ -88,7 +88,7 @@ class DependencyMachine(BatchedMachine):
 
     def buffer_ranks(self) -> Tensor:
         """Return (R, P): k for the k-th word from the front of the buffer, 0 for words that are not in the buffer."""
-        return self._ranks_in(self.buffer, self.left)
+        return self._ranks_in(self.buffer, self.buffer_size)
 
     def tree(self) -> tuple[Tensor, Tensor]:
         """Return the offset from each word to its head, and the id of its relation, (R, P) each.
@@ -122,7 +122,7 @@ class DependencyMachine(BatchedMachine):
     def is_final(self) -> Tensor:
         return self._columns[:, Column.END].clone()
 
-    def closing(self) -> Tensor:
+    def may_finish(self) -> Tensor:
         """Return (R,) bool, True for rows that are final or that some legal action makes final."""
         if self.spec.closes_on_stack:
             last = (self._top == self.root) & (self.depth == 2)
@@ -132,14 +132,14 @@ class DependencyMachine(BatchedMachine):
 
     # --- taking actions ---------------------------------------------------------------------
 
-    def take(self, tokens: Tensor) -> None:
+    def _apply(self, tokens: Tensor) -> None:
         legal = self.table.token_legal(tokens, self._columns, self.context())
         column = torch.where(legal, self.table.column[tokens], Column.NEVER)
         effects = effects_table(self.table.system, tokens.device)
         relation = None if self.relations is None else self.table.relation[tokens]
         if machine_kernels.supports(column):
             situation = machine_kernels.take_actions(
-                column, relation, effects, self.root, self.stack, self.depth, self.buffer, self.left, self.heads,
+                column, relation, effects, self.root, self.stack, self.depth, self.buffer, self.buffer_size, self.heads,
                 self.relations, self.swaps_left, self._top, self._second, self._front,
             )  # fmt: skip
             self._read_columns(situation)
@@ -161,9 +161,9 @@ class DependencyMachine(BatchedMachine):
     def _move(self, words: Tensor, effect: Tensor) -> None:
         _, _, stack_pops, stack_push, buffer_pops, swaps, *buffer_pushes = effect.unbind(1)
         self.depth = self._push(self.stack, self.depth - stack_pops, words, stack_push)
-        self.left = self.left - buffer_pops
+        self.buffer_size = self.buffer_size - buffer_pops
         for source in buffer_pushes:
-            self.left = self._push(self.buffer, self.left, words, source)
+            self.buffer_size = self._push(self.buffer, self.buffer_size, words, source)
         if self.swaps_left is not None:
             self.swaps_left = self.swaps_left - swaps
 
@@ -179,7 +179,7 @@ class DependencyMachine(BatchedMachine):
         """Read the words that effects name, and compute the legal columns."""
         self._top = self._word(self.stack, self.depth - 1)
         self._second = self._word(self.stack, self.depth - 2)
-        self._front = self._word(self.buffer, self.left - 1)
+        self._front = self._word(self.buffer, self.buffer_size - 1)
         situation = self._situation()
         self._read_columns(sum(field.long() << bit for bit, field in enumerate(situation)))
 
@@ -198,7 +198,7 @@ class DependencyMachine(BatchedMachine):
             self._front == self.root,
             self.depth > 0,
             self.depth > 1,
-            self.left > 0,
+            self.buffer_size > 0,
             self._top == self.root,
             self._top < self._front,
             self._second < self._top,

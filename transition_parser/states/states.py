@@ -10,9 +10,9 @@ from torch import Tensor
 
 # The names of fields of `States` that a model may list in its `needs`.
 RANKS = ("stack", "buffer")
-LEFT = ("left_stack", "left_buffer")
+STEPS_SINCE = ("steps_since_stack", "steps_since_buffer")
 TREE = ("head", "relation")
-FIELDS = (*RANKS, *LEFT, *TREE)
+FIELDS = (*RANKS, *STEPS_SINCE, *TREE)
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class States:
         `AmrMachine`
     buffer: (…, P); k > 0 for the k-th word from the front of the buffer, 0 for words that are not in the buffer; for
         AMR see `AmrMachine`
-    left_stack: (…, P); s > 0 for a word that left the stack s actions ago and is not on the stack now, else 0
-    left_buffer: (…, P); s > 0 for a word that left the buffer s actions ago and is not in the buffer now, else 0
+    steps_since_stack: (…, P); s > 0 for a word that left the stack s actions ago and is not on the stack now, else 0
+    steps_since_buffer: (…, P); s > 0 for a word that left the buffer s actions ago and is not in the buffer now, else 0
     head: (…, P); the offset from each word to its head, 0 for words without a head
     relation: (…, P); the id of each word's relation (`ActionTable.relations`), 0 for words without a head
     """
@@ -39,8 +39,8 @@ class States:
     context: Tensor | None = None
     stack: Tensor | None = None
     buffer: Tensor | None = None
-    left_stack: Tensor | None = None
-    left_buffer: Tensor | None = None
+    steps_since_stack: Tensor | None = None
+    steps_since_buffer: Tensor | None = None
     head: Tensor | None = None
     relation: Tensor | None = None
 

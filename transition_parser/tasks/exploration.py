@@ -94,7 +94,7 @@ def _explore(model: ParserModel, encoder_out: EncoderOut, gold: GoldTrees, draws
         scores = decoder.step(tokens, search, going_on)
         tokens = _actions_to_take(scores, correct[-1], machine, draws)
         taken.append(tokens)
-        machine.advance(tokens)
+        machine.apply(tokens)
     taken.append(torch.full_like(tokens, decoder.table.end))
     return Explored(
         torch.stack(taken, 1),

@@ -180,7 +180,7 @@ class _Decoder(FairseqIncrementalDecoder):
             incremental_state[_CACHE] = self.decoder.start(encoder_out)
             incremental_state[_CACHE].greedy = self.greedy
         else:
-            incremental_state[_CACHE].machine.advance(tokens)
+            incremental_state[_CACHE].machine.apply(tokens)
         search: SearchState = incremental_state[_CACHE]
         scores = self.decoder.step(tokens, search)
         actions = len(self.decoder.table.tokens)

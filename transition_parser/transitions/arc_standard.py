@@ -28,7 +28,7 @@ def _legal(s: Situation) -> Columns:
     arc = s.two & ~rooted
     return {
         Column.END: rooted & ~s.two,
-        Column.SHIFT: s.left & (~s.front_is_root | (s.some & ~s.two)),
+        Column.SHIFT: s.has_buffer & (~s.front_is_root | (s.some & ~s.two)),
         Column.LEFT_ARC: arc,
         Column.LEFT_ARC_ROOT: s.two & rooted,
         Column.RIGHT_ARC: arc,

@@ -16,10 +16,10 @@ Counts = Any  # (R,) int64 tensor
 
 
 class Column(IntEnum):
-    """The groups of tokens that are legal or illegal together.
+    """The classes of tokens that are legal or illegal together: the columns of `ActionTable`.
 
     There are two exceptions. Of the labelled SHIFTs only the SHIFT of the front word is legal, and a lexicon may forbid
-    single tokens of a column.
+    single tokens of a class.
     """
 
     NEVER = 0
@@ -49,7 +49,7 @@ NONE, S0, S1, B0 = range(4)
 
 
 class Effect(NamedTuple):
-    """The effect of a column's tokens; NONE, S0, S1 and B0 name words, and `NONE` means no word."""
+    """The effect of a class's tokens; NONE, S0, S1 and B0 name words, and `NONE` means no word."""
 
     dependent: int = NONE
     head: int = NONE
@@ -66,7 +66,7 @@ class Situation(NamedTuple):
     front_is_root: Bools
     some: Bools  # the stack is not empty
     two: Bools  # the stack holds two words or more
-    left: Bools  # the buffer is not empty
+    has_buffer: Bools  # the buffer is not empty
     top_is_root: Bools
     top_before_front: Bools  # by their positions in the sentence; so is `second_before_top`
     second_before_top: Bools
@@ -81,15 +81,15 @@ class Arcs(NamedTuple):
     headless: Counts  # how many words on the stack have no head
 
 
-Columns = dict[Column, Bools]  # (R,) bool for each column that may be legal
+Columns = dict[Column, Bools]  # (R,) bool for each class that may be legal
 
 
 @dataclass(frozen=True)
 class Spec:
     """The rules of a system that builds dependency trees.
 
-    effects: column → the effect of its tokens
-    legal: function from a `Situation` to the legal columns; where `reads_arcs`, it also takes the `Arcs`
+    effects: class → the effect of its tokens
+    legal: function from a `Situation` to the legal classes; where `reads_arcs`, it also takes the `Arcs`
     closes_on_stack: True where the derivation ends with an arc between S1 and the root at S0, False where it ends with
         an arc between S0 and the root at B0
     reads_arcs: True where legality depends on the arcs built so far

@@ -59,7 +59,7 @@ class StackAttentionDecoder(Inspectable, StateDecoder):
             for name, wanted in (
                 ("stack", self.pushed),
                 ("buffer", self.removed),
-                ("left_stack", self.pushed or self.removed),
+                ("steps_since_stack", self.pushed or self.removed),
             )
             if wanted
         )
@@ -130,11 +130,11 @@ class StackAttentionDecoder(Inspectable, StateDecoder):
         """Return s and r of sec. 3, (…, P) bool each; None for the one that the model does not have."""
         pushed = gone = None
         if self.pushed:
-            assert states.stack is not None and states.left_stack is not None
-            pushed = (states.stack > 0) | (states.left_stack > 0)
+            assert states.stack is not None and states.steps_since_stack is not None
+            pushed = (states.stack > 0) | (states.steps_since_stack > 0)
         if self.removed:
-            assert states.left_stack is not None and states.buffer is not None
-            gone = (states.left_stack > 0) & (states.buffer == 0)
+            assert states.steps_since_stack is not None and states.buffer is not None
+            gone = (states.steps_since_stack > 0) & (states.buffer == 0)
         return pushed, gone
 
     def _advance(self, embedded: Tensor, context: Tensor, hidden: Tensor) -> Tensor:

@@ -126,7 +126,7 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         on_cpu = tokens.device.type == "cpu"  # elsewhere counting the legal actions would make the host wait
         some = machine.legal_anywhere() if on_cpu and len(self.table.tokens) >= LARGE_VOCABULARY else None
         legal = machine.legality(some)
-        step = attention.open(tokens, machine.observe(), legal, machine.closing(), alive)
+        step = attention.open(tokens, machine.observe(), legal, machine.may_finish(), alive)
         x = self._embed(step.tokens[:, None], search.steps)[:, 0]
         first, *others = (layer.norms[0] for layer in self.layers)
         normed = first(x)

@@ -45,7 +45,7 @@ def all_rows(tokens: Tensor, layers: int) -> StepRows:
     return StepRows(tokens, [LayerRows()] * layers)
 
 
-def needed_rows(tokens: Tensor, layers: int, legal: Tensor, closing: Tensor, alive: Tensor | None) -> StepRows:
+def needed_rows(tokens: Tensor, layers: int, legal: Tensor, may_finish: Tensor, alive: Tensor | None) -> StepRows:
     """Return the rows that must be computed. Up to `FEW_ROWS` rows, all are.
 
     The first layer's projections depend on the action and the step alone, so each action is embedded once. Dead rows
@@ -54,13 +54,13 @@ def needed_rows(tokens: Tensor, layers: int, legal: Tensor, closing: Tensor, ali
 
     tokens: (R,); the actions just taken
     legal: (R, U); the legality of the actions, 0 for actions that do not count; see `Machine.legality`
-    closing: (R,) bool; see `Machine.closing`
+    may_finish: (R,) bool; see `Machine.may_finish`
     alive: (R,) bool or None; the rows whose scores matter; None: all
     """
     if len(tokens) <= FEW_ROWS:
         return StepRows(tokens, [LayerRows(torch.arange(len(tokens)))] * layers)
     several = (legal != 0).sum(1) > 1
-    needed = several | ~closing
+    needed = several | ~may_finish
     if alive is not None:
         needed, several = needed & alive, several & alive
     needed, several = needed.nonzero()[:, 0], several.nonzero()[:, 0]

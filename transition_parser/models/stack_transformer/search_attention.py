@@ -28,14 +28,14 @@ class SearchAttention(ABC):
 
     @abstractmethod
     def open(
-        self, tokens: Tensor, states: States, legal: Tensor, closing: Tensor, alive: Tensor | None = None
+        self, tokens: Tensor, states: States, legal: Tensor, may_finish: Tensor, alive: Tensor | None = None
     ) -> StepRows:
         """Begin a step, and return the rows that its layers compute.
 
         tokens: (R,); the actions just taken
         states: (R, …); the configurations after these actions
         legal: (R, U); the legality of the actions, see `Machine.legality`
-        closing: (R,) bool; see `Machine.closing`
+        may_finish: (R,) bool; see `Machine.may_finish`
         alive: (R,) bool or None; the rows whose scores matter; None: all
         """
 
@@ -106,13 +106,13 @@ class KernelAttention(SearchAttention):
         self._ranks: tuple[Tensor, ...] = ()
 
     def open(
-        self, tokens: Tensor, states: States, legal: Tensor, closing: Tensor, alive: Tensor | None = None
+        self, tokens: Tensor, states: States, legal: Tensor, may_finish: Tensor, alive: Tensor | None = None
     ) -> StepRows:
         self._origin.append(_ints(self._moved))
         self._moved = None
         if states.stack is not None and states.buffer is not None:
             self._ranks = self.state_heads.within_window(states.stack, states.buffer)
-        return needed_rows(tokens, len(self.memory), legal, closing, alive)
+        return needed_rows(tokens, len(self.memory), legal, may_finish, alive)
 
     def self_attention(self, layer: int, query: Tensor, key_value: Tensor, rows: LayerRows) -> Tensor:
         self._cache[layer].append(key_value.contiguous())
@@ -163,7 +163,7 @@ class MaskedAttention(SearchAttention):
         self.cache = KeyValueCache(len(attentions), keys.size(0), keys.size(1), keys.size(3), keys)
 
     def open(
-        self, tokens: Tensor, states: States, legal: Tensor, closing: Tensor, alive: Tensor | None = None
+        self, tokens: Tensor, states: States, legal: Tensor, may_finish: Tensor, alive: Tensor | None = None
     ) -> StepRows:
         self.cache.open()
         self._past = HeadMask(self.cache.bias())

@@ -17,8 +17,8 @@ from transition_parser.states.states import States
 ACTIONS, STACK, BUFFER, ARCS, RELATIONS = STRUCTURES = ("actions", "stack", "buffer", "arcs", "relations")
 # the fields of `States` that indicators of words come from: for words inside, for words that have left
 _FIELDS = {
-    STACK: ("stack", "left_stack"),
-    BUFFER: ("buffer", "left_buffer"),
+    STACK: ("stack", "steps_since_stack"),
+    BUFFER: ("buffer", "steps_since_buffer"),
     ARCS: ("head",),
     RELATIONS: ("relation",),
 }
