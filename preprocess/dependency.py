@@ -19,7 +19,7 @@ from transition_parser.graphs.conllu import Row, Sentence, read_conllu
 from transition_parser.text.columns import LEMMA, OF_WORDS, UNKNOWN, UPOS, Columns
 from transition_parser.text.lemma_rules import rule_of
 from transition_parser.text.pieces import Pieces, normalise, train_pieces
-from transition_parser.transitions import Roots, make_system
+from transition_parser.transitions import RootRelations, make_system
 from transition_parser.transitions.config import ParserConfig
 
 # least occurrences of a value in training; a lemma rule that occurs once is an exception, or a mistake
@@ -81,7 +81,7 @@ def _read(path: str | os.PathLike) -> list[Sentence]:
 
 
 def _config(train: list[Sentence], words: list[str], options: DependencyOptions) -> ParserConfig:
-    roots = Roots.of(sentence.tree() for sentence in train)
+    roots = RootRelations.from_trees(sentence.tree() for sentence in train)
     return ParserConfig(
         system=options.system,
         relations=by_frequency(row.deprel for sentence in train for row in sentence.words),

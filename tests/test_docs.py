@@ -16,7 +16,7 @@ from oracles.static import oracle
 from tests.conftest import ROOT, SAMPLE
 from transition_parser.cli.main import COMMANDS
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.transitions import Roots, make_system
+from transition_parser.transitions import RootRelations, make_system
 
 DOCS = ROOT / "docs"
 NOTEBOOK = DOCS / "notebook.ipynb"
@@ -71,7 +71,10 @@ def test_pictures_of_systems_show_their_derivations(name):
     """Text in them is text: the actions of the oracle, in their order."""
     sentence = next(sentence for sentence in read_conllu(SAMPLE) if sentence.id == "sample-17")
     tree = sentence.tree()
-    actions = [str(action) for action in oracle(make_system(name, roots=Roots.of([tree])), sentence.forms, tree)]
+    actions = [
+        str(action)
+        for action in oracle(make_system(name, roots=RootRelations.from_trees([tree])), sentence.forms, tree)
+    ]
     drawn = re.findall(r">([^<>]+)</text>", (DOCS / "pictures" / f"{name}.svg").read_text(encoding="utf-8"))
     assert [text for text in drawn if text in set(actions)] == actions
 

@@ -16,7 +16,7 @@ from transition_parser.states.amr_rules import Nodes, Rows
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.transitions.amr import ARCS_IN_A_ROW
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS
-from transition_parser.transitions.spec import Column
+from transition_parser.transitions.spec import ActionClass
 
 pytestmark = pytest.mark.skipif(
     amr_machine_kernels.library() is None or legality_kernels.library() is None, reason="there are no kernels here"
@@ -55,7 +55,7 @@ def nodes(field: str, value: int) -> torch.Tensor:
 
 
 def test_what_the_kernels_know_of_python():
-    assert len(Column) == amr_machine_kernels._COLUMNS and ARCS_IN_A_ROW == 4
+    assert len(ActionClass) == amr_machine_kernels._COLUMNS and ARCS_IN_A_ROW == 4
     assert len(Rows._fields) == amr_machine_kernels._NUMBERS and len(Nodes._fields) == amr_machine_kernels._NODE
     amr_machine_kernels.take_actions(machine()._setting, **arguments(machine()))
 
@@ -155,7 +155,7 @@ def test_settings(change, problem):
 
 def legality(columns=None, context=None, tokens=None, **change) -> None:
     vocabulary = DeviceTable.of(TABLE)._vocabulary()._replace(**change)
-    columns = torch.ones(2, len(Column), dtype=torch.bool) if columns is None else columns
+    columns = torch.ones(2, len(ActionClass), dtype=torch.bool) if columns is None else columns
     context = torch.tensor([[0, 2, 0, 3, -1], [1, 0, -1, 0, 5]]) if context is None else context
     legality_kernels.legal_anywhere(vocabulary, columns, context)
     legality_kernels.legality(vocabulary, columns, context, tokens, True)
@@ -167,7 +167,7 @@ SIZE = len(TABLE.tokens)
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"columns": torch.ones(2, len(Column))}, "columns must be"),
+        ({"columns": torch.ones(2, len(ActionClass))}, "columns must be"),
         ({"columns": torch.ones(2, 9, dtype=torch.bool)}, "column: there is no such column"),
         ({"context": torch.tensor([[0, 9, 0, 0, -1], [1, 0, 0, 0, 5]])}, "context: beyond the lexicon"),
         ({"context": torch.tensor([[0, -1, 0, 0, -1], [1, 0, 0, 0, 5]])}, "context: beyond the lexicon"),
@@ -193,7 +193,7 @@ def test_legality(change, problem):
     legality(tokens=torch.tensor([3, 0, 7]))
     if "tokens_of_rows" in change:
         vocabulary = DeviceTable.of(TABLE)._vocabulary()._replace(tokens=change["tokens_of_rows"])
-        columns, context = torch.ones(2, len(Column), dtype=torch.bool), torch.tensor([[0, 3], [0, 3]])
+        columns, context = torch.ones(2, len(ActionClass), dtype=torch.bool), torch.tensor([[0, 3], [0, 3]])
         with pytest.raises(ValueError, match=problem):
             legality_kernels.legality(vocabulary, columns, context, None, True)
         return

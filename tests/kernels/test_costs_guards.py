@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from transition_parser.kernels import costs_kernels
 from transition_parser.states.specs import effects_table
-from transition_parser.transitions.spec import Column
+from transition_parser.transitions.spec import ActionClass
 
 ROWS, WIDTH = 2, 6
-ACTIONS = [Column.NEVER, Column.SHIFT, Column.LEFT_ARC, Column.RIGHT_ARC]
+ACTIONS = [ActionClass.NEVER, ActionClass.SHIFT, ActionClass.LEFT_ARC, ActionClass.RIGHT_ARC]
 needs_kernel = pytest.mark.skipif(costs_kernels.library() is None, reason="there are no kernels here")
 
 

@@ -27,7 +27,7 @@ from transition_parser.modules.tree_derivations import Derivations, ScoredTree, 
 from transition_parser.parsing.parses import graph_of
 from transition_parser.parsing.search import search
 from transition_parser.states.table import ActionTable
-from transition_parser.transitions import Roots, make_system
+from transition_parser.transitions import RootRelations, make_system
 
 EXACT = 1e-10
 LENGTHS = (4, 1, 6)  # of words and root
@@ -254,7 +254,7 @@ def test_long_sentences_have_one_root():
 @pytest.mark.parametrize("labelled", [False, True])
 def test_derivations_build_their_trees(system, labelled):
     words = ["a", "b", "c", "a", "d"]
-    transitions = make_system(system, ("a", "c") if labelled else (), roots=Roots(frozenset({"root"})))
+    transitions = make_system(system, ("a", "c") if labelled else (), roots=RootRelations(frozenset({"root"})))
     actions = [*transitions.actions(["root", "x", "y"])]
     table = ActionTable(transitions, ["<s>", "<pad>", "</s>", "<unk>", *map(str, actions)])
     shift_ids = [row[0] for row in table.features(words)] if labelled else None

@@ -11,7 +11,7 @@ from oracles.static import NonProjectiveError
 from tests.oracles.brute_force import Graph, all_trees, gold_heads, legal_steps
 from tests.strategies import trees
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, Kind, Roots, State, TreeSystem, make_system
+from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, Kind, RootRelations, State, TreeSystem, make_system
 
 SWAP_SYSTEMS = [name for name, system in TREE_SYSTEMS.items() if not system.projective_only]
 PROJECTIVE_SYSTEMS = [name for name, system in TREE_SYSTEMS.items() if system.projective_only]
@@ -143,8 +143,8 @@ def test_costs_are_those_of_kinds_whatever_the_relations(name):
     tree, rng = DependencyTree((2, 0, 2), ("x", "root", "x")), random.Random(1)
     plain, state = make_system(name), make_system(name).initial(words(3))
     others = [
-        make_system(name, ("w",), Roots(frozenset({"x", "root"}), frozenset({"x"}))),
-        make_system(name, roots=Roots(frozenset({"", "xx"}), frozenset({"xx"}))),
+        make_system(name, ("w",), RootRelations(frozenset({"x", "root"}), frozenset({"x"}))),
+        make_system(name, roots=RootRelations(frozenset({"", "xx"}), frozenset({"xx"}))),
     ]
     while not plain.is_final(state):
         found = costs(plain, state, tree)

@@ -23,9 +23,9 @@ from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import DependencyMachine
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, Action, Kind, State
-from transition_parser.transitions.spec import Column
+from transition_parser.transitions.spec import ActionClass
 
-LEFT_ARCS = (Column.LEFT_ARC, Column.LEFT_ARC_ROOT, Column.LEFT_ARC_ANY)
+LEFT_ARCS = (ActionClass.LEFT_ARC, ActionClass.LEFT_ARC_ROOT, ActionClass.LEFT_ARC_ANY)
 
 
 def padded(golds: list[DependencyTree], padding: int = 0) -> torch.Tensor:
@@ -35,12 +35,12 @@ def padded(golds: list[DependencyTree], padding: int = 0) -> torch.Tensor:
 
 def expected(system, state: State, gold: DependencyTree, legal: list[bool]) -> list[int]:
     """A row of the costs."""
-    row = [ILLEGAL] * len(Column)
+    row = [ILLEGAL] * len(ActionClass)
     for kind, cost in costs(system, state, gold).items():
-        for column in LEFT_ARCS if kind is Kind.LEFT_ARC else (Column[kind.name],):
+        for column in LEFT_ARCS if kind is Kind.LEFT_ARC else (ActionClass[kind.name],):
             row[column] = cost
     if system.is_final(state):
-        row[Column.END] = 0
+        row[ActionClass.END] = 0
     return [cost if may else ILLEGAL for cost, may in zip(row, legal, strict=True)]
 
 

@@ -13,7 +13,7 @@ from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.table import FIRST_ROW, UNBOUND, UNSEEN, ActionTable
 from transition_parser.transitions.amr_naming import is_listed
 from transition_parser.transitions.amr_roles import TOP, role_given
-from transition_parser.transitions.spec import Column
+from transition_parser.transitions.spec import ActionClass
 
 SHIFT_WORDS = ("a", "New")
 TABLE = make_table(SHIFT_WORDS, LEXICON, LIMITS, INVERSE)
@@ -48,14 +48,14 @@ def legality(
 def situations(draw) -> tuple[torch.Tensor, torch.Tensor]:
     """Columns (R, C) and contexts (R, 2), or (R, 4) or more, of rows that know nothing of each other."""
     rows = draw(st.integers(1, 5))
-    some = draw(st.lists(st.sets(st.sampled_from(Column), max_size=6), min_size=rows, max_size=rows))
+    some = draw(st.lists(st.sets(st.sampled_from(ActionClass), max_size=6), min_size=rows, max_size=rows))
     shifts = st.integers(0, len(SHIFT_WORDS))
     spans = st.sampled_from([UNBOUND, UNSEEN, *range(FIRST_ROW, FIRST_ROW + len(LEXICON))])
     roles = [st.integers(0, 2 ** len(ONCE) - 1)] * 2
     spent = draw(st.integers(0, 3)) * [st.integers(-1, len(TABLE.tokens) - 1)]
     limited = (*roles, *spent) if draw(st.booleans()) else ()
     context = draw(st.lists(st.tuples(shifts, spans, *limited), min_size=rows, max_size=rows))
-    return torch.tensor([[column in legal for column in Column] for legal in some]), torch.tensor(context)
+    return torch.tensor([[column in legal for column in ActionClass] for legal in some]), torch.tensor(context)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -81,8 +81,8 @@ def assert_legality(columns: torch.Tensor, context: torch.Tensor) -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_a_row_without_lexicon_entry_takes_nothing_from_the_others(way):
     """Where every column is open to a row that the lexicon does not bind, the tokens are not all that rows list."""
-    columns = torch.zeros(2, len(Column), dtype=torch.bool)
-    columns[:, Column.SHIFT] = True
+    columns = torch.zeros(2, len(ActionClass), dtype=torch.bool)
+    columns[:, ActionClass.SHIFT] = True
     dog = sorted(LEXICON).index("dog") + FIRST_ROW
     context = torch.tensor([[0, dog], [0, UNBOUND]])
     shift = TABLE.tokens.index("SHIFT")
@@ -96,7 +96,7 @@ def test_a_row_without_lexicon_entry_takes_nothing_from_the_others(way):
 @pytest.mark.parametrize("shift_words", [(), ("a", "b")])
 def test_trees_have_no_lexicon(system, shift_words):
     table = DeviceTable.of(make_tree_table(system, shift_words))
-    columns = torch.rand(3, 4, len(Column)) < 0.5
+    columns = torch.rand(3, 4, len(ActionClass)) < 0.5
     context = torch.randint(0, 3, (3, 4, 1)) if shift_words else None
     with without_kernels():
         wanted = [table.legality(columns, context, any_shift) for any_shift in (False, True)]
@@ -108,7 +108,7 @@ def test_trees_have_no_lexicon(system, shift_words):
 
 @pytest.mark.parametrize("any_shift", [False, True])
 def test_more_dimensions_are_rows(any_shift):
-    columns = torch.rand(3, 4, len(Column)) < 0.5
+    columns = torch.rand(3, 4, len(ActionClass)) < 0.5
     context = torch.stack([torch.randint(0, 3, (3, 4)), torch.randint(0, FIRST_ROW + len(LEXICON), (3, 4))], -1)
     legal = DEVICE_TABLE.legality(columns, context, any_shift)
     flat = DEVICE_TABLE.legality(columns.flatten(0, 1), context.flatten(0, 1), any_shift)

@@ -22,16 +22,16 @@ from transition_parser.states.machine import make_machine as make_search_machine
 from transition_parser.states.specs import spec_of
 from transition_parser.states.states import FIELDS, STEPS_SINCE
 from transition_parser.states.table import ActionTable
-from transition_parser.transitions import TREE_SYSTEMS, Roots, make_system
-from transition_parser.transitions.spec import Column
+from transition_parser.transitions import TREE_SYSTEMS, RootRelations, make_system
+from transition_parser.transitions.spec import ActionClass
 
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
 
 
-SEVERAL = Roots(frozenset({"root", "obj", "ExD"}), frozenset({"obj", "ExD"}))  # two of them at other arcs, too
+SEVERAL = RootRelations(frozenset({"root", "obj", "ExD"}), frozenset({"obj", "ExD"}))  # two of them at other arcs, too
 
 
-def make_table(name: str, shift_words=(), relations=RELATIONS, roots: Roots | None = None) -> ActionTable:
+def make_table(name: str, shift_words=(), relations=RELATIONS, roots: RootRelations | None = None) -> ActionTable:
     system = make_system(name, shift_words, roots=roots)
     return ActionTable(system, [*SPECIAL, *map(str, system.actions(relations)), "madeupword0000"])
 
@@ -148,7 +148,7 @@ def test_derivations_of_the_sample(name):
 @pytest.mark.parametrize("name", ["arc-hybrid-swap", "arc-standard-swap"])
 def test_derivations_of_a_treebank(name, corpora):
     sentences = list(read_conllu(corpora / "ud" / "UD_Hungarian-Szeged" / "dev.conllu"))
-    roots = Roots.of(sentence.tree() for sentence in sentences)
+    roots = RootRelations.from_trees(sentence.tree() for sentence in sentences)
     check_derivations(make_table(name, (), relations_of(sentences), roots), sentences)
 
 
@@ -270,12 +270,12 @@ def test_tokens_of_arcs_that_no_state_allows_are_never_legal():
     """A vocabulary may have them from elsewhere: arcs without a relation, or to the right with the root's."""
     table = make_table("arc-hybrid", relations=("x", "root"))
     odd = ActionTable(table.system, [*table.tokens, "RIGHT-ARC(root)", "LEFT-ARC", "RIGHT-ARC"])
-    assert odd.column[-3:].tolist() == [Column.NEVER] * 3
+    assert odd.column[-3:].tolist() == [ActionClass.NEVER] * 3
 
 
 def test_one_relation_may_serve_all_arcs():
     """Each arc is `dep` in some treebanks: no LEFT-ARC is then for the root, or for other heads, alone."""
-    table = make_table("arc-hybrid", relations=("dep",), roots=Roots(frozenset({"dep"}), frozenset({"dep"})))
+    table = make_table("arc-hybrid", relations=("dep",), roots=RootRelations(frozenset({"dep"}), frozenset({"dep"})))
     machine = make_machine(table, [["a", "b"]])
     for token in ("SHIFT", "SHIFT", "RIGHT-ARC(dep)", "LEFT-ARC(dep)"):
         machine.apply(torch.tensor([table.tokens.index(token)]))

@@ -33,7 +33,7 @@ from transition_parser.cli.options import (
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.parsing.formalisms import AMR, TREES, formalism_of
-from transition_parser.transitions import Action, Roots, make_system
+from transition_parser.transitions import Action, RootRelations, make_system
 from transition_parser.transitions.amr import AmrSystem
 
 HELP = "convert graphs to action sequences, and check them by replay"
@@ -90,7 +90,7 @@ def _run_trees(arguments: argparse.Namespace) -> int:
     sentences = list(read_conllu(arguments.input))  # read only once, because the input may be a pipe
     if not sentences:
         raise input_error("the file holds no sentences", arguments.input)
-    system = make_system(arguments.system, roots=Roots.of(sentence.tree() for sentence in sentences))
+    system = make_system(arguments.system, roots=RootRelations.from_trees(sentence.tree() for sentence in sentences))
     coverage = Coverage()
     results = run_oracle(sentences, system, coverage, arguments.check, arguments.nonprojective)
     with _lines(arguments.out_actions) as write:

@@ -19,7 +19,7 @@ from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
 from transition_parser.states.states import TREE
 from transition_parser.text.columns import UNKNOWN, Marks
-from transition_parser.transitions.spec import Column
+from transition_parser.transitions.spec import ActionClass
 
 CACHE_BYTES = 1 << 30
 _PIECES = 1  # seeds word splitting with other random numbers than the hiding of tags
@@ -219,7 +219,7 @@ class TransitionDataset(FairseqDataset):
             machine = make_machine(self.device_table, self.opens[source].sum(1), features, needs)
             unrolled = unroll(machine, target)
             if self.trees:
-                _check_finished(unrolled.columns[:, -1, Column.END], ids)
+                _check_finished(unrolled.columns[:, -1, ActionClass.END], ids)
                 trees = GoldTrees.of_last(unrolled)
             else:
                 states = unrolled.tensors()

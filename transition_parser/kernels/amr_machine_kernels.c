@@ -8,7 +8,7 @@
 
 #include "common.h"
 
-/* `Column` in transitions/spec.py */
+/* `ActionClass` in transitions/spec.py */
 enum {
     NEVER, END, SHIFT, REDUCE, LEFT_ARC, LEFT_ARC_ROOT, RIGHT_ARC, SWAP, MERGE, PRED, COPY_LEMMA, VALUE, COPY_WORD,
     ENTITY, COPY_ENTITY, DEPENDENT, LA, RA, ROOT, CLOSE, LEFT_ARC_ANY, COLUMNS

@@ -109,7 +109,7 @@ def take_actions(
     tokens: (R,); the actions; None to take no action
     numbers: (R, 16); `Rows` of `amr_rules.py`
     nodes: (R, M, 4); `Nodes` of `amr_rules.py`, with a free slot in each row
-    named: (R, 2, span); `Named` of `amr_rules.py`; None outside search
+    named: (R, 2, span); `SpanActions` of `amr_rules.py`; None outside search
     columns: the columns that the previous call returned; None with no tokens
     context: the context that the previous call returned; None with no tokens
     """

@@ -11,27 +11,27 @@
    buffer. */
 typedef struct {
     int64_t *words, *size, width;
-} Pile;
+} Stack;
 
 static const char *const BEYOND = "an action goes beyond the stack or the buffer";
 
 /* Pop `pops` words, and push `count` words. Return NULL, or a message about wrong arguments. */
-static const char *change(Pile pile, int64_t pops, const int64_t *pushes, int count, const int64_t *words) {
-    if (OUTSIDE(*pile.size, pile.width + 1) || OUTSIDE(pops, *pile.size + 1)) return BEYOND;
-    *pile.size -= pops;
+static const char *change(Stack list, int64_t pops, const int64_t *pushes, int count, const int64_t *words) {
+    if (OUTSIDE(*list.size, list.width + 1) || OUTSIDE(pops, *list.size + 1)) return BEYOND;
+    *list.size -= pops;
     for (int i = 0; i < count; i++) {
         if (OUTSIDE(pushes[i], WORDS)) return "effects: a word has no such number";
         if (pushes[i] == NO_WORD) continue;
-        if (*pile.size == pile.width) return BEYOND;
-        pile.words[(*pile.size)++] = words[pushes[i]];
+        if (*list.size == list.width) return BEYOND;
+        list.words[(*list.size)++] = words[pushes[i]];
     }
     return NULL;
 }
 
 /* Return the word with the given rank from the end. Where there are fewer words, return the first entry, which stands
    for no word. */
-static int64_t word(Pile pile, int64_t from_end) {
-    return pile.words[*pile.size < from_end ? 0 : *pile.size - from_end];
+static int64_t word(Stack list, int64_t from_end) {
+    return list.words[*list.size < from_end ? 0 : *list.size - from_end];
 }
 
 /* Take each row's action, and compute the situation that the next action depends on. Return NULL, or a message about
@@ -56,7 +56,7 @@ const char *take_actions(int64_t rows, int64_t width, int64_t columns, const int
                          int64_t *buffer_size, int64_t *heads, int64_t *relations, int64_t *swaps_left, int64_t *top,
                          int64_t *second, int64_t *front, int64_t *situation) {
     for (int64_t row = 0; row < rows; row++) {
-        const Pile stacked = {stack + row * width, depth + row, width};
+        const Stack stacked = {stack + row * width, depth + row, width};
         const Stack buffered = {buffer + row * width, buffer_size + row, width};
         if (OUTSIDE(action[row], columns)) return "action: beyond the effects that there are";
         const Effect *effect = effects + action[row];

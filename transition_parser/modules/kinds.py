@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.states.table import ActionTable
-from transition_parser.transitions.spec import Column
+from transition_parser.transitions.spec import ActionClass
 
 END, NEVER = "</s>", "never"
 
@@ -43,7 +43,11 @@ class Kinds(nn.Module):
     def __init__(self, table: ActionTable) -> None:
         super().__init__()
         named = [
-            END if column == Column.END else NEVER if action is None or column == Column.NEVER else action.kind.value
+            END
+            if column == ActionClass.END
+            else NEVER
+            if action is None or column == ActionClass.NEVER
+            else action.kind.value
             for action, column in zip(table.actions, table.column.tolist(), strict=True)
         ]
         self.names = sorted(set(named))

@@ -18,7 +18,7 @@ from transition_parser.modules.tree_derivations import Derivations, ScoredTree, 
 from transition_parser.states.states import TREE, States
 from transition_parser.states.table import SHIFT_ID, ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, Kind
-from transition_parser.transitions.spec import Column
+from transition_parser.transitions.spec import ActionClass
 from transition_parser.transitions.tree_system import TreeSystem
 
 
@@ -26,7 +26,7 @@ class TreeDecoder(GraphDecoder):
     """A decoder of trees, which scores the heads of words and the relations of arcs.
 
     No word competes as its own head. Relations compete only if the arc from the root, or another arc, may carry them
-    (`Roots`). The loss is the cross-entropy of the heads plus that of the relations of the gold heads.
+    (`RootRelations`). The loss is the cross-entropy of the heads plus that of the relations of the gold heads.
 
     Chu-Liu-Edmonds finds the best tree with a single root. There is no beam, and each sentence has one tree, whatever
     `nbest` asks for. Raises `InputError` where the system of `table` does not build every tree.
@@ -70,7 +70,7 @@ class TreeDecoder(GraphDecoder):
         assert states.head is not None and states.relation is not None
         positions = torch.arange(states.head.size(2), device=states.head.device)
         is_word = positions < encoder_out.lengths[:, None]
-        ended = states.columns[:, -1, Column.END, None].long()
+        ended = states.columns[:, -1, ActionClass.END, None].long()
         heads = positions + ended * states.head[:, -1].long()
         relations = ended * states.relation[:, -1].long()
         others, carried = other_words(encoder_out.mask), self.carried(heads, encoder_out.lengths)

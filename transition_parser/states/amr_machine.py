@@ -14,11 +14,11 @@ from torch import Tensor
 
 from transition_parser.kernels import amr_machine_kernels
 from transition_parser.states import amr_rules
-from transition_parser.states.amr_rules import Given, Named, Nodes, Rows
+from transition_parser.states.amr_rules import GivenRoles, Nodes, Rows, SpanActions
 from transition_parser.states.batched import BatchedMachine
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.table import FIRST_SPAN, LEMMA, PLAIN, SHIFT_ID, UNBOUND, UNSEEN
-from transition_parser.transitions.spec import Column
+from transition_parser.transitions.spec import ActionClass
 
 # The initial number of slots, and the number that is added when they run out: the stack holds far fewer nodes than
 # the sentence has.
@@ -39,7 +39,7 @@ class AmrMachine(BatchedMachine):
 
     numbers: (R, fields of `Rows`); the fields of `Rows`
     nodes: (R, M, fields of `Nodes`); the fields of `Nodes`
-    named: (R, 2, N); the fields of `Named`, for at most N nodes of a span; None where no limits apply
+    named: (R, 2, N); the fields of `SpanActions`, for at most N nodes of a span; None where no limits apply
     """
 
     per_row = ("numbers", "nodes", "named", "_columns", "_context")
@@ -63,7 +63,7 @@ class AmrMachine(BatchedMachine):
         self.named: Tensor | None = None
         if self.limits is not None:
             self.most_in_span = min(self.most_in_span, self.limits.span)
-            self.named = lengths.new_full((len(lengths), len(Named._fields), self.most_in_span), -1)
+            self.named = lengths.new_full((len(lengths), len(SpanActions._fields), self.most_in_span), -1)
         self.numbers = torch.stack(rows, 1)
         self.nodes = self.numbers.new_zeros(len(lengths), _FEW, len(Nodes._fields))
         self._most_nodes = 0  # an upper bound of `Rows.depth` over all rows
@@ -138,11 +138,11 @@ class AmrMachine(BatchedMachine):
 
     def is_final(self) -> Tensor:
         """Return (R,) bool, True for final rows."""
-        return self._columns[:, Column.END].clone()
+        return self._columns[:, ActionClass.END].clone()
 
     def may_finish(self) -> Tensor:
         """Return (R,) bool, True for rows that are final or that some legal action makes final."""
-        return self._columns[:, Column.END] | self._columns[:, Column.CLOSE]
+        return self._columns[:, ActionClass.END] | self._columns[:, ActionClass.CLOSE]
 
     # --- taking actions ---------------------------------------------------------------------
 
@@ -154,14 +154,16 @@ class AmrMachine(BatchedMachine):
             return
         table = self.table
         legal = table.token_legal(tokens, self._columns, self._context)
-        column = torch.where(legal, table.column[tokens], Column.NEVER)
+        column = torch.where(legal, table.column[tokens], ActionClass.NEVER)
         before, nodes = self._unbound()
         given = (
-            None if self.named is None else Given(table.top_roles[tokens], table.second_roles[tokens], table.name_role)
+            None
+            if self.named is None
+            else GivenRoles(table.top_roles[tokens], table.second_roles[tokens], table.name_role)
         )
         rows, nodes = amr_rules.apply(before, nodes, column, given)
         if self.named is not None:
-            named = Named(*self.named.unbind(1)).taken(before, tokens, column, table.most_in_span)
+            named = SpanActions(*self.named.unbind(1)).taken(before, tokens, column, table.most_in_span)
             self.named = torch.stack(named, 1)
         self.numbers, self.nodes = torch.stack(rows, 1), torch.stack(nodes, 2)
         self._read(rows, nodes)
@@ -200,5 +202,5 @@ class AmrMachine(BatchedMachine):
         if self.named is None:
             return context
         roles = torch.stack(amr_rules.roles_on_top(rows, nodes), 1)
-        spent = Named(*self.named.unbind(1)).spent
+        spent = SpanActions(*self.named.unbind(1)).spent
         return torch.cat([context, roles, torch.where(free[:, None], -1, spent)], 1)

@@ -15,11 +15,11 @@ from torch import Tensor
 from transition_parser.transitions.amr import ARCS_IN_A_ROW
 from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_state import limits_of
-from transition_parser.transitions.spec import Column
+from transition_parser.transitions.spec import ActionClass
 
-_CONCEPTS = (Column.PRED, Column.COPY_LEMMA, Column.ENTITY, Column.COPY_ENTITY)
-_CONSTANTS = (Column.VALUE, Column.COPY_WORD)
-_ENTITIES = (Column.ENTITY, Column.COPY_ENTITY)
+_CONCEPTS = (ActionClass.PRED, ActionClass.COPY_LEMMA, ActionClass.ENTITY, ActionClass.COPY_ENTITY)
+_CONSTANTS = (ActionClass.VALUE, ActionClass.COPY_WORD)
+_ENTITIES = (ActionClass.ENTITY, ActionClass.COPY_ENTITY)
 
 
 class Rows(NamedTuple):
@@ -109,7 +109,7 @@ class Nodes(NamedTuple):
         return Nodes(*(values.gather(1, slot)[:, 0] for values in self))
 
 
-class Named(NamedTuple):
+class SpanActions(NamedTuple):
     """The tokens that made the nodes of the current span, (R, N) each, for search; −1 for an empty place.
 
     tokens: the tokens in the order in which they were taken
@@ -119,7 +119,7 @@ class Named(NamedTuple):
     tokens: Tensor
     spent: Tensor
 
-    def taken(self, rows: Rows, tokens: Tensor, column: Tensor, most: Tensor) -> Named:
+    def taken(self, rows: Rows, tokens: Tensor, column: Tensor, most: Tensor) -> SpanActions:
         """Return the record after each row took its token.
 
         rows: the rows before the action
@@ -128,12 +128,12 @@ class Named(NamedTuple):
         most: (V,); how many nodes of one span each token may make
         """
         slots = torch.arange(self.tokens.size(1), device=tokens.device)
-        made = _any_of((*_CONCEPTS, *_CONSTANTS, Column.DEPENDENT), column)
+        made = _any_of((*_CONCEPTS, *_CONSTANTS, ActionClass.DEPENDENT), column)
         here = made[:, None] & (slots == rows.in_span[:, None])
         times = (self.tokens == tokens[:, None]).sum(1) + 1
-        values = Named(tokens, torch.where(times >= most[tokens], tokens, -1))
-        shift = (column == Column.SHIFT)[:, None]
-        return Named(
+        values = SpanActions(tokens, torch.where(times >= most[tokens], tokens, -1))
+        shift = (column == ActionClass.SHIFT)[:, None]
+        return SpanActions(
             *(
                 torch.where(shift, -1, torch.where(here, value[:, None], old))
                 for value, old in zip(values, self, strict=True)
@@ -141,7 +141,7 @@ class Named(NamedTuple):
         )
 
 
-class Given(NamedTuple):
+class GivenRoles(NamedTuple):
     """The roles, as bits, that each row's action gives to nodes.
 
     top: (R,); the roles that the node on top gets
@@ -154,7 +154,7 @@ class Given(NamedTuple):
     name: int
 
 
-def apply(rows: Rows, nodes: Nodes, column: Tensor, given: Given | None = None) -> tuple[Rows, Nodes]:
+def apply(rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles | None = None) -> tuple[Rows, Nodes]:
     """Return the configurations after each row took its action.
 
     rows: the rows before the action
@@ -167,8 +167,8 @@ def apply(rows: Rows, nodes: Nodes, column: Tensor, given: Given | None = None) 
     rows, nodes = _take_arc(rows, nodes, column)
     rows, nodes = _pass_second(rows, nodes, column)
     rows, nodes = _make_node(rows, nodes, column, 0 if given is None else given.name)
-    shift, close = column == Column.SHIFT, column == Column.CLOSE
-    read = shift | (column == Column.MERGE)
+    shift, close = column == ActionClass.SHIFT, column == ActionClass.CLOSE
+    read = shift | (column == ActionClass.MERGE)
     below = torch.where(read, (rows.depth - 1).clamp_min(0), rows.below)
     rows = rows._replace(
         first=torch.where(shift, rows.position, rows.first),
@@ -177,17 +177,17 @@ def apply(rows: Rows, nodes: Nodes, column: Tensor, given: Given | None = None) 
         in_span=torch.where(shift, 0, rows.in_span),
         depth=torch.where(close, 0, rows.depth),
         below=torch.where(close, 0, below),
-        topped=rows.topped | (column == Column.ROOT),
+        topped=rows.topped | (column == ActionClass.ROOT),
         closed=rows.closed | close,
     )
     return rows, nodes
 
 
-def _give_roles(rows: Rows, nodes: Nodes, column: Tensor, given: Given) -> Nodes:
+def _give_roles(rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles) -> Nodes:
     slots = torch.arange(nodes.word.size(1), device=column.device)
     roles = nodes.roles
     for place, more in ((rows.depth, given.top), (rows.below, given.second)):
-        here = (column != Column.NEVER)[:, None] & (slots == place[:, None] - 1)
+        here = (column != ActionClass.NEVER)[:, None] & (slots == place[:, None] - 1)
         roles = torch.where(here, roles | more[:, None], roles)
     return nodes._replace(roles=roles)
 
@@ -199,14 +199,14 @@ def roles_on_top(rows: Rows, nodes: Nodes) -> tuple[Tensor, Tensor]:
 
 def _take_arc(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
     """Take LA and RA: two components become one, and a dependent that is a constant leaves the stack."""
-    left, right = column == Column.LA, column == Column.RA
+    left, right = column == ActionClass.LA, column == ActionClass.RA
     arc = left | right
     top, second = nodes.at(rows.depth - 1), nodes.at(rows.below - 1)
     joins = arc & (top.group != second.group)
     merged = joins[:, None] & (nodes.group == second.group[:, None])
     nodes = nodes._replace(group=torch.where(merged, top.group[:, None], nodes.group))
     drop_second, drop_top = left & (second.constant > 0), right & (top.constant > 0)
-    arcs = torch.where(column == Column.NEVER, rows.arcs, 0)
+    arcs = torch.where(column == ActionClass.NEVER, rows.arcs, 0)
     rows = rows._replace(
         arcs_left=rows.arcs_left - (arc & ~joins).long(),
         arcs=torch.where(arc & ~drop_second & ~drop_top, rows.arcs + 1, arcs),
@@ -218,8 +218,8 @@ def _take_arc(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
 
 def _pass_second(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
     """Take REDUCE and SWAP: the node below the second node becomes the second node."""
-    swap = (column == Column.SWAP).long()
-    rows, nodes = _drop_second(rows, nodes, column == Column.REDUCE)
+    swap = (column == ActionClass.SWAP).long()
+    rows, nodes = _drop_second(rows, nodes, column == ActionClass.REDUCE)
     return rows._replace(below=rows.below - swap, swaps_left=rows.swaps_left - swap), nodes
 
 
@@ -240,7 +240,7 @@ def _make_node(rows: Rows, nodes: Nodes, column: Tensor, name: int) -> tuple[Row
     """
     concept, constant = _any_of(_CONCEPTS, column), _any_of(_CONSTANTS, column)
     new = concept | constant
-    counted = (new | (column == Column.DEPENDENT)).long()
+    counted = (new | (column == ActionClass.DEPENDENT)).long()
     slots = torch.arange(nodes.word.size(1), device=column.device)
     here = new[:, None] & (slots == rows.depth[:, None])
     values = Nodes(rows.position - 1, rows.made, constant.long(), _any_of(_ENTITIES, column) * name)
@@ -257,7 +257,7 @@ def _make_node(rows: Rows, nodes: Nodes, column: Tensor, name: int) -> tuple[Row
     return rows, nodes
 
 
-def _any_of(columns: tuple[Column, ...], column: Tensor) -> Tensor:
+def _any_of(columns: tuple[ActionClass, ...], column: Tensor) -> Tensor:
     listed = column == columns[0]
     for other in columns[1:]:
         listed = listed | (column == other)
@@ -286,26 +286,26 @@ def legal_columns(rows: Rows, nodes: Nodes, lemma: Tensor, plain: Tensor, most: 
     arc = two & (rows.arcs < ARCS_IN_A_ROW) & ((rows.arcs_left > 0) | ~same)
     swap_at_end = torch.where(constant_top, others.below, stays) | ~concept_second
     columns = {
-        Column.SHIFT: more,
-        Column.MERGE: more & ~named,
-        Column.PRED: node,
-        Column.COPY_LEMMA: node & lemma,
-        Column.VALUE: value,
-        Column.COPY_WORD: value & plain,
-        Column.ENTITY: node & ~named,
-        Column.COPY_ENTITY: node & ~named & plain,
-        Column.DEPENDENT: concept_top & node_left,
-        Column.LA: arc & concept_top,
-        Column.RA: arc & concept_second,
-        Column.REDUCE: two & (~concept_second | torch.where(more, others.mate, stays)),
-        Column.SWAP: two & (rows.swaps_left > 0) & (more | swap_at_end),
-        Column.ROOT: concept_top & (rows.topped == 0),
-        Column.CLOSE: ~more & (rows.topped > 0) & others.connected,
+        ActionClass.SHIFT: more,
+        ActionClass.MERGE: more & ~named,
+        ActionClass.PRED: node,
+        ActionClass.COPY_LEMMA: node & lemma,
+        ActionClass.VALUE: value,
+        ActionClass.COPY_WORD: value & plain,
+        ActionClass.ENTITY: node & ~named,
+        ActionClass.COPY_ENTITY: node & ~named & plain,
+        ActionClass.DEPENDENT: concept_top & node_left,
+        ActionClass.LA: arc & concept_top,
+        ActionClass.RA: arc & concept_second,
+        ActionClass.REDUCE: two & (~concept_second | torch.where(more, others.mate, stays)),
+        ActionClass.SWAP: two & (rows.swaps_left > 0) & (more | swap_at_end),
+        ActionClass.ROOT: concept_top & (rows.topped == 0),
+        ActionClass.CLOSE: ~more & (rows.topped > 0) & others.connected,
     }
     closed = rows.closed > 0
     never = torch.zeros_like(more)
-    legal = torch.stack([columns.get(column, never) for column in Column], 1) & ~closed[:, None]
-    legal[:, Column.END] = closed
+    legal = torch.stack([columns.get(column, never) for column in ActionClass], 1) & ~closed[:, None]
+    legal[:, ActionClass.END] = closed
     return legal
 
 

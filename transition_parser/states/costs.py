@@ -23,13 +23,13 @@ from transition_parser.transitions import TREE_SYSTEMS, TreeSystem
 from transition_parser.transitions.arc_eager import ArcEager
 from transition_parser.transitions.arc_hybrid import ArcHybrid
 from transition_parser.transitions.arc_standard import ArcStandard
-from transition_parser.transitions.spec import Column
+from transition_parser.transitions.spec import ActionClass
 from transition_parser.transitions.tree_system import NO_HEAD
 
 ILLEGAL = 1_000_000  # the cost of illegal actions: above the number of words of any sentence
 # The actions whose loss is computed. NEVER does nothing: its loss is the loss of the current configuration.
-_ACTIONS = (Column.NEVER, Column.SHIFT, Column.LEFT_ARC, Column.RIGHT_ARC, Column.REDUCE)
-_SAME = {Column.LEFT_ARC_ROOT: Column.LEFT_ARC, Column.LEFT_ARC_ANY: Column.LEFT_ARC}
+_ACTIONS = (ActionClass.NEVER, ActionClass.SHIFT, ActionClass.LEFT_ARC, ActionClass.RIGHT_ARC, ActionClass.REDUCE)
+_SAME = {ActionClass.LEFT_ARC_ROOT: ActionClass.LEFT_ARC, ActionClass.LEFT_ARC_ANY: ActionClass.LEFT_ARC}
 
 
 class Costs:
@@ -53,9 +53,9 @@ class Costs:
         self.machine = machine
         system, device, width = machine.table.system, machine.root.device, machine.width
         self.swaps = not TREE_SYSTEMS[system].projective_only
-        self.actions = [column for column in _ACTIONS if column in machine.spec.effects or column is Column.NEVER]
+        self.actions = [column for column in _ACTIONS if column in machine.spec.effects or column is ActionClass.NEVER]
         self.effects = effects_table(system, device)[torch.tensor(self.actions, device=device)]
-        self.columns = torch.tensor([self._number(column) for column in Column], device=device)
+        self.columns = torch.tensor([self._number(column) for column in ActionClass], device=device)
         root, positions = machine.root[:, None], torch.arange(width + 1, device=device)
         given = heads[:, : width - 1].to(device)
         inside = positions[: width - 1] < root
@@ -82,13 +82,13 @@ class Costs:
         padded = torch.cat([found, torch.zeros_like(found[:1])])
         return torch.where(legal, padded.index_select(0, self.columns).t(), ILLEGAL)
 
-    def _number(self, column: Column) -> int:
+    def _number(self, column: ActionClass) -> int:
         """Return the row of a column in the cost matrix of `now`.
 
         SWAP has the row after all `actions`, if the system has SWAP. Columns without a cost have the last row.
         """
         column = _SAME.get(column, column)
-        if column is Column.SWAP and self.swaps:
+        if column is ActionClass.SWAP and self.swaps:
             return len(self.actions)
         return self.actions.index(column) if column in self.actions else len(self.actions) + self.swaps
 
@@ -175,11 +175,11 @@ class Costs:
         on_stack = self.machine.spec.closes_on_stack
         inverted, waits, kept = (_order_in_standard if on_stack else _order_in_hybrid)(self)
         forbidden = self.machine.root + 1
-        arcs = [self.actions.index(column) for column in (Column.LEFT_ARC, Column.RIGHT_ARC)]
-        arc_legal = legal[:, Column.LEFT_ARC_ANY], legal[:, Column.RIGHT_ARC]
+        arcs = [self.actions.index(column) for column in (ActionClass.LEFT_ARC, ActionClass.RIGHT_ARC)]
+        arc_legal = legal[:, ActionClass.LEFT_ARC_ANY], legal[:, ActionClass.RIGHT_ARC]
         free_arc = sum((found[i] == 0) & may for i, may in zip(arcs, arc_legal, strict=True)) > 0
         buries = ~kept & (free_arc | ~waits)
-        found[self.actions.index(Column.SHIFT)] += torch.where(buries, forbidden, 0)
+        found[self.actions.index(ActionClass.SHIFT)] += torch.where(buries, forbidden, 0)
         swap = torch.where(inverted & ~waits, 0, forbidden)
         return torch.cat([found, swap[None]])
 

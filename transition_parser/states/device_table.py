@@ -12,11 +12,16 @@ from transition_parser.kernels.legality_kernels import Vocabulary
 from transition_parser.states.table import UNBOUND, ActionTable
 from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_naming import is_listed
-from transition_parser.transitions.spec import Column
+from transition_parser.transitions.spec import ActionClass
 
 _CONTEXT = 2  # the number of values in a context before the roles of the two nodes on top
 _ROLES = _CONTEXT + 2  # the number of values in a context before the tokens that are no longer legal
-_LISTED = (Column.PRED, Column.VALUE, Column.ENTITY, Column.DEPENDENT)  # the columns that the lexicon limits
+_LISTED = (
+    ActionClass.PRED,
+    ActionClass.VALUE,
+    ActionClass.ENTITY,
+    ActionClass.DEPENDENT,
+)  # the columns that the lexicon limits
 
 
 @dataclass
@@ -128,7 +133,7 @@ class DeviceTable:
         column = torch.from_numpy(table.column).to(device)
         shift_word = torch.from_numpy(table.shift_word).to(device)
         relation = torch.from_numpy(table.relation).to(device)
-        members = torch.nn.functional.one_hot(column, len(Column)).t().float().contiguous()
+        members = torch.nn.functional.one_hot(column, len(ActionClass)).t().float().contiguous()
         shifts = (shift_word >= 0).nonzero()[:, 0]
         lexicon = LexiconTable.of(table, members)
         limits = getattr(table.system, "limits", None)

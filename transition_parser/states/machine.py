@@ -20,7 +20,7 @@ from transition_parser.states.states import TREE
 from transition_parser.states.table import SHIFT_ID
 from transition_parser.transitions import TransitionSystem
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.spec import Arcs, Column, Situation
+from transition_parser.transitions.spec import ActionClass, Arcs, Situation
 from transition_parser.transitions.tree_system import NO_HEAD
 
 # Search takes at most this many SWAPs per word, because a model that has not learned when to SWAP would otherwise take
@@ -120,7 +120,7 @@ class DependencyMachine(BatchedMachine):
         return shift_ids.gather(1, self._front.clamp_max(shift_ids.size(1) - 1)[:, None])
 
     def is_final(self) -> Tensor:
-        return self._columns[:, Column.END].clone()
+        return self._columns[:, ActionClass.END].clone()
 
     def may_finish(self) -> Tensor:
         """Return (R,) bool, True for rows that are final or that some legal action makes final."""
@@ -128,13 +128,13 @@ class DependencyMachine(BatchedMachine):
             last = (self._top == self.root) & (self.depth == 2)
         else:
             last = (self._front == self.root) & (self.depth == 1)
-        return self._columns[:, Column.END] | last
+        return self._columns[:, ActionClass.END] | last
 
     # --- taking actions ---------------------------------------------------------------------
 
     def _apply(self, tokens: Tensor) -> None:
         legal = self.table.token_legal(tokens, self._columns, self.context())
-        column = torch.where(legal, self.table.column[tokens], Column.NEVER)
+        column = torch.where(legal, self.table.column[tokens], ActionClass.NEVER)
         effects = effects_table(self.table.system, tokens.device)
         relation = None if self.relations is None else self.table.relation[tokens]
         if machine_kernels.supports(column):

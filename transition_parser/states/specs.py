@@ -9,7 +9,7 @@ from torch import Tensor
 
 from transition_parser.base.errors import InputError
 from transition_parser.transitions import TREE_SYSTEMS
-from transition_parser.transitions.spec import Column, Columns, Effect, Situation, Spec
+from transition_parser.transitions.spec import ActionClass, ActionClasses, Effect, Situation, Spec
 
 
 def spec_of(system: str) -> Spec:
@@ -21,20 +21,20 @@ def spec_of(system: str) -> Spec:
     return TREE_SYSTEMS[system].spec
 
 
-def stack_columns(columns: Columns) -> Tensor:
+def stack_columns(columns: ActionClasses) -> Tensor:
     """Return (R, C) bool from the given columns, (R,) bool each; all other columns are illegal."""
-    never = torch.zeros_like(columns[Column.END])
-    either = {Column.LEFT_ARC_ANY: columns[Column.LEFT_ARC] | columns[Column.LEFT_ARC_ROOT]}
+    never = torch.zeros_like(columns[ActionClass.END])
+    either = {ActionClass.LEFT_ARC_ANY: columns[ActionClass.LEFT_ARC] | columns[ActionClass.LEFT_ARC_ROOT]}
     columns = columns | either
-    return torch.stack([columns.get(column, never) for column in Column], 1)
+    return torch.stack([columns.get(column, never) for column in ActionClass], 1)
 
 
 @lru_cache(maxsize=32)
 def effects_table(system: str, device: torch.device) -> Tensor:
     """Return the effect of each column, (C, 8): the fields of `Effect` in order, as `machine_kernels.c` reads them."""
     known = dict(spec_of(system).effects)
-    known[Column.LEFT_ARC_ANY] = known[Column.LEFT_ARC]
-    effects = [known.get(column, Effect()) for column in Column]
+    known[ActionClass.LEFT_ARC_ANY] = known[ActionClass.LEFT_ARC]
+    effects = [known.get(column, Effect()) for column in ActionClass]
     return torch.tensor([[*effect[:-1], *effect.buffer_pushes] for effect in effects], device=device)
 
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from transition_parser.base.errors import InputError
-from transition_parser.transitions import Action, Kind, Roots, TransitionSystem, TreeSystem
+from transition_parser.transitions import Action, Kind, RootRelations, TransitionSystem, TreeSystem
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_naming import is_listed, key
 from transition_parser.transitions.amr_roles import SECOND, TOP, role_given
-from transition_parser.transitions.spec import Column
+from transition_parser.transitions.spec import ActionClass
 
 # The indices of the features of a word, see `ActionTable.features`.
 SHIFT_ID, LEMMA, PLAIN, FIRST_SPAN = range(4)
@@ -20,18 +20,20 @@ SHIFT_ID, LEMMA, PLAIN, FIRST_SPAN = range(4)
 UNBOUND, UNSEEN, FIRST_ROW = range(3)
 
 
-_COLUMN_OF_KIND: dict[Kind, Column] = {kind: Column[kind.name] for kind in Kind if kind is not Kind.COPY_SENSE01}
-_COLUMN_OF_KIND[Kind.COPY_SENSE01] = Column.COPY_LEMMA
+_COLUMN_OF_KIND: dict[Kind, ActionClass] = {
+    kind: ActionClass[kind.name] for kind in Kind if kind is not Kind.COPY_SENSE01
+}
+_COLUMN_OF_KIND[Kind.COPY_SENSE01] = ActionClass.COPY_LEMMA
 # A vocabulary without tokens of these columns is complete if it has tokens of LEFT_ARC_ANY.
-_INSTEAD = {Column.LEFT_ARC: Column.LEFT_ARC_ANY, Column.LEFT_ARC_ROOT: Column.LEFT_ARC_ANY}
+_INSTEAD = {ActionClass.LEFT_ARC: ActionClass.LEFT_ARC_ANY, ActionClass.LEFT_ARC_ROOT: ActionClass.LEFT_ARC_ANY}
 # A vocabulary without tokens of these columns is complete.
-_OPTIONAL = (Column.SWAP, Column.VALUE, Column.ENTITY, Column.DEPENDENT)
+_OPTIONAL = (ActionClass.SWAP, ActionClass.VALUE, ActionClass.ENTITY, ActionClass.DEPENDENT)
 
 
 class ActionTable:
     """Arrays over the action vocabulary, in the order of its tokens.
 
-    column: (V,) int64; the `Column` of each token
+    column: (V,) int64; the `ActionClass` of each token
     shift_word: (V,) int64; 0 for a plain SHIFT, k for a SHIFT labelled with the k-th of the sorted SHIFT words, −1 for
         other tokens
     relation: (V,) int64; the id of the label of a dependency arc (1, 2, … in sorted order), 0 for other tokens
@@ -55,7 +57,7 @@ class ActionTable:
         arcs = {a.label for a in self.actions if a and _is_arc(a)}
         self.relations = ["", *sorted(str(label) for label in arcs)]
         self.column = np.array([self._column(a) for a in self.actions], np.int64)
-        self.column[self.end] = Column.END
+        self.column[self.end] = ActionClass.END
         self.shift_word = np.array([self._shift_word(a) for a in self.actions], np.int64)
         relation_ids: dict[str | None, int] = {label: i for i, label in enumerate(self.relations)}
         self.relation = np.array([relation_ids[a.label] if a and _is_arc(a) else 0 for a in self.actions], np.int64)
@@ -91,13 +93,13 @@ class ActionTable:
         columns.append([0] * len(columns[0]))
         return columns
 
-    def _column(self, action: Action | None) -> Column:
+    def _column(self, action: Action | None) -> ActionClass:
         if action is None:
-            return Column.NEVER
+            return ActionClass.NEVER
         if isinstance(self.system, TreeSystem) and _is_arc(action):
             return _arc_column(action, self.system.roots)
         if action.kind is Kind.ENTITY and not is_listed(action):
-            return Column.COPY_ENTITY
+            return ActionClass.COPY_ENTITY
         return _COLUMN_OF_KIND[action.kind]
 
     def _shift_word(self, action: Action | None) -> int:
@@ -108,8 +110,8 @@ class ActionTable:
     def _check_columns(self) -> None:
         """Raise `InputError` if a column that the machine needs has no token, because search could get stuck there."""
         needed = {_COLUMN_OF_KIND[kind] for kind in self.system.kinds}
-        if Column.LEFT_ARC in needed:
-            needed.add(Column.LEFT_ARC_ROOT)
+        if ActionClass.LEFT_ARC in needed:
+            needed.add(ActionClass.LEFT_ARC_ROOT)
         present = set(self.column.tolist())
         for column in sorted(needed.difference(_OPTIONAL)):
             if not {column, _INSTEAD.get(column, column)} & present:
@@ -137,7 +139,7 @@ class ActionTable:
         limits = getattr(self.system, "limits", None)
         once = frozenset() if limits is None else limits.once
         may_repeat = (role is not None and role[1] not in once for role in given)
-        arcs = self.column == Column.RA
+        arcs = self.column == ActionClass.RA
         self.once = once if any(free and arc for free, arc in zip(may_repeat, arcs, strict=True)) else frozenset()
         bits = {role: 1 << bit for bit, role in enumerate(sorted(self.once))}
         self.top_roles, self.second_roles = (
@@ -147,13 +149,13 @@ class ActionTable:
         self.name_role = bits.get("name", 0)
 
 
-def _arc_column(action: Action, roots: Roots) -> Column:
+def _arc_column(action: Action, roots: RootRelations) -> ActionClass:
     root, other = (roots.allow(str(action.label), from_root) for from_root in (True, False))
     if action.kind is Kind.RIGHT_ARC:  # the root stands behind all words, so that no right arc leaves it
-        return Column.RIGHT_ARC if other else Column.NEVER
+        return ActionClass.RIGHT_ARC if other else ActionClass.NEVER
     if not root:
-        return Column.LEFT_ARC
-    return Column.LEFT_ARC_ANY if other else Column.LEFT_ARC_ROOT
+        return ActionClass.LEFT_ARC
+    return ActionClass.LEFT_ARC_ANY if other else ActionClass.LEFT_ARC_ROOT
 
 
 def _parse(token: str, system: TransitionSystem) -> Action | None:

@@ -11,7 +11,7 @@ from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimit
 from transition_parser.transitions.arc_eager import ArcEager
 from transition_parser.transitions.arc_hybrid import ArcHybrid, ArcHybridSwap
 from transition_parser.transitions.arc_standard import ArcStandard, ArcStandardSwap
-from transition_parser.transitions.roots import Roots
+from transition_parser.transitions.roots import RootRelations
 from transition_parser.transitions.system import TransitionSystem
 from transition_parser.transitions.tree_system import State, TreeSystem
 
@@ -27,7 +27,7 @@ __all__ = [
     "TREE_SYSTEMS",
     "Action",
     "Kind",
-    "Roots",
+    "RootRelations",
     "State",
     "TransitionSystem",
     "TreeSystem",
@@ -40,7 +40,7 @@ def make_system(
     name: str,
     shift_words: Sequence[str] = (),
     lexicon: Mapping[str, Collection[Action]] | None = None,
-    roots: Roots | None = None,
+    roots: RootRelations | None = None,
     limits: SearchLimits | None = None,
 ) -> TransitionSystem:
     """Return the transition system called `name`; `TreeSystem` and `AmrSystem` describe the other arguments.
@@ -54,7 +54,7 @@ def make_system(
     return make_tree_system(name, shift_words, roots)
 
 
-def make_tree_system(name: str, shift_words: Sequence[str] = (), roots: Roots | None = None) -> TreeSystem:
+def make_tree_system(name: str, shift_words: Sequence[str] = (), roots: RootRelations | None = None) -> TreeSystem:
     """Return the system of dependency trees called `name`; `TreeSystem` describes the other arguments.
 
     Raises `InputError` for a name that is not in `TREE_SYSTEMS`.

@@ -9,28 +9,38 @@ from collections.abc import Iterator, Sequence
 
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.gold import GoldTree, Items, lost_in_buffer
-from transition_parser.transitions.spec import B0, S0, SHIFT_EFFECT, Arcs, Column, Columns, Effect, Situation, Spec
+from transition_parser.transitions.spec import (
+    B0,
+    S0,
+    SHIFT_EFFECT,
+    ActionClass,
+    ActionClasses,
+    Arcs,
+    Effect,
+    Situation,
+    Spec,
+)
 from transition_parser.transitions.tree_system import NO_HEAD, State, TreeSystem
 
 _REDUCE = Action(Kind.REDUCE)
 _EFFECTS = {
-    Column.SHIFT: SHIFT_EFFECT,
-    Column.REDUCE: Effect(stack_pops=1),
-    Column.LEFT_ARC: Effect(S0, B0, stack_pops=1),
-    Column.LEFT_ARC_ROOT: Effect(S0, B0, stack_pops=1),
-    Column.RIGHT_ARC: Effect(B0, S0, stack_push=B0, buffer_pops=1),
+    ActionClass.SHIFT: SHIFT_EFFECT,
+    ActionClass.REDUCE: Effect(stack_pops=1),
+    ActionClass.LEFT_ARC: Effect(S0, B0, stack_pops=1),
+    ActionClass.LEFT_ARC_ROOT: Effect(S0, B0, stack_pops=1),
+    ActionClass.RIGHT_ARC: Effect(B0, S0, stack_push=B0, buffer_pops=1),
 }
 
 
-def _legal(s: Situation, arcs: Arcs) -> Columns:
+def _legal(s: Situation, arcs: Arcs) -> ActionClasses:
     at_root = s.front_is_root
     return {
-        Column.END: at_root & ~s.some,
-        Column.SHIFT: ~at_root & (~arcs.front_is_last | (arcs.headless == 0)),
-        Column.REDUCE: s.some & arcs.top_has_head,
-        Column.LEFT_ARC: s.some & ~arcs.top_has_head & ~at_root,
-        Column.LEFT_ARC_ROOT: s.some & ~arcs.top_has_head & at_root,
-        Column.RIGHT_ARC: s.some & ~at_root & (~arcs.front_is_last | (arcs.headless == 1)),
+        ActionClass.END: at_root & ~s.some,
+        ActionClass.SHIFT: ~at_root & (~arcs.front_is_last | (arcs.headless == 0)),
+        ActionClass.REDUCE: s.some & arcs.top_has_head,
+        ActionClass.LEFT_ARC: s.some & ~arcs.top_has_head & ~at_root,
+        ActionClass.LEFT_ARC_ROOT: s.some & ~arcs.top_has_head & at_root,
+        ActionClass.RIGHT_ARC: s.some & ~at_root & (~arcs.front_is_last | (arcs.headless == 1)),
     }
 
 
@@ -51,7 +61,7 @@ class ArcEager(TreeSystem):
       - Builds: nothing.
     LEFT-ARC(r)
       - Legal when: the stack is not empty and its top has no head; r is a relation of the root if the
-        front of the buffer is the root, otherwise a relation of other arcs (`Roots`).
+        front of the buffer is the root, otherwise a relation of other arcs (`RootRelations`).
       - Effect: pops the stack.
       - Builds: an arc from the front of the buffer to the top of the stack.
     RIGHT-ARC(r)

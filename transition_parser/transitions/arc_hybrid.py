@@ -10,32 +10,42 @@ from typing import ClassVar
 
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.gold import GoldTree, Items, lost_in_buffer
-from transition_parser.transitions.spec import B0, S0, S1, SHIFT_EFFECT, Column, Columns, Effect, Situation, Spec
+from transition_parser.transitions.spec import (
+    B0,
+    S0,
+    S1,
+    SHIFT_EFFECT,
+    ActionClass,
+    ActionClasses,
+    Effect,
+    Situation,
+    Spec,
+)
 from transition_parser.transitions.tree_system import State, TreeSystem
 
 _SWAP = Action(Kind.SWAP)
 _EFFECTS = {
-    Column.SHIFT: SHIFT_EFFECT,
-    Column.LEFT_ARC: Effect(S0, B0, stack_pops=1),
-    Column.LEFT_ARC_ROOT: Effect(S0, B0, stack_pops=1),
-    Column.RIGHT_ARC: Effect(S0, S1, stack_pops=1),
-    Column.SWAP: Effect(stack_pops=1, buffer_pops=1, swaps=1, buffer_pushes=(S0, B0)),
+    ActionClass.SHIFT: SHIFT_EFFECT,
+    ActionClass.LEFT_ARC: Effect(S0, B0, stack_pops=1),
+    ActionClass.LEFT_ARC_ROOT: Effect(S0, B0, stack_pops=1),
+    ActionClass.RIGHT_ARC: Effect(S0, S1, stack_pops=1),
+    ActionClass.SWAP: Effect(stack_pops=1, buffer_pops=1, swaps=1, buffer_pushes=(S0, B0)),
 }
 
 
-def _legal(s: Situation) -> Columns:
+def _legal(s: Situation) -> ActionClasses:
     words = ~s.front_is_root
     return {
-        Column.END: s.front_is_root & ~s.some,
-        Column.SHIFT: words,
-        Column.LEFT_ARC: s.some & words,
-        Column.LEFT_ARC_ROOT: s.front_is_root & s.some & ~s.two,
-        Column.RIGHT_ARC: s.two,
+        ActionClass.END: s.front_is_root & ~s.some,
+        ActionClass.SHIFT: words,
+        ActionClass.LEFT_ARC: s.some & words,
+        ActionClass.LEFT_ARC_ROOT: s.front_is_root & s.some & ~s.two,
+        ActionClass.RIGHT_ARC: s.two,
     }
 
 
-def _legal_with_swap(s: Situation) -> Columns:
-    return _legal(s) | {Column.SWAP: s.some & ~s.front_is_root & s.top_before_front & s.may_swap}
+def _legal_with_swap(s: Situation) -> ActionClasses:
+    return _legal(s) | {ActionClass.SWAP: s.some & ~s.front_is_root & s.top_before_front & s.may_swap}
 
 
 class ArcHybrid(TreeSystem):
@@ -49,7 +59,7 @@ class ArcHybrid(TreeSystem):
       - Builds: nothing.
     LEFT-ARC(r)
       - Legal when: the stack is not empty; if the front of the buffer is the root, the stack
-        holds one word and r is a relation of the root; otherwise r is a relation of other arcs (`Roots`).
+        holds one word and r is a relation of the root; otherwise r is a relation of other arcs (`RootRelations`).
       - Effect: pops the stack.
       - Builds: an arc from the front of the buffer to the top of the stack.
     RIGHT-ARC(r)

@@ -10,34 +10,44 @@ from typing import ClassVar
 
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.gold import GoldTree, Items
-from transition_parser.transitions.spec import NONE, S0, S1, SHIFT_EFFECT, Column, Columns, Effect, Situation, Spec
+from transition_parser.transitions.spec import (
+    NONE,
+    S0,
+    S1,
+    SHIFT_EFFECT,
+    ActionClass,
+    ActionClasses,
+    Effect,
+    Situation,
+    Spec,
+)
 from transition_parser.transitions.tree_system import State, TreeSystem
 
 _SWAP = Action(Kind.SWAP)
 _EFFECTS = {
-    Column.SHIFT: SHIFT_EFFECT,
-    Column.LEFT_ARC: Effect(S1, S0, stack_pops=2, stack_push=S0),
-    Column.LEFT_ARC_ROOT: Effect(S1, S0, stack_pops=2, stack_push=S0),
-    Column.RIGHT_ARC: Effect(S0, S1, stack_pops=1),
-    Column.SWAP: Effect(stack_pops=2, stack_push=S0, swaps=1, buffer_pushes=(NONE, S1)),
+    ActionClass.SHIFT: SHIFT_EFFECT,
+    ActionClass.LEFT_ARC: Effect(S1, S0, stack_pops=2, stack_push=S0),
+    ActionClass.LEFT_ARC_ROOT: Effect(S1, S0, stack_pops=2, stack_push=S0),
+    ActionClass.RIGHT_ARC: Effect(S0, S1, stack_pops=1),
+    ActionClass.SWAP: Effect(stack_pops=2, stack_push=S0, swaps=1, buffer_pushes=(NONE, S1)),
 }
 
 
-def _legal(s: Situation) -> Columns:
+def _legal(s: Situation) -> ActionClasses:
     rooted = s.some & s.top_is_root
     arc = s.two & ~rooted
     return {
-        Column.END: rooted & ~s.two,
-        Column.SHIFT: s.has_buffer & (~s.front_is_root | (s.some & ~s.two)),
-        Column.LEFT_ARC: arc,
-        Column.LEFT_ARC_ROOT: s.two & rooted,
-        Column.RIGHT_ARC: arc,
+        ActionClass.END: rooted & ~s.two,
+        ActionClass.SHIFT: s.has_buffer & (~s.front_is_root | (s.some & ~s.two)),
+        ActionClass.LEFT_ARC: arc,
+        ActionClass.LEFT_ARC_ROOT: s.two & rooted,
+        ActionClass.RIGHT_ARC: arc,
     }
 
 
-def _legal_with_swap(s: Situation) -> Columns:
+def _legal_with_swap(s: Situation) -> ActionClasses:
     arc = s.two & ~(s.some & s.top_is_root)
-    return _legal(s) | {Column.SWAP: arc & s.second_before_top & s.may_swap}
+    return _legal(s) | {ActionClass.SWAP: arc & s.second_before_top & s.may_swap}
 
 
 class ArcStandard(TreeSystem):
@@ -51,7 +61,7 @@ class ArcStandard(TreeSystem):
       - Builds: nothing.
     LEFT-ARC(r)
       - Legal when: the stack holds at least two words; r is a relation of the root if the top is the root, otherwise a
-        relation of other arcs (`Roots`).
+        relation of other arcs (`RootRelations`).
       - Effect: removes the second word of the stack.
       - Builds: an arc from the top of the stack to the second.
     RIGHT-ARC(r)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from transition_parser.base.errors import InputError
 from transition_parser.base.model_files import TEXT, TEXTS, WHOLE_NUMBER, check_keys, check_version, in_file, read_json
-from transition_parser.transitions import SYSTEMS, Action, Roots, TransitionSystem, make_system
+from transition_parser.transitions import SYSTEMS, Action, RootRelations, TransitionSystem, make_system
 from transition_parser.transitions.lexicon import Lexicon
 
 FILE_NAME = "parser.json"
@@ -49,7 +49,7 @@ class ParserConfig:
     def transition_system(self) -> TransitionSystem:
         """Return the transition system with these labels."""
         spans, limits = (None, None) if self.lexicon is None else (self.lexicon.spans, self.lexicon.limits)
-        roots = Roots(frozenset(self.roots), frozenset(self.shared_roots))
+        roots = RootRelations(frozenset(self.roots), frozenset(self.shared_roots))
         return make_system(self.system, self.shift_words, spans, roots, limits)
 
     def actions(self) -> list[Action]:

@@ -9,7 +9,7 @@ from transition_parser.graphs.dependency import DependencyTree
 
 
 @dataclass(frozen=True)
-class Roots:
+class RootRelations:
     """The relations that arcs from the artificial root may carry.
 
     labels: the relations of arcs from the root; Universal Dependencies have `root` alone, the Prague treebank `Pred`,
@@ -21,10 +21,10 @@ class Roots:
     shared: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, trees: Iterable[DependencyTree]) -> Roots:
+    def of(cls, trees: Iterable[DependencyTree]) -> RootRelations:
         """Return the relations at the roots of these trees.
 
-        >>> roots = Roots.of([DependencyTree((2, 0), ("ExD", "Pred")), DependencyTree((0,), ("ExD",))])
+        >>> roots = RootRelations.from_trees([DependencyTree((2, 0), ("ExD", "Pred")), DependencyTree((0,), ("ExD",))])
         >>> sorted(roots.labels), sorted(roots.shared)
         (['ExD', 'Pred'], ['ExD'])
         """

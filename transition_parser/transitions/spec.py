@@ -15,7 +15,7 @@ Bools = Any  # (R,) bool tensor: one value for each row of the batched machine
 Counts = Any  # (R,) int64 tensor
 
 
-class Column(IntEnum):
+class ActionClass(IntEnum):
     """The classes of tokens that are legal or illegal together: the columns of `ActionTable`.
 
     There are two exceptions. Of the labelled SHIFTs only the SHIFT of the front word is legal, and a lexicon may forbid
@@ -81,7 +81,7 @@ class Arcs(NamedTuple):
     headless: Counts  # how many words on the stack have no head
 
 
-Columns = dict[Column, Bools]  # (R,) bool for each class that may be legal
+ActionClasses = dict[ActionClass, Bools]  # (R,) bool for each class that may be legal
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,8 @@ class Spec:
     reads_arcs: True where legality depends on the arcs built so far
     """
 
-    effects: Mapping[Column, Effect]
-    legal: Callable[..., Columns]
+    effects: Mapping[ActionClass, Effect]
+    legal: Callable[..., ActionClasses]
     closes_on_stack: bool
     reads_arcs: bool = False
 

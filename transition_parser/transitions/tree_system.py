@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.gold import GoldTree, Items
-from transition_parser.transitions.roots import Roots
+from transition_parser.transitions.roots import RootRelations
 from transition_parser.transitions.spec import Spec
 from transition_parser.transitions.system import TransitionSystem
 
@@ -54,9 +54,9 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
     confidences = ("arc_scores",)
     spec: ClassVar[Spec]
 
-    def __init__(self, shift_words: Sequence[str] = (), roots: Roots | None = None) -> None:
+    def __init__(self, shift_words: Sequence[str] = (), roots: RootRelations | None = None) -> None:
         super().__init__(shift_words)
-        self.roots = roots or Roots()
+        self.roots = roots or RootRelations()
 
     @abstractmethod
     def may_attach(self, state: State) -> Sequence[int]:

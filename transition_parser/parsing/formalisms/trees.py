@@ -14,7 +14,7 @@ from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Repo
 from transition_parser.parsing.parses import Parse, graph_of, replay_tree
 from transition_parser.parsing.sentences import read_sentences
 from transition_parser.text.lengths import LONGEST
-from transition_parser.transitions import TREE_SYSTEMS, Roots, make_tree_system
+from transition_parser.transitions import TREE_SYSTEMS, RootRelations, make_tree_system
 from transition_parser.transitions.tree_system import NO_HEAD, State, TreeSystem
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def _gold(sentence: Sentence, system: str, path: str | os.PathLike) -> Gold:
     from oracles.static import oracle
 
     tree = sentence.tree()
-    machine = make_tree_system(system, roots=Roots.of([tree]))
+    machine = make_tree_system(system, roots=RootRelations.from_trees([tree]))
     try:
         return Gold(sentence, machine, list(oracle(machine, sentence.forms, tree)))
     except ValueError as error:
