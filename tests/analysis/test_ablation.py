@@ -9,7 +9,7 @@ from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from tests.small_models import MODELS, SYSTEMS, make_batch, make_folder, make_model, make_task, runs_with, with_words
 from tests.toy_plugin import ToyOptions, build
 from transition_parser import Parser
-from transition_parser.analysis.ablation import importance
+from transition_parser.analysis.ablation import ablate
 from transition_parser.analysis.traces import trace
 from transition_parser.base.errors import InputError
 from transition_parser.models.use_parser.structures import STRUCTURES
@@ -57,11 +57,11 @@ def test_a_decoder_need_not_be_inspectable(tmp_path):
     (found,) = trace(parser, [parser.formalism.sentence.from_words(["She", "sleeps"])])
     assert all(step.seen == {} and step.candidates for step in found.derivations[0].steps[:-1])
     with pytest.raises(InputError, match="sees nothing of the parser state that could be hidden"):
-        importance(parser, SAMPLE)
+        ablate(parser, SAMPLE)
 
 
 def test_scores_of_trees(checkpoint, tmp_path):
-    done = run_here("importance", checkpoint, SAMPLE, "--json", "--precision", "fp32", "-o", tmp_path / "picture.svg")
+    done = run_here("ablation", checkpoint, SAMPLE, "--json", "--precision", "fp32", "-o", tmp_path / "picture.svg")
     found = json.loads(done.stdout)
     assert set(found["without"]) == {"stack", "buffer"}
     run_here("parse", checkpoint, SAMPLE, "--precision", "fp32", "-o", tmp_path / "parsed.conllu")
@@ -70,32 +70,30 @@ def test_scores_of_trees(checkpoint, tmp_path):
     assert found["without"]["buffer"] != {"uas": found["uas"], "las": found["las"]}
     picture = (tmp_path / "picture.svg").read_text(encoding="utf-8")
     assert ">buffer<" in picture and ">stack<" in picture and "LAS" in picture
-    lines = run_here("importance", checkpoint, SAMPLE, "--precision", "fp32").stdout.splitlines()
+    lines = run_here("ablation", checkpoint, SAMPLE, "--precision", "fp32").stdout.splitlines()
     assert [line.split("  ")[0].strip() for line in lines] == ["all", "without stack", "without buffer"]
 
 
 def test_punctuation_is_left_out_on_request(checkpoint, amr_checkpoint, tmp_path):
-    found = json.loads(
-        run_here("importance", checkpoint, SAMPLE, "--json", "--precision", "fp32", "--punct=skip").stdout
-    )
+    found = json.loads(run_here("ablation", checkpoint, SAMPLE, "--json", "--precision", "fp32", "--punct=skip").stdout)
     run_here("parse", checkpoint, SAMPLE, "--precision", "fp32", "-o", tmp_path / "parsed.conllu")
     options = "--full-labels", "--punct", "skip", "--json"
     scored = json.loads(run_here("score", SAMPLE, tmp_path / "parsed.conllu", *options).stdout)
     assert (found["uas"], found["las"]) == (scored["uas"], scored["las"])
-    assert "--punct is for trees" in run_here("importance", amr_checkpoint, SAMPLE_AMR, "--punct=skip", status=2).stderr
+    assert "--punct is for trees" in run_here("ablation", amr_checkpoint, SAMPLE_AMR, "--punct=skip", status=2).stderr
 
 
 def test_scores_of_amrs(amr_checkpoint):
-    found = json.loads(run_here("importance", amr_checkpoint, SAMPLE_AMR, "--json").stdout)
+    found = json.loads(run_here("ablation", amr_checkpoint, SAMPLE_AMR, "--json").stdout)
     assert set(found) == {"smatch", "without"} and set(found["without"]) == {"stack", "buffer"}
 
 
 def test_bad_use_is_one_line(checkpoint, tmp_path):
-    done = run_here("importance", checkpoint, SAMPLE, "-o", tmp_path / "picture.gif", status=2)
+    done = run_here("ablation", checkpoint, SAMPLE, "-o", tmp_path / "picture.gif", status=2)
     assert done.stderr.strip().endswith("picture.gif: the name must end in .svg, .png, .pdf")
-    done = run_here("importance", checkpoint, tmp_path / "none.conllu", status=2)
+    done = run_here("ablation", checkpoint, tmp_path / "none.conllu", status=2)
     assert len(done.stderr.splitlines()) == 1 and list(tmp_path.iterdir()) == []
-    done = run_here("importance", checkpoint, "-", status=2)
+    done = run_here("ablation", checkpoint, "-", status=2)
     assert done.stderr.strip().endswith("-: is not a regular file, and has to be read several times")
-    done = run_here("importance", checkpoint, SAMPLE_AMR, "--precision", "fp32", status=2)
+    done = run_here("ablation", checkpoint, SAMPLE_AMR, "--precision", "fp32", status=2)
     assert len(done.stderr.splitlines()) == 1

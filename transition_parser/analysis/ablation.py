@@ -18,7 +18,7 @@ from transition_parser.modules.inspection import Inspectable
 from transition_parser.parsing.parser import Parser
 
 
-class Importance(NamedTuple):
+class Ablation(NamedTuple):
     """The result of an ablation.
 
     scores: name → score of the whole model, as `transition-parser score` gives it
@@ -29,7 +29,7 @@ class Importance(NamedTuple):
     without: dict[str, dict[str, float]]
 
 
-def importance(parser: Parser, gold: str | os.PathLike, punct: str = "count") -> Importance:
+def ablate(parser: Parser, gold: str | os.PathLike, punct: str = "count") -> Ablation:
     """Score the parses of a CoNLL-U file or an AMR bank with each part of the parser state hidden in turn.
 
     The scores of trees are UAS and LAS with full labels, in percent; the score of AMRs is Smatch, from 0 to 1.
@@ -52,7 +52,7 @@ def importance(parser: Parser, gold: str | os.PathLike, punct: str = "count") ->
             without[part] = _scores(parser, gold, options, f"parsing without {part}")
     finally:
         decoder.hide([])
-    return Importance(whole, without)
+    return Ablation(whole, without)
 
 
 def _scores(parser: Parser, gold: str | os.PathLike, options: Mapping[str, Any], doing: str) -> dict[str, float]:

@@ -33,7 +33,7 @@ COMMANDS = (
     "average",
     "export",
     "calibrate",
-    "importance",
+    "ablation",
     "completion",
 )
 PASS_ON = ("train",)  # the commands that pass the arguments after -- to another program

@@ -28,7 +28,7 @@ from transition_parser.parsing.formalisms import TREES
 
 HELP = "measure how much each part of the parser state is worth to a model"
 EXAMPLE = """example:
-  transition-parser importance en-ewt dev.conllu -o importance.svg"""
+  transition-parser ablation en-ewt dev.conllu -o ablation.svg"""
 OPTIONS: OptionsOf = {TREES: {"punct": None}}
 
 
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the scores, and draw the losses."""
-    from transition_parser.analysis.ablation import importance
+    from transition_parser.analysis.ablation import ablate
     from transition_parser.parsing.parser import Parser
 
     if arguments.output is not None and Path(arguments.output).suffix not in FORMATS:
@@ -69,13 +69,13 @@ def run(arguments: argparse.Namespace) -> int:
     check_options(arguments, OPTIONS, parser.formalism, f"{arguments.model} is a model of {parser.formalism.name}")
     punct = arguments.punct or "count"
     if arguments.output is None:
-        found = importance(parser, arguments.gold, punct)
+        found = ablate(parser, arguments.gold, punct)
     else:
         with needs_extra("draw", "pictures"):
             from transition_parser.drawing.charts import draw_ablation
 
         with replacing(arguments.output) as temporary:
-            found = importance(parser, arguments.gold, punct)
+            found = ablate(parser, arguments.gold, punct)
             draw_ablation(found.scores, found.without, temporary)
     if arguments.json:
         print_figures({**found.scores, "without": found.without}, True)
