@@ -263,16 +263,16 @@ def test_classifiers_read_the_words_that_an_action_is_about(system, task, tmp_pa
     kinds = Kinds(table)
     classifiers = Classifiers(table, kinds, 4, options, 3, False).eval()
     s1, s2, b1, history = *torch.randn(3, 4), torch.randn(3)
-    stages = classifiers(torch.stack([s1, s2, b1])[None], history[None])
+    factored = classifiers(torch.stack([s1, s2, b1])[None], history[None])
     wanted = classifiers.exist.output(classifiers.exist.inner(torch.cat([s2, s1, b1, history])).relu())
-    assert torch.allclose(stages.kinds[0], wanted, atol=CLOSE)
+    assert torch.allclose(factored.kinds[0], wanted, atol=CLOSE)
     ends = {"RIGHT_ARC": (s2, s1), "LEFT_ARC": (s2, s1) if system == "arc-standard" else (s1, b1)}
     for number, kind in enumerate(("LEFT_ARC", "RIGHT_ARC")):
         scores = classifiers.relation.output(classifiers.relation.inner(torch.cat([*ends[kind], history])).relu())
         of_kind = scores.unflatten(0, (2, -1))[number]
         for token, action in enumerate(table.actions):
             if action is not None and action.kind.name == kind:
-                assert torch.allclose(stages.labels[0, token], of_kind[table.relation[token]], atol=CLOSE)
+                assert torch.allclose(factored.labels[0, token], of_kind[table.relation[token]], atol=CLOSE)
 
 
 @pytest.mark.parametrize("kind", ["sentence", "sentence graph", "state graph"])

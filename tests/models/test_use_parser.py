@@ -235,7 +235,7 @@ def test_attention_is_that_of_the_equations(case_of, system, kind):
     states = decoder.states(actions, encoder_out)
     captured = []
     decoder.norm.register_forward_hook(lambda module, given, returned: captured.append(given[0]))
-    decoder.stages(actions, encoder_out, states)
+    decoder.factored_scores(actions, encoder_out, states)
     assert len(decoder.layers) == 2 and decoder.layers[1].query_of_configuration is not None
     for b in range(len(actions)):
         words, tokens = derivation_of(task, batch, b)
@@ -262,7 +262,7 @@ def test_relations_are_those_of_eq_5(case_of, system):
     encoder_out = plain.encode(batch["net_input"])
     captured = []
     decoder.norm.register_forward_hook(lambda module, given, returned: captured.append(returned))
-    labels = decoder.stages(actions, encoder_out, decoder.states(actions, encoder_out)).labels
+    labels = decoder.factored_scores(actions, encoder_out, decoder.states(actions, encoder_out)).labels
     scores, of_c, table = decoder.classifier.relations, decoder.classifier.of_configuration, task.table
     width = scores.of_head.out_features + 1
     form = scores.form.weight.view(-1, width, width)  # relation, head, dependent
@@ -300,20 +300,20 @@ def test_scores_are_probabilities_of_kind_and_label(case_of, system):
     decoder, actions = plain.decoder, batch["net_input"]["prev_output_tokens"]
     encoder_out = plain.encode(batch["net_input"])
     states = decoder.states(actions, encoder_out)
-    stages, legal = decoder.stages(actions, encoder_out, states), decoder.legality(states)
+    factored, legal = decoder.factored_scores(actions, encoder_out, states), decoder.legality(states)
     scores = decoder.scores(actions, encoder_out, states)
     there = legal > 0
     assert torch.allclose(only_legal(scores, legal).logsumexp(-1), torch.zeros(legal.shape[:-1]), atol=1e-5)
     assert bool(scores.isfinite().all())
     kinds = decoder.kinds
-    assert stages.kinds.size(-1) == len(kinds.names) and "</s>" in kinds.names and "SHIFT" in kinds.names
+    assert factored.kinds.size(-1) == len(kinds.names) and "</s>" in kinds.names and "SHIFT" in kinds.names
     for b, t in [(0, 0), (0, 3), (1, 5), (2, 2)]:
         open_kinds = sorted({int(kinds.kind[token]) for token in there[b, t].nonzero()[:, 0]})
         for token in there[b, t].nonzero()[:, 0].tolist():
             kind = int(kinds.kind[token])
             alike = [o for o in there[b, t].nonzero()[:, 0].tolist() if int(kinds.kind[o]) == kind]
-            of_kind = stages.kinds[b, t, open_kinds].log_softmax(0)[open_kinds.index(kind)]
-            of_label = stages.labels[b, t, alike].log_softmax(0)[alike.index(token)]
+            of_kind = factored.kinds[b, t, open_kinds].log_softmax(0)[open_kinds.index(kind)]
+            of_label = factored.labels[b, t, alike].log_softmax(0)[alike.index(token)]
             assert float(scores[b, t, token]) == pytest.approx(float(of_kind + of_label), abs=EXACT)
 
 
@@ -321,15 +321,15 @@ def test_gradients_are_finite_where_little_is_legal(case_of):
     """Kinds without a legal token, and rows without any."""
     task, _, plain = case_of("arc-hybrid-swap", "structures")
     kinds, count = plain.decoder.kinds, len(task.table.tokens)
-    stages = FactoredScores(
+    factored = FactoredScores(
         torch.randn(3, len(kinds.names), requires_grad=True), torch.randn(3, count, requires_grad=True)
     )
     legal = torch.zeros(3, count)
     legal[0, task.table.end] = 1
     legal[1, :] = -1  # counts, though it may not be taken
-    scores = kinds.log_probabilities(stages, legal)
+    scores = kinds.log_probabilities(factored, legal)
     scores.sum().backward()
-    assert bool(scores.isfinite().all()) and all(bool(part.grad.isfinite().all()) for part in stages)
+    assert bool(scores.isfinite().all()) and all(bool(part.grad.isfinite().all()) for part in factored)
     assert float(scores.detach()[1].exp().sum()) == pytest.approx(1)
 
 
@@ -344,15 +344,15 @@ def test_greedy_search_takes_the_best_kind_and_then_its_best_label(case_of, syst
         alone = sentence_of(encoder_out, b)
         actions = torch.tensor([[decoder.table.end, *hypothesis.tokens[:-1]]])
         states = decoder.states(actions, alone)
-        stages, legal = decoder.stages(actions, alone, states), decoder.legality(states)
+        factored, legal = decoder.factored_scores(actions, alone, states), decoder.legality(states)
         scores = decoder.scores(actions, alone, states)
         for t, token in enumerate(hypothesis.tokens):
             there = (legal[0, t] > 0).nonzero()[:, 0].tolist()
-            best = max({int(kinds.kind[o]) for o in there}, key=lambda kind: float(stages.kinds[0, t, kind]))
+            best = max({int(kinds.kind[o]) for o in there}, key=lambda kind: float(factored.kinds[0, t, kind]))
             if system != "amr":  # search of AMRs has limits of its own
                 assert int(kinds.kind[token]) == best
                 alike = [o for o in there if int(kinds.kind[o]) == best]
-                assert token == max(alike, key=lambda o: float(stages.labels[0, t, o]))
+                assert token == max(alike, key=lambda o: float(factored.labels[0, t, o]))
                 assert hypothesis.step_scores[t] == pytest.approx(float(scores[0, t, token]), abs=1e-4)
             differs += token != max(there, key=lambda o: float(scores[0, t, o]))
     assert differs > 0  # or this says nothing

@@ -56,19 +56,19 @@ class Kinds(nn.Module):
         self.register_buffer("kind", kind, persistent=False)
         self.register_buffer("order", kind.argsort(stable=True), persistent=False)
 
-    def log_probabilities(self, stages: FactoredScores, legal: Tensor) -> Tensor:
+    def log_probabilities(self, factored: FactoredScores, legal: Tensor) -> Tensor:
         """Return log p(kind) + log p(label | kind), (…, V), in fp32 at least.
 
         A label competes with the others of its kind where `legal` (…, V) is not 0. A kind competes if one of its labels
         does. Illegal tokens get finite values too, relative to the tokens that compete, because training may let all
         actions compete.
         """
-        labels = _precise(stages.labels)
+        labels = _precise(factored.labels)
         legal = legal != 0
         of_labels = labels.index_select(-1, self.order).split(self.sizes, -1)
         there = legal.index_select(-1, self.order).split(self.sizes, -1)
         within = torch.cat([_normaliser(*pair) for pair in zip(of_labels, there, strict=True)], -1)
-        kinds = _precise(stages.kinds)
+        kinds = _precise(factored.kinds)
         kinds = kinds - _normaliser(kinds, torch.cat([_any(some) for some in there], -1))
         return labels + (kinds - within).index_select(-1, self.kind)
 

@@ -36,7 +36,7 @@ STACK, BUFFER, DELETED = SEGMENTS = range(3)
 ACTIONS = "actions"  # the name of the actions so far among the parts of the state
 
 
-class TwoStageDecoder(Inspectable, StateDecoder):
+class FactoredDecoder(Inspectable, StateDecoder):
     """A decoder that chooses the kind of an action and then its relation, each among the legal ones."""
 
     shifts_are_alike = True
@@ -45,21 +45,21 @@ class TwoStageDecoder(Inspectable, StateDecoder):
         super().__init__(table)
         self.kinds = Kinds(table)
 
-    def action_scores(self, stages: FactoredScores, search: SearchState, rows: Tensor | None) -> ActionScores:
+    def action_scores(self, factored: FactoredScores, search: SearchState, rows: Tensor | None) -> ActionScores:
         """Return the scores of actions. A greedy search takes the best kind, and then its best label.
 
-        rows: (N,) or None; the rows of search that `stages` has scores for; None: all
+        rows: (N,) or None; the rows of search that `factored` has scores for; None: all
         """
         legal = search.machine.legality()
         some = legal if rows is None else legal.index_select(0, rows)
-        scores = self.kinds.log_probabilities(stages, some)
+        scores = self.kinds.log_probabilities(factored, some)
         if search.greedy:
-            only = self.kinds.only_of(self.kinds.first(stages.kinds, some), some)
+            only = self.kinds.only_of(self.kinds.first(factored.kinds, some), some)
             legal = only if rows is None else legal.index_copy(0, rows, only)
         return ActionScores(scores, rows, legal)
 
 
-class SentenceDecoder(TwoStageDecoder):
+class SentenceDecoder(FactoredDecoder):
     """A decoder that scores actions by words that are read once.
 
     dim: width of words
@@ -71,7 +71,7 @@ class SentenceDecoder(TwoStageDecoder):
         super().__init__(table)
         self.classifiers = Classifiers(table, self.kinds, dim, options, 0, False)
 
-    def _stages(self, words: Tensor, sentence: Tensor, states: States) -> FactoredScores:
+    def _factored_scores(self, words: Tensor, sentence: Tensor, states: States) -> FactoredScores:
         position, some = places(states)
         vectors = words[sentence[:, None], position]
         return self.classifiers(vectors * some[..., None].to(vectors.dtype), None)
@@ -87,15 +87,15 @@ class SentenceDecoder(TwoStageDecoder):
     ) -> Tensor:
         batch, steps = actions.shape
         sentence = torch.arange(batch, device=actions.device).repeat_interleave(steps)
-        stages = self._stages(encoder_out.words, sentence, states.flattened())
-        return self.kinds.log_probabilities(stages, self.legality(states).flatten(0, 1)).unflatten(0, (batch, steps))
+        factored = self._factored_scores(encoder_out.words, sentence, states.flattened())
+        return self.kinds.log_probabilities(factored, self.legality(states).flatten(0, 1)).unflatten(0, (batch, steps))
 
     def start(self, encoder_out: EncoderOut) -> SearchState:
         return SearchState(self.machine(encoder_out, in_search=True), encoder_out)
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
-        stages = self._stages(search.encoder_out.words, search.sentence_of_row(), search.machine.observe())
-        return self.action_scores(stages, search, None)
+        factored = self._factored_scores(search.encoder_out.words, search.sentence_of_row(), search.machine.observe())
+        return self.action_scores(factored, search, None)
 
 
 class Memory(NamedTuple):
@@ -129,7 +129,7 @@ class FeedbackSearch(SearchState):
         self.memory = self.memory.of(rows)
 
 
-class FeedbackDecoder(TwoStageDecoder):
+class FeedbackDecoder(FactoredDecoder):
     """A decoder that reads the sentence again in each state, because the Transformer's input depends on the state.
 
     transformer: the Transformer that reads
@@ -292,8 +292,8 @@ class FeedbackDecoder(TwoStageDecoder):
         if rows is not None and not len(rows):
             legal = search.machine.legality()
             return ActionScores(legal.new_zeros(0, legal.size(1)), rows, legal)
-        stages = self.classifiers(self.search_vectors(search, states, rows), history)
-        return self.action_scores(stages, search, rows)
+        factored = self.classifiers(self.search_vectors(search, states, rows), history)
+        return self.action_scores(factored, search, rows)
 
     def _remember(self, tokens: Tensor, search: FeedbackSearch) -> Tensor | None:
         """Add the last actions to the history, and return (R, width), the vectors of the actions so far.

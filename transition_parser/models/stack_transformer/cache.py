@@ -60,7 +60,7 @@ class KeyValueCache:
             stored.flatten(0, 2).index_copy_(0, self._newest, new.reshape(-1, new.size(-1)))
         return self.keys[layer], self.values[layer]
 
-    def branch(self, origin: Tensor) -> None:
+    def reorder_beam(self, origin: Tensor) -> None:
         """Let hypothesis w of sentence b continue the earlier hypothesis `origin[b, w]`.
 
         origin: (B, W'); the earlier hypothesis that each of the W' new hypotheses continues
@@ -68,7 +68,7 @@ class KeyValueCache:
         sentence = torch.arange(len(origin), device=origin.device)[:, None]
         self.ancestors = self.ancestors[sentence, origin]
 
-    def keep(self, sentences: Tensor) -> None:
+    def select_sentences(self, sentences: Tensor) -> None:
         """Let sentence i be the earlier sentence `sentences[i]`."""
         self.ancestors = self.ancestors.index_select(0, sentences)
         self.keys = [keys.index_select(0, sentences) for keys in self.keys]

@@ -191,9 +191,9 @@ class MaskedAttention(SearchAttention):
 
     def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
         if origin is not None:
-            self.cache.branch(origin)
+            self.cache.reorder_beam(origin)
         if sentences is not None:
-            self.cache.keep(sentences)
+            self.cache.select_sentences(sentences)
             self.memory = [(k.index_select(0, sentences), v.index_select(0, sentences)) for k, v in self.memory]
             self.words = self.words.index_select(0, sentences)
 

@@ -107,9 +107,9 @@ class UseDecoder(Inspectable, StateDecoder):
     def scores(
         self, actions: Tensor, encoder_out: EncoderOut, states: States, sampled_steps: Tensor | None = None
     ) -> Tensor:
-        return self.kinds.log_probabilities(self.stages(actions, encoder_out, states), self.legality(states))
+        return self.kinds.log_probabilities(self.factored_scores(actions, encoder_out, states), self.legality(states))
 
-    def stages(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> FactoredScores:
+    def factored_scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> FactoredScores:
         """Return the scores of kinds and of labels before legality, which `scores` are made of.
 
         The arguments are as in `scores`.
