@@ -25,7 +25,7 @@ from transition_parser.modules.encoder import EncoderOut
 from transition_parser.states.states import RANKS
 from transition_parser.tasks.transition_parsing import TransitionParsingConfig, TransitionParsingTask
 from transition_parser.tasks.wrappers import TrainingModel
-from transition_parser.text.columns import UPOS, read_marks
+from transition_parser.text.columns import UPOS, read_annotations
 from transition_parser.transitions import TREE_SYSTEMS
 
 TREES = ("arc-hybrid-swap", "arc-eager", "arc-standard")
@@ -126,12 +126,12 @@ def with_words(model: TrainingModel, task: TransitionParsingTask, batch: dict) -
     """The batch with what the model reads of words beside their pieces, and predicts of them."""
     net_input = batch["net_input"]
     words = [task.resources.words(tokens) for tokens in net_input["src_tokens"].tolist()]
-    inputs, heads, marks = model.plain.inputs, model.plain.tag_heads, batch["marks"]
+    inputs, heads, annotations = model.plain.inputs, model.plain.tag_heads, batch["annotations"]
     if heads is not None:
-        batch = {**batch, "tags": heads.targets(marks, max(map(len, words)) + 1)}
-    if UPOS in marks:  # those of every other sentence have to be predicted
-        marks = {**marks, UPOS: [v if i % 2 else ["_"] * len(v) for i, v in enumerate(marks[UPOS])]}
-    return {**batch, "net_input": {**net_input, "words": inputs.read(words, marks)}} if inputs else batch
+        batch = {**batch, "tags": heads.targets(annotations, max(map(len, words)) + 1)}
+    if UPOS in annotations:  # those of every other sentence have to be predicted
+        annotations = {**annotations, UPOS: [v if i % 2 else ["_"] * len(v) for i, v in enumerate(annotations[UPOS])]}
+    return {**batch, "net_input": {**net_input, "words": inputs.read(words, annotations)}} if inputs else batch
 
 
 def encode(parser: Parser, sentences: list[list[str]]) -> EncoderOut:
@@ -154,12 +154,12 @@ def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count:
     targets = [torch.tensor([*map(index, line.split()), end]) for line in actions]
     graphs = task.formalism.gold_graphs(resources, folder, "valid", sources, targets)
     lengths_of_all = [len(resources.words(source.tolist())) for source in sources]
-    marks = read_marks(folder, "valid", resources.columns.values, lengths_of_all)
+    annotations = read_annotations(folder, "valid", resources.columns.values, lengths_of_all)
     fit = [number for number, source in enumerate(sources) if int(opens[source].sum()) in lengths][:count]
     sources, targets, graphs = ([column[number] for number in fit] for column in (sources, targets, graphs))
     dataset = TransitionDataset(resources, pairs_of(resources, sources, targets), references=graphs, needs=RANKS)
     batch = dataset.collater([dataset[i] for i in range(len(sources))])
-    return {**batch, "marks": {name: [column[number] for number in fit] for name, column in marks.items()}}
+    return {**batch, "annotations": {name: [column[number] for number in fit] for name, column in annotations.items()}}
 
 
 def pairs_of(resources: Resources, sources: list[torch.Tensor], targets: list[torch.Tensor]) -> Sentences:

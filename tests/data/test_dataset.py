@@ -6,7 +6,7 @@ import torch
 
 from transition_parser.data.dataset import Sentences, Side, WordData
 
-MARKS = {"upos": [["NOUN", "VERB"], ["DET"], ["NUM"] * 3], "lemma": [["a", "b"], ["c"], ["d"] * 3]}
+ANNOTATIONS = {"upos": [["NOUN", "VERB"], ["DET"], ["NUM"] * 3], "lemma": [["a", "b"], ["c"], ["d"] * 3]}
 COUNT = 400
 
 
@@ -15,7 +15,7 @@ def hidden_of(values):
 
 
 def test_a_value_is_either_read_or_predicted_and_what_is_not_read_is_predicted():
-    data = WordData(MARKS, {"upos": 0.5})
+    data = WordData(ANNOTATIONS, {"upos": 0.5})
     for epoch in range(1, 9):
         read, rest = data.split([2, 0], seed=1, epoch=epoch)
         assert [a != b for a, b in zip(hidden_of(read["upos"]), hidden_of(rest["upos"]), strict=True)] == [True, True]
@@ -40,7 +40,7 @@ def test_a_mask_depends_on_seed_epoch_and_sentence_alone():
 
 
 def test_columns_that_are_not_masked_are_read_and_predicted():
-    read, rest = WordData(MARKS).split([1], seed=1, epoch=1)
+    read, rest = WordData(ANNOTATIONS).split([1], seed=1, epoch=1)
     assert read == rest == {"upos": [["DET"]], "lemma": [["c"]]}
 
 

@@ -83,7 +83,7 @@ def test_an_entry_with_another_graph_is_what_reading_its_text_gives(case):
     assert entry == dataclasses.replace(entry_of(entry.penman), metadata=before.metadata, comments=before.comments,
                                         path="p", line=3)  # fmt: skip
     assert entry.penman == graph.to_penman(alignments, wiki)
-    bare = before.with_graph(graph, alignments, wiki, marks=False)
+    bare = before.with_graph(graph, alignments, wiki, alignment_markers=False)
     assert bare == dataclasses.replace(entry, penman=graph.to_penman(None, wiki))
 
 

@@ -18,7 +18,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.models.graph2graph.classifiers import Classifiers
 from transition_parser.models.graph2graph.composition import Composition
 from transition_parser.models.graph2graph.decoders import BUFFER, DELETED, STACK, FeedbackSearch
-from transition_parser.models.graph2graph.encoder import CLS, MARKS, SECOND_SEP, SEP
+from transition_parser.models.graph2graph.encoder import CLS, SECOND_SEP, SEP, SPECIAL_TOKENS
 from transition_parser.models.graph2graph.layers import (
     DEPENDENT_OF,
     FIRST_OF,
@@ -145,7 +145,7 @@ def test_words_with_further_inputs_start_as_what_the_layers_were_trained_for(tas
     model = architecture.build(architecture.options.of_namespace(args, architecture.defaults), task.resources).eval()
     words = [task.resources.words(tokens) for tokens in batch["net_input"]["src_tokens"].tolist()]
     with torch.no_grad():
-        slots = model.encoder.slots(batch["net_input"]["src_tokens"], model.inputs.read(words, batch["marks"]))
+        slots = model.encoder.slots(batch["net_input"]["src_tokens"], model.inputs.read(words, batch["annotations"]))
         of_pieces = model.encoder.pieces
         first = of_pieces.read(words, {})["first"]
         for row, length in enumerate(slots.lengths.tolist()):
@@ -403,7 +403,7 @@ def test_the_deleted_list_of_two_words_by_hand(task, two_words):
         [d, s, s, s, s, b],
         [d, d, s, s, s, b],
     ]
-    assert tuple(MARKS) == (CLS, SEP, SECOND_SEP)
+    assert tuple(SPECIAL_TOKENS) == (CLS, SEP, SECOND_SEP)
 
 
 def test_the_plain_state_transformer_forgets_what_has_left(task, two_words):
@@ -423,7 +423,7 @@ def test_further_pieces_depend_on_the_first_one(task, batch):
     found = relations_of(slots, head)
     wanted = torch.zeros_like(found)
     for row, owners in enumerate(slots.owner.tolist()):
-        for place, owner in enumerate(owners, wide + len(MARKS)):
+        for place, owner in enumerate(owners, wide + len(SPECIAL_TOKENS)):
             if owner >= 0:
                 wanted[row, owner, place], wanted[row, place, owner] = FIRST_OF, PIECE_OF
     assert torch.equal(found, wanted)

@@ -21,7 +21,7 @@ DIM = 6
 COLUMNS = Columns({"upos": ("NOUN", "VERB"), "lemma": ("k0+|0+",), "domain": ("news", "law")})
 VECTORS = WordVectors(("dogs", "sleep"), np.array([[1, 2, 3], [4, 5, 6]], dtype=np.float16))
 SENTENCES = [["Dogs", "sleep"], ["Donaudampfschifffahrtsgesellschaft"], ["Dogs"] * 5]
-MARKS = {"upos": [["NOUN", "VERB"], ["NOUN"], ["_"] * 5], "domain": [["news"], ["law"], ["_"]]}
+ANNOTATIONS = {"upos": [["NOUN", "VERB"], ["NOUN"], ["_"] * 5], "domain": [["news"], ["law"], ["_"]]}
 FLAGS = {"read_tags": True}, {"read_domain": True}, {"character_width": 5}, {"read_vectors": True}
 ALL = {name: value for flags in FLAGS for name, value in flags.items()}
 
@@ -34,24 +34,24 @@ def inputs_of(**flags) -> WordInputs:
     return inputs
 
 
-def added(inputs: WordInputs, sentences, marks) -> torch.Tensor:
+def added(inputs: WordInputs, sentences, annotations) -> torch.Tensor:
     wide = max(map(len, sentences)) + 1
-    return inputs(torch.zeros(len(sentences), wide, DIM), inputs.read(sentences, marks))
+    return inputs(torch.zeros(len(sentences), wide, DIM), inputs.read(sentences, annotations))
 
 
 @pytest.mark.parametrize("flags", [*FLAGS, ALL], ids=str)
 def test_a_sentence_alone_and_among_others(flags):
     inputs = inputs_of(**flags)
-    together = added(inputs, SENTENCES, MARKS)
+    together = added(inputs, SENTENCES, ANNOTATIONS)
     assert together.abs().sum() > 0
     for i, sentence in enumerate(SENTENCES):
-        alone = added(inputs, [sentence], {name: [column[i]] for name, column in MARKS.items()})
+        alone = added(inputs, [sentence], {name: [column[i]] for name, column in ANNOTATIONS.items()})
         assert torch.allclose(alone[0, : len(sentence)], together[i, : len(sentence)], atol=1e-6)
 
 
 def test_inputs_add_up():
     inputs = inputs_of(**ALL)
-    read = inputs.read(SENTENCES, MARKS)
+    read = inputs.read(SENTENCES, ANNOTATIONS)
     x = torch.zeros(3, 6, DIM)
     assert torch.allclose(inputs(x, read), sum(module(read[name], x) for name, module in inputs.items()))
     assert set(inputs.without("tags")) == set(inputs) - {"tags"}
@@ -135,8 +135,8 @@ def test_predicted_columns():
     words = torch.randn(2, 4, DIM)
     (first, second) = heads.predict(words, [3, 1])
     assert len(first["upos"]) == 3 and second["lemma"] == ["k0+|0+"] and "_" not in first["upos"]
-    marks = {"upos": [["NOUN", "X", "VERB"], ["VERB"]], "lemma": [["k0+|0+", "=be", "_"], ["_"]]}
-    targets = heads.targets(marks, 4)
+    annotations = {"upos": [["NOUN", "X", "VERB"], ["VERB"]], "lemma": [["k0+|0+", "=be", "_"], ["_"]]}
+    targets = heads.targets(annotations, 4)
     assert targets["upos"].tolist() == [[1, 0, 2, 0], [2, 0, 0, 0]]
     loss = heads.loss(words, targets)
     scores = heads.scores(words)["upos"].log_softmax(-1)

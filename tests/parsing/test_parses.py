@@ -43,7 +43,7 @@ def parse_of(sentence: str, derivation: str, metadata: dict[str, str] | None = N
 
 def test_a_derivation_becomes_an_entry():
     parse = parse_of("She likes New York", DERIVATION, {"id": "a", "note": "x"}, WIKI)
-    assert str(parse.annotated(marks=True)) == (
+    assert str(parse.annotated(alignment_markers=True)) == (
         "# ::id a\n# ::note x\n# ::snt She likes New York\n# ::tok She likes New York\n"
         "# ::alignments 0-1|0.0 1-2|0 2-4|0.1+0.1.0+0.1.0.0+0.1.0.1\n"
         "# ::node\t0\tlike-01\t1-2\n# ::node\t0.0\tshe\t0-1\n# ::node\t0.1\tcity\t2-4\n"
@@ -54,10 +54,10 @@ def test_a_derivation_becomes_an_entry():
     )
 
 
-@pytest.mark.parametrize("marks", [True, False])
-def test_what_is_written_is_read_back(marks):
+@pytest.mark.parametrize("markers", [True, False])
+def test_what_is_written_is_read_back(markers):
     parse = parse_of("She likes New York", DERIVATION, wiki=WIKI)
-    entry = parse.annotated(scores=True, actions=True, marks=marks)
+    entry = parse.annotated(scores=True, actions=True, alignment_markers=markers)
     again = parse_entry(str(entry).strip().split("\n"))
     assert sorted(zip(again.graph.labels, again.alignments)) == sorted(zip(parse.graph.labels, parse.alignments))
     assert again.metadata["parse_score"] == "-0.2500" and again.metadata["actions"] == DERIVATION
@@ -75,7 +75,7 @@ def test_an_entry_is_what_reading_its_text_gives(data):
     graph = system.result(state)
     wiki = {node: '"Berlin"' for node in range(len(graph)) if node not in graph.constants and node % 3 == 0}
     parse = AmrParse(AmrEntry.from_words(words), graph, tuple(system.alignments(state)), wiki, (), 0.0)
-    entry = parse.annotated(marks=True)
+    entry = parse.annotated(alignment_markers=True)
     again = parse_entry(str(entry).strip().split("\n"))
     for name in ("graph", "variables", "alignments", "wiki", "paths", "penman", "comments"):
         assert getattr(again, name) == getattr(entry, name), name
@@ -282,7 +282,7 @@ def test_dictionaries_say_where_words_were():
 def test_penman_of_a_parse():
     parse = parse_of("She likes New York", DERIVATION, wiki=WIKI)
     assert parse.to_penman() == str(parse) == parse.annotated().penman and "wiki" in str(parse)
-    assert parse.to_penman(marks=True, wiki=False) == parse.graph.to_penman(parse.alignments)
+    assert parse.to_penman(alignment_markers=True, wiki=False) == parse.graph.to_penman(parse.alignments)
 
 
 def test_a_printed_tree():

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from transition_parser.base.errors import InputError
-from transition_parser.text.columns import FILE_NAME, Columns, read_marks
+from transition_parser.text.columns import FILE_NAME, Columns, read_annotations
 
 COLUMNS = Columns({"upos": ("NOUN", "VERB"), "domain": ("news",)})
 
@@ -66,10 +66,10 @@ def test_an_unfit_file(tmp_path, columns, problem):
 def test_marks_of_a_split(tmp_path):
     (tmp_path / "train.upos").write_text("NOUN VERB\nVERB\n")
     (tmp_path / "train.domain").write_text("news\nlaw\n")
-    marks = read_marks(tmp_path, "train", ("upos", "domain"), [2, 1])
-    assert marks == {"upos": [["NOUN", "VERB"], ["VERB"]], "domain": [["news"], ["law"]]}
+    annotations = read_annotations(tmp_path, "train", ("upos", "domain"), [2, 1])
+    assert annotations == {"upos": [["NOUN", "VERB"], ["VERB"]], "domain": [["news"], ["law"]]}
     for lengths, problem in (([2], "2 lines, but 1 sentences"), ([2, 3], "train.upos:2: 1 values, 3 expected")):
         with pytest.raises(InputError, match=problem):
-            read_marks(tmp_path, "train", ("upos",), lengths)
+            read_annotations(tmp_path, "train", ("upos",), lengths)
     with pytest.raises(InputError, match=r"valid.upos: can't be read"):
-        read_marks(tmp_path, "valid", ("upos",), [2])
+        read_annotations(tmp_path, "valid", ("upos",), [2])

@@ -267,7 +267,7 @@ def _job(arguments: argparse.Namespace) -> Job:
     wanted = {
         "scores": arguments.scores,
         "actions": arguments.actions,
-        "marks": arguments.alignments == "marks",
+        "alignment_markers": arguments.alignments == "marks",
         "wiki": not arguments.no_wiki,
     }
     annotations = {name: wanted[name] for name in parser.formalism.annotations}

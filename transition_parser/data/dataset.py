@@ -18,13 +18,13 @@ from transition_parser.states.correct import GoldTrees
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
 from transition_parser.states.states import TREE
-from transition_parser.text.columns import UNKNOWN, Marks
+from transition_parser.text.columns import UNKNOWN, Annotations
 from transition_parser.transitions.spec import ActionClass
 
 CACHE_BYTES = 1 << 30
 _PIECES = 1  # seeds word splitting with other random numbers than the hiding of tags
-ReadWords = Callable[[Sequence[int], Sequence[Sequence[str]], Marks], Mapping[str, Mapping[str, Tensor]]]
-TagTargets = Callable[[Marks, int], dict[str, Tensor]]
+ReadWords = Callable[[Sequence[int], Sequence[Sequence[str]], Annotations], Mapping[str, Mapping[str, Tensor]]]
+TagTargets = Callable[[Annotations, int], dict[str, Tensor]]
 
 
 class _Known(NamedTuple):
@@ -84,29 +84,30 @@ class Sentences:
 class WordData:
     """The annotations of the words of a corpus, and the functions that make tensors of them.
 
-    marks: the columns of values of the sentences
+    annotations: the columns of values of the sentences
     masked: column that the model reads → fraction of sentences in which the column is masked, drawn anew each epoch
-    read: makes the word inputs beside pieces from the numbers, the normalised words and the marks of some sentences
-    targets: makes the targets of the tag predictors from marks
+    read: makes the word inputs beside pieces from the numbers, the normalised words and the annotations of some
+        sentences
+    targets: makes the targets of the tag predictors from annotations
     """
 
-    marks: Marks = field(default_factory=dict)
+    annotations: Annotations = field(default_factory=dict)
     masked: Mapping[str, float] = field(default_factory=dict)
     read: ReadWords | None = None
     targets: TagTargets | None = None
 
-    def split(self, ids: Sequence[int], seed: int, epoch: int) -> tuple[Marks, Marks]:
-        """Return the marks that the model can read, and the marks that it has to predict, of some sentences.
+    def split(self, ids: Sequence[int], seed: int, epoch: int) -> tuple[Annotations, Annotations]:
+        """Return the annotations that the model can read, and the annotations that it has to predict.
 
         A value that the model can read is not a prediction target.
         """
-        marks = {name: [column[i] for i in ids] for name, column in self.marks.items()}
+        annotations = {name: [column[i] for i in ids] for name, column in self.annotations.items()}
         draws = [np.random.default_rng([seed, epoch, i]).random() for i in ids if self.masked]
-        read, rest = dict(marks), dict(marks)
+        read, rest = dict(annotations), dict(annotations)
         for name, fraction in self.masked.items():
             hide = [draw < fraction for draw in draws]
-            read[name] = [_unknown(v) if h else v for v, h in zip(marks[name], hide, strict=True)]
-            rest[name] = [v if h else _unknown(v) for v, h in zip(marks[name], hide, strict=True)]
+            read[name] = [_unknown(v) if h else v for v, h in zip(annotations[name], hide, strict=True)]
+            rest[name] = [v if h else _unknown(v) for v, h in zip(annotations[name], hide, strict=True)]
         return read, rest
 
 

@@ -112,7 +112,7 @@ class AmrEntry:
         graph: AmrGraph,
         alignments: Sequence[Sequence[int]],
         wiki: Mapping[int, str] | None = None,
-        marks: bool = True,
+        alignment_markers: bool = True,
     ) -> AmrEntry:
         """Return the entry with another graph. Metadata and `comments` stay.
 
@@ -122,7 +122,7 @@ class AmrEntry:
 
         alignments: the tokens of each node
         wiki: node → value of `:wiki`
-        marks: True to write `~e.N` into `penman`
+        alignment_markers: True to write `~e.N` into `penman`
         """
         layout = Layout(graph, wiki)
         number = {old: new for new, old in enumerate(layout.order)}
@@ -133,7 +133,7 @@ class AmrEntry:
             alignments=tuple(tuple(alignments[node]) for node in layout.order),
             wiki={number[node]: layout.wiki[node] for node in layout.order if node in layout.wiki},
             paths=tuple(layout.paths),
-            penman=layout.text(alignments if marks else None),
+            penman=layout.text(alignments if alignment_markers else None),
         )
 
     def error(self, problem: str) -> InputError:
@@ -148,8 +148,8 @@ class AmrEntry:
         """
         lines = [f"# ::{key} {self.metadata[key]}" for key in keys if key in self.metadata]
         if self.graph is not None:
-            marks = self.alignments if alignments and any(self.alignments) else None
-            lines.append(self.graph.to_penman(marks, self.wiki, self.variables or None))
+            written = self.alignments if alignments and any(self.alignments) else None
+            lines.append(self.graph.to_penman(written, self.wiki, self.variables or None))
         return "\n".join(lines) + "\n\n"
 
     def __str__(self) -> str:

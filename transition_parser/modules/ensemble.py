@@ -16,10 +16,10 @@ from transition_parser.modules.contract import ActionScores, ParserModel, Search
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.inspection import Inspectable
 from transition_parser.modules.tagging import TagHeads
-from transition_parser.modules.word_input import NO_MARKS
+from transition_parser.modules.word_input import NO_ANNOTATIONS
 from transition_parser.modules.words import WordInputs
 from transition_parser.states.states import States
-from transition_parser.text.columns import Marks
+from transition_parser.text.columns import Annotations
 
 
 class EnsembleOut(NamedTuple):
@@ -41,9 +41,11 @@ class EnsembleInputs:
     def __contains__(self, name: str) -> bool:
         return any(inputs is not None and name in inputs for inputs in self.members)
 
-    def read(self, sentences: Sequence[Sequence[str]], marks: Marks = NO_MARKS) -> dict[str, Any]:
+    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS) -> dict[str, Any]:
         """Return the result of `WordInputs.read` for each member, by the number of the member."""
-        return {str(i): inputs.read(sentences, marks) for i, inputs in enumerate(self.members) if inputs is not None}
+        return {
+            str(i): inputs.read(sentences, annotations) for i, inputs in enumerate(self.members) if inputs is not None
+        }
 
 
 class EnsembleSearch(SearchState):

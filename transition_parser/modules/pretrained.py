@@ -24,8 +24,8 @@ from transition_parser.modules.linear import linear
 from transition_parser.modules.options import ModelOptions, option
 from transition_parser.modules.pretrained_attention import FUSED, KERNELS, Row, reads_rows, register
 from transition_parser.modules.runs import WIDTHS, in_rows, rounded_up, runs
-from transition_parser.modules.word_input import NO_MARKS, OptionalInput
-from transition_parser.text.columns import Marks
+from transition_parser.modules.word_input import NO_ANNOTATIONS, OptionalInput
+from transition_parser.text.columns import Annotations
 from transition_parser.text.windows import windows
 
 FROZEN, ADAPTERS, WHOLE = "frozen", "adapters", "whole"
@@ -145,9 +145,9 @@ class PretrainedWords(OptionalInput):
         self.mix = nn.Parameter(torch.zeros(len(self.layers))) if mix else None
         self.width = config.hidden_size * len(self.layers)  # of the result of `vectors`
         self.project = linear(config.hidden_size if mix else self.width, dim)
-        self._first, self._last = _marks(self.tokenizer)
-        marks = len(self._first) + len(self._last)
-        self._longest = min(config.max_position_embeddings, self.tokenizer.model_max_length) - marks
+        self._first, self._last = _special_tokens(self.tokenizer)
+        special = len(self._first) + len(self._last)
+        self._longest = min(config.max_position_embeddings, self.tokenizer.model_max_length) - special
         self._known: dict[str, list[int]] = {}  # word → its pieces
         self._register_state_dict_hook(_leave_out)
         self.register_load_state_dict_pre_hook(_fill_in)
@@ -170,7 +170,7 @@ class PretrainedWords(OptionalInput):
     def start_at_zero(self) -> None:
         nn.init.zeros_(self.project.weight)
 
-    def read(self, sentences: Sequence[Sequence[str]], marks: Marks = NO_MARKS) -> dict[str, Tensor]:
+    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS) -> dict[str, Tensor]:
         """Return the fields of `PieceIds` of sentences of words, as a dictionary."""
         ids_of = self._ids_of({word for words in sentences for word in words})
         wide = max((len(words) for words in sentences), default=0) + 1  # the root is the last position
@@ -331,7 +331,7 @@ def _add_adapters(network: nn.Module, rank: int) -> None:
     inject_adapter_in_model(LoraConfig(r=rank, lora_alpha=rank, target_modules=names), network)
 
 
-def _marks(tokenizer: Any) -> tuple[list[int], list[int]]:
+def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
     """Return the piece ids that the encoder wants to read before and after a sentence."""
     first = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
     last = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id

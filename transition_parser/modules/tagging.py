@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from transition_parser.modules.linear import linear
 from transition_parser.modules.words import WordOptions
-from transition_parser.text.columns import OF_WORDS, Columns, Marks
+from transition_parser.text.columns import OF_WORDS, Annotations, Columns
 
 
 class TagLoss(NamedTuple):
@@ -62,12 +62,12 @@ class TagHeads(nn.ModuleDict):
             for i, length in enumerate(lengths)
         ]
 
-    def targets(self, marks: Marks, wide: int) -> dict[str, Tensor]:
+    def targets(self, annotations: Annotations, wide: int) -> dict[str, Tensor]:
         """Return the target ids (B, wide) of each column.
 
         The id is 0 at the root, at padding, and for values that training has not seen.
         """
-        rows = {name: [self.columns.ids(name, values) for values in marks[name]] for name in self}
+        rows = {name: [self.columns.ids(name, values) for values in annotations[name]] for name in self}
         return {
             name: torch.tensor([[*ids, *[0] * (wide - len(ids))] for ids in of_column])
             for name, of_column in rows.items()

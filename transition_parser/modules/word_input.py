@@ -11,9 +11,9 @@ from torch import Tensor, nn
 
 from transition_parser.data.resources import Resources
 from transition_parser.modules.options import ModelOptions
-from transition_parser.text.columns import Marks
+from transition_parser.text.columns import Annotations
 
-NO_MARKS: Marks = MappingProxyType({})
+NO_ANNOTATIONS: Annotations = MappingProxyType({})
 
 
 class WordInput(nn.Module, ABC):
@@ -29,13 +29,13 @@ class WordInput(nn.Module, ABC):
         return 0.0
 
     @abstractmethod
-    def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:
+    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
         """Return the tensors that it reads of sentences, by name, on the CPU.
 
         P is one more than the number of words of the longest sentence: the root is the last position.
 
         sentences: B sentences of normalised words.
-        marks: the columns of these sentences; columns may be missing.
+        annotations: the columns of these sentences; columns may be missing.
         """
 
     @abstractmethod

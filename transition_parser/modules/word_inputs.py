@@ -19,7 +19,7 @@ from transition_parser.modules.linear import linear
 from transition_parser.modules.options import ModelOptions, option
 from transition_parser.modules.pretrained import PretrainedWords
 from transition_parser.modules.word_input import OptionalInput
-from transition_parser.text.columns import DOMAIN, UNKNOWN, UPOS, Columns, Marks
+from transition_parser.text.columns import DOMAIN, UNKNOWN, UPOS, Annotations, Columns
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, WordVectors, check_has_vectors
 
@@ -70,12 +70,12 @@ class TagInput(OptionalInput):
     def start_at_zero(self) -> None:
         nn.init.zeros_(self.embed.weight)
 
-    def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:
+    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
         """Return the tags of words as tensors.
 
         ids: (B, P); 0 at the root and at padding.
         """
-        given = marks.get(UPOS) or [[UNKNOWN] * len(words) for words in sentences]
+        given = annotations.get(UPOS) or [[UNKNOWN] * len(words) for words in sentences]
         return {"ids": _padded([self.columns.ids(UPOS, values) for values in given], sentences)}
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
@@ -123,12 +123,12 @@ class DomainInput(OptionalInput):
     def start_at_zero(self) -> None:
         nn.init.zeros_(self.embed.weight)
 
-    def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:
+    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
         """Return the corpora of sentences as tensors.
 
         ids: (B,); 0 for a corpus that is not known.
         """
-        given = marks.get(DOMAIN) or [[UNKNOWN] for _ in sentences]
+        given = annotations.get(DOMAIN) or [[UNKNOWN] for _ in sentences]
         return {"ids": torch.tensor([self.columns.ids(DOMAIN, values)[0] for values in given], dtype=torch.long)}
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
@@ -192,7 +192,7 @@ class CharacterInput(OptionalInput):
     def start_at_zero(self) -> None:
         nn.init.zeros_(self.project.weight)
 
-    def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:
+    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
         """Return the letters of words as tensors.
 
         bytes: (W, L); the bytes of the W different words, counted from 1, and 0 at padding.
@@ -250,7 +250,7 @@ class VectorInput(OptionalInput):
     def start_at_zero(self) -> None:
         nn.init.zeros_(self.project.weight)
 
-    def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:
+    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
         """Return the words as tensors.
 
         A word that the table lacks is looked up in lower case.

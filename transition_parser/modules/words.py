@@ -12,10 +12,10 @@ from torch import Tensor, nn
 from transition_parser.data.resources import Resources
 from transition_parser.modules.options import flag_of, option
 from transition_parser.modules.pretrained import PretrainedWords
-from transition_parser.modules.word_input import NO_MARKS
+from transition_parser.modules.word_input import NO_ANNOTATIONS
 from transition_parser.modules.word_inputs import INPUTS, InputOptions, TagInput
 from transition_parser.text.columns import FILE_NAME as COLUMNS
-from transition_parser.text.columns import Marks
+from transition_parser.text.columns import Annotations
 
 TAGS, PRETRAINED = TagInput.name, PretrainedWords.name
 WordTensors = Mapping[str, Mapping[str, Tensor]]  # input → name → tensor
@@ -76,13 +76,13 @@ class WordInputs(nn.ModuleDict):
         others._modules = {other: module for other, module in self.items() if other != name}
         return others
 
-    def read(self, sentences: Sequence[Sequence[str]], marks: Marks = NO_MARKS) -> WordTensors:
+    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS) -> WordTensors:
         """Return the tensors that each input makes of sentences, on the CPU.
 
         sentences: normalised words.
-        marks: the columns of these sentences.
+        annotations: the columns of these sentences.
         """
-        return {name: module.read(sentences, marks) for name, module in self.items()}
+        return {name: module.read(sentences, annotations) for name, module in self.items()}
 
     def forward(self, x: Tensor, words: WordTensors | None) -> Tensor:
         """Return x (B, P, dim) plus the vectors that each input makes of `words`.

@@ -44,7 +44,7 @@ from transition_parser.parsing.sentences.objects import (
 from transition_parser.parsing.sentences.streams import ErrorAtEnd, in_chunks, in_weighed_chunks
 from transition_parser.storage.cards import AmrModel, TreeModel
 from transition_parser.storage.checkpoints import load_model
-from transition_parser.text.columns import DOMAIN, Marks
+from transition_parser.text.columns import DOMAIN, Annotations
 from transition_parser.text.lengths import LONGEST
 from transition_parser.text.pieces import normalise
 
@@ -451,19 +451,19 @@ class Parser(Generic[P_co]):
         tokens, features = self.resources.encode_all(sentences), self.resources.features_of(sentences)
         padding = self.resources.source_dictionary.pad()
         source = torch.nn.utils.rnn.pad_sequence(tokens, True, padding)
-        words = None if self.model.inputs is None else self.model.inputs.read(sentences, self._marks(some))
+        words = None if self.model.inputs is None else self.model.inputs.read(sentences, self._annotations(some))
         net_input = {"src_tokens": source, "features": features, "words": words}
         with torch.inference_mode():
             encoder_out = self.model.encode(to_device(self.device, net_input))
             return encoder_out, self._tags(encoder_out, sentences)
 
-    def _marks(self, some: list[_ToParse]) -> Marks:
+    def _annotations(self, some: list[_ToParse]) -> Annotations:
         """Return the values that the sentences and the options give for the columns that the model reads."""
-        given = [self.formalism.marks(one.sentence) for one in some]
-        marks = {name: [values[name] for values in given] for name in (given[0] if given else ())}
+        given = [self.formalism.annotations_of(one.sentence) for one in some]
+        annotations = {name: [values[name] for values in given] for name in (given[0] if given else ())}
         if self._domain is not None:
-            marks[DOMAIN] = [[self._domain]] * len(some)
-        return marks
+            annotations[DOMAIN] = [[self._domain]] * len(some)
+        return annotations
 
     def _tags(self, encoder_out: EncoderOut, sentences: list[list[str]]) -> list[Mapping[str, Sequence[str]]]:
         if self.model.tag_heads is None:

@@ -234,7 +234,7 @@ class AmrParse(SentenceParse):
         return {"node_scores": nodes, "edge_scores": edges}
 
     def annotated(
-        self, scores: bool = False, actions: bool = False, marks: bool = False, wiki: bool = True
+        self, scores: bool = False, actions: bool = False, alignment_markers: bool = False, wiki: bool = True
     ) -> AmrEntry:
         """Return the entry with its graph.
 
@@ -243,7 +243,7 @@ class AmrParse(SentenceParse):
         scores: True to write `# ::parse_score`, `# ::score` and `# ::node_scores` (in the order of the `# ::node`
             lines)
         actions: True to write `# ::actions`
-        marks: True to write `~e.N` after each node
+        alignment_markers: True to write `~e.N` after each node
         wiki: True to write `:wiki`
 
         Where alternatives were asked for, `# ::nbest 1/5 ::score …` is written. The alternatives themselves have no
@@ -252,7 +252,7 @@ class AmrParse(SentenceParse):
         replaced = (*_REPLACED_AMR, "id") if self.place and self.place.rank > 1 else _REPLACED_AMR
         metadata = {key: value for key, value in self.sentence.metadata.items() if key not in replaced}
         try:
-            entry = self.sentence.with_graph(self.graph, self.alignments, self.wiki if wiki else {}, marks)
+            entry = self.sentence.with_graph(self.graph, self.alignments, self.wiki if wiki else {}, alignment_markers)
         except InputError as error:
             raise self.sentence.error(str(error)) from None
         comments = [*(f"# ::{key} {value}" for key, value in metadata.items()), *jamr_lines(entry)]
@@ -271,15 +271,15 @@ class AmrParse(SentenceParse):
         """Return `node_scores` in the order of the nodes of `annotated`, without the nodes of `:wiki`."""
         return [self.node_scores[node] for node in Layout(self.graph, self.wiki if wiki else {}).order]
 
-    def to_penman(self, marks: bool = False, wiki: bool = True) -> str:
+    def to_penman(self, alignment_markers: bool = False, wiki: bool = True) -> str:
         """Return the graph alone, in PENMAN, without a line end after it.
 
-        marks: True to write `~e.N` after each node
+        alignment_markers: True to write `~e.N` after each node
         wiki: True to write `:wiki`
 
         Raises `InputError` for a graph that is nested too deeply for PENMAN.
         """
-        return self.annotated(marks=marks, wiki=wiki).penman
+        return self.annotated(alignment_markers=alignment_markers, wiki=wiki).penman
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parse as strings, numbers, lists and dictionaries alone, which JSON can hold.

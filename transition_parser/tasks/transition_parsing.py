@@ -39,7 +39,7 @@ from transition_parser.tasks.explorer import AFTER, SHARE, explorer_of
 from transition_parser.tasks.graph_generator import GraphGenerator
 from transition_parser.tasks.scoring import GENERATED, SCORING
 from transition_parser.tasks.wrappers import GenerationModel
-from transition_parser.text.columns import OF_WORDS, Columns, read_marks
+from transition_parser.text.columns import OF_WORDS, Columns, read_annotations
 from transition_parser.text.pieces import FILE_NAME as PIECES_FILE
 from transition_parser.text.pieces import OPEN, Pieces
 from transition_parser.transitions.config import FILE_NAME as CONFIG_FILE
@@ -241,11 +241,11 @@ class TransitionParsingTask(FairseqTask):
         heads: the tag predictors of the model
         columns: the columns that are read or predicted
         """
-        marks = read_marks(folder, "train" if training else name, columns, [*map(len, words)])
+        annotations = read_annotations(folder, "train" if training else name, columns, [*map(len, words)])
         masked = self._inputs.masked(training) if self._inputs else {}
         return WordData(
-            marks,
-            {column: fraction for column, fraction in masked.items() if column in marks},
+            annotations,
+            {column: fraction for column, fraction in masked.items() if column in annotations},
             self._read_words(words, name),
             None if heads is None else heads.targets,
         )
@@ -288,11 +288,14 @@ class TransitionParsingTask(FairseqTask):
         if not inputs:
             return None
         if not sentences or inputs.pretrained_words is None or not inputs.pretrained_words.is_frozen:
-            return lambda _ids, words, marks: inputs.read(words, marks)
+            return lambda _ids, words, annotations: inputs.read(words, annotations)
         folder = Path(self.cfg.pretrained_cache or self.cfg.data)
         kept = keep_vectors(inputs.pretrained_words, sentences, folder, split)
         others = inputs.without(PRETRAINED)
-        return lambda ids, words, marks: {**others.read(words, marks), PRETRAINED: {"vectors": kept.batch(ids)}}
+        return lambda ids, words, annotations: {
+            **others.read(words, annotations),
+            PRETRAINED: {"vectors": kept.batch(ids)},
+        }
 
     def get_interactive_tokens_and_lengths(self, lines, encode_fn):
         """Return the piece ids and the lengths of some lines; a line is one tokenised sentence, or its pieces."""

@@ -29,7 +29,7 @@ FORMAT_VERSION, FORMER_VERSION = 2, 1  # files of the former version have no rul
 UPOS, LEMMA, DOMAIN = "upos", "lemma", "domain"
 OF_WORDS = (UPOS, LEMMA)
 UNKNOWN = "_"
-Marks = Mapping[str, Sequence[Sequence[str]]]  # column → sentence → values
+Annotations = Mapping[str, Sequence[Sequence[str]]]  # column → sentence → values
 Rules = Mapping[tuple[str, str], str]  # form and tag → the rule of its lemma
 _MARKED_BY = {UPOS: "--upos", LEMMA: "--lemmas", DOMAIN: "--domains"}
 _KEYS = {"format_version": WHOLE_NUMBER, "columns": OBJECT, "rules": OBJECT._replace(required=False)}
@@ -116,7 +116,9 @@ def _rules(forms: Mapping[str, Mapping[str, Sequence[str]]], path: Path) -> Rule
     return rules
 
 
-def read_marks(folder: str | os.PathLike, split: str, columns: Collection[str], lengths: Sequence[int]) -> Marks:
+def read_annotations(
+    folder: str | os.PathLike, split: str, columns: Collection[str], lengths: Sequence[int]
+) -> Annotations:
     """Return the given columns of a split.
 
     lengths: the number of words of each sentence

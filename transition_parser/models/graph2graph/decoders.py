@@ -434,12 +434,12 @@ class StateTransformerDecoder(FeedbackDecoder):
         position = torch.where(deleted, 2 + depth + left + deleted.cumsum(1), position)
         segment = torch.where(on_stack, STACK, torch.where(deleted, DELETED, BUFFER))
         there = (slots.there[:, :wide] if self.deleted_too else on_stack | in_buffer, slots.there[:, wide:])
-        of_marks = torch.cat([torch.zeros_like(depth), depth + 1, depth + left + 2], 1)
+        of_special = torch.cat([torch.zeros_like(depth), depth + 1, depth + left + 2], 1)
         in_segments = torch.tensor([STACK, STACK, BUFFER], device=depth.device).expand(len(depth), -1)
         both = torch.cat(there, 1)
         if self.deleted_too:
             both[:, wide + SECOND_SEP] = True
-        return both, torch.cat([position, of_marks], 1), torch.cat([segment, in_segments], 1)
+        return both, torch.cat([position, of_special], 1), torch.cat([segment, in_segments], 1)
 
     def _training_vectors(
         self, slots: Slots, states: States, sentence: Tensor, step: Tensor, some: States, every: bool

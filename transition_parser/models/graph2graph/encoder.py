@@ -14,7 +14,7 @@ from transition_parser.modules.encoder import EncoderOut, Reading, WordReader
 from transition_parser.modules.words import WordTensors
 
 PIECES = "pieces"  # the name of `PieceInput` among the inputs of words
-CLS, SEP, SECOND_SEP = MARKS = range(3)
+CLS, SEP, SECOND_SEP = SPECIAL_TOKENS = range(3)
 
 
 class Slots(NamedTuple):
@@ -57,7 +57,7 @@ class SlotEncoder(WordReader):
     def __init__(self, reading: Reading, *, dim: int, word_dropout: float) -> None:
         super().__init__(reading, dim=dim)
         self.word_dropout = Dropout(word_dropout, whole=True)
-        self.marks = nn.Parameter(torch.randn(len(MARKS), dim))
+        self.marks = nn.Parameter(torch.randn(len(SPECIAL_TOKENS), dim))
 
     @property
     def pieces(self) -> PieceInput | None:
@@ -70,21 +70,21 @@ class SlotEncoder(WordReader):
         x = self.word_dropout(x)
         batch, wide, _ = x.shape
         lengths = mask.sum(1) - 1
-        marks = self.marks.to(x.dtype).expand(batch, -1, -1)
+        special = self.marks.to(x.dtype).expand(batch, -1, -1)
         there = torch.tensor([True, True, False], device=x.device).expand(batch, -1)
         cls = torch.zeros(batch, 1, dtype=torch.long, device=x.device)
         if self.pieces is None:
             places = torch.arange(1, wide + 1, device=x.device).expand(batch, -1)
             position = torch.cat([places, cls, lengths[:, None] + 2, cls], 1)
             owner = cls[:, :0]
-            slots, there = torch.cat([x, marks], 1), torch.cat([mask, there], 1)
+            slots, there = torch.cat([x, special], 1), torch.cat([mask, there], 1)
         else:
             read = cast(WordTensors, words)[PIECES]
             owner, places = read["owner"], read["position"]
             more = self.pieces.embed(read["more"]).to(x.dtype)
             sep = places.gather(1, lengths[:, None] + 1)
             position = torch.cat([places[:, :wide], cls, sep, cls, read["more_position"]], 1)
-            slots, there = torch.cat([x, marks, more], 1), torch.cat([mask, there, owner >= 0], 1)
+            slots, there = torch.cat([x, special, more], 1), torch.cat([mask, there, owner >= 0], 1)
         return Slots(x, mask, lengths, None, slots, there, position, owner)
 
     def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> Slots:

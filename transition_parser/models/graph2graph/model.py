@@ -84,16 +84,18 @@ class _Parts:
 
     def encoder(self) -> SlotEncoder:
         """Return an encoder for a model whose decoder reads the sentence."""
-        return self._with_marks(SlotEncoder(self.reading, dim=self.dim, word_dropout=self.options.word_dropout))
+        return self._with_special_tokens(
+            SlotEncoder(self.reading, dim=self.dim, word_dropout=self.options.word_dropout)
+        )
 
     def sentence_encoder(self, kind: type[_Reader]) -> _Reader:
         """Return an encoder that reads the sentence before there is any graph."""
         word_dropout = self.options.word_dropout
-        return self._with_marks(kind(self.reading, self.transformer, dim=self.dim, word_dropout=word_dropout))
+        return self._with_special_tokens(kind(self.reading, self.transformer, dim=self.dim, word_dropout=word_dropout))
 
-    def _with_marks(self, encoder: _Encoder) -> _Encoder:
+    def _with_special_tokens(self, encoder: _Encoder) -> _Encoder:
         if self.source is not None:
-            encoder.marks.data.copy_(self.source.marks())
+            encoder.marks.data.copy_(self.source.special_tokens())
             setattr(encoder.marks, LR_SCALE, self.options.pretrained_lr_scale)
             if encoder.root is not None:
                 encoder.root.data.copy_(self.source.mean())

@@ -16,7 +16,7 @@ from transition_parser.models.graph2graph.layers import Layer, Sizes, Transforme
 from transition_parser.modules.encoder_files import EncoderFiles
 from transition_parser.modules.pretrained import LR_SCALE
 from transition_parser.modules.word_input import WordInput
-from transition_parser.text.columns import Marks
+from transition_parser.text.columns import Annotations
 
 _MOST_PIECES = 32  # the largest number of pieces of a word that are read
 
@@ -67,7 +67,7 @@ class PretrainedLayers:
         """Return (width,), the mean of the vectors of all pieces, for slots that the encoder has no piece for."""
         return self.embeddings.word_embeddings.weight.data.mean(0)
 
-    def marks(self) -> Tensor:
+    def special_tokens(self) -> Tensor:
         """Return (3, width), the vectors of CLS, SEP and SEP."""
         ids = [self.tokenizer.cls_token_id, self.tokenizer.sep_token_id, self.tokenizer.sep_token_id]
         return self.embeddings.word_embeddings.weight.data[ids]
@@ -112,7 +112,7 @@ class PieceInput(WordInput):
         self.embed = nn.Embedding(*weight.shape)
         self.embed.weight.data.copy_(weight)
 
-    def read(self, sentences: Sequence[Sequence[str]], marks: Marks) -> dict[str, Tensor]:
+    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
         """Return the pieces of sentences, by name:
 
         lengths: (B,); number of words

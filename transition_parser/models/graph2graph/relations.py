@@ -56,7 +56,7 @@ def relations_of(slots: Slots, head: Tensor) -> Tensor:
 
 
 def piece_relations(slots: Slots) -> Tensor:
-    """Return (B, L, P + 3): 1 where a slot is a further piece of a word, else 0; 0 for words and marks."""
+    """Return (B, L, P + 3): 1 where a slot is a further piece of a word, else 0; 0 for words and special tokens."""
     one_hot = F.one_hot(slots.owner.clamp_min(0), slots.slots.size(1) - slots.owner.size(1))
     one_hot = one_hot * (slots.owner >= 0)[..., None]
     return F.pad(one_hot, (0, 0, slots.slots.size(1) - slots.owner.size(1), 0))

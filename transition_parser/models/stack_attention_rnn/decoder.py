@@ -107,7 +107,7 @@ class StackAttentionDecoder(Inspectable, StateDecoder):
 
         Attention is told the pushed words, and attends only to the words that are not gone.
         """
-        pushed, gone = self._marks(states)
+        pushed, gone = self._pushed_removed_masks(states)
         seen = {"pushed": pushed, "attended": None if gone is None else ~gone}
         return {name: words.long() for name, words in seen.items() if words is not None}
 
@@ -123,10 +123,12 @@ class StackAttentionDecoder(Inspectable, StateDecoder):
 
     def _attend(self, hidden: Tensor, memory: Memory, states: States, width: int) -> Tensor:
         """Return (R, l · D), the contexts that attention finds for the states of the top layer."""
-        marks = (None if mark is None else mark.unflatten(0, (-1, width)) for mark in self._marks(states))
-        return self.attention(hidden[:, -1].unflatten(0, (-1, width)), memory, *marks).flatten(0, 1)
+        masks = (
+            None if mask is None else mask.unflatten(0, (-1, width)) for mask in self._pushed_removed_masks(states)
+        )
+        return self.attention(hidden[:, -1].unflatten(0, (-1, width)), memory, *masks).flatten(0, 1)
 
-    def _marks(self, states: States) -> tuple[Tensor | None, Tensor | None]:
+    def _pushed_removed_masks(self, states: States) -> tuple[Tensor | None, Tensor | None]:
         """Return s and r of sec. 3, (…, P) bool each; None for the one that the model does not have."""
         pushed = gone = None
         if self.pushed:

@@ -35,7 +35,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     name, files, suffix = "AMRs", "AMR", ".amr"
     systems, default_system = (AmrSystem.name,), AmrSystem.name
     sentence = AmrEntry
-    annotations = ("scores", "actions", "marks", "wiki")
+    annotations = ("scores", "actions", "alignment_markers", "wiki")
     confidences = AmrSystem.confidences
     grows = ("nodes", "edges")
     lenpen = 4.0  # chosen on dev of The Little Prince; with 1, a beam's graphs miss more than greedy search's do

@@ -123,7 +123,7 @@ class Formalism(ABC, Generic[E, P, G]):
         has no graph.
         """
 
-    def marks(self, sentence: E) -> Mapping[str, Sequence[str]]:
+    def annotations_of(self, sentence: E) -> Mapping[str, Sequence[str]]:
         """Return column → its values for the words of a sentence (`_` for no value), for models that read them."""
         return {}
 
