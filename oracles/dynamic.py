@@ -46,7 +46,7 @@ def costs(system: TransitionSystem, state: State, gold: DependencyTree) -> dict[
         raise ValueError(f"{system.name} has no costs: there is a dynamic oracle for {', '.join(TREE_SYSTEMS)}")
     if len(gold) != len(state.words):
         raise ValueError(f"the tree has {len(gold)} words, and the configuration {len(state.words)}")
-    known = GoldOrder.of(gold)
+    known = GoldOrder.from_tree(gold)
     if system.projective_only and not known.projective:
         raise NonProjectiveError(f"the tree crosses arcs, which {system.name} can't build")
     before = _loss(system, state, known)

@@ -14,7 +14,7 @@ _ANY_WORD = Word("", "")  # roles do not depend on the words
 
 def why_beyond(limits: SearchLimits, actions: Sequence[Action]) -> str | None:
     """Return the first limit that the derivation exceeds, in words; None where search can find the derivation."""
-    use = _Use.of(actions)
+    use = _Use.from_actions(actions)
     swaps, nodes = limits.of_sentence(use.words)
     what = f"in a sentence of {use.words} words"
     for count, limit, name in ((use.swaps, swaps, f"SWAPs {what}"), (use.nodes, nodes, f"nodes {what}")):

@@ -164,7 +164,9 @@ def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count:
 
 def pairs_of(resources: Resources, sources: list[torch.Tensor], targets: list[torch.Tensor]) -> Sentences:
     """Sentences of piece ids with their derivations."""
-    return Sentences([resources.words(ids.tolist()) for ids in sources], Side.of(sources), Side.of(targets))
+    return Sentences(
+        [resources.words(ids.tolist()) for ids in sources], Side.from_tensors(sources), Side.from_tensors(targets)
+    )
 
 
 def make_criterion(task: TransitionParsingTask) -> LegalCrossEntropyCriterion:

@@ -183,7 +183,7 @@ def test_the_bound_of_search_on_swaps_does_not_count():
     )
     tree = as_tree(heads)
     table = ActionTable(system, ["<s>", "<pad>", "</s>", "<unk>", *map(str, system.actions(["dep", "root"]))])
-    machine = make_machine(DeviceTable.of(table), torch.tensor([n]), in_search=True)
+    machine = make_machine(DeviceTable.from_table(table), torch.tensor([n]), in_search=True)
     machine.swaps_left = None
     positions = torch.tensor([[n if head == 0 else head - 1 for head in heads] + [n]])
     relations = torch.tensor([[table.relations.index(label) for label in tree.relations] + [0]])

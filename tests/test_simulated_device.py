@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from tests.simulated_device import DEVICE, OnDevice, SimulatedDevice
-from transition_parser.modules.encoder import Reading, WordEncoder
+from transition_parser.modules.encoder import ReadingSettings, WordEncoder
 
 
 @pytest.fixture
@@ -219,7 +219,7 @@ def test_autocast_is_that_of_the_cpu(device):
 
 def test_sites_are_lines_of_the_package(device):
     sizes = {"dim": 8, "heads": 2, "inner": 8, "layers": 0}
-    encoder = WordEncoder(Reading(torch.tensor([False, True, True]), 0), **sizes).to(DEVICE)
+    encoder = WordEncoder(ReadingSettings(torch.tensor([False, True, True]), 0), **sizes).to(DEVICE)
     tokens = torch.tensor([[2, 1]]).to(DEVICE)
     device.waits.clear()
     encoder(tokens)

@@ -15,7 +15,7 @@ from tests.conftest import ROOT, SAMPLE
 from transition_parser import Parse, Parser
 from transition_parser.base.errors import InputError
 from transition_parser.parsing.formalisms import AMR, TREES
-from transition_parser.parsing.parser import Options
+from transition_parser.parsing.parser import LoadOptions
 from transition_parser.storage.cards import BEST, PRETRAINED, AmrModel, TreeModel
 from transition_parser.transitions.config import ParserConfig
 
@@ -92,7 +92,7 @@ def test_literal_names_are_those_of_the_package():
 
 def test_typed_options_are_those_of_load():
     parameters = inspect.signature(Parser.load).parameters
-    assert {*Options.__annotations__} == {*parameters} - {"model", "beam", "kind"}
+    assert {*LoadOptions.__annotations__} == {*parameters} - {"model", "beam", "kind"}
 
 
 def test_a_model_of_another_kind_is_refused():

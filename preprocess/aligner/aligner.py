@@ -117,7 +117,7 @@ def align_entry(entry: AmrEntry, table: WordConceptTable | None = None, keep: bo
         return entry
     entry = _tokenised(entry)
     check_size(entry)
-    words = Words.of(entry.forms)
+    words = Words.from_tokens(entry.forms)
     given = {node: tokens for node, tokens in enumerate(entry.alignments) if tokens} if keep else {}
     return entry.with_alignments(_align(entry.graph, words, table, given))
 
@@ -130,7 +130,7 @@ def train_table(entries: Sequence[AmrEntry]) -> WordConceptTable:
 
 def _observations(entry: AmrEntry) -> Iterator[Observation]:
     check_size(entry)
-    graph, words = entry.graph, Words.of(entry_tokens(entry))
+    graph, words = entry.graph, Words.from_tokens(entry_tokens(entry))
     options, names = candidates(graph, words)
     sure = {node: each[0].tokens for node, each in enumerate(options) if each and each[0].score >= _SURE}
     taken = {token for tokens in sure.values() for token in tokens}

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from preprocess.aligner.words import Span
 from transition_parser.graphs.bank import AmrEntry, jamr_lines, metadata_of
-from transition_parser.graphs.penman_reader import Token, tokens_of
+from transition_parser.graphs.penman_reader import PenmanToken, tokens_of
 
 STYLES = ("isi", "plain", "jamr")
 
@@ -72,7 +72,7 @@ def _edits(lines: list[str], entry: AmrEntry, style: str, relist: bool) -> Itera
             yield _replaced(after, "~" + re.sub(r"^~([a-z]\.?)?", "", after.text))
 
 
-def _replaced(token: Token, text: str) -> _Edit:
+def _replaced(token: PenmanToken, text: str) -> _Edit:
     return token.row, token.column, token.end, text
 
 
@@ -82,7 +82,7 @@ def _mark(tokens: Span, style: str) -> str:
     return ("~e." if style == "isi" else "~") + ",".join(map(str, tokens))
 
 
-def _with_paths(tokens: Iterator[Token]) -> Iterator[tuple[Token, str | None]]:
+def _with_paths(tokens: Iterator[PenmanToken]) -> Iterator[tuple[PenmanToken, str | None]]:
     """Yield each token with a path.
 
     A concept or a constant has the path of its node. A variable after a role has the path of its branch. Other

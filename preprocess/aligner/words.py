@@ -27,7 +27,7 @@ class Words:
     function: tuple[bool, ...]
 
     @classmethod
-    def of(cls, tokens: Sequence[str]) -> Words:
+    def from_tokens(cls, tokens: Sequence[str]) -> Words:
         """Return the `Words` of a list of tokens."""
         forms = tuple(token.lower() for token in tokens)
         return cls(tuple(tokens), forms, tuple(lemmatise(tokens)), tuple(form in FUNCTION_WORDS for form in forms))

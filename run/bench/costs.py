@@ -102,7 +102,7 @@ def main() -> None:
     rates: dict[str, list[float]] = {}
     for _ in range(arguments.rounds):
         for name, table in tables.items():
-            on_device, sentences = DeviceTable.of(table), sum(len(batch.lengths) for batch in batches[name])
+            on_device, sentences = DeviceTable.from_table(table), sum(len(batch.lengths) for batch in batches[name])
             for way in (static, at_random):
                 seconds = sum(batch.seconds(on_device, way) for batch in batches[name])
                 rates.setdefault(f"{name} {way.__name__}", []).append(sentences / seconds)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from transition_parser import Parser
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.integrations.batching import PARSE, TRACE, Batches, BusyError, Job, _Shares, work_of
+from transition_parser.integrations.batching import PARSE, TRACE, Batches, BusyError, QueuedJob, _Shares, work_of
 
 KEY = ("model", PARSE)
 
@@ -225,7 +225,7 @@ def test_turns_are_the_order_in_which_equal_shares_would_end(arrivals):
     for second, words in arrivals:
         shares.pass_on(second - now)
         now = second
-        jobs.append(Job(KEY, text("a", 1, words)))
+        jobs.append(QueuedJob(KEY, text("a", 1, words)))
         shares.add(jobs[-1])
     ends = in_equal_shares(arrivals)
     for one, its in zip(jobs, ends, strict=True):
@@ -286,11 +286,11 @@ def test_batches_become_smaller_where_they_take_long_and_grow_again():
     batches.close()
     sizes = []
     for took in (0.1, 0.1, 0.1, 0.1, 4.0, 30.0, 0.5):
-        job = Job(KEY, [sentence(*["x"] * batches._limits[KEY])])
+        job = QueuedJob(KEY, [sentence(*["x"] * batches._limits[KEY])])
         batches._adapt([(job, list(job.sentences))], took)
         sizes.append(batches._limits[KEY])
     assert sizes == [512, 1024, 2000, 2000, 500, 256, 512]
-    batches._adapt([(Job(KEY, []), [sentence("x")])], 0.001)  # of a small batch nothing is learned
+    batches._adapt([(QueuedJob(KEY, []), [sentence("x")])], 0.001)  # of a small batch nothing is learned
     assert batches._limits[KEY] == 512
 
 

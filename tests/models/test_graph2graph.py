@@ -26,8 +26,8 @@ from transition_parser.models.graph2graph.layers import (
     NONE,
     PIECE_OF,
     RELATIONS,
+    CellLayout,
     Layer,
-    Layout,
     Sizes,
     Transformer,
     Visible,
@@ -177,7 +177,7 @@ def test_attention_is_that_of_the_paper(some):
     x, relations = torch.randn(3, 5, 8).double(), torch.randint(len(RELATIONS), (3, 5, 5))
     there = torch.tensor([[True] * 5, [True] * 3 + [False] * 2, [True, False, True, False, True]])
     visible = Visible(there, torch.tensor([[3, 0], [2, 2], [4, 1]]) if some else None, relations)
-    layout = Layout.of_all(visible)
+    layout = CellLayout.of_all(visible)
     asks = x if not some else x.flatten(0, 1)[layout.asking].unflatten(0, (3, 2))
     found = layer._attention(layer.query(asks), layer.key_value(x), layout.last[0])
     for n in range(3):
@@ -212,7 +212,7 @@ def test_slots_left_out_and_rows_in_parts_change_nothing(monkeypatch, graph, few
     wanted = torch.arange(7).expand(rows, -1)
     relations = torch.randint(len(RELATIONS), (rows, length, length)) if graph else None
     visible = Visible(there, wanted, relations)
-    layout = Layout.without_gaps(visible, few_shapes)
+    layout = CellLayout.without_gaps(visible, few_shapes)
     assert len(layout.parts) > 1 and len(layout.cells) < there.numel() / 2
     words, position = torch.randn(rows, length, 8).double(), torch.arange(length).expand(rows, -1)
     weight = torch.randn(rows, 7, 8).double() * there[:, :7, None]  # behind a norm features sum up to a constant
@@ -312,7 +312,7 @@ def walked(task, kind: str, batch: dict, actions: list[str]) -> tuple:
     """The decoder, the slots and the states before each of some actions for the first sentence of the batch."""
     model = make_model(kind, task.resources).eval()
     with torch.no_grad():
-        slots = model.plain.encode(with_words(model, task, batch)["net_input"]).of(torch.tensor([0]))
+        slots = model.plain.encode(with_words(model, task, batch)["net_input"]).rows(torch.tensor([0]))
     decoder = model.plain.decoder
     tokens = [decoder.table.actions.index(Action.parse(action)) for action in actions]
     machine = decoder.machine(slots)
@@ -338,7 +338,7 @@ def test_the_graph_input_of_two_words_by_hand(task, two_words):
     left, root = labels(task.table)
     decoder, slots, states = walked(task, "sentence graph", two_words, ["SHIFT", "SHIFT", left, "SHIFT", root])
     flat = states.flattened()
-    found = relations_of(slots.of(torch.zeros(6, dtype=torch.long)), flat.head.long())
+    found = relations_of(slots.rows(torch.zeros(6, dtype=torch.long)), flat.head.long())
     nothing = torch.full((6, 6), NONE)
     one_arc = nothing.clone()
     one_arc[1, 0], one_arc[0, 1] = HEAD_OF, DEPENDENT_OF
@@ -359,7 +359,7 @@ def test_labels_are_added_to_dependents_by_hand(task, two_words, kind):
     decoder, slots, states = walked(task, kind, two_words, ["SHIFT", "SHIFT", left, "SHIFT", root])
     read: list[torch.Tensor] = []
     handle = decoder.transformer.register_forward_pre_hook(lambda _, given: read.append(given[0]))
-    of_steps = slots.of(torch.zeros(6, dtype=torch.long))
+    of_steps = slots.rows(torch.zeros(6, dtype=torch.long))
     with torch.no_grad():
         decoder.vectors(of_steps, states.flattened(), None, torch.zeros(6, 1, dtype=torch.long))
     handle.remove()
@@ -383,7 +383,7 @@ def test_the_deleted_list_of_two_words_by_hand(task, two_words):
     left, root = labels(task.table)
     decoder, slots, states = walked(task, "state graph", two_words, ["SHIFT", "SHIFT", left, "SHIFT", root])
     flat = states.flattened()
-    there, position, segment = decoder.layout(slots.of(torch.zeros(6, dtype=torch.long)), flat)
+    there, position, segment = decoder.layout(slots.rows(torch.zeros(6, dtype=torch.long)), flat)
     assert there.all()
     # first word, second word, root; CLS, SEP, SEP
     assert position.tolist() == [
@@ -409,7 +409,7 @@ def test_the_deleted_list_of_two_words_by_hand(task, two_words):
 def test_the_plain_state_transformer_forgets_what_has_left(task, two_words):
     left, root = labels(task.table)
     decoder, slots, states = walked(task, "composed", two_words, ["SHIFT", "SHIFT", left, "SHIFT", root])
-    there, _, _ = decoder.layout(slots.of(torch.zeros(6, dtype=torch.long)), states.flattened())
+    there, _, _ = decoder.layout(slots.rows(torch.zeros(6, dtype=torch.long)), states.flattened())
     words = [[True, True, True]] * 3 + [[False, True, True]] * 2 + [[False, False, True]]
     assert there.tolist() == [[*row, True, True, False] for row in words]
 

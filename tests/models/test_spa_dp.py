@@ -263,7 +263,7 @@ def test_derivations_build_their_trees(system, labelled):
         relations = ["root" if head == 0 else "xy"[(number + i) % 2] for i, head in enumerate(heads)]
         scores = [-float(i) for i in range(5)]
         tree = ScoredTree(heads, [table.relations.index(r) for r in relations], scores)
-        found = derive.of(tree, shift_ids)
+        found = derive.from_tree(tree, shift_ids)
         assert graph_of(table, words, found.tokens) == DependencyTree(tuple(heads), tuple(relations))
         assert sorted(score for score in found.step_scores if score) == sorted(scores[1:])
         assert found.score == pytest.approx(sum(scores) / (len(found.tokens) + 1))

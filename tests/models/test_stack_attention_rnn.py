@@ -11,7 +11,7 @@ from tests.small_models import make_batch, make_folder, make_model, make_task
 from transition_parser import Parser
 from transition_parser.data.resources import Resources
 from transition_parser.models.registry import architecture_of
-from transition_parser.models.stack_attention_rnn.attention import Memory, StackAttention
+from transition_parser.models.stack_attention_rnn.attention import AttentionMemory, StackAttention
 from transition_parser.modules.encoder import EncoderOut
 
 STATE, WORDS, WIDTH = 5, 6, 4
@@ -123,7 +123,7 @@ def test_weights_are_initialised_as_in_the_paper(data_folder):
 
 def test_nothing_is_left_to_attend_to():
     attention = StackAttention(STATE, WORDS, WIDTH, 2)
-    memory = Memory(torch.randn(1, 3, WORDS), torch.randn(1, 3, WIDTH), torch.ones(1, 3, dtype=torch.bool))
+    memory = AttentionMemory(torch.randn(1, 3, WORDS), torch.randn(1, 3, WIDTH), torch.ones(1, 3, dtype=torch.bool))
     nothing = torch.ones(1, 1, 3, dtype=torch.bool)
     assert bool(attention(torch.zeros(1, 1, STATE), memory, nothing, nothing).isfinite().all())
 

@@ -15,7 +15,7 @@ from transition_parser.models.stack_transformer.state_masks import StateHeads, S
 from transition_parser.modules.attention import Attention, HeadMask
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.dropout import Dropout, dropout
-from transition_parser.modules.encoder import Reading, WordEncoder
+from transition_parser.modules.encoder import ReadingSettings, WordEncoder
 from transition_parser.states.states import RANKS, States
 from transition_parser.storage.checkpoints import load_model
 
@@ -44,7 +44,7 @@ def test_attention_with_a_mask_per_head_and_query(grad):
     visible = torch.rand(3, 2, 4, 5) < 0.4
     visible[0, 0, 0] = False
     with torch.set_grad_enabled(grad):
-        found = attention(x, memory, HeadMask.of(visible))
+        found = attention(x, memory, HeadMask.from_visible(visible))
     assert torch.allclose(found, reference_attention(attention, x, memory, visible), atol=1e-6)
 
 
@@ -209,7 +209,7 @@ def make_encoder(layers: int = 2, local: int = 1, heads: int = 2) -> WordEncoder
     opens = torch.arange(40) % 3 == 0
     opens[2] = True  # </s>
     return WordEncoder(
-        Reading(opens, 1), dim=64, heads=heads, inner=96, layers=layers, local_layers=local, dropout=0.1,
+        ReadingSettings(opens, 1), dim=64, heads=heads, inner=96, layers=layers, local_layers=local, dropout=0.1,
         word_dropout=0.1, attention_dropout=0.1, activation_dropout=0.1,
     ).eval()  # fmt: skip
 

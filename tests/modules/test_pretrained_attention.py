@@ -15,7 +15,7 @@ from tests.modules.test_pretrained import SENTENCES, vectors, words_of
 from tests.tiny_encoder import LONGEST, make_encoder
 from transition_parser.kernels import search_kernels
 from transition_parser.modules.pretrained import PieceIds
-from transition_parser.modules.pretrained_attention import FUSED, KERNELS, Row, reads_rows, register
+from transition_parser.modules.pretrained_attention import FUSED, KERNELS, PackedRow, reads_rows, register
 
 KINDS = {"bert": "kernels", "electra": "kernels", "distilbert": "kernels", "deberta-v2": "its own", "mpnet": "its own"}
 WIDE = 64  # two heads that kernels compute
@@ -91,7 +91,7 @@ def test_a_row_is_read_by_kernels_or_not_at_all(encoder, calls):
     network, ids = encoder.network, torch.randint(5, 20, (1, 8))
     like = next(network.parameters())
     assert reads_rows(network, like) and not reads_rows(network, like.double())
-    row = Row(ids, torch.tensor([[0, 1, 2, 0, 1, 2, 3, 4]]), torch.tensor([0, 3, 8], dtype=torch.int32), 5)
+    row = PackedRow(ids, torch.tensor([[0, 1, 2, 0, 1, 2, 3, 4]]), torch.tensor([0, 3, 8], dtype=torch.int32), 5)
     states = row.read(network)[-1]
     for window in (slice(0, 3), slice(3, 8)):
         alone = network(input_ids=ids[:, window]).last_hidden_state[0]
@@ -108,7 +108,7 @@ def test_a_row_is_read_by_kernels_or_not_at_all(encoder, calls):
 def test_rows_in_bf16_are_of_one_length_but_the_last(encoder, calls, dtype):
     """A new one takes long."""
     encoder = copy.deepcopy(encoder).to(dtype)
-    with mock.patch.object(Row, "read", autospec=True, side_effect=Row.read) as read:
+    with mock.patch.object(PackedRow, "read", autospec=True, side_effect=PackedRow.read) as read:
         vectors(encoder, [["word"] * 3] * 9)
     widths = [call.args[0].ids.size(1) for call in read.call_args_list]
     assert len(widths) > 2 and max(widths) <= LONGEST

@@ -20,7 +20,7 @@ from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
 from transition_parser.graphs.conllu import Row, Sentence, parse_conllu, read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.graphs.tree_text import MOST_DRAWN, arc_levels, tree_text
-from transition_parser.parsing.alternatives import Place
+from transition_parser.parsing.alternatives import NbestRank
 from transition_parser.parsing.parses import AmrParse, Parse, replay_amr
 from transition_parser.parsing.search import Hypothesis
 from transition_parser.states.table import ActionTable
@@ -253,7 +253,7 @@ def test_a_line_of_json_has_short_numbers_and_actions_on_request():
     assert "\n" not in line and "actions" not in found
     assert (found["score"], found["probability"]) == (-0.1235, 0.0001235)
     assert json.loads(parse.to_json(actions=True))["actions"] == DERIVATION.split()
-    ranked = replace(parse, place=Place(1, 2), alternatives=(replace(parse, place=Place(2, 2)),))
+    ranked = replace(parse, place=NbestRank(1, 2), alternatives=(replace(parse, place=NbestRank(2, 2)),))
     assert "New_York_City" in ranked.to_json() and "New_York_City" not in ranked.to_json(wiki=False)
     (alternative,) = json.loads(ranked.to_json())["alternatives"]
     assert alternative["penman"] == found["penman"] and alternative["alternatives"] == []

@@ -197,7 +197,7 @@ def test_negated():
     ],
 )
 def test_numbers(text, value, tokens):
-    assert (value, tokens) in numbers(Words.of(text.split()))
+    assert (value, tokens) in numbers(Words.from_tokens(text.split()))
 
 
 @pytest.mark.parametrize(
@@ -205,11 +205,11 @@ def test_numbers(text, value, tokens):
     [("4:30 pm", (16, 30)), ("noon", (12, 0)), ("three o'clock", (15, 0)), ("at 07:05", (7, 5)), ("10 a.m.", (10, 0))],
 )
 def test_times_of_day(text, time):
-    assert time in [found for found, _ in times_of_day(Words.of(text.split()))]
+    assert time in [found for found, _ in times_of_day(Words.from_tokens(text.split()))]
 
 
 def test_parts_of_a_name():
-    words = Words.of("President Barack Obama spoke".split())
+    words = Words.from_tokens("President Barack Obama spoke".split())
     [(_, spans)] = name_spans(["Barack", "H.", "Obama"], words)[:1]
     assert spans[0] in [(1,), (1, 2)] and all(spans)
     assert name_spans(["Zebra"], words) == []
@@ -312,7 +312,7 @@ def test_every_node_gets_tokens(graph, words):
 
 @given(graphs())
 def test_forced_alignment_alone(graph):
-    spans = complete(graph, Words.of("the . xyzzy".split()), {})
+    spans = complete(graph, Words.from_tokens("the . xyzzy".split()), {})
     assert len(spans) == len(graph) and all(spans)
 
 

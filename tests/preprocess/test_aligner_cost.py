@@ -50,7 +50,7 @@ def longest_runs(strings: list[str], words: Words) -> list:
 
 @given(PIECES, PIECES)
 def test_some_strings_of_a_name_are_its_longest_runs(strings, tokens):
-    words = Words.of(tokens)
+    words = Words.from_tokens(tokens)
     if not _in_order(strings, words) and not _beginnings(strings, words):
         assert best(_some_strings(strings, words)) == best(longest_runs(strings, words))
 
@@ -60,7 +60,7 @@ def test_some_strings_of_a_name_are_its_longest_runs(strings, tokens):
     st.lists(st.sampled_from("a b ab ba abab - <a> a-b".split()), min_size=1, max_size=7),
 )
 def test_letters_of_a_name_are_found_across_tokens(strings, tokens):
-    words, wanted = Words.of(tokens), _letters("".join(strings))
+    words, wanted = Words.from_tokens(tokens), _letters("".join(strings))
     letters = ["" if form.startswith("<") else _letters(form) for form in tokens]
     expected = []
     for first in range(len(tokens)):
@@ -87,7 +87,7 @@ def shares(strings: list[str], letters: list[str], first: int, last: int) -> lis
 @given(graphs(), WORDS)
 def test_nodes_without_tokens_get_those_of_neighbours_round_by_round(graph, tokens):
     """The expected spans look at every open node in every round."""
-    words, around = Words.of(tokens), Around(graph)
+    words, around = Words.from_tokens(tokens), Around(graph)
     lone = {node: (node % len(words),) for node in range(len(graph)) if without_sense(graph.labels[node]) == "dog"}
     joined = [label in ("and", "multi-sentence") for label in graph.labels]  # they may stand for punctuation
     spans = {node: tokens for node, tokens in enumerate(complete(graph, words, lone)) if node in lone or joined[node]}
@@ -103,7 +103,7 @@ def test_nodes_without_tokens_get_those_of_neighbours_round_by_round(graph, toke
 
 @given(graphs(), WORDS)
 def test_twins_have_one_label_and_the_same_candidates(graph, tokens):
-    options, _ = candidates(graph, Words.of(tokens))
+    options, _ = candidates(graph, Words.from_tokens(tokens))
     expected = [
         (one, other)
         for one, other in combinations([node for node, each in enumerate(options) if each], 2)
@@ -116,7 +116,7 @@ def test_twins_have_one_label_and_the_same_candidates(graph, tokens):
 @pytest.mark.parametrize("piece", ["s", "www"])
 @pytest.mark.parametrize("token", ["s", "wwx", "b"])
 def test_a_string_of_many_pieces_takes_linear_time(piece, token):
-    words = Words.of([token] * 12)
+    words = Words.from_tokens([token] * 12)
     assert grows_linearly(lambda size: name_spans([piece] * size, words), 40)
 
 

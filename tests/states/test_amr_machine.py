@@ -46,7 +46,7 @@ def make_table(shift_words=(), lexicon=None, limits=None, more=()) -> ActionTabl
 def machine_of(table: ActionTable, sentences, in_search=False):
     features = torch.nn.utils.rnn.pad_sequence([torch.tensor(table.features(words)) for words in sentences], True)
     lengths = torch.tensor([len(words) for words in sentences])
-    return make_machine(DeviceTable.of(table), lengths, features, in_search=in_search)
+    return make_machine(DeviceTable.from_table(table), lengths, features, in_search=in_search)
 
 
 def stack_places(state: AmrState, width: int) -> list[int]:

@@ -146,7 +146,7 @@ def test_what_is_behind_a_sentence_does_not_count(name):
     golds = [DependencyTree((2, 0, 2, 3), ("x", "root", "x", "x")), DependencyTree((0, 1), ("root", "x"))]
     table = make_table(name)
     lengths = torch.tensor([4, 2])
-    machine = DependencyMachine(DeviceTable.of(table), lengths)
+    machine = DependencyMachine(DeviceTable.from_table(table), lengths)
     found = [Costs(machine, padded(golds, padding)) for padding in (0, 1, -1, 99)]
     found.append(Costs(machine, torch.cat([padded(golds), torch.full((2, 3), 5)], 1)))
     for _ in range(4):
@@ -158,7 +158,7 @@ def test_what_is_behind_a_sentence_does_not_count(name):
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
 def test_a_machine_may_have_begun(name):
     table, gold = make_table(name), DependencyTree((2, 0, 2), ("x", "root", "x"))
-    machine = DependencyMachine(DeviceTable.of(table), torch.tensor([3]))
+    machine = DependencyMachine(DeviceTable.from_table(table), torch.tensor([3]))
     first = Costs(machine, padded([gold]))
     machine.apply(torch.tensor([table.tokens.index("SHIFT")]))
     assert torch.equal(Costs(machine, padded([gold])).now(), first.now())
@@ -171,7 +171,7 @@ def test_on_a_device(name):
     table = make_table(name)
 
     def walk(device):
-        machine = DependencyMachine(DeviceTable.of(table, device), torch.tensor([4, 3]).to(device))
+        machine = DependencyMachine(DeviceTable.from_table(table, device), torch.tensor([4, 3]).to(device))
         costs, column = Costs(machine, padded(golds)), torch.from_numpy(table.column).to(device)
         for _ in range(8):
             found = costs.now()
@@ -191,7 +191,7 @@ def test_on_a_device(name):
 
 
 def test_heads_of_other_sentences():
-    machine = DependencyMachine(DeviceTable.of(make_table("arc-hybrid")), torch.tensor([3, 1]))
+    machine = DependencyMachine(DeviceTable.from_table(make_table("arc-hybrid")), torch.tensor([3, 1]))
     for rows, words in ((1, 3), (3, 3), (2, 2)):
         with pytest.raises(ValueError, match=r"heads must be of 2 rows of 3 words or more, not"):
             Costs(machine, torch.zeros(rows, words, dtype=torch.long))

@@ -17,7 +17,7 @@ from transition_parser.transitions.spec import ActionClass
 
 SHIFT_WORDS = ("a", "New")
 TABLE = make_table(SHIFT_WORDS, LEXICON, LIMITS, INVERSE)
-DEVICE_TABLE = DeviceTable.of(TABLE)
+DEVICE_TABLE = DeviceTable.from_table(TABLE)
 
 
 def legality(
@@ -95,7 +95,7 @@ def test_a_row_without_lexicon_entry_takes_nothing_from_the_others(way):
 @pytest.mark.parametrize("system", ["arc-hybrid-swap", "arc-eager"])
 @pytest.mark.parametrize("shift_words", [(), ("a", "b")])
 def test_trees_have_no_lexicon(system, shift_words):
-    table = DeviceTable.of(make_tree_table(system, shift_words))
+    table = DeviceTable.from_table(make_tree_table(system, shift_words))
     columns = torch.rand(3, 4, len(ActionClass)) < 0.5
     context = torch.randint(0, 3, (3, 4, 1)) if shift_words else None
     with without_kernels():

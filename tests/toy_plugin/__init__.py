@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from transition_parser.data.resources import Resources
 from transition_parser.models.registry import register
 from transition_parser.modules.contract import MemorylessDecoder, ParserModel
-from transition_parser.modules.encoder import EncoderOut, Reading, WordEncoder
+from transition_parser.modules.encoder import EncoderOut, ReadingSettings, WordEncoder
 from transition_parser.modules.options import ModelOptions, option
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionTable
@@ -41,7 +41,9 @@ class TopTwoDecoder(MemorylessDecoder):
 def build(options: ToyOptions, resources: Resources) -> ParserModel:
     """The model over the dictionaries of `resources`."""
     dim = options.toy_width
-    encoder = WordEncoder(Reading.of(resources), dim=dim, heads=2, inner=dim, layers=options.toy_layers)
+    encoder = WordEncoder(
+        ReadingSettings.from_resources(resources), dim=dim, heads=2, inner=dim, layers=options.toy_layers
+    )
     return ParserModel(encoder, TopTwoDecoder(resources.table, dim))
 
 

@@ -57,7 +57,7 @@ class Side(NamedTuple):
     sizes: np.ndarray
 
     @classmethod
-    def of(cls, tokens: Sequence[Tensor]) -> Side:
+    def from_tensors(cls, tokens: Sequence[Tensor]) -> Side:
         """Make a side of tensors, whose lengths are counted."""
         return cls(tokens, np.array([len(ids) for ids in tokens]))
 
@@ -138,7 +138,7 @@ class TransitionDataset(FairseqDataset):
         self.resources, self.sentences, self.annotations = resources, sentences, annotations
         self.dictionary = resources.source_dictionary
         self.opens = resources.opens_word()
-        self.device_table = DeviceTable.of(resources.table)
+        self.device_table = DeviceTable.from_table(resources.table)
         self.needs, self.trees, self.references = needs, trees, references
         self.alpha, self.seed, self.shuffle, self.epoch = alpha, seed, shuffle, 1
         self._cache: dict[tuple[int, ...], _Known] = {}

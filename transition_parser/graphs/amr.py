@@ -135,7 +135,7 @@ class AmrGraph:
         wiki: the value of `:wiki` of nodes, with its quotation marks
         variables: names that replace the result of the method `variables`
         """
-        return Layout(self, wiki, variables).text(alignments)
+        return PenmanLayout(self, wiki, variables).text(alignments)
 
 
 class _Line(NamedTuple):
@@ -151,7 +151,7 @@ class _Line(NamedTuple):
     closed: int = 0  # how many parentheses close after the line
 
 
-class Layout:
+class PenmanLayout:
     """A graph laid out as the tree that PENMAN writes.
 
     Each node stands as near to the top as edges in their own direction lead to it. Below an inverse edge stand only

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.graphs.alignments import AlignmentError, check_alignments, jamr_comments, read_alignments
-from transition_parser.graphs.amr import AmrGraph, Layout
+from transition_parser.graphs.amr import AmrGraph, PenmanLayout
 from transition_parser.graphs.conllu import decode_line
 from transition_parser.graphs.penman_reader import PenmanError, read_penman
 
@@ -124,7 +124,7 @@ class AmrEntry:
         wiki: node → value of `:wiki`
         alignment_markers: True to write `~e.N` into `penman`
         """
-        layout = Layout(graph, wiki)
+        layout = PenmanLayout(graph, wiki)
         number = {old: new for new, old in enumerate(layout.order)}
         return replace(
             self,

@@ -36,7 +36,7 @@ _TOKEN = re.compile(
 _INVERSE_OF_NOTHING = re.compile(r"(-of)*")
 
 
-class Token(NamedTuple):
+class PenmanToken(NamedTuple):
     """A token of PENMAN.
 
     kind: a name in `_TOKEN`
@@ -86,12 +86,12 @@ def read_penman(lines: Sequence[str]) -> PenmanText:
     return reader.result()
 
 
-def tokens_of(lines: Sequence[str]) -> Iterator[Token]:
+def tokens_of(lines: Sequence[str]) -> Iterator[PenmanToken]:
     """Yield the tokens of lines, without white space."""
     for row, line in enumerate(lines):
         for match in _TOKEN.finditer(line):
             if match.lastgroup != "BLANK":
-                yield Token(str(match.lastgroup), match[0], row, match.start())
+                yield PenmanToken(str(match.lastgroup), match[0], row, match.start())
 
 
 class _Mention(NamedTuple):
@@ -117,7 +117,7 @@ class _Reader:
     def __init__(self, lines: Sequence[str]) -> None:
         self.tokens = tokens_of(lines)
         self.end = (len(lines) - 1, len(lines[-1])) if lines else (0, 0)
-        self.token: Token | None = next(self.tokens, None)
+        self.token: PenmanToken | None = next(self.tokens, None)
         self.mentions: list[_Mention] = []
         self.branches: list[_Branch] = []
         self.defined: dict[str, int] = {}  # variable → mention
@@ -225,7 +225,7 @@ class _Reader:
     def _is(self, *kinds: str) -> bool:
         return self.token is not None and self.token.kind in kinds
 
-    def _accept(self, *kinds: str) -> Token | None:
+    def _accept(self, *kinds: str) -> PenmanToken | None:
         """Read and return the next token if it is of one of these kinds, else return None."""
         token = self.token
         if token is None or token.kind not in kinds:
@@ -233,7 +233,7 @@ class _Reader:
         self.token = next(self.tokens, None)
         return token
 
-    def _expect(self, *kinds: str, what: str) -> Token:
+    def _expect(self, *kinds: str, what: str) -> PenmanToken:
         token = self._accept(*kinds)
         if token is None:
             self._fail(f"{what} is expected here")

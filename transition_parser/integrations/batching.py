@@ -31,7 +31,7 @@ class BusyError(Exception):
 
 
 @dataclass(eq=False)
-class Job:
+class QueuedJob:
     """The sentences of one request.
 
     key: the model and the kind of work; jobs with equal keys are done together
@@ -80,7 +80,7 @@ class Job:
             self.done.set_exception(error)
 
 
-Batch = list[tuple[Job, list[Any]]]  # pairs of a job and its sentences in the batch
+Batch = list[tuple[QueuedJob, list[Any]]]  # pairs of a job and its sentences in the batch
 
 
 class _Shares:
@@ -91,9 +91,9 @@ class _Shares:
 
     def __init__(self) -> None:
         self.now = 0.0
-        self._jobs: list[Job] = []  # the unfinished jobs, in the order of their turns
+        self._jobs: list[QueuedJob] = []  # the unfinished jobs, in the order of their turns
 
-    def add(self, job: Job) -> None:
+    def add(self, job: QueuedJob) -> None:
         """Set the turn of a new job."""
         job.turn = self.now + job.words_left
         insort(self._jobs, job, key=_turn)
@@ -132,7 +132,7 @@ class Batches:
     ) -> None:
         self._work, self._most_words, self._most_waiting, self._seconds = work, most_words, most_waiting, seconds
         self._limits = dict.fromkeys(work, min(most_words, _FEW_WORDS))
-        self._waiting: list[Job] = []
+        self._waiting: list[QueuedJob] = []
         self._shares = _Shares()
         self._changed = Condition()
         self._closed = False
@@ -144,7 +144,7 @@ class Batches:
 
         After the future is cancelled, no further sentence is begun. Raises `BusyError` for a full or closed queue.
         """
-        job = Job(key, sentences)
+        job = QueuedJob(key, sentences)
         with self._changed:
             self._waiting = [one for one in self._waiting if one.waits]
             if self._closed or len(self._waiting) >= self._most_waiting:
@@ -176,7 +176,7 @@ class Batches:
                     self._do_alone(one)
             self._adapt(batch, time.perf_counter() - begin)
 
-    def _do_alone(self, one: tuple[Job, list[Any]]) -> None:
+    def _do_alone(self, one: tuple[QueuedJob, list[Any]]) -> None:
         try:
             self._do([one])
         except BaseException as error:  # whoever waits for the job gets the error
@@ -219,13 +219,13 @@ class Batches:
         key = min(self._waiting, key=_turn).key
         return self._taken([job for job in self._waiting if job.key == key], self._limits[key])
 
-    def _taken(self, jobs: list[Job], most_words: int) -> Batch:
+    def _taken(self, jobs: list[QueuedJob], most_words: int) -> Batch:
         """Take at least one sentence, in the order of turns, up to `most_words` words in all.
 
         A request that cannot end in this batch is begun or continued in it only as the first, since others would have
         to wait for it.
         """
-        found: dict[Job, list[Any]] = {}
+        found: dict[QueuedJob, list[Any]] = {}
         words = 0
         for job in sorted(jobs, key=_turn):
             if found and words + job.words_left > most_words:
@@ -237,7 +237,7 @@ class Batches:
         return list(found.items())
 
 
-def _turn(job: Job) -> float:
+def _turn(job: QueuedJob) -> float:
     return job.turn
 
 

@@ -30,7 +30,7 @@ def supports(like: Tensor) -> bool:
     return like.is_cpu and library() is not None
 
 
-class Vocabulary(NamedTuple):
+class VocabularyTensors(NamedTuple):
     """The action vocabulary of V tokens. `limited`, `offsets` and `tokens` are None without a lexicon.
 
     column: (V,) int64; the column of each token
@@ -59,7 +59,7 @@ class _Vocabulary(ctypes.Structure):
     )
 
 
-def legal_anywhere(vocabulary: Vocabulary, columns: Tensor, context: Tensor | None) -> Tensor:
+def legal_anywhere(vocabulary: VocabularyTensors, columns: Tensor, context: Tensor | None) -> Tensor:
     """Return (U,) tokens, in their order: all tokens that are legal in any row, and perhaps others.
 
     columns: (R, C) bool; the legal columns
@@ -73,7 +73,7 @@ def legal_anywhere(vocabulary: Vocabulary, columns: Tensor, context: Tensor | No
 
 
 def legality(
-    vocabulary: Vocabulary, columns: Tensor, context: Tensor | None, tokens: Tensor | None, compare_shifts: bool
+    vocabulary: VocabularyTensors, columns: Tensor, context: Tensor | None, tokens: Tensor | None, compare_shifts: bool
 ) -> Tensor:
     """Return the legality of tokens, (R, V) float, or (R, U) for U given tokens, see `DeviceTable.legality`.
 
@@ -90,7 +90,7 @@ def legality(
     return legal
 
 
-def _rows(vocabulary: Vocabulary, columns: Tensor, context: Tensor | None) -> tuple:
+def _rows(vocabulary: VocabularyTensors, columns: Tensor, context: Tensor | None) -> tuple:
     """Return the first arguments of both functions in C."""
     rows, count = columns.shape
     wide = 0 if context is None else context.shape[1]
@@ -107,7 +107,7 @@ def _rows(vocabulary: Vocabulary, columns: Tensor, context: Tensor | None) -> tu
     )
 
 
-def _as_c(vocabulary: Vocabulary, columns: int) -> _Vocabulary:
+def _as_c(vocabulary: VocabularyTensors, columns: int) -> _Vocabulary:
     *_, limited, offsets, tokens = vocabulary
     size = len(vocabulary.column)
     words = [require(name, getattr(vocabulary, name), torch.long, size) for name in _OF_TOKENS]

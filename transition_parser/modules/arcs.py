@@ -15,7 +15,7 @@ ARC_KINDS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
 S0, S1, B0 = range(3)  # places that an arc connects: top of the stack, the word below it, front of the buffer
 
 
-class Arcs(nn.Module):
+class ArcActions(nn.Module):
     """The LEFT-ARC and RIGHT-ARC actions (`ARC_KINDS`) of a transition system, each with every relation.
 
     heads, dependents: the place (S0, S1 or B0) of the head and of the dependent, for each of `ARC_KINDS`.

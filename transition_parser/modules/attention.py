@@ -28,7 +28,7 @@ class HeadMask(NamedTuple):
     alive: Tensor | None = None
 
     @classmethod
-    def of(cls, visible: Tensor) -> HeadMask:
+    def from_visible(cls, visible: Tensor) -> HeadMask:
         """Make a mask from a bool tensor that is True where a key may be seen."""
         alive = visible.any(-1, keepdim=True)
         bias = torch.zeros_like(visible, dtype=torch.float)

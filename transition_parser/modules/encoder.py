@@ -34,7 +34,7 @@ class EncoderOut(NamedTuple):
     features: Tensor | None = None
 
 
-class Reading(NamedTuple):
+class ReadingSettings(NamedTuple):
     """The settings by which an encoder reads words.
 
     opens: (V,) bool; True for the pieces that open a word, and for `</s>`.
@@ -49,7 +49,7 @@ class Reading(NamedTuple):
     pieces: bool = True
 
     @classmethod
-    def of(cls, resources: Resources, options: WordOptions | None = None, dim: int = 0) -> Reading:
+    def from_resources(cls, resources: Resources, options: WordOptions | None = None, dim: int = 0) -> ReadingSettings:
         """Make the settings that the options ask for; without options, words are read by their pieces alone.
 
         dim: width of the words.
@@ -69,7 +69,7 @@ class WordReader(nn.Module):
     dim: width of the words.
     """
 
-    def __init__(self, reading: Reading, *, dim: int) -> None:
+    def __init__(self, reading: ReadingSettings, *, dim: int) -> None:
         super().__init__()
         opens, self.padding, self.inputs, pieces = reading
         self.register_buffer("opens", opens, persistent=False)
@@ -122,7 +122,7 @@ class WordEncoder(WordReader):
 
     def __init__(
         self,
-        reading: Reading,
+        reading: ReadingSettings,
         *,
         dim: int,
         heads: int,
@@ -158,7 +158,7 @@ class WordEncoder(WordReader):
             return EncoderOut(self._infer(x, mask, lengths), mask, lengths - 1)
         for layer in self.local:
             x = layer(x, mask)
-        visible = HeadMask.of(mask[:, None, None, :])._replace(alive=None)
+        visible = HeadMask.from_visible(mask[:, None, None, :])._replace(alive=None)
         for layer in self.layers:
             x = layer(x, visible)
         return EncoderOut(self.norm(x), mask, lengths - 1)

@@ -38,7 +38,7 @@ class Content(NamedTuple):
         """The number of sentences, B."""
         return self.keys.size(1) if self.item is None else self.item.size(0)
 
-    def of(self, sentences: Tensor) -> Content:
+    def rows(self, sentences: Tensor) -> Content:
         """Return the content of the given sentences; `item` must be None."""
         return self._replace(keys=self.keys.index_select(1, sentences), values=self.values.index_select(1, sentences))
 

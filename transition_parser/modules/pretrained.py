@@ -22,7 +22,7 @@ from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder_files import EXTRA, EncoderFiles, layers_of
 from transition_parser.modules.linear import linear
 from transition_parser.modules.options import ModelOptions, option
-from transition_parser.modules.pretrained_attention import FUSED, KERNELS, Row, reads_rows, register
+from transition_parser.modules.pretrained_attention import FUSED, KERNELS, PackedRow, reads_rows, register
 from transition_parser.modules.runs import WIDTHS, in_rows, rounded_up, runs
 from transition_parser.modules.word_input import NO_ANNOTATIONS, OptionalInput
 from transition_parser.text.columns import Annotations
@@ -248,7 +248,7 @@ class PretrainedWords(OptionalInput):
         return [torch.cat(parts) for parts in zip(*found, strict=True)], start[window] + pieces.piece % longest
 
     def _vectors_by_row(self, pieces: PieceIds, words: int) -> Tensor:
-        """Return the result of `vectors`, by an encoder that reads rows of windows without padding (see `Row`)."""
+        """Return the result of `vectors`, by an encoder that reads rows without padding (see `PackedRow`)."""
         longest, ids, lengths = pieces.ids.size(1), pieces.ids[pieces.mask], pieces.mask.sum(1).tolist()
         positions = torch.arange(longest).expand_as(pieces.mask)[pieces.mask]
         most, like = self.network.config.max_position_embeddings, next(self.network.parameters())
@@ -263,7 +263,7 @@ class PretrainedWords(OptionalInput):
             # in bf16 a new length takes long (see `linear.padded_size`): all rows but the last have the same length
             behind = most - count if few_shapes and row.stop < len(lengths) else 0
             tokens, places = (F.pad(x[read : read + count], (0, behind))[None] for x in (ids, positions))
-            states = Row(tokens, places, ends, max(lengths[row.start : row.stop])).read(self.network)
+            states = PackedRow(tokens, places, ends, max(lengths[row.start : row.stop])).read(self.network)
             next_word = int(pieces.word[stop]) if stop < len(pieces.word) else words
             window, column = pieces.piece[piece:stop] // longest - row.start, pieces.piece[piece:stop] % longest
             of_word = pieces.word[piece:stop] - word

@@ -29,7 +29,7 @@ def register() -> None:
     AttentionMaskInterface.register(KERNELS, ALL_MASK_ATTENTION_FUNCTIONS[FUSED])
 
 
-class Row(NamedTuple):
+class PackedRow(NamedTuple):
     """Windows one after another, without padding between them.
 
     ids: (1, N); the pieces.
@@ -54,7 +54,7 @@ class Row(NamedTuple):
 
 
 def reads_rows(network: nn.Module, like: Tensor) -> bool:
-    """Return True if a network can read a `Row`; a network in training can't, because of its dropout.
+    """Return True if a network can read a `PackedRow`; a network in training can't, because of its dropout.
 
     like: a tensor of the network's type and device.
     """
@@ -81,9 +81,10 @@ def _attend(
     """Return the output of attention, (B, T, H, d), of query, key and value (B, H, T, d), as transformers asks for it.
 
     The kernel is used where it computes the same as `FUSED`: without dropout, gradients and biases, where words see all
-    words of their own sentence and no others. With `cu_seq_lens_q` (see `Row`; B is 1) only the kernel can compute the
-    output. Raises `ValueError` if the kernel does not compute with such tensors then. Otherwise attention in bf16 on
-    CPUs is computed by `modules.attention`, whose results do not depend on the batch, and the rest by `FUSED`.
+    words of their own sentence and no others. With `cu_seq_lens_q` (see `PackedRow`; B is 1) only the kernel can
+    compute the output. Raises `ValueError` if the kernel does not compute with such tensors then. Otherwise attention
+    in bf16 on CPUs is computed by `modules.attention`, whose results do not depend on the batch, and the rest by
+    `FUSED`.
     """
     sentences, heads, width, d = query.shape
     is_plain = (
@@ -106,7 +107,7 @@ def _attend(
         read = search_kernels.self_attention(queries, keys, values, heads, first, lengths, longest)
         return read.view(sentences, width, heads, d), None
     if ends is None and is_plain and rounds_sums(query) and _says_what_is_seen(attention_mask):
-        bias = None if attention_mask is None else HeadMask.of(attention_mask).bias
+        bias = None if attention_mask is None else HeadMask.from_visible(attention_mask).bias
         causal = attention_mask is None and _is_causal(module, others)
         return scaled_dot_product_attention(query, key, value, bias, causal=causal).transpose(1, 2), None
     if ends is not None:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.modules.dropout import Dropout
-from transition_parser.modules.encoder import EncoderOut, Reading, WordReader
+from transition_parser.modules.encoder import EncoderOut, ReadingSettings, WordReader
 from transition_parser.modules.layers import gather_rows
 from transition_parser.modules.words import WordTensors
 
@@ -25,7 +25,7 @@ class RecurrentEncoder(WordReader):
 
     def __init__(
         self,
-        reading: Reading,
+        reading: ReadingSettings,
         *,
         dim: int,
         hidden: int,

@@ -117,7 +117,7 @@ class TreeDecoder(GraphDecoder):
         if self.table.labelled_shift and encoder_out.features is not None:
             shift_ids = encoder_out.features[:, :, SHIFT_ID].cpu().tolist()
         return [
-            [self.derive.of(ScoredTree(heads[i, :n].tolist(), relation[i][:n], totals[i][:n]), shift_ids[i])]
+            [self.derive.from_tree(ScoredTree(heads[i, :n].tolist(), relation[i][:n], totals[i][:n]), shift_ids[i])]
             for i, n in enumerate(lengths)
         ]
 

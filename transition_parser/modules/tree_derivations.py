@@ -67,7 +67,7 @@ class Derivations:
         self.table, self.system = table, table.system
         self.tokens = {action: token for token, action in enumerate(table.actions) if action is not None}
 
-    def of(self, tree: ScoredTree, shift_ids: Sequence[int] | None = None) -> Hypothesis:
+    def from_tree(self, tree: ScoredTree, shift_ids: Sequence[int] | None = None) -> Hypothesis:
         """Return the derivation of a tree.
 
         The action that attaches a word has the score of the word. All other actions have score 0.

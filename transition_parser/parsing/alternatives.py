@@ -13,7 +13,7 @@ R = TypeVar("R", bound="Ranked")
 Parts = Sequence[Hashable]
 
 
-class Place(NamedTuple):
+class NbestRank(NamedTuple):
     """The rank of a parse among the parses of its sentence.
 
     rank: counted from 1
@@ -36,7 +36,7 @@ class Ranked(ABC):
     """
 
     probability: float = 1.0
-    place: Place | None = None
+    place: NbestRank | None = None
     alternatives: tuple[Self, ...] = ()
 
     @property
@@ -83,7 +83,7 @@ def ranked(parses: Sequence[R], most: int) -> R:
         parts = group[0].parts().items()
         fields: dict[str, Any] = {name: tuple(confidences[name, part] for part in some) for name, some in parts}
         best.append(replace(group[0], **fields, probability=sum(parse.probability for parse in group)))
-    first, *others = (replace(parse, place=Place(rank, len(best))) for rank, parse in enumerate(best, 1))
+    first, *others = (replace(parse, place=NbestRank(rank, len(best))) for rank, parse in enumerate(best, 1))
     return replace(first, alternatives=tuple(others))
 
 

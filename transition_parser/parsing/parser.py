@@ -69,7 +69,7 @@ _torch_threads = Shared(torch.get_num_threads, torch.set_num_threads)
 _switch_interval = Shared(sys.getswitchinterval, sys.setswitchinterval)
 
 
-class Options(TypedDict, total=False):
+class LoadOptions(TypedDict, total=False):
     """The options of `Parser.load` that do not change the type of its parses."""
 
     batch_tokens: int | None
@@ -168,27 +168,27 @@ class Parser(Generic[P_co]):
 
     @overload
     @classmethod
-    def load(cls, model: TreeModel, beam: int = 1, **options: Unpack[Options]) -> Parser[Parse]: ...
+    def load(cls, model: TreeModel, beam: int = 1, **options: Unpack[LoadOptions]) -> Parser[Parse]: ...
 
     @overload
     @classmethod
-    def load(cls, model: AmrModel, beam: int = 1, **options: Unpack[Options]) -> Parser[AmrParse]: ...
+    def load(cls, model: AmrModel, beam: int = 1, **options: Unpack[LoadOptions]) -> Parser[AmrParse]: ...
 
     @overload
     @classmethod
     def load(
-        cls, model: str | os.PathLike, beam: int = 1, *, kind: Literal["trees"], **options: Unpack[Options]
+        cls, model: str | os.PathLike, beam: int = 1, *, kind: Literal["trees"], **options: Unpack[LoadOptions]
     ) -> Parser[Parse]: ...
 
     @overload
     @classmethod
     def load(
-        cls, model: str | os.PathLike, beam: int = 1, *, kind: Literal["AMRs"], **options: Unpack[Options]
+        cls, model: str | os.PathLike, beam: int = 1, *, kind: Literal["AMRs"], **options: Unpack[LoadOptions]
     ) -> Parser[AmrParse]: ...
 
     @overload
     @classmethod
-    def load(cls, model: str | os.PathLike, beam: int = 1, **options: Unpack[Options]) -> Parser[Any]: ...
+    def load(cls, model: str | os.PathLike, beam: int = 1, **options: Unpack[LoadOptions]) -> Parser[Any]: ...
 
     @classmethod
     def load(

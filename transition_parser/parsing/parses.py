@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from transition_parser.base.errors import InputError, shortened
-from transition_parser.graphs.amr import AmrGraph, Layout, named
+from transition_parser.graphs.amr import AmrGraph, PenmanLayout, named
 from transition_parser.graphs.amr_identity import canonical
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Row, Sentence
@@ -269,7 +269,7 @@ class AmrParse(SentenceParse):
 
     def written_node_scores(self, wiki: bool = True) -> list[float]:
         """Return `node_scores` in the order of the nodes of `annotated`, without the nodes of `:wiki`."""
-        return [self.node_scores[node] for node in Layout(self.graph, self.wiki if wiki else {}).order]
+        return [self.node_scores[node] for node in PenmanLayout(self.graph, self.wiki if wiki else {}).order]
 
     def to_penman(self, alignment_markers: bool = False, wiki: bool = True) -> str:
         """Return the graph alone, in PENMAN, without a line end after it.

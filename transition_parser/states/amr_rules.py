@@ -277,7 +277,7 @@ def legal_columns(rows: Rows, nodes: Nodes, lemma: Tensor, plain: Tensor, most: 
     constant_top = top.constant > 0
     concept_top, concept_second = some & ~constant_top, two & (second.constant == 0)
     same = top.group == second.group
-    others = _Others.of(rows, nodes, second.group)
+    others = _Others.from_rows(rows, nodes, second.group)
     stays = same | others.mate_below
     named, has_concept = rows.named > 0, rows.has_concept > 0
     node_left = (rows.nodes_left > 0) & ((rows.in_span < most) | rows.is_free())
@@ -324,7 +324,7 @@ class _Others(NamedTuple):
     connected: Tensor
 
     @classmethod
-    def of(cls, rows: Rows, nodes: Nodes, group_second: Tensor) -> _Others:
+    def from_rows(cls, rows: Rows, nodes: Nodes, group_second: Tensor) -> _Others:
         """Return the facts about the concepts of some rows.
 
         group_second: (R,); the component of the second node

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from transition_parser.kernels import legality_kernels
-from transition_parser.kernels.legality_kernels import Vocabulary
+from transition_parser.kernels.legality_kernels import VocabularyTensors
 from transition_parser.states.table import UNBOUND, ActionTable
 from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_naming import is_listed
@@ -47,7 +47,7 @@ class LexiconTable:
     limited: Tensor
 
     @classmethod
-    def of(cls, table: ActionTable, members: Tensor) -> LexiconTable | None:
+    def from_table(cls, table: ActionTable, members: Tensor) -> LexiconTable | None:
         """Return the lexicon of an action table, or None if the table has no lexicon.
 
         members: (C, V) float; 1 where a token belongs to a column
@@ -128,14 +128,14 @@ class DeviceTable:
     bearing: Tensor  # the tokens with roles in `top_roles` or `second_roles`
 
     @classmethod
-    def of(cls, table: ActionTable, device: torch.device | str = "cpu") -> DeviceTable:
+    def from_table(cls, table: ActionTable, device: torch.device | str = "cpu") -> DeviceTable:
         """Return the arrays of an action table as tensors on a device."""
         column = torch.from_numpy(table.column).to(device)
         shift_word = torch.from_numpy(table.shift_word).to(device)
         relation = torch.from_numpy(table.relation).to(device)
         members = torch.nn.functional.one_hot(column, len(ActionClass)).t().float().contiguous()
         shifts = (shift_word >= 0).nonzero()[:, 0]
-        lexicon = LexiconTable.of(table, members)
+        lexicon = LexiconTable.from_table(table, members)
         limits = getattr(table.system, "limits", None)
         most = torch.tensor(
             [0 if limits is None or a is None else limits.most(a) for a in table.actions], device=device
@@ -231,11 +231,11 @@ class DeviceTable:
             legal = self.lexicon.anywhere(columns.float(), context[:, 1], self.column)
         return legal.nonzero()[:, 0]
 
-    def _vocabulary(self) -> Vocabulary:
+    def _vocabulary(self) -> VocabularyTensors:
         tokens = (self.column, self.shift_word, self.top_roles, self.second_roles)
         if self.lexicon is None:
-            return Vocabulary(*tokens)
-        return Vocabulary(*tokens, self.lexicon.limited, self.lexicon.offsets, self.lexicon.tokens)
+            return VocabularyTensors(*tokens)
+        return VocabularyTensors(*tokens, self.lexicon.limited, self.lexicon.offsets, self.lexicon.tokens)
 
     def token_legal(self, tokens: Tensor, columns: Tensor, context: Tensor | None) -> Tensor:
         """Return (R,) bool, True where a row may take its token (R,).

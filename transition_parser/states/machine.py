@@ -20,7 +20,7 @@ from transition_parser.states.states import TREE
 from transition_parser.states.table import SHIFT_ID
 from transition_parser.transitions import TransitionSystem
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.spec import ActionClass, Arcs, Situation
+from transition_parser.transitions.spec import ActionClass, ArcFacts, Situation
 from transition_parser.transitions.tree_system import NO_HEAD
 
 # Search takes at most this many SWAPs per word, because a model that has not learned when to SWAP would otherwise take
@@ -205,11 +205,11 @@ class DependencyMachine(BatchedMachine):
             torch.ones_like(self.depth, dtype=torch.bool) if self.swaps_left is None else self.swaps_left > 0,
         )
 
-    def _arcs(self) -> Arcs:
+    def _arcs(self) -> ArcFacts:
         assert self.heads is not None, "a spec that reads arcs needs them"
         on_stack = self.positions < self.depth[:, None]
         stack_heads = self.heads.gather(1, self.stack[:, : self.width])
-        return Arcs(
+        return ArcFacts(
             self._front == self.root - 1,
             self.heads.gather(1, self._top[:, None])[:, 0] != NO_HEAD,
             (on_stack & (stack_heads == NO_HEAD)).sum(1),

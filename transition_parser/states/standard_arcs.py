@@ -30,7 +30,7 @@ def arcs_given_up(
     root: (N,); the position of the root
     rank: (N, P + 1); the order of the words of the buffer; None for the order of positions
     """
-    items = _Items.of(stack, depth, buffer, heads, root, rank)
+    items = _Items.from_rows(stack, depth, buffer, heads, root, rank)
     arcs = (items.heads == root[:, None]) | ((items.heads[:, :, None] == items.words[:, None]).any(2))
     best = _most_arcs(items)
     most = (best + (items.heads == root[:, None])).amax(1)
@@ -54,7 +54,7 @@ class _Items(NamedTuple):
     sizes: tuple[int, int]
 
     @classmethod
-    def of(
+    def from_rows(
         cls, stack: Tensor, depth: Tensor, buffer: Tensor, heads: Tensor, root: Tensor, rank: Tensor | None
     ) -> _Items:
         dummy = stack.size(1) - 1

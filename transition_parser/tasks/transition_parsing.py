@@ -219,7 +219,7 @@ class TransitionParsingTask(FairseqTask):
         columns = [name for name in self._columns(model.tag_heads) if name in self._also.columns]
         return TransitionDataset(
             resources,
-            Sentences(words, Side.of(resources.encode_all(words)), Side(target, target.sizes)),
+            Sentences(words, Side.from_tensors(resources.encode_all(words)), Side(target, target.sizes)),
             self._annotations(words, "also", model.tag_heads, folder, columns, training=True),
             needs=model.decoder.needs,
             alpha=self.cfg.subword_regularization or None,

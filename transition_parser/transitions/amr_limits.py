@@ -113,7 +113,7 @@ def learned(derivations: Iterable[Sequence[Action]], graphs: Iterable[AmrGraph] 
     nodes = swaps = 0
     span = 1
     repeats: Counter[Action] = Counter()
-    for use in map(_Use.of, derivations):
+    for use in map(_Use.from_actions, derivations):
         nodes = max(nodes, use.nodes - use.words)
         swaps = max(swaps, use.swaps - _SWAPS_PER_WORD * use.words)
         for made in use.spans:
@@ -138,7 +138,7 @@ class _Use:
     spans: list[Counter[Action]]
 
     @classmethod
-    def of(cls, actions: Sequence[Action]) -> _Use:
+    def from_actions(cls, actions: Sequence[Action]) -> _Use:
         kinds = Counter(action.kind for action in actions)
         spans = list(_spans(actions))
         nodes = sum(span.total() for span in spans)

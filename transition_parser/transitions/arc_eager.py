@@ -15,7 +15,7 @@ from transition_parser.transitions.spec import (
     SHIFT_EFFECT,
     ActionClass,
     ActionClasses,
-    Arcs,
+    ArcFacts,
     Effect,
     Situation,
     Spec,
@@ -32,7 +32,7 @@ _EFFECTS = {
 }
 
 
-def _legal(s: Situation, arcs: Arcs) -> ActionClasses:
+def _legal(s: Situation, arcs: ArcFacts) -> ActionClasses:
     at_root = s.front_is_root
     return {
         ActionClass.END: at_root & ~s.some,

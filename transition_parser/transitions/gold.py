@@ -82,7 +82,7 @@ class GoldOrder(NamedTuple):
 
     @classmethod
     @lru_cache(maxsize=1024)
-    def of(cls, tree: DependencyTree) -> GoldOrder:
+    def from_tree(cls, tree: DependencyTree) -> GoldOrder:
         """Return the order of a tree.
 
         The latest results are cached, because each step of a derivation asks for the same tree again.

@@ -21,7 +21,7 @@ class RootRelations:
     shared: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, trees: Iterable[DependencyTree]) -> RootRelations:
+    def from_trees(cls, trees: Iterable[DependencyTree]) -> RootRelations:
         """Return the relations at the roots of these trees.
 
         >>> roots = RootRelations.from_trees([DependencyTree((2, 0), ("ExD", "Pred")), DependencyTree((0,), ("ExD",))])

@@ -73,7 +73,7 @@ class Situation(NamedTuple):
     may_swap: Bools
 
 
-class Arcs(NamedTuple):
+class ArcFacts(NamedTuple):
     """The further facts that the legality rules of arc-eager depend on: (R,) each."""
 
     front_is_last: Bools  # bool: the last word of the sentence is at the front of the buffer
@@ -89,7 +89,7 @@ class Spec:
     """The rules of a system that builds dependency trees.
 
     effects: class → the effect of its tokens
-    legal: function from a `Situation` to the legal classes; where `reads_arcs`, it also takes the `Arcs`
+    legal: function from a `Situation` to the legal classes; where `reads_arcs`, it also takes the `ArcFacts`
     closes_on_stack: True where the derivation ends with an arc between S1 and the root at S0, False where it ends with
         an arc between S0 and the root at B0
     reads_arcs: True where legality depends on the arcs built so far

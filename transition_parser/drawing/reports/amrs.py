@@ -8,7 +8,7 @@ from typing import Any
 
 from transition_parser.base.errors import InputError
 from transition_parser.drawing.reports.charts import Bar, Chart
-from transition_parser.drawing.reports.page import WORST, Compared, Table, cells, write_page
+from transition_parser.drawing.reports.page import WORST, Compared, ReportTable, cells, write_page
 from transition_parser.graphs.amr_score import BankScore, Counts, triple_diff
 from transition_parser.graphs.bank import AmrEntry
 
@@ -31,7 +31,7 @@ def write_amr_report(
     rows = [cells(name, *(f"{value[part]:.4f}" for part in ("precision", "recall", "f1"))) for name, value in parts]
     smatch = [sentence.counts["smatch"] for sentence in scores.sentences]
     tables = [
-        Table("Fine-grained scores", ("", "precision", "recall", "F1"), rows, chart=_chart(parts)),
+        ReportTable("Fine-grained scores", ("", "precision", "recall", "F1"), rows, chart=_chart(parts)),
         _by(
             "Smatch by words of the sentence",
             "words",
@@ -54,7 +54,7 @@ def _chart(parts: Sequence[tuple[str, Mapping[str, float]]]) -> Chart:
     return Chart("F1", 1, bars)
 
 
-def _by(title: str, what: str, bins: Sequence[int], counts: Sequence[Counts]) -> Table:
+def _by(title: str, what: str, bins: Sequence[int], counts: Sequence[Counts]) -> ReportTable:
     rows, bars = [], []
     for number in sorted(set(bins)):
         inside = [count for one, count in zip(bins, counts, strict=True) if one == number]
@@ -62,7 +62,7 @@ def _by(title: str, what: str, bins: Sequence[int], counts: Sequence[Counts]) ->
         f1 = sum(inside, Counts()).f1
         rows.append(cells(name, len(inside), f"{f1:.4f}"))
         bars.append(Bar(name, f1, f"{f1:.4f}", f"{len(inside):,} sentences"))
-    return Table(title, (what, "sentences", "Smatch"), rows, chart=Chart("Smatch", 1, bars))
+    return ReportTable(title, (what, "sentences", "Smatch"), rows, chart=Chart("Smatch", 1, bars))
 
 
 def _compared(gold: AmrEntry, system: AmrEntry, number: int, counts: Counts) -> Compared:

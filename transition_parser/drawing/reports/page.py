@@ -25,7 +25,7 @@ class Cell(NamedTuple):
     share: float = 0.0
 
 
-class Table(NamedTuple):
+class ReportTable(NamedTuple):
     """A table.
 
     note: a sentence above the table
@@ -68,7 +68,7 @@ def write_page(
     path: str | os.PathLike,
     title: str,
     facts: Mapping[str, Any],
-    tables: Sequence[Table],
+    tables: Sequence[ReportTable],
     worst: Sequence[Compared],
     total: int,
     order: str,

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from transition_parser.drawing.reports.charts import Bar, Chart
-from transition_parser.drawing.reports.page import WORST, Cell, Compared, Table, cells, write_page
+from transition_parser.drawing.reports.page import WORST, Cell, Compared, ReportTable, cells, write_page
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency_score import Comparison, Pair, Score
 
@@ -46,14 +46,14 @@ def write_tree_report(
     write_page(path, title, plain, tables, worst, len(sentences), order)
 
 
-def _scores(title: str, what: str, table: Mapping[str, Score]) -> Table:
+def _scores(title: str, what: str, table: Mapping[str, Score]) -> ReportTable:
     rows = [cells(name, score.gold, score.system, f"{score.f1:.2f}") for name, score in table.items()]
     bars = [Bar(name, score.f1, f"{score.f1:.2f}", f"{score.gold:,} words") for name, score in table.items()]
     note = f"The chart shows the {_BARS} most frequent." if len(bars) > _BARS else ""
-    return Table(title, (what, "gold", "predicted", "LAS"), rows, note, Chart("LAS", 100, bars[:_BARS]))
+    return ReportTable(title, (what, "gold", "predicted", "LAS"), rows, note, Chart("LAS", 100, bars[:_BARS]))
 
 
-def _confusions(comparison: Comparison) -> list[Table]:
+def _confusions(comparison: Comparison) -> list[ReportTable]:
     relations = Counter(gold.relation for gold, _ in comparison.counted_pairs)
     confused = Counter((gold.relation, system.relation) for gold, system in comparison.counted_pairs)
     shown = [relation for relation, _ in relations.most_common(_MATRIX)]
@@ -66,13 +66,13 @@ def _confusions(comparison: Comparison) -> list[Table]:
         shares = [(found[name], found[name] / relations[relation] * (name != relation)) for name in (*shown, _OTHERS)]
         rows.append([Cell(relation), *(Cell(count or "", "", min(2 * share, 0.9)) for count, share in shares)])
     note = f"Rows: gold; columns: predicted. The {len(shown)} most frequent relations."
-    matrix = Table("Confusion of relations", ("", *shown, _OTHERS), rows, note)
+    matrix = ReportTable("Confusion of relations", ("", *shown, _OTHERS), rows, note)
     wrong = Counter({pair: count for pair, count in confused.items() if pair[0] != pair[1]})
     listed = [
         cells(gold, system, count, f"{100 * count / relations[gold]:.1f}%")
         for (gold, system), count in wrong.most_common(_PAIRS)
     ]
-    return [matrix, Table("Most frequent confusions", ("gold", "predicted", "words", "of the gold ones"), listed)]
+    return [matrix, ReportTable("Most frequent confusions", ("gold", "predicted", "words", "of the gold ones"), listed)]
 
 
 def _worst(sentences: Sequence[Sentence], comparison: Comparison) -> list[Compared]:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.models.graph2graph.options import ActionOptions
-from transition_parser.modules.arcs import ARC_KINDS, B0, S0, S1, Arcs
+from transition_parser.modules.arcs import ARC_KINDS, B0, S0, S1, ArcActions
 from transition_parser.modules.kinds import FactoredScores, Kinds
 from transition_parser.modules.layers import HiddenLayer
 from transition_parser.states.table import ActionTable
@@ -37,7 +37,7 @@ class Classifiers(nn.Module):
         self, table: ActionTable, kinds: Kinds, dim: int, options: ActionOptions, history: int, together: bool
     ) -> None:
         super().__init__()
-        self.arcs, self.together = Arcs(table), together
+        self.arcs, self.together = ArcActions(table), together
         dropout = options.classifier_dropout
         width = dim if together else len(_PLACES) * dim
         self.exist = HiddenLayer(width + history, options.exist_width, len(kinds.names), dropout)

@@ -32,7 +32,7 @@ class Composed(NamedTuple):
     dependent: Tensor
     label: Tensor
 
-    def of(self, rows: Tensor) -> Composed:
+    def rows(self, rows: Tensor) -> Composed:
         """Return the same for some rows."""
         return Composed(*(field.index_select(0, rows) for field in self))
 

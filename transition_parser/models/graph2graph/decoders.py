@@ -98,7 +98,7 @@ class SentenceDecoder(FactoredDecoder):
         return self.action_scores(factored, search, None)
 
 
-class Memory(NamedTuple):
+class FeedbackMemory(NamedTuple):
     """The tensors that search remembers of R hypotheses; None for tensors that the model does not have.
 
     composed: words composed with their dependents
@@ -113,20 +113,22 @@ class Memory(NamedTuple):
     encoded: Tensor | None = None
     stale: Tensor | None = None
 
-    def of(self, rows: Tensor) -> Memory:
+    def rows(self, rows: Tensor) -> FeedbackMemory:
         """Return the same for some rows."""
-        return Memory(*(None if f is None else f.of(rows) if isinstance(f, Composed) else f[rows] for f in self))
+        return FeedbackMemory(
+            *(None if f is None else f.rows(rows) if isinstance(f, Composed) else f[rows] for f in self)
+        )
 
 
 class FeedbackSearch(SearchState):
-    """The state of a search whose `Memory` moves with the hypotheses."""
+    """The state of a search whose `FeedbackMemory` moves with the hypotheses."""
 
-    def __init__(self, machine: Machine, encoder_out: EncoderOut, memory: Memory) -> None:
+    def __init__(self, machine: Machine, encoder_out: EncoderOut, memory: FeedbackMemory) -> None:
         super().__init__(machine, encoder_out)
         self.memory = memory
 
     def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
-        self.memory = self.memory.of(rows)
+        self.memory = self.memory.rows(rows)
 
 
 class FeedbackDecoder(FactoredDecoder):
@@ -255,7 +257,7 @@ class FeedbackDecoder(FactoredDecoder):
         some: (N, …)
         every: True if `some` are all of `states`
         """
-        return self._of_places(slots.of(sentence), some, None)
+        return self._of_places(slots.rows(sentence), some, None)
 
     # --- search -----------------------------------------------------------------------------
 
@@ -268,9 +270,9 @@ class FeedbackDecoder(FactoredDecoder):
             memory = memory._replace(hidden=empty, cell=empty)
         return FeedbackSearch(self.machine(encoder_out, in_search=True), encoder_out, memory)
 
-    def first_memory(self, slots: Slots) -> Memory:
+    def first_memory(self, slots: Slots) -> FeedbackMemory:
         """Return the memory before the first action, without the history."""
-        return Memory()
+        return FeedbackMemory()
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
         """Return the scores of the next action, see `StateDecoder.step`.
@@ -329,7 +331,7 @@ class FeedbackDecoder(FactoredDecoder):
 
 def _slots_of(search: FeedbackSearch, rows: Tensor | None) -> Slots:
     sentence = search.sentence_of_row()
-    return cast(Slots, search.encoder_out).of(sentence if rows is None else sentence[rows])
+    return cast(Slots, search.encoder_out).rows(sentence if rows is None else sentence[rows])
 
 
 class SentenceG2gDecoder(FeedbackDecoder):
@@ -361,11 +363,11 @@ class SentenceG2gDecoder(FeedbackDecoder):
         changed = F.pad((graphs[:, 1:] != graphs[:, :-1]).any(2), (1, 0), value=True)
         of_sentence, at_step = changed.nonzero(as_tuple=True)
         different = states.at(of_sentence, at_step)
-        read = self._words(slots.of(of_sentence), different)
+        read = self._words(slots.rows(of_sentence), different)
         return _at_places(read[changed.flatten().cumsum(0) - 1], some)
 
-    def first_memory(self, slots: Slots) -> Memory:
-        return Memory(
+    def first_memory(self, slots: Slots) -> FeedbackMemory:
+        return FeedbackMemory(
             encoded=torch.zeros_like(slots.words), stale=torch.ones_like(slots.lengths, dtype=torch.bool)
         )  # fmt: skip
 
@@ -447,10 +449,10 @@ class StateTransformerDecoder(FeedbackDecoder):
         words = None
         if self.composition is not None:
             words = self.composition.all_steps(slots.words, states)[sentence, step]
-        return self._of_places(slots.of(sentence), some, words)
+        return self._of_places(slots.rows(sentence), some, words)
 
-    def first_memory(self, slots: Slots) -> Memory:
-        return Memory() if self.composition is None else Memory(self.composition.start(slots.words))
+    def first_memory(self, slots: Slots) -> FeedbackMemory:
+        return FeedbackMemory() if self.composition is None else FeedbackMemory(self.composition.start(slots.words))
 
     def follow(self, tokens: Tensor, search: FeedbackSearch, states: States) -> None:
         if self.composition is not None and search.steps:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from transition_parser.models.graph2graph.layers import Transformer, Visible
 from transition_parser.models.graph2graph.pretrained_layers import PieceInput
 from transition_parser.modules.dropout import Dropout
-from transition_parser.modules.encoder import EncoderOut, Reading, WordReader
+from transition_parser.modules.encoder import EncoderOut, ReadingSettings, WordReader
 from transition_parser.modules.words import WordTensors
 
 PIECES = "pieces"  # the name of `PieceInput` among the inputs of words
@@ -40,7 +40,7 @@ class Slots(NamedTuple):
     position: Tensor
     owner: Tensor
 
-    def of(self, sentences: Tensor) -> Slots:
+    def rows(self, sentences: Tensor) -> Slots:
         """Return the slots of N rows.
 
         sentences: (N,); the sentence of each row
@@ -54,7 +54,7 @@ class SlotEncoder(WordReader):
     marks: (3, dim); the embeddings of CLS and the two SEPs
     """
 
-    def __init__(self, reading: Reading, *, dim: int, word_dropout: float) -> None:
+    def __init__(self, reading: ReadingSettings, *, dim: int, word_dropout: float) -> None:
         super().__init__(reading, dim=dim)
         self.word_dropout = Dropout(word_dropout, whole=True)
         self.marks = nn.Parameter(torch.randn(len(SPECIAL_TOKENS), dim))
@@ -95,7 +95,7 @@ class SlotEncoder(WordReader):
 class SentenceEncoder(SlotEncoder):
     """The encoder of the plain Sentence Transformer: words are read once, before the first action (eq. 9)."""
 
-    def __init__(self, reading: Reading, transformer: Transformer, *, dim: int, word_dropout: float) -> None:
+    def __init__(self, reading: ReadingSettings, transformer: Transformer, *, dim: int, word_dropout: float) -> None:
         super().__init__(reading, dim=dim, word_dropout=word_dropout)
         self.transformer = transformer
 

@@ -52,7 +52,7 @@ class Visible(NamedTuple):
     relations: Tensor | None = None
 
 
-class Part(NamedTuple):
+class RowBlock(NamedTuple):
     """R rows of W slots. A slot sees only slots of its row.
 
     there: (R, W) bool; False for slots that are left out
@@ -67,12 +67,12 @@ class Part(NamedTuple):
     relations: Tensor | None
 
     @classmethod
-    def of(cls, there: Tensor, relations: Tensor | None) -> Part:
+    def from_mask(cls, there: Tensor, relations: Tensor | None) -> RowBlock:
         """Return a part where all slots ask."""
-        return cls(there, HeadMask.of(there[:, None, None]).bias, there.size(1), relations)
+        return cls(there, HeadMask.from_visible(there[:, None, None]).bias, there.size(1), relations)
 
 
-class Layout(NamedTuple):
+class CellLayout(NamedTuple):
     """The C slots that are computed with, part by part and row by row.
 
     cells: (C,); indices into the flat (N · L)
@@ -83,18 +83,18 @@ class Layout(NamedTuple):
     """
 
     cells: Tensor
-    parts: list[Part]
-    last: list[Part]
+    parts: list[RowBlock]
+    last: list[RowBlock]
     asking: Tensor | None = None
     found: Tensor | None = None
 
     @classmethod
-    def of_all(cls, visible: Visible) -> Layout:
+    def of_all(cls, visible: Visible) -> CellLayout:
         """Return a layout of all slots, in one part."""
         there, wanted, relations = visible
         count, length = there.shape
         cells = torch.arange(count * length, device=there.device)
-        part = Part.of(there, relations)
+        part = RowBlock.from_mask(there, relations)
         if wanted is None:
             return cls(cells, [part], [part])
         some = None if relations is None else gather_rows(relations, wanted)
@@ -103,7 +103,7 @@ class Layout(NamedTuple):
         return cls(cells, [part], [part._replace(queries=wanted.size(1), relations=some)], asking.flatten(), found)
 
     @classmethod
-    def without_gaps(cls, visible: Visible, few_shapes: bool) -> Layout:
+    def without_gaps(cls, visible: Visible, few_shapes: bool) -> CellLayout:
         """Return a layout of only the slots that are there, with rows of similar lengths in each part (see `runs`).
 
         A wanted slot that is not there is replaced by any other slot.
@@ -122,7 +122,7 @@ class Layout(NamedTuple):
             among = None if relations is None else relations[rows[:, None, None], slots[:, :, None], slots[:, None]]
             queries = min(_needed(matters[rows], WIDTHS if few_shapes else 1), place.size(1))
             asked = place[rows, :queries].clamp_max(width - 1)
-            parts.append(Part.of(known, among))
+            parts.append(RowBlock.from_mask(known, among))
             last.append(
                 parts[-1]._replace(queries=queries, relations=None if among is None else gather_rows(among, asked))
             )
@@ -170,11 +170,11 @@ class Layer(nn.Module):
             nn.Parameter(torch.zeros(shape)) if graph else None for _ in range(2)
         )
 
-    def forward(self, x: Tensor, parts: Sequence[Part], asking: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, parts: Sequence[RowBlock], asking: Tensor | None = None) -> Tensor:
         """Return (C, width), or (A, width) of the slots that ask.
 
         x: (C, width); the slots of all parts
-        asking: (A,) or None; see `Layout`
+        asking: (A,) or None; see `CellLayout`
         """
         asks = x if asking is None else x.index_select(0, asking)
         query, key_value = self.query(asks), self.key_value(x)
@@ -191,7 +191,7 @@ class Layer(nn.Module):
             inner = F.gelu(inner)
         return self.norms[1](x + self.dropout(self.outer(inner)))
 
-    def _attention(self, query: Tensor, key_value: Tensor, part: Part) -> Tensor:
+    def _attention(self, query: Tensor, key_value: Tensor, part: RowBlock) -> Tensor:
         """Return (R, K, width), the heads' results side by side.
 
         query: (R, K, width)
@@ -239,9 +239,9 @@ class Transformer(nn.Module):
         position, segment: (N, L)
         """
         if self.closes_gaps and visible.wanted is not None and words.device.type == "cpu":
-            layout = Layout.without_gaps(visible, torch.is_autocast_enabled("cpu"))
+            layout = CellLayout.without_gaps(visible, torch.is_autocast_enabled("cpu"))
         else:  # elsewhere the host would wait for the number of slots
-            layout = Layout.of_all(visible)
+            layout = CellLayout.of_all(visible)
         x, position, segment = (some.flatten(0, 1).index_select(0, layout.cells) for some in (words, position, segment))
         place = self.positions(position.clamp(0, self.positions.num_embeddings - 1))
         x = self.dropout(self.norm(x + place + self.segments(segment)))

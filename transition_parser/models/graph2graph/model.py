@@ -28,7 +28,7 @@ from transition_parser.models.graph2graph.options import (
 from transition_parser.models.graph2graph.pretrained_layers import PieceInput, PretrainedLayers, learn_at
 from transition_parser.models.graph2graph.refining import RefiningDecoder
 from transition_parser.modules.contract import ParserModel
-from transition_parser.modules.encoder import Reading
+from transition_parser.modules.encoder import ReadingSettings
 from transition_parser.modules.kinds import Kinds
 from transition_parser.modules.layers import sinusoids
 from transition_parser.modules.pretrained import LR_SCALE
@@ -67,7 +67,7 @@ class _Parts:
         self.transformer = Transformer(
             self.sizes, options.encoder_layers, positions, len(SEGMENTS), options.dropout, graph
         )
-        reading = Reading.of(resources, replace(options, pretrained=""), self.dim)
+        reading = ReadingSettings.from_resources(resources, replace(options, pretrained=""), self.dim)
         if source is None:
             place = sinusoids(0, positions, self.dim, torch.device("cpu"))
             self.transformer.positions.weight.data.copy_(place)

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from transition_parser.data.resources import Resources
 from transition_parser.kernels import search_kernels
 from transition_parser.models.spa_dp.options import NONE, TO_BOUNDARY, VANILLA, SpaDpOptions
-from transition_parser.modules.encoder import EncoderOut, Reading
+from transition_parser.modules.encoder import EncoderOut, ReadingSettings
 from transition_parser.modules.layers import gather_rows
 from transition_parser.modules.linear import linear
 from transition_parser.modules.recurrent import RecurrentEncoder
@@ -39,7 +39,7 @@ class SpaEncoder(RecurrentEncoder):
 
     def __init__(self, resources: Resources, options: SpaDpOptions) -> None:
         super().__init__(
-            Reading.of(resources, options, options.word_width),
+            ReadingSettings.from_resources(resources, options, options.word_width),
             dim=options.word_width,
             hidden=options.scan_width,
             layers=options.scan_layers,

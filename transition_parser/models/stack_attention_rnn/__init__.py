@@ -12,7 +12,7 @@ from transition_parser.models.registry import register
 from transition_parser.models.stack_attention_rnn.decoder import StackAttentionDecoder
 from transition_parser.models.stack_attention_rnn.options import StackAttentionOptions
 from transition_parser.modules.contract import ParserModel
-from transition_parser.modules.encoder import Reading
+from transition_parser.modules.encoder import ReadingSettings
 from transition_parser.modules.recurrent import RecurrentEncoder
 from transition_parser.modules.tagging import tag_heads
 
@@ -30,7 +30,7 @@ SMALL = {
 def build(options: StackAttentionOptions, resources: Resources) -> ParserModel:
     """Return the model over the dictionaries of `resources`."""
     encoder = RecurrentEncoder(
-        Reading.of(resources, options, options.encoder_embed_dim),
+        ReadingSettings.from_resources(resources, options, options.encoder_embed_dim),
         dim=options.encoder_embed_dim,
         hidden=options.encoder_hidden,
         layers=options.encoder_layers,

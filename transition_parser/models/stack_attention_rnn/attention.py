@@ -16,7 +16,7 @@ from transition_parser.modules.linear import linear
 _NONE = -1e9  # far below any score, but finite, so that a row without a word (a parse that is done) does not give NaN
 
 
-class Memory(NamedTuple):
+class AttentionMemory(NamedTuple):
     """The tensors that attention reads of B sentences.
 
     words: (B, P, D)
@@ -28,9 +28,9 @@ class Memory(NamedTuple):
     keys: Tensor
     mask: Tensor
 
-    def of(self, sentences: Tensor) -> Memory:
+    def rows(self, sentences: Tensor) -> AttentionMemory:
         """Return the tensors of some sentences."""
-        return Memory(*(tensor.index_select(0, sentences) for tensor in self))
+        return AttentionMemory(*(tensor.index_select(0, sentences) for tensor in self))
 
 
 class StackAttention(nn.Module):
@@ -55,11 +55,11 @@ class StackAttention(nn.Module):
                 nn.init.xavier_uniform_(weight)
         self.of_state = nn.ModuleList(linear(state + (words if layer else 0), width) for layer in range(layers))
 
-    def memory(self, encoder_out: EncoderOut) -> Memory:
+    def memory(self, encoder_out: EncoderOut) -> AttentionMemory:
         """Return the tensors that are the same for all states of a sentence."""
-        return Memory(encoder_out.words, self.of_words(encoder_out.words), encoder_out.mask)
+        return AttentionMemory(encoder_out.words, self.of_words(encoder_out.words), encoder_out.mask)
 
-    def forward(self, state: Tensor, memory: Memory, pushed: Tensor | None, gone: Tensor | None) -> Tensor:
+    def forward(self, state: Tensor, memory: AttentionMemory, pushed: Tensor | None, gone: Tensor | None) -> Tensor:
         """Return (B, W, l · D), the layers' results side by side, for W states of each sentence.
 
         state: (B, W, state)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from transition_parser.models.stack_attention_rnn.attention import Memory, StackAttention
+from transition_parser.models.stack_attention_rnn.attention import AttentionMemory, StackAttention
 from transition_parser.models.stack_attention_rnn.options import StackAttentionOptions
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.dropout import Dropout
@@ -27,14 +27,14 @@ class StackAttentionSearch(SearchState):
     hidden: (R, layers, H); the states of the GRU
     """
 
-    def __init__(self, machine: Machine, encoder_out: EncoderOut, memory: Memory, hidden: Tensor) -> None:
+    def __init__(self, machine: Machine, encoder_out: EncoderOut, memory: AttentionMemory, hidden: Tensor) -> None:
         super().__init__(machine, encoder_out)
         self.memory, self.hidden = memory, hidden
 
     def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
         self.hidden = self.hidden.index_select(0, rows)
         if sentences is not None:
-            self.memory = self.memory.of(sentences)
+            self.memory = self.memory.rows(sentences)
 
 
 class StackAttentionDecoder(Inspectable, StateDecoder):
@@ -121,7 +121,7 @@ class StackAttentionDecoder(Inspectable, StateDecoder):
         backward = encoder_out.words[:, 0].chunk(2, -1)[1]
         return torch.tanh(self.first(backward)).unflatten(-1, (len(self.layers), -1))
 
-    def _attend(self, hidden: Tensor, memory: Memory, states: States, width: int) -> Tensor:
+    def _attend(self, hidden: Tensor, memory: AttentionMemory, states: States, width: int) -> Tensor:
         """Return (R, l · D), the contexts that attention finds for the states of the top layer."""
         masks = (
             None if mask is None else mask.unflatten(0, (-1, width)) for mask in self._pushed_removed_masks(states)

@@ -8,7 +8,7 @@ from transition_parser.models.registry import register
 from transition_parser.models.stack_transformer.decoder import StackTransformerDecoder
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
 from transition_parser.modules.contract import ParserModel
-from transition_parser.modules.encoder import Reading, WordEncoder
+from transition_parser.modules.encoder import ReadingSettings, WordEncoder
 from transition_parser.modules.tagging import tag_heads
 
 NO_STATE = {"stack_heads": 0, "buffer_heads": 0}  # the vanilla Transformer, variant a of the paper's table 1
@@ -18,7 +18,7 @@ SMALL = {"encoder_layers": 2, "decoder_layers": 2}
 def build(options: StackTransformerOptions, resources: Resources) -> ParserModel:
     """Return the model over the dictionaries of `resources`."""
     encoder = WordEncoder(
-        Reading.of(resources, options, options.encoder_embed_dim),
+        ReadingSettings.from_resources(resources, options, options.encoder_embed_dim),
         dim=options.encoder_embed_dim,
         heads=options.encoder_attention_heads,
         inner=options.encoder_ffn_embed_dim,

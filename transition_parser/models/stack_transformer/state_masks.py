@@ -64,7 +64,7 @@ class StateHeads:
         words: (B, P); True at words and root
         """
         if not self.count or states.stack is None or states.buffer is None:
-            return HeadMask.of(words[:, None, None, :])._replace(alive=None), None
+            return HeadMask.from_visible(words[:, None, None, :])._replace(alive=None), None
         ranks = self.ranks(states.stack, states.buffer)
         mask = self.mask(ranks, words, heads, dtype)
         return mask, PositionScores(positions, ranks, mask) if positions else None

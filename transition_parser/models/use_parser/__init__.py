@@ -12,7 +12,7 @@ from transition_parser.models.use_parser.decoder import UseDecoder
 from transition_parser.models.use_parser.options import UseOptions
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.dropout import Dropout
-from transition_parser.modules.encoder import Reading, WordEncoder
+from transition_parser.modules.encoder import ReadingSettings, WordEncoder
 from transition_parser.modules.tagging import tag_heads
 
 SMALL = {
@@ -38,7 +38,7 @@ def build(options: UseOptions, resources: Resources) -> ParserModel:
     """
     dim = options.encoder_embed_dim
     encoder = WordEncoder(
-        Reading.of(resources, options, dim),
+        ReadingSettings.from_resources(resources, options, dim),
         dim=dim,
         heads=options.encoder_attention_heads,
         inner=options.encoder_ffn_embed_dim,

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.models.use_parser.options import UseOptions
-from transition_parser.modules.arcs import ARC_KINDS, Arcs
+from transition_parser.modules.arcs import ARC_KINDS, ArcActions
 from transition_parser.modules.biaffine import BiaffineRelations, Ends
 from transition_parser.modules.kinds import FactoredScores, Kinds
 from transition_parser.modules.layers import HiddenLayer
@@ -72,7 +72,7 @@ class TreeClassifier(nn.Module):
         self.relations = BiaffineRelations(words, options.relation_width, self.count)
         self.of_configuration = nn.Linear(options.use_width, self.count, bias=False)
         nn.init.xavier_uniform_(self.of_configuration.weight)
-        self.arcs = Arcs(table)
+        self.arcs = ArcActions(table)
         arcs = {kind.value: number for number, kind in enumerate(ARC_KINDS)}
         self.register_buffer(
             "arc_of_kind", torch.tensor([arcs.get(name, -1) for name in kinds.names]), persistent=False

@@ -57,7 +57,7 @@ class UseSearch(SearchState):
     def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
         self.history = self.history.index_select(0, rows)
         if sentences is not None:
-            self.words = [None if content is None else content.of(sentences) for content in self.words]
+            self.words = [None if content is None else content.rows(sentences) for content in self.words]
             self.padding = self.padding.index_select(0, sentences)
 
 
@@ -74,7 +74,7 @@ class UseDecoder(Inspectable, StateDecoder):
     def __init__(self, table: ActionTable, padding: int, words: int, options: UseOptions) -> None:
         super().__init__(table)
         has_trees = isinstance(table.system, TreeSystem)
-        self.structures = Structures.of(options, len(table.relations), has_trees)
+        self.structures = Structures.from_options(options, len(table.relations), has_trees)
         self.left_out: frozenset[str] = frozenset()
         seen = options.action_heads > 0
         self.embed = nn.Embedding(len(table.tokens), options.action_width, padding) if seen else None

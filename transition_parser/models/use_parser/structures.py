@@ -38,7 +38,7 @@ class Structures:
     relations: int
 
     @classmethod
-    def of(cls, options: UseOptions, relations: int, has_trees: bool) -> Structures:
+    def from_options(cls, options: UseOptions, relations: int, has_trees: bool) -> Structures:
         """Return the structures that the options ask for.
 
         has_trees: False leaves out arcs and relations

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TextIO
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output, replacing
-from transition_parser.parsing.sentences.rows import Item, Reading, Table, table_of
+from transition_parser.parsing.sentences.rows import Item, Reading, TableFormat, table_of
 
 JSON_SUFFIX = ".jsonl"
 JSON_COLUMN = "parses"  # the column of parses in tables whose parses are JSON
@@ -112,7 +112,7 @@ def output_to(path: str | None, source: str, reading: Reading, as_json: bool = F
     as_json: True where parses are lines of JSON
     """
     table = table_of(source, reading)
-    if table is Table.PARQUET:
+    if table is TableFormat.PARQUET:
         with _parquet_output(path, source, reading, as_json) as rows:
             yield rows
         return
@@ -120,7 +120,7 @@ def output_to(path: str | None, source: str, reading: Reading, as_json: bool = F
         yield text_output(file, file is sys.stdout, table, reading, as_json)
 
 
-def text_output(file: TextIO, flush: bool, table: Table | None, reading: Reading, as_json: bool) -> Texts:
+def text_output(file: TextIO, flush: bool, table: TableFormat | None, reading: Reading, as_json: bool) -> Texts:
     """Return the output that writes to an open file of text.
 
     flush: True to flush the file after each item

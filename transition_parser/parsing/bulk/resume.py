@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import growing
 from transition_parser.parsing.bulk.outputs import Texts, opening, text_output
-from transition_parser.parsing.sentences.rows import Item, Reading, Table, table_of
+from transition_parser.parsing.sentences.rows import Item, Reading, TableFormat, table_of
 
 _PLACE = re.compile(rb"# (?:nbest = |::nbest )(\d+)/(\d+)\b")  # rank of a parse among the parses of its sentence
 _SENTENCES = re.compile(rb"[#\d(]")  # the first byte of CoNLL-U and AMRs
@@ -39,7 +39,7 @@ def resumed(
     if path in (None, "-"):
         raise InputError("--resume needs -o FILE")
     table = table_of(source, reading)
-    if table is Table.PARQUET:
+    if table is TableFormat.PARQUET:
         raise InputError(
             "--resume can't continue within a Parquet file: give -o DIR/, where it continues "
             "after the last finished file"
@@ -70,7 +70,7 @@ def read_json(path: Path) -> Iterator[_Finished]:
 
 
 def _pass_by(
-    items: Iterator[Item], partial: Path, table: Table | None, read: Callable[[Path], Iterable], as_json: bool
+    items: Iterator[Item], partial: Path, table: TableFormat | None, read: Callable[[Path], Iterable], as_json: bool
 ) -> None:
     """Take the items that are in the file from the iterator.
 

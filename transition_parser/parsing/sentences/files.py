@@ -26,7 +26,7 @@ Kind = type[Sentence] | type[AmrEntry]
 _BANK_COMMENT = b"# ::"
 
 
-class Layout(Enum):
+class FileLayout(Enum):
     """The ways in which a file holds its sentences.
 
     BLOCKS: each sentence is a block of lines with a blank line behind it (CoNLL-U, banks)
@@ -90,7 +90,7 @@ def _read(path: str | os.PathLike, kind: type[T], tokenised: bool | None, raw: b
     with opened(path) as (file, name):
         head, layout = head_and_layout(file, name, kind, tokenised, raw)
         lines: Iterable[bytes] = chain(head, file)
-        if layout is Layout.PARAGRAPHS and not raw:
+        if layout is FileLayout.PARAGRAPHS and not raw:
             lines = TokenisedCheck().passing(lines)
         empty = True
         for sentence in sentences_of(lines, name, kind, layout, tokenised, longest=longest):
@@ -112,7 +112,7 @@ def opened(path: str | os.PathLike) -> Iterator[tuple[BinaryIO, str]]:
 
 def head_and_layout(
     lines: Iterator[bytes], name: str, kind: Kind, tokenised: bool | None, raw: bool
-) -> tuple[list[bytes], Layout]:
+) -> tuple[list[bytes], FileLayout]:
     """Return the first lines of a file, as far as they had to be read to know its layout, and the layout.
 
     kind: the class of sentences that the model takes
@@ -122,26 +122,26 @@ def head_and_layout(
     Raises `InputError` for a file of graphs of another kind than the model's.
     """
     if raw:
-        return [], Layout.PARAGRAPHS
+        return [], FileLayout.PARAGRAPHS
     head = _head(lines)
     if kind is Sentence and _is_bank(head, name):
         raise input_error("the file is an AMR bank, but the model parses into trees: give CoNLL-U or text", name)
     if kind is AmrEntry and _is_conllu(head, name):
         raise input_error("the file is CoNLL-U, but the model parses into AMRs: give an AMR bank or text", name)
     in_blocks = _is_conllu(head, name) if kind is Sentence else _is_bank(head, name)
-    return head, Layout.BLOCKS if in_blocks else layout_of_text(tokenised, raw)
+    return head, FileLayout.BLOCKS if in_blocks else layout_of_text(tokenised, raw)
 
 
-def layout_of_text(tokenised: bool | None, raw: bool) -> Layout:
+def layout_of_text(tokenised: bool | None, raw: bool) -> FileLayout:
     """Return the layout of text. `read_sentences` explains `tokenised` and `raw`."""
-    return Layout.PARAGRAPHS if raw or tokenised is None else Layout.LINES
+    return FileLayout.PARAGRAPHS if raw or tokenised is None else FileLayout.LINES
 
 
 def sentences_of(
     lines: Iterable[bytes],
     name: str,
     kind: Kind,
-    layout: Layout,
+    layout: FileLayout,
     tokenised: bool | None,
     start: Start = WHOLE,
     longest: int = LONGEST,
@@ -154,7 +154,7 @@ def sentences_of(
     longest: see `read_sentences`
     warned: the warnings about the file, where the lines are one text of several in the file
     """
-    if layout is Layout.PARAGRAPHS:
+    if layout is FileLayout.PARAGRAPHS:
         return _of_paragraphs(lines, name, kind, start, longest, warned or TextWarnings())
     return _READERS[kind, layout](lines, name, bool(tokenised), start, longest)
 
@@ -174,13 +174,13 @@ def _head(lines: Iterator[bytes]) -> list[bytes]:
     return head
 
 
-def no_sentences(name: str, layout: Layout) -> None:
+def no_sentences(name: str, layout: FileLayout) -> None:
     """Warn of text without sentences, because other files beside it are parsed.
 
     Raises `InputError` for a treebank or bank without sentences.
     """
     error = input_error("the file holds no sentences", name)
-    if layout is Layout.BLOCKS:
+    if layout is FileLayout.BLOCKS:
         raise error
     warn(str(error))
 
@@ -244,9 +244,9 @@ def _of_paragraphs(
     return (replace(sentence, path=name) for sentence in OF_TEXT[kind](divided, first))
 
 
-_READERS: dict[tuple[type, Layout], Callable[..., Iterator[Any]]] = {
-    (Sentence, Layout.BLOCKS): _conllu,
-    (Sentence, Layout.LINES): _trees_of_lines,
-    (AmrEntry, Layout.BLOCKS): _bank,
-    (AmrEntry, Layout.LINES): _amrs_of_lines,
+_READERS: dict[tuple[type, FileLayout], Callable[..., Iterator[Any]]] = {
+    (Sentence, FileLayout.BLOCKS): _conllu,
+    (Sentence, FileLayout.LINES): _trees_of_lines,
+    (AmrEntry, FileLayout.BLOCKS): _bank,
+    (AmrEntry, FileLayout.LINES): _amrs_of_lines,
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from transition_parser.base.errors import input_error, missing_extra, shortened
-from transition_parser.parsing.sentences.rows import Reading, Row, why_unfit
+from transition_parser.parsing.sentences.rows import Reading, TableRow, why_unfit
 
 if TYPE_CHECKING:
     import pyarrow
@@ -44,7 +44,7 @@ def rows_in(path: str) -> int:
     return _opened(path).metadata.num_rows
 
 
-def read_parquet(path: str, reading: Reading, first: int = 0, end: int | None = None) -> Iterator[Row]:
+def read_parquet(path: str, reading: Reading, first: int = 0, end: int | None = None) -> Iterator[TableRow]:
     """Yield the rows from `first` up to, but without, `end`; by default all rows.
 
     Raises `InputError` where the columns are not as they must be.
@@ -57,7 +57,7 @@ def read_parquet(path: str, reading: Reading, first: int = 0, end: int | None = 
             values = batch.column(reading.column)
             for i in range(batch.num_rows):
                 kept = Kept(batch, i == batch.num_rows - 1)
-                yield Row(values[i].as_py(), kept, path, start + i + 1, False)
+                yield TableRow(values[i].as_py(), kept, path, start + i + 1, False)
 
 
 def _batches(file: Any, first: int, end: int) -> Iterator[tuple[int, pyarrow.RecordBatch]]:

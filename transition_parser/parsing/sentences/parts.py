@@ -12,21 +12,21 @@ from transition_parser.graphs.bank import AmrEntry, is_header, metadata_of
 from transition_parser.graphs.conllu import Sentence, decode_line
 from transition_parser.parsing.sentences.files import (
     WHOLE,
+    FileLayout,
     Kind,
-    Layout,
     Start,
     head_and_layout,
     no_sentences,
     opened,
     sentences_of,
 )
-from transition_parser.parsing.sentences.rows import Item, Reading, Table, items_of_rows, read_jsonl, table_of
+from transition_parser.parsing.sentences.rows import Item, Reading, TableFormat, items_of_rows, read_jsonl, table_of
 from transition_parser.parsing.sentences.streams import may_pause
 from transition_parser.parsing.sentences.tokenised import TokenisedCheck
 from transition_parser.text.segmentation import segmented_lines
 
 
-class Place(NamedTuple):
+class FilePlace(NamedTuple):
     """A place where a part of a file may begin or end.
 
     position: number of bytes before it; of Parquet, number of rows
@@ -44,8 +44,8 @@ class Part:
     """The content between two places of a file. Without places it is the whole file, which may be a pipe then."""
 
     path: str
-    begin: Place | None = None
-    end: Place | None = None
+    begin: FilePlace | None = None
+    end: FilePlace | None = None
 
     @property
     def count(self) -> int | None:
@@ -60,17 +60,17 @@ def read_part(part: Part, kind: Kind, reading: Reading) -> Iterator[Item]:
     gives a warning.
     """
     table = table_of(part.path, reading)
-    if table is Table.PARQUET:
+    if table is TableFormat.PARQUET:
         yield from _parquet(part, kind, reading)
         return
     with opened(part.path) as (file, name):
-        if table is Table.JSONL:
+        if table is TableFormat.JSONL:
             rows = read_jsonl(_lines_of(part, file), name, reading, _start(part).line)
             yield from items_of_rows(rows, kind, reading)
             return
         head, layout = head_and_layout(file, name, kind, reading.tokenised, reading.raw)
         lines: Iterable[bytes] = chain(head, file) if part.begin is None else _lines_of(part, file)
-        if layout is Layout.PARAGRAPHS and not reading.raw:
+        if layout is FileLayout.PARAGRAPHS and not reading.raw:
             lines = TokenisedCheck().passing(lines)
         empty = part.begin is None
         for sentence in sentences_of(lines, name, kind, layout, reading.tokenised, _start(part), reading.longest):
@@ -104,7 +104,7 @@ def _lines_of(part: Part, file: BinaryIO) -> Iterator[bytes]:
 # --- dividing ---------------------------------------------------------------------------
 
 
-def places(path: str, kind: Kind, reading: Reading) -> Iterator[Place]:
+def places(path: str, kind: Kind, reading: Reading) -> Iterator[FilePlace]:
     """Yield the place where each sentence, row or (in raw text) paragraph of a file begins, and the end of the last
     one.
 
@@ -113,13 +113,13 @@ def places(path: str, kind: Kind, reading: Reading) -> Iterator[Place]:
     if may_pause(path):
         raise input_error("standard input and pipes can't be divided into parts: give a file", path)
     table = table_of(path, reading)
-    if table is Table.PARQUET:
+    if table is TableFormat.PARQUET:
         from transition_parser.parsing.sentences.parquet import rows_in
 
-        yield from (Place(row, row + 1, row) for row in range(rows_in(path) + 1))
+        yield from (FilePlace(row, row + 1, row) for row in range(rows_in(path) + 1))
         return
     with opened(path) as (file, name):
-        layout = Layout.LINES if table else head_and_layout(file, name, kind, reading.tokenised, reading.raw)[1]
+        layout = FileLayout.LINES if table else head_and_layout(file, name, kind, reading.tokenised, reading.raw)[1]
         file.seek(0)
         for place in _places(_blocks(file, name, layout, kind), _weight(kind, layout, reading.longest)):
             yield place
@@ -133,7 +133,7 @@ def divided(path: str, kind: Kind, reading: Reading, size: int) -> list[Part]:
     A part of raw text may have more sentences, because it ends with a whole paragraph. The last part has the sentences
     that are left. A table without rows, or text without sentences, is one part.
     """
-    cuts: list[Place] = []
+    cuts: list[FilePlace] = []
     for place in places(path, kind, reading):
         if not cuts or place.before - cuts[-1].before >= size:
             cuts.append(place)
@@ -180,8 +180,8 @@ class _Block(NamedTuple):
     path: str
 
 
-def _blocks(file: BinaryIO, name: str, layout: Layout, kind: type) -> Iterator[_Block]:
-    is_blank = _is_empty if layout is Layout.BLOCKS and kind is Sentence else _is_white
+def _blocks(file: BinaryIO, name: str, layout: FileLayout, kind: type) -> Iterator[_Block]:
+    is_blank = _is_empty if layout is FileLayout.BLOCKS and kind is Sentence else _is_white
     block = _Block(0, 1, [], name)
     position = number = 0
     for number, raw in enumerate(file, 1):
@@ -190,7 +190,7 @@ def _blocks(file: BinaryIO, name: str, layout: Layout, kind: type) -> Iterator[_
         if not blank:
             block = block if block.lines else _Block(position, number, [], name)
             block.lines.append(line)
-        if block.lines and (blank or layout is Layout.LINES):
+        if block.lines and (blank or layout is FileLayout.LINES):
             yield block
             block = _Block(0, 1, [], name)
         position += len(raw)
@@ -199,7 +199,7 @@ def _blocks(file: BinaryIO, name: str, layout: Layout, kind: type) -> Iterator[_
     yield _Block(position, number + 1, [], name)
 
 
-def _places(blocks: Iterable[_Block], weight: Callable[[_Block], int]) -> Iterator[Place]:
+def _places(blocks: Iterable[_Block], weight: Callable[[_Block], int]) -> Iterator[FilePlace]:
     """Yield the place where each block begins, and the end of the last one.
 
     weight: function that returns the number of sentences of a block; a block without sentences goes with the next one
@@ -208,9 +208,9 @@ def _places(blocks: Iterable[_Block], weight: Callable[[_Block], int]) -> Iterat
     for block in blocks:
         begin = begin or block
         if not block.lines:
-            yield Place(block.position, block.line, count)
+            yield FilePlace(block.position, block.line, count)
         elif sentences := weight(block):
-            yield Place(begin.position, begin.line, count)
+            yield FilePlace(begin.position, begin.line, count)
             count, begin = count + sentences, None
 
 
@@ -232,15 +232,15 @@ def _one(block: _Block) -> int:
     return 1
 
 
-_WEIGHTS: dict[tuple[type, Layout], Callable[[_Block], int]] = {
-    (Sentence, Layout.BLOCKS): _one,
-    (AmrEntry, Layout.BLOCKS): _entries,
-    **{(kind, Layout.LINES): _one for kind in (Sentence, AmrEntry)},
+_WEIGHTS: dict[tuple[type, FileLayout], Callable[[_Block], int]] = {
+    (Sentence, FileLayout.BLOCKS): _one,
+    (AmrEntry, FileLayout.BLOCKS): _entries,
+    **{(kind, FileLayout.LINES): _one for kind in (Sentence, AmrEntry)},
 }
 
 
-def _weight(kind: Kind, layout: Layout, longest: int) -> Callable[[_Block], int]:
+def _weight(kind: Kind, layout: FileLayout, longest: int) -> Callable[[_Block], int]:
     """Return the function that returns the number of sentences of a block. `read_sentences` explains `longest`."""
-    if layout is Layout.PARAGRAPHS:
+    if layout is FileLayout.PARAGRAPHS:
         return lambda block: sum(1 for _ in segmented_lines(block.lines, longest))
     return _WEIGHTS[kind, layout]

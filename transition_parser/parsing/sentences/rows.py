@@ -34,14 +34,14 @@ class Reading(NamedTuple):
     longest: int = LONGEST
 
 
-class Table(Enum):
+class TableFormat(Enum):
     """The formats of tables, with the suffixes of their names."""
 
     JSONL = (".jsonl", ".ndjson", ".jsonlines")
     PARQUET = (".parquet", ".pq")
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """One row of a table.
 
     value: the value of the column that holds the text
@@ -78,20 +78,20 @@ class Item(NamedTuple):
     kept: Any = None
 
 
-def table_of(path: str, reading: Reading) -> Table | None:
+def table_of(path: str, reading: Reading) -> TableFormat | None:
     """Return the kind of table that a file is by its name, None for a file of sentences.
 
     A file with another name, such as standard input, is JSONL where a column is named. Raises `InputError` for a table
     where no column is named.
     """
     suffix = PurePath(path).suffix.lower()
-    table = next((table for table in Table if suffix in table.value), None)
+    table = next((table for table in TableFormat if suffix in table.value), None)
     if table is not None and reading.column is None:
         raise input_error("the file is a table: name the column of its texts with --column NAME", path)
-    return Table.JSONL if table is None and reading.column is not None else table
+    return TableFormat.JSONL if table is None and reading.column is not None else table
 
 
-def items_of_rows(rows: Iterable[Row], kind: Kind, reading: Reading) -> Iterator[Item]:
+def items_of_rows(rows: Iterable[TableRow], kind: Kind, reading: Reading) -> Iterator[Item]:
     """Yield each row as an item with its sentences, each a `kind`.
 
     A text is read as `reading` says, by default as raw text; U+FFFD replaces characters that no file of text holds,
@@ -108,7 +108,7 @@ def items_of_rows(rows: Iterable[Row], kind: Kind, reading: Reading) -> Iterator
         check.end()
 
 
-def _sentences(row: Row, kind: Kind, reading: Reading, warned: TextWarnings) -> list:
+def _sentences(row: TableRow, kind: Kind, reading: Reading, warned: TextWarnings) -> list:
     value = row.value
     if value is None:
         return []
@@ -142,7 +142,7 @@ def why_unfit(columns: Sequence[str], reading: Reading) -> str | None:
     return None
 
 
-def read_jsonl(lines: Iterable[bytes], name: str, reading: Reading, first: int = 1) -> Iterator[Row]:
+def read_jsonl(lines: Iterable[bytes], name: str, reading: Reading, first: int = 1) -> Iterator[TableRow]:
     """Yield the rows of lines of JSON objects, blank lines left out. The `kept` of a row is its line.
 
     first: number of the first line
@@ -155,7 +155,7 @@ def read_jsonl(lines: Iterable[bytes], name: str, reading: Reading, first: int =
             row = _object(line, name, number)
             if problem := why_unfit([*row], reading):
                 raise input_error(problem, name, number)
-            yield Row(row[reading.column], line, name, number, True)
+            yield TableRow(row[reading.column], line, name, number, True)
 
 
 def _object(line: str, name: str, number: int) -> dict:
