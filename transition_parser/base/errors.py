@@ -21,13 +21,13 @@ class ParserWarning(UserWarning):
     """A warning about something that a user can mend. The command line prints the warning as one line."""
 
 
-def warn(message: str) -> None:
-    """Give a `ParserWarning` that points at the line outside of this package from which the package was called."""
+def warn(message: str, category: type[Warning] = ParserWarning) -> None:
+    """Give a warning that points at the line outside of this package from which the package was called."""
     package = __name__.partition(".")[0]
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, ParserWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def input_error(

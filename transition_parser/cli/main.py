@@ -36,6 +36,7 @@ COMMANDS = (
     "ablation",
     "completion",
 )
+RENAMED = {"importance": "ablation"}  # the old names of commands, which work with a warning for one release
 PASS_ON = ("train",)  # the commands that pass the arguments after -- to another program
 
 
@@ -73,6 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         logging.getLogger(talkative).setLevel(logging.WARNING)
     argv = sys.argv[1:] if argv is None else argv
     named = next((argument for argument in argv if not argument.startswith("-")), None)
+    if named in RENAMED:
+        argv, named = _with_present_name(argv, named), RENAMED[named]
     argv, passed_on = _divided(argv) if named in PASS_ON else (argv, [])
     arguments = build_parser([named] if named in COMMANDS else COMMANDS).parse_args(argv)
     arguments.passed_on = passed_on
@@ -98,6 +101,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception:  # a bug of this program; status 1 would mean a failed check
         traceback.print_exc()
         return 70
+
+
+def _with_present_name(argv: Sequence[str], old: str) -> list[str]:
+    """Return the arguments with the present name of a command that was called by its old name, and print a warning."""
+    print(f"transition-parser: warning: `{old}` is now called `{RENAMED[old]}`", file=sys.stderr)
+    place = argv.index(old)
+    return [*argv[:place], RENAMED[old], *argv[place + 1 :]]
 
 
 def _divided(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:

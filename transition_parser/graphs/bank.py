@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from transition_parser.base.deprecation import renamed_argument
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.graphs.alignments import AlignmentError, check_alignments, jamr_comments, read_alignments
 from transition_parser.graphs.amr import AmrGraph, PenmanLayout
@@ -107,6 +108,7 @@ class AmrEntry:
         """Return the entry with other alignments. `comments` and `penman` stay as written."""
         return replace(self, alignments=tuple(tuple(tokens) for tokens in alignments))
 
+    @renamed_argument("marks", "alignment_markers")
     def with_graph(
         self,
         graph: AmrGraph,

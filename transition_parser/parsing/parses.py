@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
+from transition_parser.base.deprecation import renamed_argument
 from transition_parser.base.errors import InputError, shortened
 from transition_parser.graphs.amr import AmrGraph, PenmanLayout, named
 from transition_parser.graphs.amr_identity import canonical
@@ -233,6 +234,7 @@ class AmrParse(SentenceParse):
         edges = [(nodes[source], role, nodes[target]) for source, role, target in self.graph.edges]
         return {"node_scores": nodes, "edge_scores": edges}
 
+    @renamed_argument("marks", "alignment_markers")
     def annotated(
         self, scores: bool = False, actions: bool = False, alignment_markers: bool = False, wiki: bool = True
     ) -> AmrEntry:
@@ -271,6 +273,7 @@ class AmrParse(SentenceParse):
         """Return `node_scores` in the order of the nodes of `annotated`, without the nodes of `:wiki`."""
         return [self.node_scores[node] for node in PenmanLayout(self.graph, self.wiki if wiki else {}).order]
 
+    @renamed_argument("marks", "alignment_markers")
     def to_penman(self, alignment_markers: bool = False, wiki: bool = True) -> str:
         """Return the graph alone, in PENMAN, without a line end after it.
 
