@@ -18,7 +18,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.base.progress import progress
 from transition_parser.graphs.amr import named
 from transition_parser.text.columns import DOMAIN, Columns
-from transition_parser.text.pieces import Pieces, normalise, train_pieces
+from transition_parser.text.pieces import Pieces, make_pieces, normalise
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_limits import learned
@@ -32,6 +32,7 @@ class AmrOptions:
     """The options of `preprocess amr`.
 
     pieces: size of the subword vocabulary
+    pieces_from: a folder whose subword vocabulary is taken; None to make one
     labeled_shift: how many of the most frequent words have a labelled SHIFT
     skip_bad: True to leave out and count entries that can't be used, instead of stopping
     processes: how many processes share the work, which does not change the result
@@ -45,6 +46,7 @@ class AmrOptions:
     processes: int = 1
     domains: bool = False
     vectors: str | os.PathLike | None = None
+    pieces_from: str | os.PathLike | None = None
 
 
 def preprocess_amr(
@@ -70,7 +72,7 @@ def preprocess_amr(
         if not derived[split]:
             raise nothing_left(splits[split], problems[split])
     with data_folder(dest, (path for paths in splits.values() for path in paths)) as folder:
-        pieces = train_pieces(forms, folder, options.pieces)
+        pieces = make_pieces(forms, folder, options.pieces, options.pieces_from)
         keep_vectors(options.vectors, (entry.forms for entries in banks.values() for entry in entries), folder)
         _config(derived["train"], shift_words).save(folder)
         if options.domains:

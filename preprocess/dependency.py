@@ -18,7 +18,7 @@ from transition_parser.base.progress import progress
 from transition_parser.graphs.conllu import Row, Sentence, read_conllu
 from transition_parser.text.columns import LEMMA, OF_WORDS, UNKNOWN, UPOS, Columns
 from transition_parser.text.lemma_rules import rule_of
-from transition_parser.text.pieces import Pieces, normalise, train_pieces
+from transition_parser.text.pieces import Pieces, make_pieces, normalise
 from transition_parser.transitions import RootRelations, make_system
 from transition_parser.transitions.config import ParserConfig
 
@@ -31,6 +31,7 @@ class DependencyOptions:
     """The options of `preprocess dependency`.
 
     pieces: size of the subword vocabulary
+    pieces_from: a folder whose subword vocabulary is taken; None to make one
     labeled_shift: how many of the most frequent words have a labelled SHIFT
     nonprojective: `skip` or `error`; the treatment of a tree that a projective system can't build
     upos, lemmas: True to write also `{train,valid,test}.upos` or `.lemma`, with one tag or one rule of
@@ -45,6 +46,7 @@ class DependencyOptions:
     upos: bool = False
     lemmas: bool = False
     vectors: str | os.PathLike | None = None
+    pieces_from: str | os.PathLike | None = None
 
 
 def preprocess_dependency(
@@ -60,7 +62,7 @@ def preprocess_dependency(
     train = treebanks["train"]
     words = [normalise(form) for sentence in train for form in sentence.forms]
     with data_folder(dest, splits.values()) as folder:
-        pieces = train_pieces((sentence.forms for sentence in train), folder, options.pieces)
+        pieces = make_pieces((sentence.forms for sentence in train), folder, options.pieces, options.pieces_from)
         config = _config(train, words, options)
         keep_vectors(options.vectors, (s.forms for sentences in treebanks.values() for s in sentences), folder)
         config.save(folder)

@@ -72,6 +72,22 @@ def add_nonprojective(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_pieces_from(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """Add --pieces-from, whose value is the folder of a model."""
+    parser.add_argument(
+        "--pieces-from",
+        type=_folder_of_model,
+        metavar="MODEL",
+        help="take the subword vocabulary of this model or data folder; for a training with --start-from MODEL",
+    )
+
+
+def _folder_of_model(model: str) -> str:
+    from transition_parser.storage.checkpoints import model_path
+
+    return str(model_path(model))
+
+
 def add_punct(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
     """Add --punct, whose default is None."""
     parser.add_argument(

@@ -14,6 +14,7 @@ from preprocess.dependency import DependencyOptions, preprocess_dependency
 from transition_parser.cli.options import (
     add_json,
     add_nonprojective,
+    add_pieces_from,
     add_processes,
     add_skip_bad,
     add_system,
@@ -85,6 +86,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="size of the subword vocabulary (default: 4000; less for a small corpus)",
     )
+    add_pieces_from(parser)
     parser.add_argument(
         "--labeled-shift",
         type=not_negative,
@@ -119,6 +121,7 @@ def _run_dependency(splits: dict, arguments: argparse.Namespace) -> dict[str, di
         arguments.upos,
         arguments.lemmas,
         arguments.vectors,
+        arguments.pieces_from,
     )
     return preprocess_dependency(splits, arguments.dest, options)
 
@@ -131,6 +134,7 @@ def _run_amr(splits: dict, arguments: argparse.Namespace) -> dict[str, dict[str,
         arguments.processes,
         arguments.domains,
         arguments.vectors,
+        arguments.pieces_from,
     )
     counts, problems = preprocess_amr(splits, arguments.dest, options)
     report_left_out(problems)

@@ -26,6 +26,7 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.cli.options import (
     add_json,
     add_nonprojective,
+    add_pieces_from,
     add_processes,
     add_skip_bad,
     add_system,
@@ -69,6 +70,7 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     data.add_argument(
         "--pieces", type=positive, default=4000, metavar="N", help="size of the subword vocabulary (default: 4000)"
     )
+    add_pieces_from(data)
     data.add_argument(
         "--labeled-shift",
         type=not_negative,
@@ -209,7 +211,7 @@ def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: se
 
 # column of the data → the flags that need it
 COLUMNS = {"upos": ("--tag-loss", "--read-tags"), "lemmas": ("--tag-loss",), "domains": ("--read-domain",)}
-_SHARED = {"system", "pieces", "labeled_shift", "vectors"}
+_SHARED = {"system", "pieces", "pieces_from", "labeled_shift", "vectors"}
 OPTIONS = {TREES: {*_SHARED, "nonprojective", "upos", "lemmas"}, AMR: {*_SHARED, "skip_bad", "domains"}}
 
 

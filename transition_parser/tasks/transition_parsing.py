@@ -34,6 +34,7 @@ from transition_parser.parsing.parses import graph_of
 from transition_parser.parsing.search import search
 from transition_parser.schedulers.adam_by_part import check_optimizer
 from transition_parser.schedulers.length import LengthConfig, tell_batches, warn_if_short
+from transition_parser.storage.transfer import described, start_from
 from transition_parser.tasks.bounded_generator import BoundedGenerator
 from transition_parser.tasks.explorer import AFTER, SHARE, explorer_of
 from transition_parser.tasks.graph_generator import GraphGenerator
@@ -81,6 +82,13 @@ class TransitionParsingConfig(LengthConfig):
         metadata={
             "help": "data folder of another corpus, of any transition system; its sentences also train the "
             "encoder, with a decoder of their own that is not kept"
+        },
+    )
+    start_from: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "model to take the first weights from: a checkpoint, an exported folder, or the name of a model; "
+            "its vocabularies may differ (for trees, not its actions)"
         },
     )
     also: Optional[str] = field(default=None, metadata={"help": "the former name of --auxiliary-data"})
@@ -180,6 +188,9 @@ class TransitionParsingTask(FairseqTask):
         if not from_checkpoint:
             heads = [part.tag_heads for part in (model.plain, model.also) if part is not None]
             check_tagged(getattr(cfg, "tag_loss", 0.0), *heads)
+            if self.cfg.start_from:
+                done = start_from(model.plain, self.resources, self.cfg.start_from)
+                logger.info(f"started from {self.cfg.start_from}: {described(done)}")
         if self._explorer is not None and model.plain.searches_directly:
             raise InputError(f"--oracle dynamic is for models that score actions, which {cfg.arch} does not")
         self.needs, self._inputs, self._tag_heads = model.decoder.needs, model.plain.inputs, model.plain.tag_heads

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -85,6 +86,20 @@ class Pieces:
                 groups.append([])
             groups[-1].append(piece)
         return [self.model.decode_pieces(group) for group in groups]
+
+
+def make_pieces(
+    sentences: Iterable[Sequence[str]], folder: str | os.PathLike, size: int, source: str | os.PathLike | None = None
+) -> Pieces:
+    """Write `spm.model` into `folder`: the copy of the file in the folder `source`, or trained by `train_pieces`.
+
+    Raises `InputError` for a missing or unfit file, and as `train_pieces` does.
+    """
+    if source is None:
+        return train_pieces(sentences, folder, size)
+    pieces = Pieces.load(source)
+    shutil.copyfile(Path(source, FILE_NAME), Path(folder, FILE_NAME))
+    return pieces
 
 
 def train_pieces(sentences: Iterable[Sequence[str]], folder: str | os.PathLike, size: int, seed: int = 1) -> Pieces:

@@ -1,0 +1,93 @@
+"""Models that start from the weights of others."""
+
+import pytest
+import torch
+
+from tests.conftest import AMR_BEST, SAMPLE_AMR, fairseq_preprocess, run_here, train
+from tests.small_models import make_model
+from transition_parser.base.errors import InputError
+from transition_parser.data.resources import Resources
+from transition_parser.storage.checkpoints import load_model
+from transition_parser.storage.transfer import similar_actions, start_from
+from transition_parser.text.pieces import FILE_NAME
+from transition_parser.transitions import Action, Kind
+
+WIDTH = ("--state-positions",)
+
+
+@pytest.fixture(scope="module")
+def further_data(amr_data_folder, tmp_path_factory):
+    """The whole sample bank, with more actions than `amr_data_folder`, but the same pieces."""
+    folder = tmp_path_factory.mktemp("further") / "data"
+    run_here(
+        "preprocess", "amr", "--train", SAMPLE_AMR, "--valid", SAMPLE_AMR, "--test", SAMPLE_AMR, "--dest", folder,
+        "--pieces-from", amr_data_folder, "--labeled-shift", "1",
+    )  # fmt: skip
+    fairseq_preprocess(folder)
+    return folder
+
+
+def test_pieces_come_from_the_other_folder(amr_data_folder, further_data):
+    assert (further_data / FILE_NAME).read_bytes() == (amr_data_folder / FILE_NAME).read_bytes()
+
+
+def test_rows_follow_their_symbols(amr_checkpoint, further_data, tmp_path):
+    """One update with a rate of nothing leaves the weights that training starts with."""
+    options = (*AMR_BEST, *WIDTH, "--start-from", amr_checkpoint, "--lr", "0.0")
+    done = train(further_data, tmp_path, *options, updates=1)
+    assert f"started from {amr_checkpoint}: " in done.stdout + done.stderr
+    (old, old_words), (new, new_words) = (load_model(p) for p in (amr_checkpoint, tmp_path / "checkpoint_last.pt"))
+    before, after = old.state_dict(), new.state_dict()
+    assert before.keys() == after.keys()
+    indexed = ("encoder.embed.weight", "decoder.embed.weight", "decoder.output.weight")
+    for name in before.keys() - set(indexed):
+        assert torch.equal(before[name], after[name]), name
+    actions = (old_words.target_dictionary.symbols, new_words.target_dictionary.symbols)
+    vocabularies = ((old_words.source_dictionary.symbols, new_words.source_dictionary.symbols), actions, actions)
+    for name, (was, now) in zip(indexed, vocabularies, strict=True):
+        shared = [symbol for symbol in now if symbol in set(was)]
+        assert len(shared) > 100
+        for symbol in shared:
+            assert torch.equal(before[name][was.index(symbol)], after[name][now.index(symbol)]), symbol
+    fresh = next(symbol for symbol in now if symbol.startswith("PRED(") and symbol not in was)
+    kin = [was.index(symbol) for symbol in was if symbol.startswith("PRED(")]
+    assert torch.allclose(before[name][kin].mean(0), after[name][now.index(fresh)], atol=1e-6)
+
+
+def test_the_same_vocabularies_give_the_same_parses(amr_checkpoint, amr_data_folder, tmp_path):
+    train(amr_data_folder, tmp_path, *AMR_BEST, *WIDTH, "--start-from", amr_checkpoint, "--lr", "0.0", updates=1)
+    one, other = (
+        run_here("parse", model, SAMPLE_AMR, "--precision", "fp32").stdout
+        for model in (amr_checkpoint, tmp_path / "checkpoint_last.pt")
+    )
+    assert one == other != ""
+
+
+def _start(data, model):
+    resources = Resources.load(data)
+    return start_from(make_model("state", resources).plain, resources, model)
+
+
+def test_another_system_is_an_error(checkpoint, amr_data_folder):
+    with pytest.raises(InputError, match=r"the model is for arc-.*, but the data is for amr"):
+        _start(amr_data_folder, checkpoint)
+
+
+def test_trees_need_the_same_actions(checkpoint, data_folder, tmp_path):
+    folder = tmp_path / "data"
+    sample = tmp_path / "train.conllu"
+    lines = ("1\tYou\tyou\tPRON\t_\t_\t2\tnsubj", "2\tgo\tgo\tVERB\t_\t_\t0\troot", "3\tup\tup\tADV\t_\t_\t2\tadvmod")
+    sample.write_text("".join(f"{line}\t_\t_\n" for line in lines) + "\n", encoding="utf-8")
+    run_here(
+        "preprocess", "dependency", "--train", sample, "--valid", sample, "--test", sample, "--dest", folder,
+        "--pieces-from", data_folder, "--system", load_model(checkpoint)[1].parser.system,
+    )  # fmt: skip
+    fairseq_preprocess(folder)
+    with pytest.raises(InputError, match="its actions are not those of the data"):
+        _start(folder, checkpoint)
+
+
+def test_similar_actions_are_of_the_same_kind():
+    known = [Action(Kind.PRED, "dog"), Action(Kind.LA, "ARG0"), Action(Kind.PRED, "run-02"), Action(Kind.REDUCE)]
+    assert [*similar_actions(Action(Kind.PRED, "cat"), known)] == [known[0], known[2]]
+    assert [*similar_actions(Action(Kind.RA, "ARG0"), known)] == []

@@ -1,0 +1,121 @@
+"""The weights of one model as the start of another, whose vocabularies may differ."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import torch
+
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.data.resources import Resources
+from transition_parser.modules.contract import ParserModel
+from transition_parser.storage.checkpoints import load_model
+from transition_parser.text.columns import DOMAIN
+from transition_parser.transitions import Action
+from transition_parser.transitions.amr import AmrSystem
+
+_EMBEDDINGS_OF_ACTIONS = ("decoder.embed.weight", "decoder.output.weight", "decoder.output.bias")
+
+
+class Transferred(NamedTuple):
+    """The parameters of a model that started from another model.
+
+    whole: names of parameters that were copied
+    rows: name of a parameter → how many of its rows were copied or are means of copied rows
+    own: names of parameters that keep their initial values, because the other model has none of this name and shape
+    """
+
+    whole: list[str]
+    rows: dict[str, int]
+    own: list[str]
+
+
+def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike) -> Transferred:
+    """Give a model the weights of another model as far as both have them.
+
+    Parameters with one row for each piece, action or corpus are copied row by row, by the symbol. An action that the
+    other model does not know gets the mean of the rows of similar actions, see `similar_actions`. All other parameters
+    are copied where name and shape are equal.
+
+    path: a checkpoint, an exported folder, or the name of a model
+
+    Raises `InputError` for a model that can't be read, that has another transition system, that has no parameter in
+    common, and, for trees, one whose actions differ.
+    """
+    other, theirs = load_model(path)
+    system, their_system = resources.parser.system, theirs.parser.system
+    if system != their_system:
+        raise input_error(f"the model is for {their_system}, but the data is for {system}", path)
+    if system != AmrSystem.name and set(resources.target_dictionary.symbols) != set(theirs.target_dictionary.symbols):
+        raise input_error("its actions are not those of the data: start from a model of the same relations", path)
+    weights, indexed = other.state_dict(), _Rows(resources, theirs)
+    done = Transferred([], {}, [])
+    with torch.no_grad():
+        for name, value in model.state_dict().items():
+            given = weights.get(name)
+            rows = indexed.of(name)
+            if given is None or given.shape[1:] != value.shape[1:] or (rows is None and given.shape != value.shape):
+                done.own.append(name)
+            elif rows is None:
+                value.copy_(given)
+                done.whole.append(name)
+            else:
+                for row, sources in rows.items():
+                    value[row] = given[list(sources)].mean(0)
+                done.rows[name] = len(rows)
+    if not (done.whole or done.rows):
+        raise InputError(f"no weight of {path} has a name and shape of this model: is it of another architecture?")
+    return done
+
+
+def similar_actions(action: Action, known: Sequence[Action]) -> Iterator[Action]:
+    """Yield the known actions whose mean is a good start for an unknown action.
+
+    They are the known actions of its kind.
+    """
+    return (other for other in known if other.kind is action.kind)
+
+
+class _Rows:
+    """The rows of parameters that stand for symbols: pieces, actions, and corpora."""
+
+    def __init__(self, ours: Resources, theirs: Resources) -> None:
+        self._ours, self._theirs = ours, theirs
+
+    def of(self, name: str) -> Mapping[int, Sequence[int]] | None:
+        """Return for each row of our parameter the rows of theirs to take the mean of.
+
+        Rows without any are left out. None stands for a parameter whose rows are no symbols.
+        """
+        if name in _EMBEDDINGS_OF_ACTIONS:
+            return self._actions()
+        if name == "encoder.embed.weight":
+            return _equal(self._ours.source_dictionary.symbols, self._theirs.source_dictionary.symbols)
+        if name == f"encoder.inputs.{DOMAIN}.embed.weight":
+            return _equal(*((None, *r.columns.values.get(DOMAIN, ())) for r in (self._ours, self._theirs)))
+        return None
+
+    def _actions(self) -> dict[int, Sequence[int]]:
+        ours, theirs = (r.target_dictionary.symbols for r in (self._ours, self._theirs))
+        rows = _equal(ours, theirs)
+        places = {action: i for i, action in enumerate(self._theirs.table.actions) if action is not None}
+        for row, action in enumerate(self._ours.table.actions):
+            if row not in rows and action is not None:
+                similar = [places[other] for other in similar_actions(action, list(places))]
+                if similar:
+                    rows[row] = similar
+        return rows
+
+
+def _equal(ours: Sequence[object], theirs: Sequence[object]) -> dict[int, Sequence[int]]:
+    places = {symbol: i for i, symbol in enumerate(theirs)}
+    return {row: (places[symbol],) for row, symbol in enumerate(ours) if symbol in places}
+
+
+def described(done: Transferred) -> str:
+    """Return one line about a start, for a log."""
+    rows = "".join(f", {count} rows of {name}" for name, count in done.rows.items())
+    own = f"; new: {', '.join(done.own)}" if done.own else ""
+    return f"{len(done.whole)} parameters{rows}{own}"
