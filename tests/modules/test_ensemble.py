@@ -9,6 +9,8 @@ from tests.conftest import SAMPLE, run_here, train
 from tests.models.test_stack_attention_rnn import trained
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
+from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.ensemble import EnsembleOut
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +28,15 @@ def test_copies_parse_as_one(models):
     copies = Parser.load(models[0], precision="fp32", beam=3, others=[models[0], models[0]]).parse(sentences)
     for one, three in zip(alone, copies, strict=True):
         assert one.actions == three.actions and one.score == pytest.approx(three.score, abs=1e-5)
+
+
+def test_rows_of_the_output_are_rows_of_each_member():
+    lengths, order = torch.tensor([2, 1, 2]), torch.tensor([2, 0, 0, 1])
+    members = [EncoderOut(torch.randn(3, 3, dim), torch.rand(3, 3) < 0.5, lengths) for dim in (4, 5)]
+    rows = EnsembleOut.of_members(members).rows(order)
+    for member, (one, theirs) in enumerate(zip((rows, *rows.members), (members[0], *members), strict=True)):
+        assert torch.equal(one.words, theirs.words[order]) and torch.equal(one.mask, theirs.mask[order]), member
+        assert one.lengths.tolist() == [2, 2, 2, 1] and one.features is None
 
 
 @pytest.mark.parametrize("beam", [1, 4])

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from transition_parser.modules.calibration import Calibration
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.tagging import TagHeads
-from transition_parser.modules.words import TAGS, WordInputs, WordTensors
+from transition_parser.modules.words import TAGS, InputReader, WordTensors
 from transition_parser.states.batched import unroll
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import Machine, make_machine
@@ -372,7 +372,7 @@ class ParserModel(nn.Module):
             self.tags = tags
 
     @property
-    def inputs(self) -> WordInputs | None:
+    def inputs(self) -> InputReader | None:
         """The inputs beside pieces by which the encoder reads words; None where it has none."""
         return getattr(self.encoder, "inputs", None)
 
@@ -392,15 +392,10 @@ class ParserModel(nn.Module):
         tokens, words = net_input["src_tokens"], net_input.get("words")
         encoder_out = self.encoder(tokens) if words is None else self.encoder(tokens, words=words)
         if words is not None and TAGS in words and self.tag_heads is not None and not self.training:
-            words = {**words, TAGS: {"ids": self._tags(words[TAGS]["ids"], encoder_out)}}
+            predicted = self.tag_heads.best(encoder_out.words)[UPOS]
+            words = {**words, TAGS: {"ids": _with_predicted(words[TAGS]["ids"], predicted, encoder_out.lengths)}}
             encoder_out = self.encoder(tokens, words=words)
-        return encoder_out._replace(features=net_input.get("features"))
-
-    def _tags(self, known: Tensor, encoder_out: EncoderOut) -> Tensor:
-        """Return tag ids (B, P): the known ids, and predicted ids for words whose known id is 0."""
-        predicted = cast(TagHeads, self.tag_heads).best(encoder_out.words)[UPOS]
-        is_word = torch.arange(known.size(1), device=known.device) < encoder_out.lengths[:, None]
-        return torch.where((known == 0) & is_word, predicted, known)
+        return replace(encoder_out, features=net_input.get("features"))
 
     def forward(
         self,
@@ -422,7 +417,8 @@ class ParserModel(nn.Module):
         features, words: as in `encode`.
         sampled_steps: (B, T) bool; the result of `StateDecoder.sampled_steps`.
         """
-        decoder = cast(StateDecoder, self.decoder)
+        decoder = self.decoder
+        assert isinstance(decoder, StateDecoder)
         encoder_out, states = self.read(src_tokens, prev_output_tokens, states, features, words)
         scores = decoder.scores(prev_output_tokens, encoder_out, states, sampled_steps)
         return scores, decoder.legality(states), encoder_out
@@ -455,3 +451,13 @@ class ParserModel(nn.Module):
         The result is None for models that search action by action.
         """
         return self.decoder.derivations(encoder_out, nbest) if isinstance(self.decoder, GraphDecoder) else None
+
+
+def _with_predicted(known: Tensor, predicted: Tensor, lengths: Tensor) -> Tensor:
+    """Return ids of tags, (B, P): the known ids, and predicted ids for words whose known id is 0.
+
+    known, predicted: (B, P).
+    lengths: (B,); the number of words.
+    """
+    is_word = torch.arange(known.size(1), device=known.device) < lengths[:, None]
+    return torch.where((known == 0) & is_word, predicted, known)

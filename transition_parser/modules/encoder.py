@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass, fields
+from typing import NamedTuple, Self
 
 import torch
 import torch.nn.functional as F
@@ -18,8 +19,9 @@ from transition_parser.modules.linear import padded
 from transition_parser.modules.words import WordInputs, WordOptions, WordTensors
 
 
-class EncoderOut(NamedTuple):
-    """The encoded words of a batch.
+@dataclass(frozen=True, eq=False)
+class EncoderOut:
+    """The encoded words of a batch. An encoder that has more to say of them returns a subclass with further fields.
 
     words: (B, P, dim); the words of each sentence and its root.
     mask: (B, P); True at words and at the root.
@@ -32,6 +34,14 @@ class EncoderOut(NamedTuple):
     mask: Tensor
     lengths: Tensor
     features: Tensor | None = None
+
+    def rows(self, sentences: Tensor) -> Self:
+        """Return the output for N rows.
+
+        sentences: (N,); the sentence of each row.
+        """
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return type(self)(**{k: None if v is None else v.index_select(0, sentences) for k, v in values.items()})
 
 
 class ReadingSettings(NamedTuple):

@@ -6,8 +6,9 @@ Zhang et al. 2017, sec. 4.2, take the mean of the probabilities, as `fairseq-gen
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -22,14 +23,20 @@ from transition_parser.states.states import States
 from transition_parser.text.columns import Annotations
 
 
-class EnsembleOut(NamedTuple):
-    """The encoder outputs of all members; the first four fields are the fields of the first member."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EnsembleOut(EncoderOut):
+    """The encoder outputs of all members; the other fields are the fields of the first member."""
 
-    words: Tensor
-    mask: Tensor
-    lengths: Tensor
-    features: Tensor | None
-    members: tuple[EncoderOut, ...]
+    members: Sequence[EncoderOut]
+
+    @classmethod
+    def of_members(cls, members: Sequence[EncoderOut]) -> EnsembleOut:
+        """Return the output of an ensemble with these outputs of its members."""
+        first = members[0]
+        return cls(first.words, first.mask, first.lengths, first.features, members=members)
+
+    def rows(self, sentences: Tensor) -> EnsembleOut:
+        return self.of_members([member.rows(sentences) for member in self.members])
 
 
 class EnsembleInputs:
@@ -107,18 +114,18 @@ class Ensemble(ParserModel):
         self.members = nn.ModuleList(members)
 
     @property
-    def inputs(self) -> EnsembleInputs:  # type: ignore[override]  # offers what parsing asks of `WordInputs`
+    def inputs(self) -> EnsembleInputs:
         return EnsembleInputs([member.inputs for member in self.members])
 
     @property
     def tag_heads(self) -> TagHeads | None:
         return self.members[0].tag_heads
 
-    def encode(self, net_input: Mapping[str, Any]) -> EnsembleOut:  # type: ignore[override]  # has all its fields
+    def encode(self, net_input: Mapping[str, Any]) -> EnsembleOut:
         words = net_input.get("words") or {}
-        outs = [m.encode({**net_input, "words": words.get(str(i))}) for i, m in enumerate(self.members)]
-        first = outs[0]
-        return EnsembleOut(first.words, first.mask, first.lengths, first.features, tuple(outs))
+        return EnsembleOut.of_members(
+            [m.encode({**net_input, "words": words.get(str(i))}) for i, m in enumerate(self.members)]
+        )
 
 
 def _decoders(members: Sequence[ParserModel]) -> list[StateDecoder]:

@@ -6,7 +6,7 @@ import argparse
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, ClassVar, get_type_hints
+from typing import Any, ClassVar, Self, get_type_hints
 
 from transition_parser.base.errors import InputError
 
@@ -135,7 +135,7 @@ class ModelOptions:
                 raise InputError(f"the option {item.name!r} {problem}")
         return cls(**{name: kinds[name](value) for name, value in values.items()}).check()
 
-    def completed(self) -> ModelOptions:
+    def completed(self) -> Self:
         """Return the options with the values that are found out when a model is made for training."""
         return self
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import torch
 import torch.nn.functional as F
@@ -105,7 +105,7 @@ class PretrainedWords(OptionalInput):
                 return str(error)
             return super().contradictions()
 
-        def completed(self) -> ModelOptions:
+        def completed(self) -> Self:
             options = super().completed()
             if not self.pretrained or self.pretrained_sha256:
                 return options

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any, Protocol
 
 from torch import Tensor, nn
 
@@ -47,6 +48,16 @@ class WordOptions(InputOptions):
         of_tags = (COLUMNS,) if self.tag_loss else ()
         read = {*of_tags, *chain.from_iterable(kind.files for kind in INPUTS if kind.is_wanted(self))}
         return [name for name in files if name not in read]
+
+
+class InputReader(Protocol):
+    """What parsing needs of the inputs of words beside pieces; `WordInputs` and the inputs of an ensemble have it."""
+
+    def __contains__(self, name: str) -> bool:
+        """Return True if the model has the input of this name."""
+
+    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS) -> Mapping[str, Any]:
+        """Return what `ParserModel.encode` reads as `words`. The arguments are as in `WordInputs.read`."""
 
 
 class WordInputs(nn.ModuleDict):

@@ -157,7 +157,7 @@ class _Encoder(FairseqEncoder):
         return self.plain.encode(net_input)
 
     def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
-        return type(encoder_out)(*(None if t is None else t.index_select(0, new_order) for t in encoder_out))
+        return encoder_out.rows(new_order)
 
     def max_positions(self) -> int:
         return LONGEST[0]

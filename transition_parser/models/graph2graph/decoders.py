@@ -6,7 +6,7 @@ Source: Mohammadshahi and Henderson 2020, secs. 3 and 4, appendix G
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -123,9 +123,9 @@ class FeedbackMemory(NamedTuple):
 class FeedbackSearch(SearchState):
     """The state of a search whose `FeedbackMemory` moves with the hypotheses."""
 
-    def __init__(self, machine: Machine, encoder_out: EncoderOut, memory: FeedbackMemory) -> None:
-        super().__init__(machine, encoder_out)
-        self.memory = memory
+    def __init__(self, machine: Machine, slots: Slots, memory: FeedbackMemory) -> None:
+        super().__init__(machine, slots)
+        self.slots, self.memory = slots, memory
 
     def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
         self.memory = self.memory.rows(rows)
@@ -234,12 +234,12 @@ class FeedbackDecoder(FactoredDecoder):
         self, actions: Tensor, encoder_out: EncoderOut, states: States, sampled_steps: Tensor | None = None
     ) -> Tensor:
         """Return scores, see `StateDecoder.scores`. The scores of steps that were not sampled are 0."""
-        slots = cast(Slots, encoder_out)
+        assert isinstance(encoder_out, Slots)
         chosen = torch.ones_like(actions, dtype=torch.bool) if sampled_steps is None else sampled_steps
         sentence, step = chosen.nonzero(as_tuple=True)
         some = states.at(sentence, step)
         history = None if self.history is None else self._history(actions)[0][sentence, step]
-        vectors = self._training_vectors(slots, states, sentence, step, some, sampled_steps is None)
+        vectors = self._training_vectors(encoder_out, states, sentence, step, some, sampled_steps is None)
         legal = self.legality(some)
         found = self.kinds.log_probabilities(self.classifiers(vectors, history), legal)
         if sampled_steps is None:
@@ -262,11 +262,11 @@ class FeedbackDecoder(FactoredDecoder):
     # --- search -----------------------------------------------------------------------------
 
     def start(self, encoder_out: EncoderOut) -> FeedbackSearch:
-        slots = cast(Slots, encoder_out)
-        memory = self.first_memory(slots)
+        assert isinstance(encoder_out, Slots)
+        memory = self.first_memory(encoder_out)
         if self.history is not None:
             lstm = self.history.lstm
-            empty = slots.words.new_zeros(len(slots.lengths), lstm.num_layers, lstm.hidden_size)
+            empty = encoder_out.words.new_zeros(len(encoder_out.lengths), lstm.num_layers, lstm.hidden_size)
             memory = memory._replace(hidden=empty, cell=empty)
         return FeedbackSearch(self.machine(encoder_out, in_search=True), encoder_out, memory)
 
@@ -331,7 +331,7 @@ class FeedbackDecoder(FactoredDecoder):
 
 def _slots_of(search: FeedbackSearch, rows: Tensor | None) -> Slots:
     sentence = search.sentence_of_row()
-    return cast(Slots, search.encoder_out).rows(sentence if rows is None else sentence[rows])
+    return search.slots.rows(sentence if rows is None else sentence[rows])
 
 
 class SentenceG2gDecoder(FeedbackDecoder):

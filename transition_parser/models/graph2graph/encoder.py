@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -17,8 +17,9 @@ PIECES = "pieces"  # the name of `PieceInput` among the inputs of words
 CLS, SEP, SECOND_SEP = SPECIAL_TOKENS = range(3)
 
 
-class Slots(NamedTuple):
-    """The slots of B sentences. The first four fields are the fields of `EncoderOut`.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Slots(EncoderOut):
+    """The slots of B sentences.
 
     The first P slots are the words and the root, which stands behind the last word. Then come CLS, SEP and another SEP,
     then the further pieces of words (all but the first piece of each). The order of slots does not matter; order comes
@@ -31,21 +32,10 @@ class Slots(NamedTuple):
     owner: (B, L − P − 3); the word that each further piece belongs to, −1 at padding
     """
 
-    words: Tensor
-    mask: Tensor
-    lengths: Tensor
-    features: Tensor | None
     slots: Tensor
     there: Tensor
     position: Tensor
     owner: Tensor
-
-    def rows(self, sentences: Tensor) -> Slots:
-        """Return the slots of N rows.
-
-        sentences: (N,); the sentence of each row
-        """
-        return Slots(*(None if field is None else field.index_select(0, sentences) for field in self))
 
 
 class SlotEncoder(WordReader):
@@ -79,15 +69,16 @@ class SlotEncoder(WordReader):
             owner = cls[:, :0]
             slots, there = torch.cat([x, special], 1), torch.cat([mask, there], 1)
         else:
-            read = cast(WordTensors, words)[PIECES]
+            assert words is not None
+            read = words[PIECES]
             owner, places = read["owner"], read["position"]
             more = self.pieces.embed(read["more"]).to(x.dtype)
             sep = places.gather(1, lengths[:, None] + 1)
             position = torch.cat([places[:, :wide], cls, sep, cls, read["more_position"]], 1)
             slots, there = torch.cat([x, special, more], 1), torch.cat([mask, there, owner >= 0], 1)
-        return Slots(x, mask, lengths, None, slots, there, position, owner)
+        return Slots(x, mask, lengths, slots=slots, there=there, position=position, owner=owner)
 
-    def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> Slots:
+    def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
         """Return the slots of sentences. The arguments are as in `WordEncoder.forward`."""
         return self.slots(src_tokens, words)
 
@@ -99,9 +90,7 @@ class SentenceEncoder(SlotEncoder):
         super().__init__(reading, dim=dim, word_dropout=word_dropout)
         self.transformer = transformer
 
-    def forward(  # type: ignore[override]
-        self, src_tokens: Tensor, words: WordTensors | None = None
-    ) -> EncoderOut:
+    def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
         slots = self.slots(src_tokens, words)
         return EncoderOut(self.read_words(slots, slots.slots), slots.mask, slots.lengths)
 
@@ -122,8 +111,6 @@ class FirstReading(SentenceEncoder):
     The `words` of its slots are the result of its reading, not embeddings.
     """
 
-    def forward(  # type: ignore[override]
-        self, src_tokens: Tensor, words: WordTensors | None = None
-    ) -> Slots:
+    def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> Slots:
         slots = self.slots(src_tokens, words)
-        return slots._replace(words=self.read_words(slots, slots.slots))
+        return replace(slots, words=self.read_words(slots, slots.slots))

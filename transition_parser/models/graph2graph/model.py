@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import torch
 
@@ -33,7 +33,6 @@ from transition_parser.modules.kinds import Kinds
 from transition_parser.modules.layers import sinusoids
 from transition_parser.modules.pretrained import LR_SCALE
 from transition_parser.modules.tagging import tag_heads
-from transition_parser.modules.words import WordInputs
 from transition_parser.transitions.tree_system import TreeSystem
 
 _Encoder = TypeVar("_Encoder", bound=SlotEncoder)
@@ -74,7 +73,8 @@ class _Parts:
         else:
             pieces = PieceInput(source, further)
             source.copy_to(self.transformer)
-            inputs = cast(WordInputs, reading.inputs)
+            inputs = reading.inputs
+            assert inputs is not None
             for other in inputs.values():  # so that the pretrained layers start with their own input alone
                 other.start_at_zero()
             inputs[PIECES] = pieces

@@ -6,7 +6,7 @@ Source: Mohammadshahi and Henderson 2020, table 7
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Self
 
 from transition_parser.modules.encoder_files import EncoderFiles
 from transition_parser.modules.options import FARTHEST, dropout_option, layers_option, option, size_option
@@ -56,14 +56,14 @@ class Graph2GraphOptions(WordOptions):
             return "--no-pieces: with --pretrained words are read by the pieces of that encoder anyway"
         return super().contradictions()
 
-    def completed(self) -> Graph2GraphOptions:
+    def completed(self) -> Self:
         """Return the options of a new model, with the fingerprint and the sizes of the pretrained encoder."""
         options = super().completed()
         if not self.pretrained:
-            return cast(Graph2GraphOptions, options)
+            return options
         config = EncoderFiles(self.pretrained).config()
         sizes = {ours: config[theirs] for ours, theirs in _SIZES.items() if isinstance(config.get(theirs), int)}
-        return cast(Graph2GraphOptions, replace(options, **sizes))
+        return replace(options, **sizes)
 
     def weights_elsewhere(self) -> int:
         return 0  # the model trains and stores all of its weights

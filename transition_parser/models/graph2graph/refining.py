@@ -9,7 +9,6 @@ Source: Mohammadshahi and Henderson 2021 (TACL 9, Recursive Non-Autoregressive G
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import cast
 
 import torch
 from torch import Tensor
@@ -54,8 +53,8 @@ class RefiningDecoder(TreeDecoder):
         self.labels = label_embeddings(count, dim) if self.refine else None
 
     def readings(self, encoder_out: EncoderOut) -> Iterator[Tensor]:
-        slots = cast(Slots, encoder_out)
-        words = slots.words
+        assert isinstance(encoder_out, Slots)
+        slots, words = encoder_out, encoder_out.words
         yield words
         for _ in range(self.refine):
             assert self.labels is not None and self.encoder is not None

@@ -8,6 +8,8 @@ Source: SPA-DP, secs. Training Objective (eqs 4 to 6) and Graph Based Dependency
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -54,7 +56,7 @@ class SpaDecoder(Inspectable, MemorylessDecoder):
         The products are computed once a sentence. They are in fp32 at least, so that sums are rounded once.
         """
         words = self.places(encoder_out.words)
-        return encoder_out._replace(words=words.to(torch.promote_types(words.dtype, torch.float)))
+        return replace(encoder_out, words=words.to(torch.promote_types(words.dtype, torch.float)))
 
     def visible_words(self, states: States) -> dict[str, Tensor]:
         """Return the words at each place, (…, P) long: 1 for a word that is there, else 0."""

@@ -10,6 +10,8 @@ others, and the right boundary of each sentence.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -57,7 +59,7 @@ class SpaEncoder(RecurrentEncoder):
         if self.rescan is None:
             return scanned
         found = self.dropout(self.rescan(scanned.words, scanned.mask))
-        return scanned._replace(words=torch.cat([scanned.words, found.to(scanned.words.dtype)], -1))
+        return replace(scanned, words=torch.cat([scanned.words, found.to(scanned.words.dtype)], -1))
 
 
 def _rescan(options: SpaDpOptions, dim: int) -> nn.Module | None:
