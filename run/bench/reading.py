@@ -10,21 +10,53 @@ another order.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import islice
+from typing import Any
+from unittest.mock import patch
 
 import torch
 from common import parser, report
 from parsing import WARM_UP, rate
-from torch import nn
+from torch import Tensor, nn
 
 from transition_parser import Parser
-from transition_parser.models.graph2graph.decoders import FeedbackDecoder, SentenceG2gDecoder
-from transition_parser.models.graph2graph.layers import Transformer
+from transition_parser.models.graph2graph.decoders import FeedbackDecoder, FeedbackSearch, SentenceG2gDecoder
+from transition_parser.models.graph2graph.layers import CellLayout, Visible
+from transition_parser.states.states import States
+
+
+@dataclass(frozen=True)
+class Saving:
+    """A saving, with what the package would do without it.
+
+    kind, method: the class and its method that saves
+    without: the same method, which does not save
+    """
+
+    kind: type
+    method: str
+    without: Any
+
+    def switched_off(self) -> Any:
+        """Return the patch that replaces the method."""
+        return patch.object(self.kind, self.method, self.without)
+
+
+def _read_again(decoder: SentenceG2gDecoder, tokens: Tensor, search: FeedbackSearch, states: States) -> None:
+    """Let what was read count as out of date after every action."""
+    assert search.memory.stale is not None
+    search.memory = search.memory._replace(stale=torch.ones_like(search.memory.stale))
+
+
+def _with_gaps(visible: Visible, few_shapes: bool) -> CellLayout:
+    return CellLayout.of_all(visible)
+
 
 SAVINGS = {
-    "states with one legal action are not read": (FeedbackDecoder, "skips_forced"),
-    "read again only where an arc was made": (SentenceG2gDecoder, "keeps_what_was_read"),
-    "what has left is left out, not masked": (Transformer, "closes_gaps"),
+    "states with one legal action are not read": Saving(FeedbackDecoder, "rows_to_read", lambda *_: None),
+    "read again only where an arc was made": Saving(SentenceG2gDecoder, "follow", _read_again),
+    "what has left is left out, not masked": Saving(CellLayout, "without_gaps", _with_gaps),
 }
 
 
@@ -57,11 +89,12 @@ def main() -> None:
     rates: dict[str, list[float]] = {"everything is read": [], **{name: [] for name in SAVINGS}}
     read, trees = {}, {}
     for _ in range(arguments.rounds):
-        for kind, name in SAVINGS.values():
-            setattr(kind, name, False)
+        off = {name: saving.switched_off() for name, saving in SAVINGS.items()}
+        for one in off.values():
+            one.start()
         for step in rates:
-            if step in SAVINGS:
-                setattr(*SAVINGS[step], True)
+            if step in off:
+                off[step].stop()
             reads.rows = 0
             found: list = []
 

@@ -143,7 +143,6 @@ class FeedbackDecoder(FactoredDecoder):
 
     reads_in_decoder = True
     without_history = False
-    skips_forced = True  # do not read states with one legal action; False measures the saving
 
     def __init__(
         self,
@@ -275,27 +274,31 @@ class FeedbackDecoder(FactoredDecoder):
         return FeedbackMemory()
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
-        """Return the scores of the next action, see `StateDecoder.step`.
-
-        On CPUs, states with one legal action are not read. Elsewhere counting the legal actions would make the host
-        wait.
-        """
+        """Return the scores of the next action, see `StateDecoder.step`. Only `rows_to_read` are read."""
         assert isinstance(search, FeedbackSearch)
         states = search.machine.observe()
         history = self._remember(tokens, search)
         self.follow(tokens, search, states)
-        rows = None
-        if self.skips_forced and tokens.device.type == "cpu":
-            matter = (search.machine.legality() != 0).sum(1) > 1
-            matter = matter if alive is None else matter & alive
-            rows = matter.nonzero()[:, 0]
-            states = states.at(rows)
-            history = None if history is None else history[rows]
-        if rows is not None and not len(rows):
-            legal = search.machine.legality()
-            return ActionScores(legal.new_zeros(0, legal.size(1)), rows, legal)
+        rows = self.rows_to_read(search, alive)
+        if rows is not None:
+            if not len(rows):
+                legal = search.machine.legality()
+                return ActionScores(legal.new_zeros(0, legal.size(1)), rows, legal)
+            states, history = states.at(rows), None if history is None else history[rows]
         factored = self.classifiers(self.search_vectors(search, states, rows), history)
         return self.action_scores(factored, search, rows)
+
+    def rows_to_read(self, search: SearchState, alive: Tensor | None) -> Tensor | None:
+        """Return (N,), the rows of search that are read: on CPUs, the rows with more than one legal action; None: all.
+
+        Elsewhere counting the legal actions would make the host wait.
+
+        alive: (R,) bool or None; see `StateDecoder.step`
+        """
+        if search.sentences.device.type != "cpu":
+            return None
+        matter = (search.machine.legality() != 0).sum(1) > 1
+        return (matter if alive is None else matter & alive).nonzero()[:, 0]
 
     def _remember(self, tokens: Tensor, search: FeedbackSearch) -> Tensor | None:
         """Add the last actions to the history, and return (R, width), the vectors of the actions so far.
@@ -339,11 +342,7 @@ class SentenceG2gDecoder(FeedbackDecoder):
 
     The decoder reads nothing of a state but the graph. After an action that makes no arc, the last reading is still
     valid.
-
-    keeps_what_was_read: False reads again all the same, to measure the time that is saved
     """
-
-    keeps_what_was_read = True
 
     def __init__(self, table: ActionTable, transformer: Transformer, options: FeedbackOptions, padding: int) -> None:
         super().__init__(table, transformer, options, padding, graph=True)
@@ -380,7 +379,7 @@ class SentenceG2gDecoder(FeedbackDecoder):
     def search_vectors(self, search: FeedbackSearch, states: States, rows: Tensor | None) -> Tensor:
         memory = search.memory
         assert memory.encoded is not None and memory.stale is not None
-        if rows is None or not self.keeps_what_was_read:
+        if rows is None:
             return _at_places(self._words(_slots_of(search, rows), states), states)
         again = memory.stale[rows].nonzero()[:, 0]
         if len(again):

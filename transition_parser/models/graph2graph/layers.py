@@ -220,7 +220,6 @@ class Transformer(nn.Module):
     """
 
     reads_words = True  # see `packing.quantised`
-    closes_gaps = True  # on CPUs, leave absent slots out; False masks them, to measure the saving
 
     def __init__(self, sizes: Sizes, layers: int, positions: int, segments: int, dropout: float, graph: bool) -> None:
         super().__init__()
@@ -238,7 +237,7 @@ class Transformer(nn.Module):
         words: (N, L, width); embeddings
         position, segment: (N, L)
         """
-        if self.closes_gaps and visible.wanted is not None and words.device.type == "cpu":
+        if visible.wanted is not None and words.device.type == "cpu":
             layout = CellLayout.without_gaps(visible, torch.is_autocast_enabled("cpu"))
         else:  # elsewhere the host would wait for the number of slots
             layout = CellLayout.of_all(visible)
