@@ -6,18 +6,18 @@ The files are `{train,valid,test}.{src,act,amr}`, `spm.model`, `parser.json` and
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from oracles.amr_check import Derived, derive
 from preprocess.aligner import aligned, train_table
 from preprocess.banks import derived_alone, nothing_left, read_entries
-from preprocess.splits import SPLITS, by_frequency, data_folder, keep_vectors, source_line
+from preprocess.splits import by_frequency, data_folder, keep_vectors, source_line, values_of
 from transition_parser.base.errors import InputError
 from transition_parser.base.progress import progress
 from transition_parser.graphs.amr import named
-from transition_parser.text.columns import DOMAIN, Columns
+from transition_parser.text.columns import KNOWN, Columns
 from transition_parser.text.pieces import Pieces, make_pieces, normalise
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
@@ -36,7 +36,7 @@ class AmrOptions:
     labeled_shift: how many of the most frequent words have a labelled SHIFT
     skip_bad: True to leave out and count entries that can't be used, instead of stopping
     processes: how many processes share the work, which does not change the result
-    domains: True to write also `{train,valid,test}.domain`, the corpus of each sentence, for models that read it
+    columns: as in `DependencyOptions`
     vectors: as in `DependencyOptions`
     """
 
@@ -44,7 +44,7 @@ class AmrOptions:
     labeled_shift: int = 0
     skip_bad: bool = False
     processes: int = 1
-    domains: bool = False
+    columns: Collection[str] = ()
     vectors: str | os.PathLike | None = None
     pieces_from: str | os.PathLike | None = None
 
@@ -75,25 +75,16 @@ def preprocess_amr(
         pieces = make_pieces(forms, folder, options.pieces, options.pieces_from)
         keep_vectors(options.vectors, (entry.forms for entries in banks.values() for entry in entries), folder)
         _config(derived["train"], shift_words).save(folder)
-        if options.domains:
-            Columns({DOMAIN: by_frequency(map(_domain, derived["train"]))}).save(folder)
+        if options.columns:
+            train = [item.entry for item in derived["train"]]
+            Columns(values_of(train, options.columns, splits["train"][0])).save(folder)
         for split, items in derived.items():
             _write_split(folder, split, items, pieces)
-            if options.domains:
-                lines = "".join(f"{_domain(item)}\n" for item in items)
-                (folder / f"{split}.{DOMAIN}").write_text(lines, encoding="utf-8")
+            for column in options.columns:
+                lines = "".join(f"{' '.join(KNOWN[column].values(item.entry))}\n" for item in items)
+                (folder / f"{split}.{column}").write_text(lines, encoding="utf-8")
     counts = {s: {"sentences": len(items), "skipped": len(problems[s])} for s, items in derived.items()}
     return counts, [problem for split in problems.values() for problem in split]
-
-
-def _domain(item: Derived) -> str:
-    """Return the name of the file that a sentence is from.
-
-    If the name says only which split the file is, return the name of its folder.
-    """
-    path = Path(item.entry.path or "").absolute()
-    name = path.parent.name if path.stem in (*SPLITS, "dev") else path.stem
-    return "-".join(name.split()) or DOMAIN
 
 
 def _config(train: list[Derived], shift_words: Sequence[str]) -> ParserConfig:

@@ -6,24 +6,20 @@ The files are `{train,valid,test}.{src,act}`, `spm.model` and `parser.json`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from oracles.static import NonProjectiveError, oracle
-from preprocess.splits import by_frequency, data_folder, keep_vectors, source_line
+from preprocess.splits import by_frequency, data_folder, keep_vectors, source_line, values_of
 from transition_parser.base.errors import input_error
 from transition_parser.base.progress import progress
-from transition_parser.graphs.conllu import Row, Sentence, read_conllu
-from transition_parser.text.columns import LEMMA, OF_WORDS, UNKNOWN, UPOS, Columns
-from transition_parser.text.lemma_rules import rule_of
+from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.text.columns import KNOWN, LEMMA, UNKNOWN, UPOS, Columns
 from transition_parser.text.pieces import Pieces, make_pieces, normalise
 from transition_parser.transitions import RootRelations, make_system
 from transition_parser.transitions.config import ParserConfig
-
-# least occurrences of a value in training; a lemma rule that occurs once is an exception, or a mistake
-_LEAST = {UPOS: 1, LEMMA: 2}
 
 
 @dataclass(frozen=True)
@@ -34,8 +30,8 @@ class DependencyOptions:
     pieces_from: a folder whose subword vocabulary is taken; None to make one
     labeled_shift: how many of the most frequent words have a labelled SHIFT
     nonprojective: `skip` or `error`; the treatment of a tree that a projective system can't build
-    upos, lemmas: True to write also `{train,valid,test}.upos` or `.lemma`, with one tag or one rule of
-        `text.lemma_rules` a word, for models that predict or read them
+    columns: the columns to write, too, as `{train,valid,test}.{column}`, for models that predict or read them; names of
+        `text.columns.KNOWN`
     vectors: a text file of word vectors, for models that read them; the vectors of the words of the corpus are kept
     """
 
@@ -43,8 +39,7 @@ class DependencyOptions:
     pieces: int = 4000
     labeled_shift: int = 0
     nonprojective: str = "skip"
-    upos: bool = False
-    lemmas: bool = False
+    columns: Collection[str] = ()
     vectors: str | os.PathLike | None = None
     pieces_from: str | os.PathLike | None = None
 
@@ -66,7 +61,8 @@ def preprocess_dependency(
         config = _config(train, words, options)
         keep_vectors(options.vectors, (s.forms for sentences in treebanks.values() for s in sentences), folder)
         config.save(folder)
-        columns = _columns(train, options, splits["train"])
+        rules = _rules(train, UPOS in options.columns) if LEMMA in options.columns else {}
+        columns = Columns(values_of(train, options.columns, splits["train"]), rules)
         if columns.values:
             columns.save(folder)
         return {
@@ -93,30 +89,16 @@ def _config(train: list[Sentence], words: list[str], options: DependencyOptions)
     )
 
 
-def _columns(train: list[Sentence], options: DependencyOptions, path: str | os.PathLike) -> Columns:
-    asked = {UPOS: options.upos, LEMMA: options.lemmas}
-    values = {}
-    for column in OF_WORDS:
-        if asked[column]:
-            seen = [_value(row, column) for sentence in train for row in sentence.words]
-            known = [value for value in seen if value != UNKNOWN]
-            if not known:
-                raise input_error(f"the column {column.upper()} is empty: there is nothing to learn from", path)
-            values[column] = by_frequency(known, _LEAST[column])
-    return Columns(values, _rules(train, options) if options.lemmas else {})
+def _rules(train: list[Sentence], by_tag: bool) -> dict[tuple[str, str], str]:
+    """Return the lemma rules of the forms, with their tags, that have one lemma throughout.
 
-
-def _rules(train: list[Sentence], options: DependencyOptions) -> dict[tuple[str, str], str]:
-    """Return the lemma rules of the forms, with their tags, that have one lemma throughout."""
+    by_tag: False puts `_` in place of tags
+    """
     found: dict[tuple[str, str], set[str]] = {}
     for sentence in train:
-        for row in sentence.words:
-            found.setdefault((row.form, row.upos if options.upos else UNKNOWN), set()).add(_value(row, LEMMA))
+        for row, rule in zip(sentence.words, KNOWN[LEMMA].values(sentence), strict=True):
+            found.setdefault((row.form, row.upos if by_tag else UNKNOWN), set()).add(rule)
     return {known: min(rules) for known, rules in found.items() if len(rules) == 1 and UNKNOWN not in rules}
-
-
-def _value(row: Row, column: str) -> str:
-    return row.upos if column == UPOS else rule_of(row.form, row.lemma)
 
 
 def _write_split(
@@ -140,7 +122,7 @@ def _write_split(
             print(source_line(pieces, sentence.forms), file=files["src"])
             print(" ".join(actions), file=files["act"])
             for column in columns.values:
-                print(*(_value(row, column) for row in sentence.words), file=files[column])
+                print(*KNOWN[column].values(sentence), file=files[column])
     return counts
 
 

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 from transition_parser.base.errors import input_error
 from transition_parser.base.files import new_files
+from transition_parser.text.columns import KNOWN, UNKNOWN
 from transition_parser.text.pieces import Pieces, normalise
 from transition_parser.text.word_vectors import read_vectors
 
 SPLITS = ("train", "valid", "test")
-# files of an earlier run, and of fairseq-preprocess after it; they may belong to another system or to other splits
-STALE = (
-    *(f"{split}.{suffix}" for split in SPLITS for suffix in ("src", "act", "upos", "lemma", "domain", "amr")),
-    *("lexicon.json", "columns.json", "vectors.txt", "vectors.safetensors", "dict.*.txt", "*.src-act.*"),
-)
+_OTHERS = ("lexicon.json", "columns.json", "vectors.txt", "vectors.safetensors", "dict.*.txt", "*.src-act.*")
+
+
+def stale() -> tuple[str, ...]:
+    """Return the files of an earlier run, and of fairseq-preprocess after it.
+
+    They may belong to another system or to other splits.
+    """
+    return (*(f"{split}.{suffix}" for split in SPLITS for suffix in ("src", "act", *KNOWN, "amr")), *_OTHERS)
 
 
 def data_folder(dest: str | os.PathLike, inputs: Iterable[str | os.PathLike]) -> AbstractContextManager[Path]:
@@ -27,11 +33,11 @@ def data_folder(dest: str | os.PathLike, inputs: Iterable[str | os.PathLike]) ->
     The files of an earlier run in `dest` are removed then. Raises `InputError` if one of the inputs would be
     replaced.
     """
-    ours = {Path(dest, name).resolve() for name in STALE}
+    ours = {Path(dest, name).resolve() for name in stale()}
     for path in inputs:
         if Path(path).resolve() in ours:
             raise input_error("would be replaced by a file of the same name: give --dest another folder", path)
-    return new_files(dest, STALE)
+    return new_files(dest, stale())
 
 
 def source_line(pieces: Pieces, words: Iterable[str]) -> str:
@@ -47,6 +53,25 @@ def keep_vectors(path: str | os.PathLike | None, sentences: Iterable[Iterable[st
     if path is not None:
         words = {normalise(form) for forms in sentences for form in forms}
         read_vectors(path, words).save(folder)
+
+
+def values_of(
+    sentences: Sequence[Any], columns: Collection[str], path: str | os.PathLike
+) -> dict[str, tuple[str, ...]]:
+    """Return for each column the values that a model learns, the most frequent first.
+
+    sentences: the training data
+    columns: names of `text.columns.KNOWN`
+    path: the file that the error names where a column has no values at all
+    """
+    found = {}
+    for name in columns:
+        column = KNOWN[name]
+        known = [value for sentence in sentences for value in column.values(sentence) if value != UNKNOWN]
+        if not known:
+            raise input_error(f"the column {name.upper()} is empty: there is nothing to learn from", path)
+        found[name] = by_frequency(known, column.least)
+    return found
 
 
 def by_frequency(items: Iterable[str], least: int = 1) -> tuple[str, ...]:

@@ -23,7 +23,8 @@ from transition_parser.cli.options import (
     print_figures,
     report_left_out,
 )
-from transition_parser.parsing.formalisms import AMR, TREES
+from transition_parser.parsing.formalisms import AMR, TREES, Formalism
+from transition_parser.text.columns import KNOWN, asked_for
 
 HELP = "convert corpora to the files that fairseq-preprocess reads"
 EXAMPLE = f"""{RULE}
@@ -46,10 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_system(dependency, formalism=TREES)
     _add_shared(dependency)
     add_nonprojective(dependency)
-    dependency.add_argument(
-        "--upos", action="store_true", help="also write UPOS tags, {train,…}.upos, for --tag-loss and --read-tags"
-    )
-    dependency.add_argument("--lemmas", action="store_true", help="also write lemmas, {train,…}.lemma, for --tag-loss")
+    _add_columns(dependency, TREES)
     amr = _add_kind(kinds, "amr", "AMR banks", _run_amr)
     for split, what, required in (("train", "training", True), ("valid", "development", True), ("test", "test", False)):
         amr.add_argument(f"--{split}", required=required, nargs="+", metavar="AMR", help=f"{what} graphs")
@@ -57,12 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_shared(amr)
     add_skip_bad(amr)
     add_processes(amr)
-    amr.add_argument(
-        "--domains",
-        action="store_true",
-        help="also write domains, {train,…}.domain, for --read-domain: the name of each sentence's file, or "
-        "of its folder if the file is called train, valid, dev or test",
-    )
+    _add_columns(amr, AMR)
 
 
 def _add_kind(kinds, name: str, help_text: str, run_kind) -> argparse.ArgumentParser:
@@ -75,6 +68,14 @@ def _add_kind(kinds, name: str, help_text: str, run_kind) -> argparse.ArgumentPa
     )
     kind.set_defaults(run_kind=run_kind)
     return kind
+
+
+def _add_columns(parser: argparse.ArgumentParser, formalism: Formalism) -> None:
+    for name, column in KNOWN.items():
+        if column.graphs == formalism.name:
+            text = f"also write {column.holds}, {{train,…}}.{name}, for {' and '.join(column.used_by)}"
+            note = f": {column.note}" if column.note else ""
+            parser.add_argument(f"--{column.flag}", action="store_true", help=text + note)
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
@@ -118,8 +119,7 @@ def _run_dependency(splits: dict, arguments: argparse.Namespace) -> dict[str, di
         arguments.pieces,
         arguments.labeled_shift,
         arguments.nonprojective,
-        arguments.upos,
-        arguments.lemmas,
+        asked_for(vars(arguments), TREES.name),
         arguments.vectors,
         arguments.pieces_from,
     )
@@ -132,7 +132,7 @@ def _run_amr(splits: dict, arguments: argparse.Namespace) -> dict[str, dict[str,
         arguments.labeled_shift,
         arguments.skip_bad,
         arguments.processes,
-        arguments.domains,
+        asked_for(vars(arguments), AMR.name),
         arguments.vectors,
         arguments.pieces_from,
     )

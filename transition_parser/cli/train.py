@@ -36,6 +36,7 @@ from transition_parser.cli.options import (
     positive,
 )
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism, formalism_of, formalism_of_files
+from transition_parser.text.columns import KNOWN
 
 if TYPE_CHECKING:
     from transition_parser.training.flags import Flag
@@ -79,15 +80,9 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
         help="label SHIFT with its word, for the K most frequent words (default: 0)",
     )
     data.add_argument("--vectors", metavar="FILE", help="text file of pretrained word vectors, for --read-vectors")
-    for name, what in (
-        ("upos", "trees: use UPOS tags, to predict or to read (default: if CONFIG has --tag-loss or --read-tags)"),
-        ("lemmas", "trees: use lemmas, to predict (default: if CONFIG has --tag-loss)"),
-        (
-            "domains",
-            "AMRs: use the names of files or folders as domains, to read (default: if CONFIG has --read-domain)",
-        ),
-    ):
-        data.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, help=what)
+    for column in KNOWN.values():
+        what = f"{column.graphs}: use {column.holds} (default: if CONFIG has {' or '.join(column.used_by)})"
+        data.add_argument(f"--{column.flag}", action=argparse.BooleanOptionalAction, help=what)
     add_nonprojective(data)
     add_skip_bad(data)
     add_processes(data)
@@ -198,21 +193,22 @@ def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: se
     system = arguments.system or formalism.default_system
     if formalism_of(system) is not formalism:
         raise InputError(f"--system {system} builds {formalism_of(system).name}, but the files hold {formalism.name}")
-    values = {**vars(arguments), "system": system}
-    for name, needed_by in COLUMNS.items():
-        if values[name] is None:
-            values[name] = not flags.isdisjoint(needed_by) and name in OPTIONS[formalism]
+    values, ours = {**vars(arguments), "system": system}, _option_names(formalism)
+    for column in KNOWN.values():
+        if values[column.flag] is None:
+            values[column.flag] = not flags.isdisjoint(column.used_by) and column.flag in ours
     for other in FORMALISMS:
-        for name in OPTIONS[other] - OPTIONS[formalism]:
+        for name in _option_names(other) - ours:
             if values[name] not in (False, "skip"):
                 raise InputError(f"--{name.replace('_', '-')} is for {other.name}, but the files hold {formalism.name}")
-    return {name: values[name] for name in sorted(OPTIONS[formalism])}
+    return {name: values[name] for name in sorted(ours)}
 
 
-# column of the data → the flags that need it
-COLUMNS = {"upos": ("--tag-loss", "--read-tags"), "lemmas": ("--tag-loss",), "domains": ("--read-domain",)}
-_SHARED = {"system", "pieces", "pieces_from", "labeled_shift", "vectors"}
-OPTIONS = {TREES: {*_SHARED, "nonprojective", "upos", "lemmas"}, AMR: {*_SHARED, "skip_bad", "domains"}}
+def _option_names(formalism: Formalism) -> set[str]:
+    """Return the names of the options of the preparation."""
+    own = {TREES: "nonprojective", AMR: "skip_bad"}[formalism]
+    columns = (column.flag for column in KNOWN.values() if column.graphs == formalism.name)
+    return {"system", "pieces", "pieces_from", "labeled_shift", "vectors", own, *columns}
 
 
 def _lines(figures: dict[str, Any]) -> list[str]:

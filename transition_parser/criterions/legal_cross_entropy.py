@@ -15,7 +15,7 @@ from fairseq.logging import metrics
 
 from transition_parser.base.errors import InputError
 from transition_parser.criterions.losses import ActionLoss, ColumnLoss, DecisionLoss, HingeLoss
-from transition_parser.text.columns import OF_WORDS
+from transition_parser.text.columns import predicted
 from transition_parser.transitions import TreeSystem
 
 
@@ -115,7 +115,7 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
     def reduce_metrics(cls, logging_outputs) -> None:
         """Log fairseq's figures, and the accuracy of tags and lemmas in percent, over values seen in training."""
         super().reduce_metrics(logging_outputs)
-        for name in OF_WORDS:
+        for name in predicted():
             words = sum(log.get(f"{name}_words", 0) for log in logging_outputs)
             if words:
                 right = sum(log.get(f"{name}_right", 0) for log in logging_outputs)

@@ -12,7 +12,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.criterions.correct_actions import cross_entropy_of_correct, hinge_and_relations
 from transition_parser.modules.contract import Decision, StateDecoder
 from transition_parser.modules.tagging import TagLoss
-from transition_parser.text.columns import OF_WORDS
+from transition_parser.text.columns import predicted
 from transition_parser.transitions.spec import ActionClass
 
 Sample = Mapping[str, Any]  # a batch of fairseq, as `TransitionDataset.collater` makes it
@@ -135,7 +135,7 @@ class ColumnLoss:
     """
 
     def __init__(self, logged_always: bool) -> None:
-        names = ["tag_loss", *(f"{name}_{count}" for name in OF_WORDS for count in ("right", "words"))]
+        names = ["tag_loss", *(f"{name}_{count}" for name in predicted() for count in ("right", "words"))]
         self._zeros = dict.fromkeys(names if logged_always else [], 0.0)
 
     def __call__(self, extra: Mapping[str, Any], sample: Sample) -> TagLoss | None:

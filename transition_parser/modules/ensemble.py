@@ -5,7 +5,7 @@ Zhang et al. 2017, sec. 4.2, take the mean of the probabilities, as `fairseq-gen
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -18,7 +18,7 @@ from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.inspection import Inspectable
 from transition_parser.modules.tagging import TagHeads
 from transition_parser.modules.word_input import NO_ANNOTATIONS
-from transition_parser.modules.words import WordInputs
+from transition_parser.modules.words import InputReader
 from transition_parser.states.states import States
 from transition_parser.text.columns import Annotations
 
@@ -42,8 +42,13 @@ class EnsembleOut(EncoderOut):
 class EnsembleInputs:
     """The inputs of all members that read words beside their pieces; each member reads for itself."""
 
-    def __init__(self, members: Sequence[WordInputs | None]) -> None:
+    def __init__(self, members: Sequence[InputReader | None]) -> None:
         self.members = members
+
+    @property
+    def columns(self) -> Collection[str]:
+        """The columns of the data that any member reads."""
+        return {name for inputs in self.members if inputs is not None for name in inputs.columns}
 
     def __contains__(self, name: str) -> bool:
         return any(inputs is not None and name in inputs for inputs in self.members)

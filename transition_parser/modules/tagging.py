@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from transition_parser.modules.linear import linear
 from transition_parser.modules.words import WordOptions
-from transition_parser.text.columns import OF_WORDS, Annotations, Columns
+from transition_parser.text.columns import Annotations, Columns, predicted
 
 
 class TagLoss(NamedTuple):
@@ -28,7 +28,7 @@ class TagLoss(NamedTuple):
 
 
 class TagHeads(nn.ModuleDict):
-    """One linear layer for each column of words that the data has.
+    """One linear layer for each column that is predicted and that the data has.
 
     dim: width of the encoder.
     columns: the columns of the data.
@@ -36,7 +36,7 @@ class TagHeads(nn.ModuleDict):
     """
 
     def __init__(self, dim: int, columns: Columns, weight: float) -> None:
-        super().__init__({name: linear(dim, columns.count(name)) for name in OF_WORDS if name in columns})
+        super().__init__({name: linear(dim, columns.count(name)) for name in predicted() if name in columns})
         self.columns, self.weight = columns, weight
 
     def scores(self, words: Tensor) -> dict[str, Tensor]:
@@ -95,4 +95,4 @@ def tag_heads(options: WordOptions, dim: int, columns: Columns) -> TagHeads | No
 def check_tagged(weight: float, *heads: TagHeads | None) -> None:
     """Raise `InputError` where tags have a weight in the loss and no model that is trained has heads for them."""
     if weight and not any(heads):
-        Columns().count(OF_WORDS[0])
+        Columns().count(predicted()[0])

@@ -1,13 +1,13 @@
 """The inputs of words beside pieces: tags, corpora, letters, tables of vectors, pretrained encoders.
 
-A new input is a class here and two lines at the end of this file: in `INPUTS` and in `InputOptions`.
+A new input is a class here and its name at the end of this file: in `INPUTS` and in `InputOptions`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -26,15 +26,44 @@ from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, WordVe
 _LETTERS = 24  # most letters of a word that are read; of a longer word half of them are from its end
 
 
-class TagInput(OptionalInput):
-    """An embedding of the tag of each word.
+class ColumnInput(OptionalInput):
+    """An embedding of each value of a column of the data; embedding 0 is for values that are not known.
 
-    Embedding 0 is for words whose tag is not known.
-
-    dropout: fraction of training sentences whose tags are masked.
+    dropout: fraction of training sentences in which the column is masked.
     """
 
-    name, switch, column, files = "tags", "read_tags", UPOS, (COLUMNS,)
+    column: ClassVar[str]
+    files = (COLUMNS,)
+
+    def __init__(self, dim: int, columns: Columns, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.columns, self.dropout = columns, dropout
+        self.embed = nn.Embedding(columns.count(self.column), dim)
+
+    def masked(self, training: bool) -> float:
+        """Return the fraction of sentences in which the column is masked, which happens in training alone."""
+        return self.dropout if training else 0.0
+
+    def start_at_zero(self) -> None:
+        nn.init.zeros_(self.embed.weight)
+
+    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
+        """Return the values of a column of words as tensors.
+
+        ids: (B, P); 0 at the root and at padding.
+        """
+        given = annotations.get(self.column) or [[UNKNOWN] * len(words) for words in sentences]
+        return {"ids": _padded([self.columns.ids(self.column, values) for values in given], sentences)}
+
+    def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
+        """Return the vectors of the values, (B, P, dim)."""
+        return self.embed(inputs["ids"])
+
+
+class TagInput(ColumnInput):
+    """An embedding of the tag of each word."""
+
+    name, switch, column = "tags", "read_tags", UPOS
 
     @dataclass(frozen=True)
     class Options(ModelOptions):
@@ -58,40 +87,18 @@ class TagInput(OptionalInput):
     def make(cls, options: Any, dim: int, resources: Resources) -> TagInput:
         return cls(dim, resources.columns, options.tag_dropout)
 
-    def __init__(self, dim: int, columns: Columns, dropout: float = 0.0) -> None:
-        super().__init__()
-        self.columns, self.dropout = columns, dropout
-        self.embed = nn.Embedding(columns.count(UPOS), dim)
-
     def masked(self, training: bool) -> float:
         """Return the fraction of sentences whose tags are masked: outside training, tags are predicted."""
         return self.dropout if training else 1.0
 
-    def start_at_zero(self) -> None:
-        nn.init.zeros_(self.embed.weight)
 
-    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
-        """Return the tags of words as tensors.
-
-        ids: (B, P); 0 at the root and at padding.
-        """
-        given = annotations.get(UPOS) or [[UNKNOWN] * len(words) for words in sentences]
-        return {"ids": _padded([self.columns.ids(UPOS, values) for values in given], sentences)}
-
-    def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """Return the vectors of tags, (B, P, dim)."""
-        return self.embed(inputs["ids"])
-
-
-class DomainInput(OptionalInput):
+class DomainInput(ColumnInput):
     """An embedding of the corpus that a sentence is from, added to all its words: treebank embeddings.
 
     Source: Stymne et al. 2018
-
-    dropout: fraction of training sentences whose corpus is masked.
     """
 
-    name, switch, column, files = DOMAIN, "read_domain", DOMAIN, (COLUMNS,)
+    name, switch, column = DOMAIN, "read_domain", DOMAIN
 
     @dataclass(frozen=True)
     class Options(ModelOptions):
@@ -111,17 +118,8 @@ class DomainInput(OptionalInput):
         return cls(dim, resources.columns, options.domain_dropout)
 
     def __init__(self, dim: int, columns: Columns, dropout: float = 0.0) -> None:
-        super().__init__()
-        self.columns, self.dropout = columns, dropout
-        self.embed = nn.Embedding(columns.count(DOMAIN), dim)
+        super().__init__(dim, columns, dropout)
         self.start_at_zero()
-
-    def masked(self, training: bool) -> float:
-        """Return the fraction of sentences whose corpus is masked, which happens in training alone."""
-        return self.dropout if training else 0.0
-
-    def start_at_zero(self) -> None:
-        nn.init.zeros_(self.embed.weight)
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
         """Return the corpora of sentences as tensors.

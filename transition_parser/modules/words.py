@@ -53,6 +53,10 @@ class WordOptions(InputOptions):
 class InputReader(Protocol):
     """What parsing needs of the inputs of words beside pieces; `WordInputs` and the inputs of an ensemble have it."""
 
+    @property
+    def columns(self) -> Collection[str]:
+        """The columns of the data that are read."""
+
     def __contains__(self, name: str) -> bool:
         """Return True if the model has the input of this name."""
 
@@ -71,6 +75,11 @@ class WordInputs(nn.ModuleDict):
 
     def __init__(self, options: WordOptions, dim: int, resources: Resources) -> None:
         super().__init__({kind.name: kind.make(options, dim, resources) for kind in INPUTS if kind.is_wanted(options)})
+
+    @property
+    def columns(self) -> Collection[str]:
+        """The columns of the data that are read."""
+        return [input.column for input in self.values() if input.column is not None]
 
     def masked(self, training: bool) -> dict[str, float]:
         """Return, for each column that is read, the fraction of sentences in which the column is masked."""

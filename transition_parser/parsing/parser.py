@@ -13,7 +13,7 @@ import copy
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from itertools import chain, islice
@@ -451,15 +451,16 @@ class Parser(Generic[P_co]):
         tokens, features = self.resources.encode_all(sentences), self.resources.features_of(sentences)
         padding = self.resources.source_dictionary.pad()
         source = torch.nn.utils.rnn.pad_sequence(tokens, True, padding)
-        words = None if self.model.inputs is None else self.model.inputs.read(sentences, self._annotations(some))
+        inputs = self.model.inputs
+        words = None if inputs is None else inputs.read(sentences, self._annotations(some, inputs.columns))
         net_input = {"src_tokens": source, "features": features, "words": words}
         with torch.inference_mode():
             encoder_out = self.model.encode(to_device(self.device, net_input))
             return encoder_out, self._tags(encoder_out, sentences)
 
-    def _annotations(self, some: list[_ToParse]) -> Annotations:
-        """Return the values that the sentences and the options give for the columns that the model reads."""
-        given = [self.formalism.annotations_of(one.sentence) for one in some]
+    def _annotations(self, some: list[_ToParse], columns: Collection[str]) -> Annotations:
+        """Return the values that the sentences and the options give for these columns."""
+        given = [self.formalism.annotations_of(one.sentence, columns) for one in some]
         annotations = {name: [values[name] for values in given] for name in (given[0] if given else ())}
         if self._domain is not None:
             annotations[DOMAIN] = [[self._domain]] * len(some)

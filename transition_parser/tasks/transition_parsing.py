@@ -40,7 +40,7 @@ from transition_parser.tasks.explorer import AFTER, SHARE, explorer_of
 from transition_parser.tasks.graph_generator import GraphGenerator
 from transition_parser.tasks.scoring import GENERATED, SCORING
 from transition_parser.tasks.wrappers import GenerationModel
-from transition_parser.text.columns import OF_WORDS, Columns, read_annotations
+from transition_parser.text.columns import Columns, predicted, read_annotations
 from transition_parser.text.pieces import FILE_NAME as PIECES_FILE
 from transition_parser.text.pieces import OPEN, Pieces
 from transition_parser.transitions.config import FILE_NAME as CONFIG_FILE
@@ -468,13 +468,13 @@ def _along(resources: Resources, also: Resources) -> Resources:
     resources: of the first corpus, whose words, pieces and word vectors the encoder reads
     also: of the second corpus
     """
-    of_words = {name: values for name, values in also.columns.values.items() if name in OF_WORDS}
-    columns = {name: values for name, values in resources.columns.values.items() if name not in OF_WORDS}
+    predictions = {name: values for name, values in also.columns.values.items() if name in predicted()}
+    columns = {name: values for name, values in resources.columns.values.items() if name not in predicted()}
     return replace(
         also,
         source_dictionary=resources.source_dictionary,
         pieces=resources.pieces,
-        columns=Columns({**columns, **of_words}),
+        columns=Columns({**columns, **predictions}),
         vectors=resources.vectors,
     )
 

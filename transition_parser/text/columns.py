@@ -1,17 +1,19 @@
 """The annotations of sentences besides words and graphs: columns of values, and `columns.json`, which lists them.
 
-A column has one value for each word (`upos`; `lemma`, a rule of `text.lemma_rules`) or one for each sentence
-(`domain`). The values of a split are in `{split}.{column}`: one line for each sentence, values separated by spaces.
-`columns.json` also has the lemma rules of known forms.
+A column has one value for each word or one for each sentence; `KNOWN` says all that differs between columns. The
+values of a split are in `{split}.{column}`: one line for each sentence, values separated by spaces. `columns.json` also
+has the lemma rules of known forms.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.model_files import (
@@ -23,16 +25,81 @@ from transition_parser.base.model_files import (
     is_texts,
     read_json,
 )
+from transition_parser.text.lemma_rules import rule_of
 
 FILE_NAME = "columns.json"
 FORMAT_VERSION, FORMER_VERSION = 2, 1  # files of the former version have no rules of known forms
 UPOS, LEMMA, DOMAIN = "upos", "lemma", "domain"
-OF_WORDS = (UPOS, LEMMA)
 UNKNOWN = "_"
 Annotations = Mapping[str, Sequence[Sequence[str]]]  # column → sentence → values
 Rules = Mapping[tuple[str, str], str]  # form and tag → the rule of its lemma
-_MARKED_BY = {UPOS: "--upos", LEMMA: "--lemmas", DOMAIN: "--domains"}
 _KEYS = {"format_version": WHOLE_NUMBER, "columns": OBJECT, "rules": OBJECT._replace(required=False)}
+_SPLITS = ("train", "valid", "dev", "test")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A kind of annotation, with all that commands, data and models know of it.
+
+    flag: the option of `preprocess` and `train` that asks for it, without dashes
+    graphs: the graphs whose corpora have it, `trees` or `AMRs`
+    values: a sentence, as the reader of its file makes it → its values, `_` for none
+    holds: the values, in the help of the option
+    used_by: the flags of models that read or predict it
+    note: more about the values, for the help of `preprocess`
+    of_words: True if each word has a value, False if each sentence has one
+    predicted: True if models with `--tag-loss` predict it
+    least: least occurrences of a value in training; rarer values count as unknown
+    """
+
+    flag: str
+    graphs: str
+    values: Callable[[Any], Sequence[str]]
+    holds: str
+    used_by: Sequence[str]
+    note: str = ""
+    of_words: bool = True
+    predicted: bool = False
+    least: int = 1
+
+
+def _rules_of_words(sentence: Any) -> Sequence[str]:
+    return [rule_of(row.form, row.lemma) for row in sentence.words]
+
+
+def _domain(entry: Any) -> Sequence[str]:
+    path = Path(entry.path or "").absolute()
+    name = path.parent.name if path.stem in _SPLITS else path.stem
+    return ["-".join(name.split()) or DOMAIN]
+
+
+# all columns; a new column is a line here, and a class of `modules.word_inputs` that reads it
+KNOWN: dict[str, Column] = {
+    UPOS: Column(
+        "upos", "trees", lambda sentence: [row.upos for row in sentence.words], "UPOS tags",
+        ("--tag-loss", "--read-tags"), predicted=True,
+    ),
+    # a lemma rule that occurs once is an exception, or a mistake
+    LEMMA: Column("lemmas", "trees", _rules_of_words, "lemmas", ("--tag-loss",), predicted=True, least=2),
+    DOMAIN: Column(
+        "domains", "AMRs", _domain, "domains", ("--read-domain",),
+        "the name of each sentence's file, or of its folder if the file is called train, valid, dev or test",
+        of_words=False,
+    ),
+}  # fmt: skip
+
+
+def predicted() -> list[str]:
+    """Return the names of the columns that models with `--tag-loss` predict."""
+    return [name for name, column in KNOWN.items() if column.predicted]
+
+
+def asked_for(options: Mapping[str, Any], graphs: str) -> list[str]:
+    """Return the names of the columns of `trees` or `AMRs` whose flags are set.
+
+    options: name of an option, without dashes → its value
+    """
+    return [name for name, column in KNOWN.items() if column.graphs == graphs and options[column.flag]]
 
 
 class Columns:
@@ -58,7 +125,7 @@ class Columns:
         if column not in self.values:
             raise InputError(
                 f"the data has no column {column}: "
-                f"preprocess it with `transition-parser preprocess … {_MARKED_BY[column]}`"
+                f"preprocess it with `transition-parser preprocess … --{KNOWN[column].flag}`"
             )
         return len(self.values[column]) + 1
 
@@ -97,8 +164,8 @@ class Columns:
         check_version(values, (FORMER_VERSION, FORMAT_VERSION), path)
         check_keys(values, _KEYS, path)
         for name, listed in values["columns"].items():
-            if name not in _MARKED_BY:
-                raise input_error(f"unknown column {name!r:.60}: columns are {', '.join(_MARKED_BY)}", path)
+            if name not in KNOWN:
+                raise input_error(f"unknown column {name!r:.60}: columns are {', '.join(KNOWN)}", path)
             if not is_texts(listed) or not all(value.split() == [value] and value != UNKNOWN for value in listed):
                 raise input_error(f"the values of {name} must be {TEXTS.what}, without white space", path)
         return cls(values["columns"], _rules(values.get("rules", {}), path))
@@ -136,7 +203,7 @@ def _read(path: Path, column: str, lengths: Sequence[int]) -> list[list[str]]:
     if len(lines) != len(lengths):
         raise input_error(f"{len(lines)} lines, but {len(lengths)} sentences: preprocess again", path)
     for number, (values, length) in enumerate(zip(lines, lengths, strict=True), 1):
-        wanted = length if column in OF_WORDS else 1
+        wanted = length if KNOWN[column].of_words else 1
         if len(values) != wanted:
             raise input_error(f"{len(values)} values, {wanted} expected: preprocess again", path, number)
     return lines

@@ -13,7 +13,7 @@ from transition_parser.base.errors import InputError, shortened
 from transition_parser.models.registry import architecture_of
 from transition_parser.parsing.formalisms import FORMALISMS, Formalism
 from transition_parser.schedulers.epochs_polynomial import check_epochs
-from transition_parser.text.columns import OF_WORDS
+from transition_parser.text.columns import predicted
 from transition_parser.training.flags import Flag, arguments_of, check_known
 from transition_parser.training.stages import OURS
 
@@ -56,7 +56,7 @@ def _check_fit(by_name: Mapping[str, Flag], formalism: Formalism, options: Mappi
 def _check_metric(by_name: Mapping[str, Flag], criterion: str, formalism: Formalism) -> None:
     """Raise `InputError` for a metric that is no figure of validation. Other criteria may log any figures."""
     metric = by_name.get("--best-checkpoint-metric")
-    known = (*formalism.figures, *_LOSSES, *(OF_WORDS if "--tag-loss" in by_name else ()))
+    known = (*formalism.figures, *_LOSSES, *(predicted() if "--tag-loss" in by_name else ()))
     if metric is not None and criterion == _CRITERION and metric.value not in known:
         problem = f"--best-checkpoint-metric {shortened(str(metric.value))} is no figure of validation"
         raise metric.error(f"{problem}: give one of {', '.join(known)}")

@@ -20,6 +20,7 @@ from typing import Any
 from transition_parser.base.files import replacing
 from transition_parser.parsing.formalisms import AMR
 from transition_parser.storage.cards import write_card
+from transition_parser.text.columns import KNOWN, asked_for
 from transition_parser.training.display import Display, epochs_of
 from transition_parser.training.evaluation import Evaluation, evaluate
 from transition_parser.training.experiment import Experiment
@@ -204,7 +205,9 @@ def _is_whole(path: Path) -> bool:
 
 def _preprocess(experiment: Experiment, splits: dict[str, Sequence[str]], folder: Path, processes: int) -> list[str]:
     """Write the text files of the data, and return one line for each problem: entries or trees that were left out."""
-    options = dict(experiment.options)
+    flags = {column.flag for column in KNOWN.values()}
+    options = {name: value for name, value in experiment.options.items() if name not in flags}
+    options["columns"] = asked_for(experiment.options, experiment.formalism.name)
     if experiment.formalism is AMR:
         from preprocess.amr import AmrOptions, preprocess_amr
 

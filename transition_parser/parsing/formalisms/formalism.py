@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
+from transition_parser.text.columns import KNOWN
 from transition_parser.text.lengths import LONGEST
 
 if TYPE_CHECKING:
@@ -123,9 +124,13 @@ class Formalism(ABC, Generic[E, P, G]):
         has no graph.
         """
 
-    def annotations_of(self, sentence: E) -> Mapping[str, Sequence[str]]:
-        """Return column → its values for the words of a sentence (`_` for no value), for models that read them."""
-        return {}
+    def annotations_of(self, sentence: E, columns: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """Return column → its values for the words of a sentence (`_` for no value), for models that read them.
+
+        columns: the columns that the model reads; columns that such sentences do not have are left out
+        """
+        read = {name: KNOWN[name] for name in columns if KNOWN[name].of_words and KNOWN[name].graphs == self.name}
+        return {name: column.values(sentence) for name, column in read.items()}
 
     # --- files ------------------------------------------------------------------------------
 

@@ -62,9 +62,6 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         relations = zip(ours.relations, theirs.relations, strict=True)
         return {"arc_scores": [a == b and c == d for (a, b), (c, d) in zip(heads, relations, strict=True)]}
 
-    def annotations_of(self, sentence: Sentence) -> Mapping[str, Sequence[str]]:
-        return {"upos": [row.upos for row in sentence.words]}
-
     def opens_with(self, line: bytes) -> bool:
         return b"\t" in line
 
