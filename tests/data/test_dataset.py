@@ -47,5 +47,5 @@ def test_columns_that_are_not_masked_are_read_and_predicted():
 def test_each_sentence_has_a_derivation():
     one, two = (Side.from_tensors([torch.arange(3)] * count) for count in (1, 2))
     assert two.sizes.tolist() == [3, 3]
-    with pytest.raises(ValueError, match="1 sentences, but 2 derivations"):
+    with pytest.raises(ValueError, match="1 sentences, but 2 derivations: both must come from"):
         Sentences([["a"]], one, two)

@@ -396,7 +396,7 @@ def test_machine_grids(name):
         ({"buffer_size": longs(2, 5)}, "beyond the stack or the buffer"),
         ({"words": (longs(1, 4), longs(0, 0), longs(2, 2))}, "top, second or front: beyond"),
         ({"words": (longs(1, -1), longs(0, 0), longs(2, 2))}, "top, second or front: beyond"),
-        ({"words": (longs(1, 1), longs(0, 0))}, "words are three"),
+        ({"words": (longs(1, 1), longs(0, 0))}, "words must be three tensors"),
         ({"relation": None}, "go together"),
     ],
 )

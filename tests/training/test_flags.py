@@ -61,8 +61,8 @@ def test_a_config_anywhere_builds_on_one_of_the_package(folder):
         (["@nowhere.flags"], r"bad\.flags:1: @nowhere\.flags: .*no such config"),
         (["@bad.flags"], r"bad\.flags:1: .*in a circle: bad\.flags → bad\.flags"),
         (["@other.flags"], r"other\.flags:1: .*in a circle: bad\.flags → other\.flags → bad\.flags"),
-        (["--seed 1", "@base.flags"], r"bad\.flags:2: what a config builds on stands before"),
-        (["@base.flags", "!--nothing"], r"bad\.flags:2: !--nothing: nothing that this builds on"),
+        (["--seed 1", "@base.flags"], r"bad\.flags:2: @base.flags stands after flags: move it"),
+        (["@base.flags", "!--nothing"], r"bad\.flags:2: !--nothing: no config that this one builds on"),
         (["--seed 1", "", "--seed 2"], r"bad\.flags:3: --seed is there twice"),
         (["seed 1"], r"bad\.flags:1: 'seed 1' is neither a flag"),
         (["-- 1"], r"bad\.flags:1: '-- 1' is neither a flag"),
@@ -84,7 +84,7 @@ def test_a_config_that_is_not_there(folder):
 def test_flags_of_a_command_line_replace_those_of_a_config(folder):
     flags = merged([*read_flags(folder / "base.flags"), *given_flags(["--lr=5", "--seed", "-1"])])
     assert arguments_of(flags)[2:5] == ["--lr", "5", "--switch"] and flags[-1][:2] == ("--seed", "-1")
-    with pytest.raises(InputError, match="'oops' is no flag"):
+    with pytest.raises(InputError, match="'oops' is not a flag"):
         given_flags(["oops", "--lr", "1"])
 
 

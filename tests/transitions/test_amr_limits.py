@@ -73,10 +73,10 @@ def test_a_role_twice_is_beyond():
 
 
 def test_roles_that_come_once_are_few_and_not_inverse():
-    with pytest.raises(ValueError, match="64 roles that come once, at most 63"):
+    with pytest.raises(ValueError, match="`once` lists 64 roles, but may list at most 63"):
         SearchLimits(0, 0, 1, once=frozenset(map(str, range(64))))
     for role in ("ARG0-of", "domain"):
-        with pytest.raises(ValueError, match=f"{role} comes once, but it is the inverse"):
+        with pytest.raises(ValueError, match=f"`once` lists {role}, the inverse of a role"):
             SearchLimits(0, 0, 1, once=frozenset({role, "ARG0", "consist-of"}))
 
 

@@ -77,7 +77,10 @@ class Sentences:
 
     def __post_init__(self) -> None:
         if self.target is not None and len(self.source.tokens) != len(self.target.tokens):
-            raise ValueError(f"{len(self.source.tokens)} sentences, but {len(self.target.tokens)} derivations")
+            raise ValueError(
+                f"{len(self.source.tokens)} sentences, but {len(self.target.tokens)} derivations: both must come from "
+                "one run of `transition-parser preprocess` and `fairseq-preprocess`"
+            )
 
 
 @dataclass(frozen=True)

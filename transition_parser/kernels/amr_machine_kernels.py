@@ -81,7 +81,10 @@ class Setting(ctypes.Structure):
     ) -> None:
         (sentences, width, fields), (vocabulary,) = features.shape, column.shape
         if not (0 < words <= width and fields > _FIRST_SPAN and span >= 0):
-            raise ValueError(f"{words} words and spans of {span} nodes, but features of shape {tuple(features.shape)}")
+            raise ValueError(
+                f"words must be from 1 to {width}, span 0 or more, and the fields of features more than {_FIRST_SPAN}; "
+                f"they are {words}, {span} and {fields}"
+            )
         tables = {"column": column, "shift_word": shift_word, "most": most}
         tables |= {"top_roles": top_roles, "second_roles": second_roles}
         super().__init__(
@@ -114,8 +117,10 @@ def take_actions(
     context: the context that the previous call returned; None with no tokens
     """
     rows, slots = nodes.shape[0], nodes.shape[1]
-    if not slots or (tokens is None) != (columns is None) or (tokens is None) != (context is None):
-        raise ValueError("nodes must have slots; tokens, columns and context go together")
+    if not slots:
+        raise ValueError(f"nodes must have a slot in each row; it is {tuple(nodes.shape)}")
+    if (tokens is None) != (columns is None) or (tokens is None) != (context is None):
+        raise ValueError("tokens, columns and context go together: give all three or none")
     setting.slots = slots
     wide = _CONTEXT + (0 if named is None else _ROLES + setting.span)
     found = torch.empty(rows, _COLUMNS, dtype=torch.bool), torch.empty(rows, wide, dtype=torch.long)

@@ -56,7 +56,7 @@ def lost_arcs(
     if loss not in _LOSSES:
         raise ValueError(f"loss must be one of {', '.join(_LOSSES)}; it is {loss}")
     if width < 2:
-        raise ValueError("stack must have room for a word and the root")
+        raise ValueError(f"stack must have room for a word and the root in each row; it is {tuple(stack.shape)}")
 
     def grid(name: str, tensor: Tensor | None) -> int | None:
         return optional(name, tensor, torch.long, rows, width)

@@ -95,9 +95,14 @@ def _rows(vocabulary: VocabularyTensors, columns: Tensor, context: Tensor | None
     rows, count = columns.shape
     wide = 0 if context is None else context.shape[1]
     if vocabulary.limited is not None and wide < _CONTEXT:
-        raise ValueError("with a lexicon there must be a context that names its row")
+        raise ValueError(
+            f"context must have {_CONTEXT} columns or more, because the vocabulary has a lexicon; it has {wide}"
+        )
     if _CONTEXT < wide < _CONTEXT + _ROLES:
-        raise ValueError("a context has the roles of two nodes, or of none")
+        raise ValueError(
+            f"context must have {_CONTEXT} columns, or {_CONTEXT + _ROLES} or more, with the roles of two nodes; it "
+            f"has {wide}"
+        )
     return (
         rows,
         ctypes.byref(_as_c(vocabulary, count)),

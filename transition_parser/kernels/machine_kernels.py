@@ -56,11 +56,13 @@ def take_actions(
     swaps_left: (R,); how many SWAPs may still be taken; None for no limit
     words: (R,) each; the top of the stack, the word below the top, and the front of the buffer
     """
-    if (relation is None) != (heads is None) or (heads is None) != (relations is None) or len(words) != 3:
-        raise ValueError("relation, heads and relations go together, and words are three")
+    if (relation is None) != (heads is None) or (heads is None) != (relations is None):
+        raise ValueError("relation, heads and relations go together: give all three or none")
+    if len(words) != 3:
+        raise ValueError(f"words must be three tensors, see `words`; there are {len(words)}")
     rows, width, columns = stack.shape[0], stack.shape[1], effects.shape[0]
     if not width:
-        raise ValueError("stack must have room for a word")
+        raise ValueError(f"stack must have room for a word in each row; it is {tuple(stack.shape)}")
     situation = torch.empty_like(action)
     problem = library().take_actions(
         rows, width, columns, _row("action", action, rows), _row("relation", relation, rows),
@@ -82,7 +84,7 @@ def ranks_from_end(array: Tensor, size: Tensor) -> Tensor:
     """
     rows, width = array.shape[0], array.shape[1]
     if not width:
-        raise ValueError("array must have room for a word")
+        raise ValueError(f"array must have room for a word in each row; it is {tuple(array.shape)}")
     ranks = array.new_empty(rows, width - 1)
     raise_problem(
         library().ranks_from_end(

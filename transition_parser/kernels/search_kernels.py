@@ -78,8 +78,11 @@ def cached_self_attention(
     if cache_row is not None:
         cache_row.require("cache_row", torch.int32)
         _keep_few(cache, cache_row)
-    if not cache.count == origin.count == (cache if cache_row is None else cache_row).count > 0:
-        raise ValueError("cache, origin and cache_row must have one entry a step")
+    counts = [part.count for part in (cache, origin, cache_row) if part is not None]
+    if not counts[0] or len({*counts}) > 1:
+        raise ValueError(
+            f"cache, origin and cache_row must have one entry a step, and one step at least; they have {counts}"
+        )
     output = torch.empty_like(query)
     problem = library().cached_self_attention(
         _HALF[query.dtype], torch.get_num_threads(), query.shape[0], heads, d, cache.count, _rows(rows, query),
@@ -120,7 +123,9 @@ def cross_attention(
     stride = _stride(ranks, known, width)
     largest = -1 if positions is None else positions.size(1) - 1
     if positions is not None and largest < 0:
-        raise ValueError("positions must not be empty")
+        raise ValueError(
+            f"positions must not be empty: give one vector at least, or None; it is {tuple(positions.shape)}"
+        )
     output = torch.empty_like(query)
     problem = library().cross_attention(
         _HALF[query.dtype], torch.get_num_threads(), queries, heads, d, sentences, width, known, len(ranks), stride,

@@ -66,14 +66,16 @@ def _check_rates(args: argparse.Namespace) -> None:
     """Raise `InputError` for learning rates with which nothing is learnt."""
     for rate in args.lr:
         if not 0 < rate < math.inf:
-            raise InputError(f"--lr {rate:g} is not a positive number")
+            raise InputError(f"--lr {rate:g} is not a positive number: give each learning rate as one, such as 0.0005")
 
 
 def _check_length(args: argparse.Namespace) -> None:
     """Raise `InputError` for a training that has no end, or ends before its learning rate has risen."""
     for name in ("max_epoch", "max_update"):
         if (getattr(args, name) or 0) < 0:
-            raise InputError(f"--{name.replace('_', '-')} {getattr(args, name)} is negative")
+            raise InputError(
+                f"--{name.replace('_', '-')} {getattr(args, name)} is negative: give 0 for no limit, or a larger number"
+            )
     if not any((args.max_epoch, args.max_update, args.stop_time_hours, args.patience > 0)):
         raise InputError("training would never end: give --max-epoch")
     if args.lr_scheduler == "epochs_polynomial":

@@ -99,7 +99,9 @@ def given_flags(arguments: Sequence[str]) -> list[Flag]:
         elif flags and flags[-1].value is None:
             flags[-1] = flags[-1]._replace(value=argument)
         else:
-            raise InputError(f"{shortened(argument)!r} is no flag of fairseq-train: those begin with --")
+            raise InputError(
+                f"{shortened(argument)!r} is not a flag of fairseq-train: flags begin with -- and have one value"
+            )
     return flags
 
 
@@ -133,14 +135,18 @@ def _read(path: Path, above: tuple[Path, ...]) -> list[Flag]:
         line = line.strip()
         if line.startswith("@"):
             if own:
-                raise input_error("what a config builds on stands before its own flags", path, number)
+                raise input_error(
+                    f"{shortened(line)} stands after flags: move it before the first flag of this file", path, number
+                )
             inherited = merged([*inherited, *_inherited(line[1:].strip(), path, number, above)])
         elif line.startswith("!"):
             inherited = _without(inherited, line[1:].strip(), path, number)
         elif line and not line.startswith("#"):
             own.append(_flag(line, path, number))
             if own[-1].name in {flag.name for flag in own[:-1]}:
-                raise own[-1].error(f"{shortened(own[-1].name)} is there twice")
+                raise own[-1].error(
+                    f"{shortened(own[-1].name)} is there twice in this file: remove one of the two lines"
+                )
     return merged([*inherited, *own])
 
 
@@ -167,7 +173,11 @@ def _inherited(name: str, path: Path, number: int, above: tuple[Path, ...]) -> l
 def _without(flags: list[Flag], name: str, path: Path, number: int) -> list[Flag]:
     kept = [flag for flag in flags if flag.name != name]
     if len(kept) == len(flags):
-        raise input_error(f"!{shortened(name)}: nothing that this builds on has that flag", path, number)
+        raise input_error(
+            f"!{shortened(name)}: no config that this one builds on (@CONFIG) sets that flag: remove this line",
+            path,
+            number,
+        )
     return kept
 
 

@@ -48,10 +48,10 @@ class SearchLimits:
 
     def __post_init__(self) -> None:
         if len(self.once) > MOST_ROLES:
-            raise ValueError(f"{len(self.once)} roles that come once, at most {MOST_ROLES}")
+            raise ValueError(f"`once` lists {len(self.once)} roles, but may list at most {MOST_ROLES}: leave some out")
         for role in sorted(self.once):
             if not is_plain(role):
-                raise ValueError(f"{role} comes once, but it is the inverse of a role")
+                raise ValueError(f"`once` lists {role}, the inverse of a role: list the role itself, or leave it out")
 
     def of_sentence(self, words: int) -> tuple[int, int]:
         """Return how many SWAPs and how many nodes a sentence of so many words may have."""
@@ -74,13 +74,15 @@ class SearchLimits:
         Files of older versions have no `once`; they get `ONCE`. Raises `ValueError` for values that are not valid
         limits.
         """
-        numbers = [values["nodes"], values["swaps"], values["span"] - 1, *values["repeats"].values()]
-        if min(numbers) < 0:
-            raise ValueError("a limit is below 0, or no node may come from a span")
+        numbers = {name: values[name] for name in ("nodes", "swaps", "span")} | values["repeats"]
+        for name, number in numbers.items():
+            least = 1 if name == "span" else 0
+            if number < least:
+                raise ValueError(f"{name} is {number}: it must be {least} or more")
         repeats = {Action.parse(token): count for token, count in values["repeats"].items()}
         for action in repeats:
             if action.kind not in MAKE_NODES:
-                raise ValueError(f"{action} makes no node")
+                raise ValueError(f"`repeats` lists {action}, which makes no node: leave it out")
         once = frozenset(values["once"]) if "once" in values else ONCE
         return cls(values["nodes"], values["swaps"], values["span"], repeats, once)
 
