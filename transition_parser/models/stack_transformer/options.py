@@ -13,7 +13,10 @@ from transition_parser.modules.words import WordOptions
 
 @dataclass(frozen=True)
 class StackTransformerOptions(WordOptions):
-    """The options of a Stack-Transformer, with widths and sizes as in the paper."""
+    """The options of a Stack-Transformer.
+
+    The numbers of layers and heads and the width are as in the paper, which does not give the feed-forward width.
+    """
 
     encoder_layers: int = layers_option(6, "encoder layers", least=0)
     encoder_embed_dim: int = size_option(256, "encoder width", least=2)
