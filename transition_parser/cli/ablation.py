@@ -17,6 +17,7 @@ from transition_parser.cli.options import (
     OptionsOf,
     add_json,
     add_punct,
+    add_speed,
     add_user_dir,
     check_inputs,
     check_options,
@@ -40,15 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="PICTURE", help=f"picture to write; the name ends in {', '.join(FORMATS)}"
     )
     parser.add_argument("--beam", type=positive, default=1, metavar="K", help="beam size (default: 1, greedy search)")
-    parser.add_argument(
-        "--precision",
-        choices=["auto", "fp32", "bf16", "int8"],
-        default="auto",
-        help="number format, as for parse (default: auto)",
-    )
-    parser.add_argument(
-        "--threads", type=positive, metavar="N", help="number of cores to use (default: OMP_NUM_THREADS, or all)"
-    )
+    add_speed(parser)
     add_punct(parser)
     add_user_dir(parser)
     add_json(parser)

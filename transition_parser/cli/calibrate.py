@@ -11,7 +11,15 @@ from __future__ import annotations
 
 import argparse
 
-from transition_parser.cli.options import add_json, add_user_dir, check_inputs, import_user_dir, positive, print_figures
+from transition_parser.cli.options import (
+    add_json,
+    add_speed,
+    add_user_dir,
+    check_inputs,
+    import_user_dir,
+    positive,
+    print_figures,
+)
 
 HELP = "calibrate the confidences of an exported model"
 EXAMPLE = """example:
@@ -25,15 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--beam", type=positive, default=10, metavar="N", help="beam size of parses with alternatives (default: 10)"
     )
-    parser.add_argument(
-        "--precision",
-        choices=["auto", "fp32", "bf16", "int8"],
-        default="auto",
-        help="number format, as for parse (default: auto)",
-    )
-    parser.add_argument(
-        "--threads", type=positive, metavar="N", help="number of cores to use (default: OMP_NUM_THREADS, or all)"
-    )
+    add_speed(parser)
     add_user_dir(parser)
     add_json(parser)
 

@@ -11,11 +11,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from transition_parser.base.errors import InputError, input_error, missing_extra
-from transition_parser.parsing.formalisms import FORMALISMS, Formalism
+from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism
 from transition_parser.parsing.sentences.streams import may_pause
 
 # the options that belong to only one formalism, with their default values
 OptionsOf = Mapping[Formalism, Mapping[str, object]]
+_BUILD = {
+    TREES: "names with -swap: all trees; other arc-… names: projective trees",
+    AMR: "amr: AMR graphs",
+}
 
 
 def add_system(parser: argparse.ArgumentParser, required: bool = True, formalism: Formalism | None = None) -> None:
@@ -23,11 +27,25 @@ def add_system(parser: argparse.ArgumentParser, required: bool = True, formalism
 
     formalism: the kind of graph that the systems build; by default any
     """
+    formalisms = [one for one in FORMALISMS if formalism in (one, None)]
     parser.add_argument(
         "--system",
         required=required,
-        choices=sorted(name for one in FORMALISMS if formalism in (one, None) for name in one.systems),
-        help="transition system; names with -swap: all trees; other arc-… names: projective trees; amr: AMR graphs",
+        choices=sorted(name for one in formalisms for name in one.systems),
+        help="transition system; " + "; ".join(_BUILD[one] for one in formalisms),
+    )
+
+
+def add_speed(parser: argparse.ArgumentParser) -> None:
+    """Add --precision and --threads."""
+    parser.add_argument(
+        "--precision",
+        choices=["auto", "fp32", "bf16", "int8"],
+        default="auto",
+        help="number format, as for parse (default: auto)",
+    )
+    parser.add_argument(
+        "--threads", type=positive, metavar="N", help="number of cores to use (default: OMP_NUM_THREADS, or all)"
     )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from transition_parser.base.errors import InputError, needs_extra
-from transition_parser.cli.options import add_user_dir, import_user_dir, positive
+from transition_parser.cli.options import add_speed, add_user_dir, import_user_dir, positive
 
 if TYPE_CHECKING:
     from transition_parser.integrations.server import Limits
@@ -37,15 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--beam", type=positive, default=4, metavar="N", help="beam size (default: 4; 1: greedy search)"
     )
     parser.add_argument("--device", default="cpu", metavar="D", help="device to compute on: cpu (default), cuda, …")
-    parser.add_argument(
-        "--precision",
-        choices=["auto", "fp32", "bf16", "int8"],
-        default="auto",
-        help="number format, as for parse (default: auto)",
-    )
-    parser.add_argument(
-        "--threads", type=positive, metavar="N", help="number of cores to use (default: OMP_NUM_THREADS, or all)"
-    )
+    add_speed(parser)
     parser.add_argument(
         "--max-characters",
         type=positive,
