@@ -36,13 +36,39 @@ def add_system(parser: argparse.ArgumentParser, required: bool = True, formalism
     )
 
 
+def add_vocabulary(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """Add --pieces, --pieces-from, --labeled-shift and --vectors, which data of both kinds of graphs have."""
+    parser.add_argument(
+        "--pieces",
+        type=positive,
+        default=4000,
+        metavar="N",
+        help="size of the subword vocabulary (default: 4000; less for a small corpus)",
+    )
+    add_pieces_from(parser)
+    parser.add_argument(
+        "--labeled-shift",
+        type=not_negative,
+        default=0,
+        metavar="K",
+        help="label SHIFT with its word, for the K most frequent words (default: 0)",
+    )
+    parser.add_argument(
+        "--vectors",
+        metavar="FILE",
+        help="text file of pretrained word vectors, for --read-vectors (word2vec, fastText or GloVe; also as .gz); the "
+        "vectors of the corpus's words are kept",
+    )
+
+
 def add_speed(parser: argparse.ArgumentParser) -> None:
     """Add --precision and --threads."""
     parser.add_argument(
         "--precision",
         choices=["auto", "fp32", "bf16", "int8"],
         default="auto",
-        help="number format, as for parse (default: auto)",
+        help="number format; auto (default): bf16 if the machine computes in it natively; int8: for CPUs without "
+        "native bf16",
     )
     parser.add_argument(
         "--threads", type=positive, metavar="N", help="number of cores to use (default: OMP_NUM_THREADS, or all)"

@@ -42,6 +42,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.base.files import folder
 from transition_parser.cli.options import (
     OptionsOf,
+    add_speed,
     add_text,
     add_user_dir,
     check_inputs,
@@ -124,13 +125,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         help="batch size, in words times beam (default: 8000, with a beam up to 32000)",
     )
     parser.add_argument("--device", default="cpu", metavar="D", help="device to compute on: cpu (default), cuda, …")
-    parser.add_argument(
-        "--precision",
-        choices=["auto", "fp32", "bf16", "int8"],
-        default="auto",
-        help="number format; auto (default): bf16 if the machine computes in it natively; int8: for CPUs "
-        "without native bf16",
-    )
+    add_speed(parser)
     parser.add_argument(
         "--lenpen",
         type=float,
@@ -143,9 +138,6 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         "--domain",
         metavar="NAME",
         help="training corpus that the text resembles, for models trained with --read-domain (default: none)",
-    )
-    parser.add_argument(
-        "--threads", type=positive, metavar="N", help="number of cores to use (default: OMP_NUM_THREADS, or all)"
     )
 
 

@@ -14,12 +14,10 @@ from preprocess.dependency import DependencyOptions, preprocess_dependency
 from transition_parser.cli.options import (
     add_json,
     add_nonprojective,
-    add_pieces_from,
     add_processes,
     add_skip_bad,
     add_system,
-    not_negative,
-    positive,
+    add_vocabulary,
     print_figures,
     report_left_out,
 )
@@ -74,33 +72,12 @@ def _add_columns(parser: argparse.ArgumentParser, formalism: Formalism) -> None:
     for name, column in KNOWN.items():
         if column.graphs == formalism.name:
             text = f"also write {column.holds}, {{train,…}}.{name}, for {' and '.join(column.used_by)}"
-            note = f": {column.note}" if column.note else ""
-            parser.add_argument(f"--{column.flag}", action="store_true", help=text + note)
+            parser.add_argument(f"--{column.flag}", action="store_true", help=text)
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dest", required=True, metavar="FOLDER", help="folder to write the files into")
-    parser.add_argument(
-        "--pieces",
-        type=positive,
-        default=4000,
-        metavar="N",
-        help="size of the subword vocabulary (default: 4000; less for a small corpus)",
-    )
-    add_pieces_from(parser)
-    parser.add_argument(
-        "--labeled-shift",
-        type=not_negative,
-        default=0,
-        metavar="K",
-        help="label SHIFT with its word, for the K most frequent words (default: 0)",
-    )
-    parser.add_argument(
-        "--vectors",
-        metavar="FILE",
-        help="text file of pretrained word vectors (word2vec, fastText or GloVe; also as .gz); the vectors "
-        "of the corpus's words are kept",
-    )
+    add_vocabulary(parser)
     add_json(parser)
 
 

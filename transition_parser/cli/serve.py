@@ -38,43 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--device", default="cpu", metavar="D", help="device to compute on: cpu (default), cuda, …")
     add_speed(parser)
-    parser.add_argument(
-        "--max-characters",
-        type=positive,
-        default=20_000,
-        metavar="N",
-        help="longest text, in characters (default: 20000)",
-    )
-    parser.add_argument(
-        "--max-words", type=positive, default=2_000, metavar="N", help="longest text, in words (default: 2000)"
-    )
-    parser.add_argument(
-        "--max-sentence", type=positive, default=500, metavar="N", help="longest sentence, in words (default: 500)"
-    )
-    parser.add_argument(
-        "--timeout",
-        type=_seconds,
-        default=60.0,
-        metavar="S",
-        help="longest time to answer a request, in seconds (default: 60)",
-    )
-    parser.add_argument(
-        "--max-waiting",
-        type=positive,
-        default=256,
-        metavar="N",
-        help="most requests that wait at a time (default: 256)",
-    )
-    parser.add_argument(
-        "--read-timeout",
-        type=_seconds,
-        default=10.0,
-        metavar="S",
-        help="longest time for the headers, and then for the body, of a request to arrive, in seconds (default: 10)",
-    )
-    parser.add_argument(
-        "--max-connections", type=positive, default=1024, metavar="N", help="most connections at a time (default: 1024)"
-    )
+    for name, kind, default, what in _LIMITS:
+        metavar = "S" if kind is _seconds else "N"
+        parser.add_argument(
+            f"--{name}", type=kind, default=default, metavar=metavar, help=f"{what} (default: {default:g})"
+        )
     parser.add_argument(
         "--allowed-hosts",
         type=_hosts,
@@ -171,3 +139,14 @@ def _hosts(text: str) -> list[str]:
                 f"{host!r} is not the name of a host without a port (such as localhost, 10.0.0.5, [::1], *.example.org)"
             )
     return hosts
+
+
+_LIMITS = (
+    ("max-characters", positive, 20_000, "longest text, in characters"),
+    ("max-words", positive, 2_000, "longest text, in words"),
+    ("max-sentence", positive, 500, "longest sentence, in words"),
+    ("timeout", _seconds, 60.0, "longest time to answer a request, in seconds"),
+    ("max-waiting", positive, 256, "most requests that wait at a time"),
+    ("read-timeout", _seconds, 10.0, "longest time for headers, then for the body, of a request to arrive, in seconds"),
+    ("max-connections", positive, 1024, "most connections at a time"),
+)

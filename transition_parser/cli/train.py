@@ -26,13 +26,12 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.cli.options import (
     add_json,
     add_nonprojective,
-    add_pieces_from,
     add_processes,
     add_skip_bad,
     add_system,
     add_user_dir,
+    add_vocabulary,
     import_user_dir,
-    not_negative,
     positive,
 )
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism, formalism_of, formalism_of_files
@@ -68,18 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
     data = parser.add_argument_group("data")
-    data.add_argument(
-        "--pieces", type=positive, default=4000, metavar="N", help="size of the subword vocabulary (default: 4000)"
-    )
-    add_pieces_from(data)
-    data.add_argument(
-        "--labeled-shift",
-        type=not_negative,
-        default=0,
-        metavar="K",
-        help="label SHIFT with its word, for the K most frequent words (default: 0)",
-    )
-    data.add_argument("--vectors", metavar="FILE", help="text file of pretrained word vectors, for --read-vectors")
+    add_vocabulary(data)
     for column in KNOWN.values():
         what = f"{column.graphs}: use {column.holds} (default: if CONFIG has {' or '.join(column.used_by)})"
         data.add_argument(f"--{column.flag}", action=argparse.BooleanOptionalAction, help=what)

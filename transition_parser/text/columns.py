@@ -46,7 +46,6 @@ class Column:
     values: a sentence, as the reader of its file makes it → its values, `_` for none
     holds: the values, in the help of the option
     used_by: the flags of models that read or predict it
-    note: more about the values, for the help of `preprocess`
     of_words: True if each word has a value, False if each sentence has one
     predicted: True if models with `--tag-loss` predict it
     least: least occurrences of a value in training; rarer values count as unknown
@@ -57,7 +56,6 @@ class Column:
     values: Callable[[Any], Sequence[str]]
     holds: str
     used_by: Sequence[str]
-    note: str = ""
     of_words: bool = True
     predicted: bool = False
     least: int = 1
@@ -82,9 +80,9 @@ KNOWN: dict[str, Column] = {
     # a lemma rule that occurs once is an exception, or a mistake
     LEMMA: Column("lemmas", "trees", _rules_of_words, "lemmas", ("--tag-loss",), predicted=True, least=2),
     DOMAIN: Column(
-        "domains", "AMRs", _domain, "domains", ("--read-domain",),
-        "the name of each sentence's file, or of its folder if the file is called train, valid, dev or test",
-        of_words=False,
+        "domains", "AMRs", _domain,
+        "domains (the name of each sentence's file, or of its folder if the file is called train, valid, dev or test)",
+        ("--read-domain",), of_words=False,
     ),
 }  # fmt: skip
 
