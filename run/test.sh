@@ -15,4 +15,5 @@ lint-imports --no-cache --no-logo
 mypy
 processes=$(python -c 'import os; print(min(len(os.sched_getaffinity(0)), 4))')
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} # the cores have work enough
+unset PYTHONDONTWRITEBYTECODE                # else each of hundreds of processes compiles the package again
 exec python -m pytest -n "$processes" --dist loadfile "${markers[@]}" "$@"

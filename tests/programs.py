@@ -7,6 +7,7 @@ in a process of its own: nothing of the package is imported before the fork.
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import runpy
@@ -49,6 +50,7 @@ def _serve() -> None:
     import fairseq.trainer  # noqa: F401
     import torch._dynamo  # noqa: F401  (what torch imports for every optimizer)
 
+    gc.freeze()  # so that no child looks for garbage among these modules, as it otherwise would at least at its end
     while line := sys.stdin.readline():
         child = os.fork()
         if not child:
