@@ -60,24 +60,24 @@ def commands(data_folder, amr_data_folder, tmp_path_factory) -> dict[str, list[s
     return found
 
 
-def train(commands: dict[str, list[str]], folder: Path, seed: int, lengths: list[int]) -> None:
-    """Runs trainings in a process whose sets are in another order, each until so many updates, then so many."""
-    longer = [
-        [*arguments, "--save-dir", str(folder / name), "--max-update", str(updates)]
+def train(commands: dict[str, list[str]], folder: Path, seed: int, resumed: tuple[str, ...] = ()) -> None:
+    """Runs trainings in a process whose sets are in another order for another seed; some are stopped and resumed."""
+    trainings = [
+        (arguments, str(folder / name), updates)
         for name, arguments in commands.items()
-        for updates in lengths
+        for updates in ([INTERRUPTED, UPDATES] if name in resumed else [UPDATES])
     ]
-    (folder / f"{seed}.json").write_text(json.dumps(longer), encoding="utf-8")
+    file = folder / "trainings.json"
+    file.write_text(json.dumps(trainings), encoding="utf-8")
     env = {**os.environ, **OF_PROGRAMS, "PYTHONHASHSEED": str(seed)}
-    done = Programs(env).run([str(ROOT / "tests" / "trainings.py"), str(folder / f"{seed}.json")], "", ROOT, env)
+    done = Programs(env).run([str(ROOT / "tests" / "trainings.py"), str(file)], "", ROOT, env)
     assert done.returncode == 0, done.stderr[-3000:]
 
 
 def test_it_gives_the_same_weights(commands, tmp_path_factory):
     once, again = (tmp_path_factory.mktemp(name) for name in ("once", "again"))
-    train(commands, once, 1, [UPDATES])
-    train({name: commands[name] for name in commands if name not in RESUMED}, again, 2, [UPDATES])
-    train({name: commands[name] for name in RESUMED}, again, 3, [INTERRUPTED, UPDATES])
+    train(commands, once, 1)
+    train(commands, again, 2, RESUMED)
     assert different(once, again, commands) == {}
     lengths = {torch.load(file, weights_only=False)["optimizer_history"][-1]["num_updates"] for file in files(again)}
     assert lengths == {UPDATES}
