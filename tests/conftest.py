@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
@@ -94,17 +97,35 @@ def run_here(*command: str | Path, status: int = 0, stdin: str = "") -> subproce
     return done
 
 
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """The folder that `make` fills, once for all processes of the tests; these only read it."""
+    base = factory.getbasetemp()
+    common = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder, made = common / name, common / f"{name}.made"
+    with open(common / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            shutil.rmtree(folder, ignore_errors=True)  # what a process left that failed
+            folder.mkdir()
+            make(folder)
+            made.touch()
+    return folder
+
+
 @pytest.fixture(scope="session")
 def data_folder(tmp_path_factory) -> Path:
     """The sample treebank after `preprocess` and `fairseq-preprocess`, arc-hybrid-swap, 3 labelled SHIFTs."""
-    folder = tmp_path_factory.mktemp("preprocessed") / "data"
+    return made_once(tmp_path_factory, "preprocessed", preprocess_trees) / "data"
+
+
+def preprocess_trees(parent: Path) -> None:
+    folder = parent / "data"
     run(
         "transition-parser", "preprocess", "dependency", "--train", SAMPLE, "--valid", SAMPLE,
         "--test", SAMPLE, "--system", "arc-hybrid-swap", "--pieces", "400",
         "--labeled-shift", "3", "--upos", "--dest", folder,
     )  # fmt: skip
     fairseq_preprocess(folder)
-    return folder
 
 
 def fairseq_preprocess(folder: Path, *options: str) -> None:
@@ -144,8 +165,8 @@ def train_command(data: Path, checkpoints: Path, *options: str, updates: int) ->
 @pytest.fixture(scope="session")
 def checkpoint(data_folder, tmp_path_factory) -> Path:
     """A barely trained model of the sample treebank."""
-    folder = tmp_path_factory.mktemp("checkpoints")
-    train(data_folder, folder, "--state-positions", "--encoder-local-layers", "1", updates=40)
+    options = ("--state-positions", "--encoder-local-layers", "1")
+    folder = made_once(tmp_path_factory, "checkpoints", lambda new: train(data_folder, new, *options, updates=40))
     return folder / "checkpoint_best.pt"
 
 
@@ -156,7 +177,11 @@ AMR_BEST = ("--best-checkpoint-metric", "smatch")
 def amr_data_folder(tmp_path_factory) -> Path:
     """The sample bank after `preprocess amr` and `fairseq-preprocess`, 2 labelled SHIFTs. Training has the first 85
     entries alone, so that the others have actions that it lacks."""
-    folder = tmp_path_factory.mktemp("preprocessed_amr") / "data"
+    return made_once(tmp_path_factory, "preprocessed_amr", preprocess_amrs) / "data"
+
+
+def preprocess_amrs(parent: Path) -> None:
+    folder = parent / "data"
     blocks = SAMPLE_AMR.read_text(encoding="utf-8").split("\n\n")
     train_file = folder.with_name("train.amr")
     train_file.write_text("\n\n".join(blocks[:86]) + "\n", encoding="utf-8")  # the first block is the header
@@ -165,12 +190,13 @@ def amr_data_folder(tmp_path_factory) -> Path:
         "--pieces", "400", "--labeled-shift", "2", "--dest", folder,
     )  # fmt: skip
     fairseq_preprocess(folder)
-    return folder
 
 
 @pytest.fixture(scope="session")
 def amr_checkpoint(amr_data_folder, tmp_path_factory) -> Path:
     """A barely trained model of the sample bank."""
-    folder = tmp_path_factory.mktemp("amr_checkpoints")
-    train(amr_data_folder, folder, *AMR_BEST, "--state-positions", updates=30)
+    options = (*AMR_BEST, "--state-positions")
+    folder = made_once(
+        tmp_path_factory, "amr_checkpoints", lambda new: train(amr_data_folder, new, *options, updates=30)
+    )
     return folder / "checkpoint_best.pt"
