@@ -16,4 +16,5 @@ mypy
 processes=$(python -c 'import os; print(min(len(os.sched_getaffinity(0)), 4))')
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} # the cores have work enough
 unset PYTHONDONTWRITEBYTECODE                # else each of hundreds of processes compiles the package again
-exec python -m pytest -n "$processes" --dist loadfile "${markers[@]}" "$@"
+# Files in their order: xdist would begin with those of the most tests, and end with those of few that take minutes.
+exec python -m pytest -n "$processes" --dist loadfile --no-loadscope-reorder "${markers[@]}" "$@"
