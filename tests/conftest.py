@@ -71,9 +71,10 @@ def both_ways(kernels):
 
 
 def run(*command: str | Path, status: int = 0, stdin: str | None = None, cwd: Path | None = None):
-    """Runs a program of this environment and returns what it printed; fails on another exit status."""
+    """Runs a program of this environment, or a script by its path, and returns what it printed; fails on another exit
+    status."""
     program, *arguments = map(str, command)
-    path = Path(sys.executable).with_name(program)
+    path = Path(sys.executable).parent / program
     done = PROGRAMS.run([str(path), *arguments], stdin or "", cwd or ROOT, {**os.environ, **OF_PROGRAMS})
     assert done.returncode == status, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     return done

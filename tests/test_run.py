@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency_score import PTB_PUNCTUATION
@@ -103,7 +103,7 @@ def test_figures_of_variants_become_a_table(tmp_path):
 
 def test_raw_text_is_divided_better_than_by_spacy(tmp_path):
     report = tmp_path / "report.json"
-    subprocess.run([sys.executable, RUN / "bench" / "segmentation.py", SAMPLE, "-o", report], check=True)
+    run(RUN / "bench" / "segmentation.py", SAMPLE, "-o", report)
     figures = json.loads(report.read_text())
     assert all(
         figures["rules"][name] >= figures["spacy"][name] > 0 for name in ("sentences_f1", "tokens_f1", "words_f1")
@@ -202,9 +202,7 @@ def test_training_reads_a_config_and_lets_idle_threads_sleep(tmp_path, data_fold
 
 
 def silver(*arguments: str | Path, status: int = 0) -> subprocess.CompletedProcess:
-    done = subprocess.run([sys.executable, RUN / "silver.py", *arguments], capture_output=True, text=True)
-    assert done.returncode == status, done.stderr
-    return done
+    return run(RUN / "silver.py", *arguments, status=status, cwd=Path.cwd())
 
 
 @pytest.fixture(scope="module")
