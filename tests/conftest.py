@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gc
 import io
 import os
 import re
@@ -29,6 +30,11 @@ PROGRAMS = Programs({**os.environ, **OF_PROGRAMS})
 
 settings.register_profile("default", deadline=None)  # machines are shared: no timed tests
 settings.load_profile("default")
+
+
+def pytest_collection_finish():
+    """Excludes what is imported by now from the searches for garbage, which take long among so many objects."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
