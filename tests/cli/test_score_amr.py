@@ -49,6 +49,28 @@ def test_fine_grained(files):
     assert found["sembleu"] == 0.1575  # 1 of 4 nodes, 0 of 4 edges, 0 of 2 paths: (1/4 · 1/8 · 1/8) ** (1/3)
 
 
+def test_wiki_is_left_out_of_both_files_on_request(tmp_path):
+    gold, system, plain = (tmp_path / name for name in ("gold.amr", "system.amr", "plain.amr"))
+    named = '# ::id a\n# ::snt It is Rome .\n(c / city{} :name (n / name :op1 ":wiki x"))\n'
+    gold.write_text(named.format(' :wiki~e.1 "New \\" Rome"~e.2'), encoding="utf-8")
+    system.write_text(named.format("\n:wiki -"), encoding="utf-8")
+    plain.write_text(named.format(""), encoding="utf-8")
+    for ours, theirs in ((gold, system), (gold, plain), (plain, system)):
+        found = json.loads(run_here("score", theirs, ours, "--ignore-wiki", "--fine-grained", "--json").stdout)
+        same = json.loads(run_here("score", plain, plain, "--fine-grained", "--json").stdout)
+        assert found == same and found["wiki"] is None and found["smatch"]["f1"] == found["sembleu"] == 1
+        assert json.loads(run_here("score", theirs, ours, "--json").stdout)["smatch"]["f1"] < 1
+
+
+def test_the_report_has_no_wiki_on_request_and_no_alternatives(files, tmp_path):
+    gold, system, page = *files, tmp_path / "page.html"
+    gold.write_text(GOLD.replace("b / boy~e.1", 'b / boy~e.1 :wiki "Bob"'), encoding="utf-8")
+    system.write_text(SYSTEM + "\n# ::nbest 2/2\n(w / want-01)\n", encoding="utf-8")
+    for options, shown in (((), True), (("--ignore-wiki",), False)):
+        run_here("score", gold, system, "--html", page, *options)
+        assert ("Bob" in page.read_text(encoding="utf-8")) == shown
+
+
 def test_table(files):
     rows = [line.split() for line in run_here("score", *files, "--fine-grained").stdout.splitlines()]
     assert rows[0] == ["sentences", "1"]

@@ -32,7 +32,7 @@ EXAMPLE = """example:
   transition-parser score dev.conllu dev.parsed.conllu --html errors.html"""
 OPTIONS: OptionsOf = {
     TREES: {"full_labels": False, "punct": None, "by_relation": False, "by_length": False},
-    AMR: {"fine_grained": False, "restarts": None, "seed": None, "processes": None},
+    AMR: {"fine_grained": False, "ignore_wiki": False, "restarts": None, "seed": None, "processes": None},
 }
 
 
@@ -54,6 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fine-grained",
         action="store_true",
         help="also give the fine-grained scores (unlabeled, concepts, named entities and others) and SemBLEU",
+    )
+    amrs.add_argument(
+        "--ignore-wiki", action="store_true", help="leave :wiki out of both files (parse --wiki none writes none)"
     )
     amrs.add_argument(
         "--restarts", type=not_negative, metavar="N", help="random restarts of Smatch's hill climbing (default: 4)"

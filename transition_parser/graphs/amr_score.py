@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
 
@@ -17,7 +17,7 @@ from transition_parser.base.progress import progress
 from transition_parser.graphs import amr_triples
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.amr_matching import TooLargeError, best_mapping
-from transition_parser.graphs.amr_triples import Triples, read_triples
+from transition_parser.graphs.amr_triples import Triples, read_triples, without_alignments, without_wiki
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.graphs.sembleu import NgramCounts, ngram_counts
 
@@ -223,6 +223,7 @@ def compare_banks(
     seed: int = 0,
     processes: int = 1,
     fine_grained: bool = False,
+    ignore_wiki: bool = False,
 ) -> BankScore:
     """Return the scores of two files whose entries correspond in order, and in `# ::id` if both have one.
 
@@ -230,8 +231,9 @@ def compare_banks(
 
     processes: how many processes share the work, which does not change the result; a script that asks for several
         needs `if __name__ == "__main__":`
+    ignore_wiki: True to leave `:wiki` out of both files
     """
-    pairs = list(_paired(gold_path, system_path))
+    pairs = list(paired_entries(gold_path, system_path, ignore_wiki))
     score = partial(_score, restarts=restarts, seed=seed, fine_grained=fine_grained)
     results = in_parallel(score, pairs, processes, _CHUNK)
     return BankScore(tuple(progress(results, "score", len(pairs))))
@@ -247,7 +249,15 @@ def _score(pair: tuple[AmrEntry, AmrEntry], restarts: int, seed: int, fine_grain
     return SentenceScore(gold.id, counts, ngram_counts(gold, system) if fine_grained else None)
 
 
-def _paired(gold_path: str | os.PathLike, system_path: str | os.PathLike) -> Iterator[tuple[AmrEntry, AmrEntry]]:
+def paired_entries(
+    gold_path: str | os.PathLike, system_path: str | os.PathLike, ignore_wiki: bool = False
+) -> Iterator[tuple[AmrEntry, AmrEntry]]:
+    """Yield the entries of two files that correspond, gold first. Alternatives (`# ::nbest 2/5`) are left out.
+
+    ignore_wiki: True to yield the entries without `:wiki`
+
+    Raises `InputError` for a broken entry, and for files that don't hold the same sentences.
+    """
     gold, system = _entries(gold_path), _entries(system_path)
     for number, (ours, theirs) in enumerate(zip_longest(gold, system), 1):
         if ours is None or theirs is None:
@@ -261,7 +271,11 @@ def _paired(gold_path: str | os.PathLike, system_path: str | os.PathLike) -> Ite
                 f"entry {number} of {gold_path} (line {ours.line}) has the id {ours.id}: "
                 "both files need the same entries in the same order"
             )
-        yield ours, theirs
+        yield (_without_wiki(ours), _without_wiki(theirs)) if ignore_wiki else (ours, theirs)
+
+
+def _without_wiki(entry: AmrEntry) -> AmrEntry:
+    return replace(entry, wiki={}, penman=without_wiki(without_alignments(entry.penman)))
 
 
 def _entries(path: str | os.PathLike) -> Iterable[AmrEntry]:

@@ -19,6 +19,7 @@ from transition_parser.graphs.bank import AmrEntry
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _MARK = re.compile(rf"({_STRING})|(?<=[^\s(])~(?:[a-z]\.?)?\d+(?:,\d+)*(?=[\s()]|$)", re.DOTALL)
 _ROLE = re.compile(rf"({_STRING})|:[a-zA-Z0-9-]*", re.DOTALL)
+_WIKI = re.compile(rf'({_STRING})|\s*:wiki\s+(?:{_STRING}|[^\s()"]+)', re.DOTALL)
 _SENSE = re.compile(r"(/\s*[a-zA-Z0-9-]+)-\d+(?=[\s()]|$)")
 
 
@@ -139,6 +140,15 @@ def without_roles(text: str) -> str:
     '(s / see-01 :label (n / name :label "a:b"))'
     """
     return _ROLE.sub(lambda match: match[1] or ":label", text)
+
+
+def without_wiki(text: str) -> str:
+    """Return PENMAN text, which has no alignment marks, without `:wiki`.
+
+    >>> without_wiki('(c / city :wiki "Rome" :name (n / name :op1 ":wiki x"))')
+    '(c / city :name (n / name :op1 ":wiki x"))'
+    """
+    return _WIKI.sub(lambda match: match[1] or "", text)
 
 
 def without_senses(text: str) -> str:

@@ -38,7 +38,9 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     annotations = ("scores", "actions", "alignment_markers", "wiki")
     confidences = AmrSystem.confidences
     grows = ("nodes", "edges")
-    lenpen = 4.0  # chosen on dev of The Little Prince; with 1, a beam's graphs miss more than greedy search's do
+    # Chosen on dev of The Little Prince: with 1, a beam's graphs miss more than greedy search's do. The search has to
+    # stop when `beam` hypotheses have finished: 4 would rank later ones first, which are ever longer and worse.
+    lenpen = 4.0
     sums = ("_match", "_system", "_gold")
     figures: ClassVar = {"smatch": _smatch}
 
@@ -141,12 +143,13 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         }
 
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
-        from transition_parser.graphs.amr_score import RESTARTS, compare_banks
+        from transition_parser.graphs.amr_score import RESTARTS, compare_banks, paired_entries
 
         given = {name: value for name, value in (options or {}).items() if value is not None}
         restarts, seed = given.get("restarts", RESTARTS), given.get("seed", 0)
         processes, fine_grained = given.get("processes", 1), given.get("fine_grained", False) or "html" in given
-        scores = compare_banks(gold, system, restarts, seed, processes, fine_grained)
+        ignore_wiki = given.get("ignore_wiki", False)
+        scores = compare_banks(gold, system, restarts, seed, processes, fine_grained, ignore_wiki)
         figures: dict[str, Any] = {"sentences": len(scores.sentences)}
         for name, counts in scores.total().items():
             parts = {part: round(getattr(counts, part), 4) for part in ("precision", "recall", "f1")}
@@ -157,7 +160,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         if "html" in given:
             from transition_parser.drawing.reports.amrs import write_amr_report
 
-            pairs = list(zip(read_bank(gold), read_bank(system), strict=True))
+            pairs = list(paired_entries(gold, system, ignore_wiki))
             write_amr_report(given["html"], f"{system} against {gold}", pairs, scores, figures)
         return Report(figures, _table(figures))
 
