@@ -1,0 +1,165 @@
+"""run/bench/errors.py: what each class of errors costs, on graphs whose repair is known."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+
+from tests.conftest import ROOT
+from tests.graphs.test_amr_score import graphs
+from transition_parser.graphs.amr_score import compare_banks, smatch_counts
+from transition_parser.graphs.amr_triples import read_triples
+
+SCRIPT = ROOT / "run" / "bench" / "errors.py"
+_spec = importlib.util.spec_from_file_location("bench_errors", SCRIPT)
+errors = importlib.util.module_from_spec(_spec)
+sys.modules[_spec.name] = errors  # dataclasses look their module up there
+_spec.loader.exec_module(errors)
+
+GOLD = (
+    '(w / want-01 :polarity - :ARG0 (b / boy :mod (t / tall)) :ARG1 (v / visit-01 :ARG0 b :ARG1 (c / city :wiki "Rome"'
+    ' :name (n / name :op1 "Rome")) :time (y / yesterday)))'
+)
+# class → a part of GOLD, and what replaces the part in a parse that has only errors of this class
+DAMAGES = {
+    "wiki": (':wiki "Rome"', ":wiki -"),
+    "name strings": (':op1 "Rome"', ':op1 "New" :op2 "Rome"'),
+    "constants": (":polarity -", ""),
+    "sense": ("want-01", "want-02"),
+    "name type": ("city", "country"),
+    "concept": ("yesterday", "today"),
+    "role": (":time", ":duration"),
+    "re-entrancy": (":ARG0 b ", ""),
+}
+# a parse with several classes of errors, the same parse after the repair of some classes, and these classes
+WANT = "(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-01 :ARG0 b :destination (h / home)))"
+REPAIRS = [
+    (
+        "(b / boy :ARG0-of (w / want-02 :ARG1 (g / go-01 :destination (h / home))))",
+        "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :destination (h / home)))",
+        ["top"],
+    ),
+    (
+        "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :ARG0 b))",
+        "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :ARG0 b :destination (h / home)))",
+        ["nodes", "edges at nodes"],
+    ),
+    (
+        "(w / want-02 :ARG0 (b / boy :mod (t / tall)) :ARG1 (g / go-01 :ARG0 b :destination (h / home)))",
+        "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :ARG0 b :destination (h / home)))",
+        ["nodes", "edges at nodes"],
+    ),
+    (
+        "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :ARG0 b) :destination (h / home))",
+        "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :ARG0 b :destination (h / home)))",
+        ["attachment"],
+    ),
+    (
+        "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :ARG1 b :time (h / home)))",
+        "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :ARG0 b :destination (h / home)))",
+        ["role"],
+    ),
+    (
+        "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :destination (h / house)))",
+        "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :destination (h / home)))",
+        ["concept"],
+    ),
+    (
+        "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :destination (h / house)))",
+        "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :ARG0 b :destination (h / house)))",
+        ["re-entrancy"],
+    ),
+    (
+        "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :destination (h / home) :ARG3 b))",
+        "(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-01 :destination (h / home) :ARG0 b))",
+        ["sense", "role"],
+    ),
+]
+
+
+def found_in(system: str, gold: str):
+    return errors.errors_of(read_triples(gold), read_triples(system))
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_errors_of_one_class_are_found_as_this_class_and_their_repair_gives_the_gold_graph(name):
+    old, new = DAMAGES[name]
+    damaged = GOLD.replace(old, new)
+    found = found_in(damaged, GOLD)
+    assert damaged != GOLD and {*+found.missing, *+found.invented} == {name}
+    assert found.counts == smatch_counts(GOLD, damaged) and found.repaired([name]).exact
+
+
+@pytest.mark.parametrize(("system", "repaired", "classes"), REPAIRS)
+def test_the_gain_is_what_smatch_gains_when_the_graph_is_repaired(system, repaired, classes):
+    found, counts = found_in(system, WANT), smatch_counts(WANT, repaired)
+    assert found.repaired(classes) == counts
+    assert (
+        found.gain(*classes) == pytest.approx(counts.f1 - smatch_counts(WANT, system).f1) and found.gain(*classes) > 0
+    )
+
+
+def test_an_edge_between_the_right_nodes_with_nothing_else_right_is_another_edge():
+    system = "(w / want-01 :ARG0 (b / boy :time (h / home)) :ARG1 (g / go-01 :ARG0 b))"
+    found = found_in(system, WANT)
+    assert +found.missing == +found.invented == {"other edges": 1}
+
+
+def test_nodes_that_have_nothing_in_common_are_not_mapped():
+    found = found_in("(w / want-01 :ARG2 (c / cat))", "(w / want-01 :ARG0 (b / boy))")
+    assert +found.missing == +found.invented == {"nodes": 1, "edges at nodes": 1}
+    nothing = found_in("(c / cat)", "(w / want-01 :ARG0 (b / boy))")
+    assert nothing.repaired(errors.CLASSES).exact
+
+
+@given(graphs(), graphs())
+@settings(max_examples=60)
+def test_each_triple_that_does_not_match_is_of_one_class(gold, system):
+    gold, system = gold.to_penman(), system.to_penman()
+    found = found_in(system, gold)
+    counts = smatch_counts(gold, system)
+    assert found.counts == counts and {*found.missing, *found.invented} <= {*errors.CLASSES}
+    assert found.missing.total() == counts.gold - counts.match
+    assert found.invented.total() == counts.system - counts.match
+    assert found.repaired(errors.CLASSES) == replace(counts, match=counts.gold, system=counts.gold)
+
+
+def bank(path, *texts):
+    path.write_text("".join(f"# ::id s{number}\n{text}\n\n" for number, text in enumerate(texts)), encoding="utf-8")
+    return path
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True)
+
+
+def test_several_pairs_of_files_are_columns_of_one_table(tmp_path):
+    gold = bank(tmp_path / "gold.amr", GOLD, WANT)
+    same, other = gold, bank(tmp_path / "parsed.amr", GOLD.replace("city", "country"), REPAIRS[0][0])
+    done = run(gold, same, gold, other, "--json")
+    first, second = json.loads(done.stdout)["pairs"]
+    assert first["smatch"] == 1 and not any(any(row.values()) for row in first["classes"].values())
+    assert [*second["classes"]] == [*errors.CLASSES] and second["sentences"] == 2
+    assert second["smatch"] == round(compare_banks(gold, other).total()["smatch"].f1, 4)
+    assert second["classes"]["name type"]["missing"] == second["classes"]["top"]["invented"] == 1
+    assert second["classes"]["name type"]["gain"] == second["classes"]["top"]["gain"] > 0
+    shown = run(gold, same, gold, other).stdout
+    gain = second["classes"]["top"]["gain"]
+    assert f"| top | 0.00 | 0 | 0 | {gain:.2f} | 1 | 1 |\n" in shown and "2 sentences, Smatch 1.0000" in shown
+
+
+def test_bad_input_is_one_line_and_exit_status_2(tmp_path):
+    gold, short = bank(tmp_path / "gold.amr", GOLD, WANT), bank(tmp_path / "short.amr", GOLD)
+    for arguments, problem in (
+        ((gold, short), "has 1 entries"),
+        ((gold, tmp_path / "missing.amr"), "missing.amr"),
+    ):
+        done = run(*arguments)
+        assert done.returncode == 2 and not done.stdout
+        assert done.stderr.startswith("errors.py: error: ") and done.stderr.count("\n") == 1 and problem in done.stderr
+    done = run(gold)
+    assert done.returncode == 2 and "pairs of files" in done.stderr
