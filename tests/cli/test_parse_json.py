@@ -75,6 +75,19 @@ def test_wiki_is_left_out_on_request():
     with_wiki = run_here("parse", "en-amr", "-", "--json", *SAME, stdin="She lives in New York .\n").stdout
     without = run_here("parse", "en-amr", "-", "--json", "--no-wiki", *SAME, stdin="She lives in New York .\n").stdout
     assert ":wiki" not in without and json.loads(without)["words"] == json.loads(with_wiki)["words"]
+    none = run_here("parse", "en-amr", "-", "--json", "--wiki", "none", *SAME, stdin="She lives in New York .\n").stdout
+    assert none == without
+
+
+def test_wiki_is_the_name_on_request():
+    text = "Barack Obama lives in Oslo .\n"
+
+    def wikis(*options: str) -> set[str]:
+        (found,) = objects(run_here("parse", "en-amr", "-", "--tokens", "--json", *SAME, *options, stdin=text).stdout)
+        return {node["wiki"] for node in found["nodes"]} - {None}
+
+    assert wikis() == wikis("--wiki", "keep") == {"-"}
+    assert wikis("--wiki", "name") == {'"Barack_Obama"'}
 
 
 @pytest.mark.parametrize("model, sample", MODELS)

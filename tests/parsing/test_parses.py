@@ -125,6 +125,27 @@ def test_wiki(sentence, concept, known, expected):
     assert parse_of(sentence, f"SHIFT MERGE ENTITY({concept}) ROOT CLOSE", wiki=known).wiki == expected
 
 
+@pytest.mark.parametrize(
+    ("sentence", "known", "new", "name"),
+    [
+        ("New York", WIKI, {}, '"New_York_City"'),
+        ("New Rome", WIKI, {0: '"New_Rome"'}, '"New_Rome"'),
+        ("New Rome", {'"New" "Rome"': "-"}, {}, "-"),  # training says that it has none
+        ("New Rome", {}, {0: '"New_Rome"'}, '"New_Rome"'),
+    ],
+)
+def test_wiki_of_a_name_that_the_training_data_lacks_is_the_name_on_request(sentence, known, new, name):
+    parse = parse_of(sentence, "SHIFT MERGE ENTITY(city) ROOT CLOSE", wiki=known)
+    assert parse.new_names == new
+    assert list(parse.annotated(wiki="name").wiki.values()) == [name] and f":wiki {name}" in parse.to_penman(
+        wiki="name"
+    )
+    assert parse.annotated().wiki == parse.wiki and not parse.annotated(wiki=False).wiki
+    assert len(parse.written_node_scores("name")) == len(parse.graph)
+    (written,) = [node["wiki"] for node in json.loads(parse.to_json(wiki="name"))["nodes"] if node["label"] == "city"]
+    assert written == name and json.loads(parse.to_json())["nodes"][0]["wiki"] == parse.wiki.get(0)
+
+
 def test_the_network_s_spelling_of_words_is_not_that_of_the_entry():
     parse = parse_of("a▁b", "SHIFT ENTITY(thing) ROOT CLOSE")
     assert parse.graph.labels[2] == '"a_b"' and parse.annotated().forms == ["a▁b"]

@@ -69,7 +69,8 @@ EXAMPLE = """example:
   transition-parser parse en reviews-*.parquet --column text -o parsed/
   transition-parser parse amr sentences.txt --tokenize --alignments marks"""
 
-OPTIONS: OptionsOf = {AMR: {"alignments": None, "no_wiki": False}}
+OPTIONS: OptionsOf = {AMR: {"alignments": None, "wiki": None}}
+WIKI = {None: True, "keep": True, "none": False, "name": "name"}  # --wiki → the option `wiki` of `annotated`
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -177,7 +178,13 @@ def _add_written(parser: argparse.ArgumentParser) -> None:
         help="AMR: write alignments; metadata (default): as # ::alignments and # ::node lines, in JAMR's "
         "form; marks: also as ~e.N after each node, which smatch.py reads as a part of the concept",
     )
-    parser.add_argument("--no-wiki", action="store_true", help="AMR: write no :wiki")
+    parser.add_argument(
+        "--wiki",
+        choices=["keep", "none", "name"],
+        help="AMR: :wiki of named nodes; keep (default): the :wiki that the name has in the training data, - for other "
+        'names; none: no :wiki; name: as keep, but other names get the name itself, "New_York"',
+    )
+    parser.add_argument("--no-wiki", dest="wiki", action="store_const", const="none", help="AMR: same as --wiki none")
 
 
 def _add_many(parser: argparse.ArgumentParser) -> None:
@@ -260,7 +267,7 @@ def _job(arguments: argparse.Namespace) -> Job:
         "scores": arguments.scores,
         "actions": arguments.actions,
         "alignment_markers": arguments.alignments == "marks",
-        "wiki": not arguments.no_wiki,
+        "wiki": WIKI[arguments.wiki],
     }
     annotations = {name: wanted[name] for name in parser.formalism.annotations}
     return Job(parser, _reading(arguments, parser.formalism), annotations, arguments.json)

@@ -6,10 +6,10 @@ import json
 import math
 from abc import abstractmethod
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from transition_parser.base.deprecation import renamed_argument
 from transition_parser.base.errors import InputError, shortened
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from transition_parser.states.table import ActionTable
     from transition_parser.transitions.amr import AmrSystem
     from transition_parser.transitions.tree_system import TreeSystem
+
+# which `:wiki` is written: of all named nodes, of none, or of all with the name itself where the training data lacks it
+Wiki = bool | Literal["name"]
 
 NO_TAGS: Mapping[str, Sequence[str]] = MappingProxyType({})
 SCORE_KEY = "ArcScore"  # the key of an arc's confidence in MISC
@@ -205,6 +208,7 @@ class AmrParse(SentenceParse):
     graph: the AMR
     alignments: for each node the words that it came from
     wiki: node → value of `:wiki`
+    new_names: node → its name as a value of `:wiki` (`"New_York"`), for names that the training data lacks
     actions: the derivation
     score: the log-probability of the derivation divided by the number of its actions + 1
     node_scores: for each node the probability of the actions that made it, including the actions that merged words into
@@ -223,6 +227,7 @@ class AmrParse(SentenceParse):
     score: float
     node_scores: tuple[float, ...] = ()
     edge_scores: tuple[float, ...] = ()
+    new_names: Mapping[int, str] = field(default_factory=dict)
 
     def graph_key(self) -> Hashable:
         """Return the graph in a form that does not depend on how its nodes are numbered."""
@@ -236,7 +241,7 @@ class AmrParse(SentenceParse):
 
     @renamed_argument("marks", "alignment_markers")
     def annotated(
-        self, scores: bool = False, actions: bool = False, alignment_markers: bool = False, wiki: bool = True
+        self, scores: bool = False, actions: bool = False, alignment_markers: bool = False, wiki: Wiki = True
     ) -> AmrEntry:
         """Return the entry with its graph.
 
@@ -246,7 +251,7 @@ class AmrParse(SentenceParse):
             lines)
         actions: True to write `# ::actions`
         alignment_markers: True to write `~e.N` after each node
-        wiki: True to write `:wiki`
+        wiki: True to write `:wiki`; "name" to write `new_names`, too
 
         Where alternatives were asked for, `# ::nbest 1/5 ::score …` is written. The alternatives themselves have no
         `# ::id`, because it must come once. Raises `InputError` for a graph that is nested too deeply for PENMAN.
@@ -254,7 +259,7 @@ class AmrParse(SentenceParse):
         replaced = (*_REPLACED_AMR, "id") if self.place and self.place.rank > 1 else _REPLACED_AMR
         metadata = {key: value for key, value in self.sentence.metadata.items() if key not in replaced}
         try:
-            entry = self.sentence.with_graph(self.graph, self.alignments, self.wiki if wiki else {}, alignment_markers)
+            entry = self.sentence.with_graph(self.graph, self.alignments, self.written_wiki(wiki), alignment_markers)
         except InputError as error:
             raise self.sentence.error(str(error)) from None
         comments = [*(f"# ::{key} {value}" for key, value in metadata.items()), *jamr_lines(entry)]
@@ -269,16 +274,20 @@ class AmrParse(SentenceParse):
             comments.append("# ::actions " + " ".join(map(str, self.actions)))
         return replace(entry, metadata=metadata, comments=tuple(comments))
 
-    def written_node_scores(self, wiki: bool = True) -> list[float]:
+    def written_node_scores(self, wiki: Wiki = True) -> list[float]:
         """Return `node_scores` in the order of the nodes of `annotated`, without the nodes of `:wiki`."""
-        return [self.node_scores[node] for node in PenmanLayout(self.graph, self.wiki if wiki else {}).order]
+        return [self.node_scores[node] for node in PenmanLayout(self.graph, self.written_wiki(wiki)).order]
+
+    def written_wiki(self, wiki: Wiki = True) -> Mapping[int, str]:
+        """Return node → value of `:wiki`, as `annotated` writes it with this option."""
+        return {**self.wiki, **self.new_names} if wiki == "name" else self.wiki if wiki else {}
 
     @renamed_argument("marks", "alignment_markers")
-    def to_penman(self, alignment_markers: bool = False, wiki: bool = True) -> str:
+    def to_penman(self, alignment_markers: bool = False, wiki: Wiki = True) -> str:
         """Return the graph alone, in PENMAN, without a line end after it.
 
         alignment_markers: True to write `~e.N` after each node
-        wiki: True to write `:wiki`
+        wiki: see `annotated`
 
         Raises `InputError` for a graph that is nested too deeply for PENMAN.
         """
@@ -330,16 +339,16 @@ class AmrParse(SentenceParse):
             **_derivation(self),
         }
 
-    def to_json(self, actions: bool = False, wiki: bool = True) -> str:
+    def to_json(self, actions: bool = False, wiki: Wiki = True) -> str:
         """Return the line that `parse --json` writes; see `SentenceParse.to_json`.
 
         actions: True to keep the actions
-        wiki: True to keep `:wiki`
+        wiki: see `annotated`
         """
-        if wiki:
+        if wiki is True:
             return super().to_json(actions)
-        alternatives = tuple(replace(parse, wiki={}) for parse in self.alternatives)
-        return replace(self, wiki={}, alternatives=alternatives).to_json(actions)
+        one, *others = (replace(parse, wiki=parse.written_wiki(wiki)) for parse in self.ranked)
+        return replace(one, alternatives=tuple(others)).to_json(actions)
 
     def __str__(self) -> str:
         """Return the graph in PENMAN, with `:wiki`."""
@@ -455,9 +464,10 @@ def replay_amr(
         nodes += [log_prob + from_span] * (len(state.nodes) - len(nodes))
         edges += [log_prob] * (len(state.edges) - len(edges))
     graph = system.result(state)
+    values, new_names = _wiki(graph, wiki or {})
     return AmrParse(
-        sentence, graph, tuple(system.alignments(state)), _wiki(graph, wiki), tuple(actions), hypothesis.score,
-        tuple(math.exp(nodes[node]) for node in kept(state)), tuple(map(math.exp, edges)),
+        sentence, graph, tuple(system.alignments(state)), values, tuple(actions), hypothesis.score,
+        tuple(math.exp(nodes[node]) for node in kept(state)), tuple(map(math.exp, edges)), new_names,
         probability=_probability(hypothesis),
     )  # fmt: skip
 
@@ -480,15 +490,20 @@ def _actions(table: ActionTable, tokens: Sequence[int]) -> list[Action]:
     return actions
 
 
-def _wiki(graph: AmrGraph, known: Mapping[str, str] | None) -> dict[int, str]:
-    """Return the value of `:wiki` for each named node, `-` for names that the training data lacks.
+def _wiki(graph: AmrGraph, known: Mapping[str, str]) -> tuple[dict[int, str], dict[int, str]]:
+    """Return the value of `:wiki` for each named node, and the names that the training data lacks as such values.
 
-    The dictionary is empty where the training data has no `:wiki` at all.
+    The value of a name that the training data lacks is `-`. The first dictionary is empty where the training data has
+    no `:wiki` at all.
+
+    known: the values of `:wiki` in the training data
     """
-    if not known:
-        return {}
-    names = {}
+    values, new_names = {}, {}
     for node, _name, ops in named(graph):
-        keys = wiki_keys(graph.labels[node], tuple(graph.labels[op] for op in ops))
-        names[node] = next((known[key] for key in keys if key in known), "-")
-    return names
+        strings = tuple(graph.labels[op] for op in ops)
+        value = next((known[key] for key in wiki_keys(graph.labels[node], strings) if key in known), None)
+        if known:
+            values[node] = "-" if value is None else value
+        if value is None:
+            new_names[node] = '"' + "_".join(string[1:-1] for string in strings) + '"'
+    return values, new_names
