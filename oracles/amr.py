@@ -389,10 +389,14 @@ class _Writer:
         if node in self.graph.constants:
             copied = all(word.form_is_plain for word in words) and _is_copied(label, [word.form for word in words])
             return Action(Kind.COPY_WORD) if copied else _action(Kind.VALUE, label)
+        frames = self.system.frames
+        frame = frames and frames.naming(label, words, self.words[span[1] + 1 :])
+        if frame:
+            return frame
         if all(word.lemma_is_symbol for word in words):
             lemmas = [word.lemma for word in words]
             for kind in (Kind.COPY_LEMMA, Kind.COPY_SENSE01):
-                if copied_concept(lemmas, kind) == label:
+                if kind in self.system.kinds and copied_concept(lemmas, kind) == label:
                     return Action(kind)
         return _action(Kind.PRED, label)
 

@@ -23,6 +23,7 @@ from transition_parser.transitions.amr_naming import JOINED, Word
 
 _CHUNK = 16
 _WORST = 10
+_FIRST_SENSES = tuple(Action(Kind.FRAME, label) for label in ("01", "01,particle", "01,alias", "01,alias2"))
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,8 @@ def _substitutes(action: Action, vocabulary: Counter[Action]) -> Iterator[Action
         return
     if kind is Kind.PRED:
         sense = str(action.label).rpartition("-")[2].isdigit()
-        yield from (Action(k) for k in ((Kind.COPY_SENSE01, Kind.COPY_LEMMA) if sense else (Kind.COPY_LEMMA,)))
+        frames = (Action(Kind.COPY_SENSE01), *_FIRST_SENSES) if sense else ()
+        yield from (*frames, Action(Kind.COPY_LEMMA))
     elif kind is Kind.VALUE:
         yield Action(Kind.COPY_WORD)
     elif kind is Kind.ENTITY:

@@ -18,6 +18,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.base.progress import progress
 from transition_parser.graphs.amr import named
 from transition_parser.text.columns import KNOWN, Columns
+from transition_parser.text.frames import packaged
 from transition_parser.text.pieces import Pieces, make_pieces, normalise
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
@@ -37,6 +38,7 @@ class AmrOptions:
     skip_bad: True to leave out and count entries that can't be used, instead of stopping
     processes: how many processes share the work, which does not change the result
     columns: as in `DependencyOptions`
+    frames: True to name concepts by the frames that words evoke, False for COPY_SENSE01 instead
     vectors: as in `DependencyOptions`
     """
 
@@ -47,6 +49,7 @@ class AmrOptions:
     columns: Collection[str] = ()
     vectors: str | os.PathLike | None = None
     pieces_from: str | os.PathLike | None = None
+    frames: bool = True
 
 
 def preprocess_amr(
@@ -64,7 +67,8 @@ def preprocess_amr(
     table = train_table(banks["train"])
     forms = [[normalise(token) for token in entry.forms] for entry in banks["train"]]
     shift_words = by_frequency(form for sentence in forms for form in sentence)[: options.labeled_shift]
-    system = AmrSystem(shift_words=shift_words)
+    frames = packaged() if options.frames else None
+    system = AmrSystem(shift_words=shift_words, frames=frames)
     derived = {}
     for split, entries in banks.items():
         entries = progress(aligned(entries, table, processes=options.processes), f"{split} aligner", len(entries))
@@ -74,7 +78,7 @@ def preprocess_amr(
     with data_folder(dest, (path for paths in splits.values() for path in paths)) as folder:
         pieces = make_pieces(forms, folder, options.pieces, options.pieces_from)
         keep_vectors(options.vectors, (entry.forms for entries in banks.values() for entry in entries), folder)
-        _config(derived["train"], shift_words).save(folder)
+        _config(derived["train"], shift_words, frames.version if frames else "").save(folder)
         if options.columns:
             train = [item.entry for item in derived["train"]]
             Columns(values_of(train, options.columns, splits["train"][0])).save(folder)
@@ -87,12 +91,12 @@ def preprocess_amr(
     return counts, [problem for split in problems.values() for problem in split]
 
 
-def _config(train: list[Derived], shift_words: Sequence[str]) -> ParserConfig:
+def _config(train: list[Derived], shift_words: Sequence[str], frames: str) -> ParserConfig:
     actions = [action for item in train for action in item.derivation.actions]
     roles = by_frequency(str(a.label) for a in actions if a.kind in (Kind.LA, Kind.RA))
     limits = learned((item.derivation.actions for item in train), (item.entry.graph for item in train))
     lexicon = Lexicon(_spans(train), _wiki(train), limits)
-    return ParserConfig(AmrSystem.name, roles, tuple(shift_words), lexicon=lexicon)
+    return ParserConfig(AmrSystem.name, roles, tuple(shift_words), frames=frames, lexicon=lexicon)
 
 
 def _spans(train: list[Derived]) -> dict[str, tuple[Action, ...]]:

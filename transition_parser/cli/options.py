@@ -106,6 +106,15 @@ def add_processes(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_frames(parser: argparse.ArgumentParser) -> None:
+    """Add --no-frames."""
+    parser.add_argument(
+        "--no-frames",
+        action="store_true",
+        help="name concepts without PropBank's frames, by COPY_SENSE01 instead of FRAME, as older models do",
+    )
+
+
 def add_nonprojective(parser: argparse.ArgumentParser) -> None:
     """Add --nonprojective."""
     parser.add_argument(

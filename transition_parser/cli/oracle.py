@@ -20,6 +20,7 @@ from transition_parser.base.files import output
 from transition_parser.base.progress import progress
 from transition_parser.cli.options import (
     OptionsOf,
+    add_frames,
     add_json,
     add_nonprojective,
     add_processes,
@@ -33,6 +34,7 @@ from transition_parser.cli.options import (
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.parsing.formalisms import AMR, TREES, formalism_of
+from transition_parser.text.frames import packaged
 from transition_parser.transitions import Action, RootRelations, make_system
 from transition_parser.transitions.amr import AmrSystem
 
@@ -47,7 +49,14 @@ example:
 
 OPTIONS: OptionsOf = {
     TREES: {"nonprojective": "skip"},
-    AMR: {"vocabulary_from": None, "restarts": 4, "worst": False, "skip_bad": False, "processes": 1},
+    AMR: {
+        "vocabulary_from": None,
+        "restarts": 4,
+        "worst": False,
+        "skip_bad": False,
+        "processes": 1,
+        "no_frames": False,
+    },
 }
 
 
@@ -72,6 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_skip_bad(amr)
     add_processes(amr)
+    add_frames(amr)
     add_json(parser)
 
 
@@ -101,7 +111,7 @@ def _run_trees(arguments: argparse.Namespace) -> int:
 
 
 def _run_amr(arguments: argparse.Namespace) -> int:
-    system = AmrSystem()
+    system = AmrSystem(frames=None if arguments.no_frames else packaged())
     coverage = AmrCoverage()
     of_training: list[InputError] = []
     entries = _aligned(arguments, arguments.input, coverage.unreadable)
@@ -142,6 +152,8 @@ def _vocabulary(arguments: argparse.Namespace, system: AmrSystem, left_out: list
         actions.update(item.derivation.actions)
     if not actions:
         raise nothing_left([arguments.vocabulary_from], left_out)
+    if system.frames is not None:
+        actions.update(dict.fromkeys(system.frames.all, 0))  # the vocabulary has all of them, seen or not
     return actions
 
 

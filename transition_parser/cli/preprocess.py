@@ -12,6 +12,7 @@ from preprocess.amr import AmrOptions, preprocess_amr
 from preprocess.banks import RULE
 from preprocess.dependency import DependencyOptions, preprocess_dependency
 from transition_parser.cli.options import (
+    add_frames,
     add_json,
     add_nonprojective,
     add_processes,
@@ -54,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_skip_bad(amr)
     add_processes(amr)
     _add_columns(amr, AMR)
+    add_frames(amr)
 
 
 def _add_kind(kinds, name: str, help_text: str, run_kind) -> argparse.ArgumentParser:
@@ -112,6 +114,7 @@ def _run_amr(splits: dict, arguments: argparse.Namespace) -> dict[str, dict[str,
         asked_for(vars(arguments), AMR.name),
         arguments.vectors,
         arguments.pieces_from,
+        not arguments.no_frames,
     )
     counts, problems = preprocess_amr(splits, arguments.dest, options)
     report_left_out(problems)

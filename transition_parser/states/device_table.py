@@ -11,7 +11,7 @@ from transition_parser.kernels import legality_kernels
 from transition_parser.kernels.legality_kernels import VocabularyTensors
 from transition_parser.states.table import UNBOUND, ActionTable
 from transition_parser.transitions.amr_limits import SearchLimits
-from transition_parser.transitions.amr_naming import is_listed
+from transition_parser.transitions.amr_naming import is_limited
 from transition_parser.transitions.spec import ActionClass
 
 _CONTEXT = 2  # the number of values in a context before the roles of the two nodes on top
@@ -56,7 +56,7 @@ class LexiconTable:
             return None
         device = members.device
         rows = [[], [], *map(sorted, map(set, table.lexicon))]
-        limited = torch.tensor([a is not None and is_listed(a) for a in table.actions], device=device)
+        limited = torch.tensor([a is not None and is_limited(a) for a in table.actions], device=device)
         listed = torch.tensor(_LISTED, device=device)
         return cls(
             torch.cat([members * ~limited, members[listed] * limited]),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from transition_parser.base.errors import InputError
 from transition_parser.transitions import Action, Kind, RootRelations, TransitionSystem, TreeSystem
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_naming import is_listed, key
+from transition_parser.transitions.amr_frames import FrameActions
+from transition_parser.transitions.amr_naming import Word, is_listed, key
 from transition_parser.transitions.amr_roles import SECOND, TOP, role_given
 from transition_parser.transitions.spec import ActionClass
 
@@ -20,10 +21,9 @@ SHIFT_ID, LEMMA, PLAIN, FIRST_SPAN = range(4)
 UNBOUND, UNSEEN, FIRST_ROW = range(3)
 
 
-_COLUMN_OF_KIND: dict[Kind, ActionClass] = {
-    kind: ActionClass[kind.name] for kind in Kind if kind is not Kind.COPY_SENSE01
-}
-_COLUMN_OF_KIND[Kind.COPY_SENSE01] = ActionClass.COPY_LEMMA
+_LIKE = {Kind.COPY_SENSE01: Kind.COPY_LEMMA, Kind.FRAME: Kind.PRED}  # kinds that are legal and act like another one
+_COLUMN_OF_KIND: dict[Kind, ActionClass] = {kind: ActionClass[_LIKE.get(kind, kind).name] for kind in Kind}
+_OTHER = ""  # stands for the spans that are not in the lexicon
 # A vocabulary without tokens of these columns is complete if it has tokens of LEFT_ARC_ANY.
 _INSTEAD = {ActionClass.LEFT_ARC: ActionClass.LEFT_ARC_ANY, ActionClass.LEFT_ARC_ROOT: ActionClass.LEFT_ARC_ANY}
 # A vocabulary without tokens of these columns is complete.
@@ -37,8 +37,9 @@ class ActionTable:
     shift_word: (V,) int64; 0 for a plain SHIFT, k for a SHIFT labelled with the k-th of the sorted SHIFT words, −1 for
         other tokens
     relation: (V,) int64; the id of the label of a dependency arc (1, 2, … in sorted order), 0 for other tokens
-    lexicon: for each span of the system's lexicon, in sorted order, the tokens that the span allows; None without a
-        lexicon
+    lexicon: for each row, in order, the tokens that a span allows; None without a lexicon. The rows are the spans of
+        the system's lexicon in sorted order. With frames a span has a row for each set of FRAME actions that it may
+        have, and so have the spans outside the lexicon together.
     once: the roles that search gives a node at most once, see `SearchLimits`; empty if no RA of the vocabulary gives
         another role, because such an RA must remain to connect the last two nodes
     top_roles: (V,) int64; the roles of `once` that each token gives the node on top, as bits
@@ -86,10 +87,10 @@ class ActionTable:
         columns = [[shift.get(word, 0)] for word in words]
         if isinstance(self.system, AmrSystem):
             read = self.system.read(words)
+            row_of = self._row_of_frames if self.system.frames else self._row_of
             for end, (word, row) in enumerate(zip(read, columns, strict=True), 1):
                 row += [int(word.lemma_is_symbol), int(word.form_is_plain)]
-                spans = (read[end - length : end] if length <= end else () for length in self.span_lengths)
-                row += [self._rows.get(key(span), UNSEEN) for span in spans]
+                row += [row_of(read, end - length, end) if length <= end else UNSEEN for length in self.span_lengths]
         columns.append([0] * len(columns[0]))
         return columns
 
@@ -130,9 +131,33 @@ class ActionTable:
             return
         ids = {action: i for i, action in enumerate(self.actions) if action is not None}
         spans = sorted(lexicon)
+        tokens = [sorted(ids[a] for a in lexicon[span] if a in ids) for span in spans]
+        if self.system.frames:
+            return self._read_frames(self.system.frames, ids, dict(zip(spans, tokens, strict=True)))
         self._rows = {span: row for row, span in enumerate(spans, FIRST_ROW)}
-        self.lexicon = [sorted(ids[a] for a in lexicon[span] if a in ids) for span in spans]
+        self.lexicon = tokens
         self.span_lengths = range(1, 2 + max((span.count(" ") for span in spans), default=0))
+
+    def _read_frames(self, frames: FrameActions, ids: Mapping[Action, int], lexicon: Mapping[str, list[int]]) -> None:
+        """Make the rows of spans with frames."""
+        tokens_of: dict[str, Sequence[int]] = {_OTHER: (), **lexicon}
+        sets = {_OTHER: frames.sets(), **{span: frames.sets_of(span) for span in lexicon}}
+        rows = [
+            (span, actions) for span in tokens_of for actions in sorted(sets[span], key=lambda s: sorted(map(str, s)))
+        ]
+        self._rows_of_frames = {row: number for number, row in enumerate(rows, FIRST_ROW)}
+        self.lexicon = [sorted([*tokens_of[span], *map(ids.__getitem__, actions)]) for span, actions in rows]
+        self.span_lengths = range(1, 1 + max(frames.table.most_words, *(1 + span.count(" ") for span in tokens_of)))
+        self._spans = frozenset(lexicon)
+
+    def _row_of(self, words: Sequence[Word], start: int, end: int) -> int:
+        return self._rows.get(key(words[start:end]), UNSEEN)
+
+    def _row_of_frames(self, words: Sequence[Word], start: int, end: int) -> int:
+        span = words[start:end]
+        seen = key(span)
+        actions = self.system.frames.of_span(span, words[end:])
+        return self._rows_of_frames[seen if seen in self._spans else _OTHER, actions]
 
     def _read_roles(self) -> None:
         given = [role_given(a) if a else None for a in self.actions]
@@ -163,7 +188,7 @@ def _parse(token: str, system: TransitionSystem) -> Action | None:
         action = Action.parse(token)
     except ValueError:
         return None
-    known = action.kind in system.kinds
+    known = action.kind in system.kinds and (action.kind is not Kind.FRAME or action in system.frames)
     if known and action.kind is Kind.SHIFT and action.label is not None:
         known = action.label in system.shift_words
     if known and _is_arc(action):

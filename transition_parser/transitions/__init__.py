@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from transition_parser.base.errors import InputError
+from transition_parser.text.frames import Frames
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
@@ -42,13 +43,14 @@ def make_system(
     lexicon: Mapping[str, Collection[Action]] | None = None,
     roots: RootRelations | None = None,
     limits: SearchLimits | None = None,
+    frames: Frames | None = None,
 ) -> TransitionSystem:
     """Return the transition system called `name`; `TreeSystem` and `AmrSystem` describe the other arguments.
 
     Raises `InputError` for a name that is not in `SYSTEMS`.
     """
     if name == AmrSystem.name:
-        return AmrSystem(shift_words, lexicon, limits or DEFAULT_LIMITS)
+        return AmrSystem(shift_words, lexicon, limits or DEFAULT_LIMITS, frames)
     if name not in TREE_SYSTEMS:
         raise InputError(f"unknown transition system {name!r}: choose from {', '.join(SYSTEMS)}")
     return make_tree_system(name, shift_words, roots)

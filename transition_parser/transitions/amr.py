@@ -10,8 +10,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from transition_parser.graphs.amr import AmrGraph, Edge
+from transition_parser.text.frames import Frames
 from transition_parser.text.lemmas import lemmatise
 from transition_parser.transitions.action import Action, Kind
+from transition_parser.transitions.amr_frames import FrameActions
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
 from transition_parser.transitions.amr_naming import CONCEPTS, CONSTANTS, NAMING, Word, is_listed, key
 from transition_parser.transitions.amr_state import (
@@ -27,6 +29,7 @@ from transition_parser.transitions.amr_state import (
 from transition_parser.transitions.system import TransitionSystem
 
 ARCS_IN_A_ROW = 4
+_COPIES = (Kind.COPY_LEMMA, Kind.COPY_SENSE01)
 
 
 class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
@@ -49,6 +52,11 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
       - Effect: nodes that were set aside return to the stack; the new node becomes its top. Several nodes may come
         from one span.
       - Builds: a concept: n, or the lemmas of the span joined by hyphens, followed by -01 for COPY_SENSE01.
+    FRAME(s), FRAME(s,particle), FRAME(s,alias), FRAME(s,alias2)
+      - Legal when: there is a current span, the sentence has nodes left, and the span evokes a frame with the sense s
+        in this way (`amr_frames`). Any FRAME is legal if no word is left and there is no concept yet.
+      - Effect: the same as for PRED.
+      - Builds: a concept: the lemma of the frame, followed by the sense.
     VALUE(v), COPY_WORD
       - Legal when: there is a current span and the sentence has nodes left. If no concept exists yet, two nodes and a
         word of the buffer must be left, so that a concept can follow. For COPY_WORD the words of the span hold no
@@ -99,6 +107,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         VALUE, ENTITY with strings and DEPENDENT are legal (paper, sec. 4: "Node label predictions were limited to those
         seen during training")
     limits: the limits of search; they do not affect legality here
+    frames: the table of frames. Where given, FRAME takes the place of COPY_SENSE01; otherwise there is no FRAME.
     """
 
     name = "amr"
@@ -128,9 +137,13 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         shift_words: Sequence[str] = (),
         lexicon: Mapping[str, Collection[Action]] | None = None,
         limits: SearchLimits = DEFAULT_LIMITS,
+        frames: Frames | None = None,
     ) -> None:
         super().__init__(shift_words)
         self.lexicon, self.limits = lexicon, limits
+        self.frames = None if frames is None else FrameActions(frames)
+        if frames is not None:
+            self.kinds = tuple(Kind.FRAME if kind is Kind.COPY_SENSE01 else kind for kind in type(self).kinds)
 
     def read(self, forms: Sequence[str]) -> list[Word]:
         """Return the words with their lemmas."""
@@ -153,6 +166,8 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         return self._rules[action.kind](self, state, action) or self._why_unseen(state, action)
 
     def apply(self, state: AmrState, action: Action) -> AmrState:
+        if action.kind is Kind.FRAME and self.frames is not None:
+            action = Action(Kind.PRED, self.frames.concept(action, state.span, state.words[state.position :]))
         return with_action(state, action)
 
     def is_final(self, state: AmrState) -> bool:
@@ -191,6 +206,8 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
                 yield from (Action(kind, word) for word in sorted(self.shift_words))
             elif kind in (Kind.LA, Kind.RA):
                 yield from (Action(kind, role) for role in relations)
+            elif kind is Kind.FRAME and self.frames is not None:
+                yield from self.frames.all
             elif kind not in NAMING:
                 yield Action(kind)
 
@@ -218,7 +235,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
 
     def _why_no_concept(self, state: AmrState, action: Action) -> str | None:
         problem = self._why_no_node(state, action)
-        if not problem and action.kind is not Kind.PRED and not all(w.lemma_is_symbol for w in state.span):
+        if not problem and action.kind in _COPIES and not all(w.lemma_is_symbol for w in state.span):
             return "the lemmas of the span are not a symbol"
         return problem
 
@@ -302,16 +319,26 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         return None if is_connected(state) else "the graph is not connected"
 
     def _why_unseen(self, state: AmrState, action: Action) -> str | None:
+        if action.kind is Kind.FRAME:
+            return self._why_no_frame(state, action)
         if self.lexicon is None or not is_listed(action) or is_free(state):
             return None
         if action not in self.lexicon.get(key(state.span), ()):
             return f"training has not seen {action} with {key(state.span)!r}"
         return None
 
+    def _why_no_frame(self, state: AmrState, action: Action) -> str | None:
+        assert self.frames is not None
+        if action not in self.frames:
+            return f"no frame of the table is named by {action}"
+        if is_free(state) or action in self.frames.of_span(state.span, state.words[state.position :]):
+            return None
+        return f"{key(state.span)!r} evokes no frame that {action} names"
+
     @cached_property
     def _rules(self) -> dict:
         cls = type(self)
-        return {
+        rules = {
             Kind.SHIFT: cls._why_no_shift,
             Kind.MERGE: cls._why_no_merge,
             **dict.fromkeys(CONCEPTS, cls._why_no_concept),
@@ -325,6 +352,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
             Kind.ROOT: cls._why_no_root,
             Kind.CLOSE: cls._why_no_close,
         }
+        return {kind: rules[kind] for kind in self.kinds}
 
 
 def _most_actions(words: int, arcs: int, swaps: int, nodes: int) -> int:

@@ -121,7 +121,8 @@ def learned(derivations: Iterable[Sequence[Action]], graphs: Iterable[AmrGraph] 
         for made in use.spans:
             span = max(span, made.total())
             repeats |= made
-    kinds = dict.fromkeys(map(Action, _LABELLED), _REPEATS)
+    labelled = (*_LABELLED, Kind.FRAME) if any(action.kind is Kind.FRAME for action in repeats) else _LABELLED
+    kinds = dict.fromkeys(map(Action, labelled), _REPEATS)
     listed = {action: n for action, n in sorted(repeats.items(), key=str) if action.label is None or n > _REPEATS}
     return SearchLimits(nodes, swaps, span, kinds | listed, borne_once(graphs))
 

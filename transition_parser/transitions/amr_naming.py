@@ -11,9 +11,9 @@ from transition_parser.transitions.action import Action, Kind
 
 JOINED = "+"  # ENTITY(t,+) joins the words of the span to one string
 MODES = ("imperative", "expressive", "interrogative")
-CONCEPTS = frozenset({Kind.PRED, Kind.COPY_LEMMA, Kind.COPY_SENSE01})
+CONCEPTS = frozenset({Kind.PRED, Kind.COPY_LEMMA, Kind.COPY_SENSE01, Kind.FRAME})
 CONSTANTS = frozenset({Kind.VALUE, Kind.COPY_WORD})
-# The kinds of actions that the lexicon limits
+# The kinds of actions that the lexicon lists
 NAMING = frozenset({Kind.PRED, Kind.VALUE, Kind.ENTITY, Kind.DEPENDENT})
 
 _SYMBOL = re.compile(r"""[^\s()/:~"\\#]+""")
@@ -44,10 +44,15 @@ def key(span: Sequence[Word]) -> str:
 
 
 def is_listed(action: Action) -> bool:
-    """Return True for an action that the lexicon limits."""
+    """Return True for an action that is legal only with the spans for which the lexicon lists it."""
     if action.kind is Kind.ENTITY:
         return len(action.parts) > 1 and action.parts[1] != JOINED
     return action.kind in NAMING
+
+
+def is_limited(action: Action) -> bool:
+    """Return True for an action that is legal only with some spans: those of the lexicon, or of the frames."""
+    return action.kind is Kind.FRAME or is_listed(action)
 
 
 def is_constant(label: str) -> bool:

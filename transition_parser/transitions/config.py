@@ -12,6 +12,7 @@ from pathlib import Path
 
 from transition_parser.base.errors import InputError
 from transition_parser.base.model_files import TEXT, TEXTS, WHOLE_NUMBER, check_keys, check_version, in_file, read_json
+from transition_parser.text.frames import frames_of
 from transition_parser.transitions import SYSTEMS, Action, RootRelations, TransitionSystem, make_system
 from transition_parser.transitions.lexicon import Lexicon
 
@@ -21,7 +22,7 @@ _ONE_ROOT = 1  # the version with a single root relation, in the field `root`, w
 _KEYS = {"system": TEXT, "relations": TEXTS, "shift_words": TEXTS, "format_version": WHOLE_NUMBER}
 _KEYS_OF_VERSION = {
     _ONE_ROOT: _KEYS | {"root": TEXT},
-    FORMAT_VERSION: _KEYS | {"roots": TEXTS, "shared_roots": TEXTS},
+    FORMAT_VERSION: _KEYS | {"roots": TEXTS, "shared_roots": TEXTS, "frames": TEXT._replace(required=False)},
 }
 
 
@@ -35,6 +36,7 @@ class ParserConfig:
     roots: the labels at the root of training trees; empty for AMR
     shared_roots: the labels in `roots` that other arcs have, too; empty for AMR
     format_version: the version of the file format
+    frames: the version of the table of frames that AMR concepts are named by, see `text.frames`; empty for none
     lexicon: for AMR only; stored in a file of its own beside `parser.json`
     """
 
@@ -44,13 +46,14 @@ class ParserConfig:
     roots: tuple[str, ...] = ()
     shared_roots: tuple[str, ...] = ()
     format_version: int = field(default=FORMAT_VERSION)
+    frames: str = ""
     lexicon: Lexicon | None = None
 
     def transition_system(self) -> TransitionSystem:
         """Return the transition system with these labels."""
         spans, limits = (None, None) if self.lexicon is None else (self.lexicon.spans, self.lexicon.limits)
         roots = RootRelations(frozenset(self.roots), frozenset(self.shared_roots))
-        return make_system(self.system, self.shift_words, spans, roots, limits)
+        return make_system(self.system, self.shift_words, spans, roots, limits, frames_of(self.frames))
 
     def actions(self) -> list[Action]:
         """Return all actions over the relations; for AMR, the actions that name nodes are left out."""
@@ -59,6 +62,8 @@ class ParserConfig:
     def save(self, folder: str | os.PathLike) -> None:
         """Write `parser.json` into `folder`, and for AMR `lexicon.json`."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "lexicon"}
+        if not self.frames:
+            del values["frames"]  # as in files of versions that knew no frames
         text = json.dumps(values, ensure_ascii=False, indent=1)
         if self.lexicon is not None:
             self.lexicon.save(folder)

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Make the table of frames that the package reads, from the rolesets of PropBank.
+
+    python run/frames.py FRAMES.jsonl -o transition_parser/text/frames.tsv
+
+FRAMES.jsonl has a JSON object for each roleset of propbank/propbank-frames (https://github.com/propbank/propbank-frames)
+in a line. These keys of it are read:
+
+    id        lemma and sense: `give_up.03`
+    aliases   pairs of a lemma that evokes the roleset (`giving_up`) and its part of speech (one letter)
+    roles     an object whose keys are the numbers of the arguments: {"0": …, "1": …}
+    amr       the versions of AMR's inventory that have the roleset; rolesets of none are left out
+
+The table has a line for each lemma, in alphabetical order: the lemma with hyphens, then a column `sense|roles|aliases`
+for each of its rolesets. Aliases are in lower case, with `_` between words and `/` before the part of speech.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.files import output
+
+_ID = re.compile(r"([^\s.|/]+)\.(\d+)")
+
+
+def table(path: str) -> str:
+    """Return the text of the table. Raises `InputError` for a line that is no roleset."""
+    of_lemma: dict[str, dict[str, str]] = {}
+    versions: set[str] = set()
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                roleset = json.loads(line)
+                if roleset["amr"]:
+                    versions.update(roleset["amr"])
+                    lemma, sense, column = _column(roleset)
+                    of_lemma.setdefault(lemma, {})[sense] = column
+            except (ValueError, LookupError, TypeError) as error:
+                raise input_error(f"not a roleset: {type(error).__name__}: {error}", path, number) from None
+    if not of_lemma:
+        raise input_error("no roleset is in AMR's inventory", path)
+    rows = ["\t".join([lemma, *(of_lemma[lemma][s] for s in sorted(of_lemma[lemma]))]) for lemma in sorted(of_lemma)]
+    return "\n".join([f"# propbank-frames, AMR {' '.join(sorted(versions))}", *rows, ""])
+
+
+def _column(roleset: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return the lemma and the sense of a roleset, and its column in the table."""
+    match = _ID.fullmatch(roleset["id"])
+    if not match:
+        raise ValueError(f"the id {roleset['id']!r} is not a lemma and the number of a sense")
+    lemma, sense = match.groups()
+    roles = "".join(sorted(role for role in roleset["roles"] if role.isdigit()))
+    evoking = sorted({(f"{'_'.join(word.lower().split())}/{pos}") for word, pos in roleset["aliases"]})
+    if any(len(alias) < 3 or set(alias) & {"|", "\t"} for alias in evoking):
+        raise ValueError(f"an alias among {evoking} has a bar, or no part of speech")
+    return lemma.lower().replace("_", "-"), sense, f"{sense}|{roles}|{' '.join(evoking)}"
+
+
+def main() -> None:
+    """Write the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rolesets", metavar="FRAMES.jsonl", help="the rolesets of PropBank, one in a line")
+    parser.add_argument("-o", "--output", required=True, metavar="TSV", help="file to write")
+    arguments = parser.parse_args()
+    try:
+        text = table(arguments.rolesets)
+    except (InputError, OSError) as error:
+        parser.error(str(error))
+    with output(arguments.output) as file:
+        file.write(text)
+
+
+if __name__ == "__main__":
+    main()

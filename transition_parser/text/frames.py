@@ -1,0 +1,156 @@
+"""PropBank's frames: which lemmas a word evokes, which senses a lemma has, and which roles a sense has.
+
+`frames.tsv` beside this file has the rolesets of propbank/propbank-frames that AMR's inventory has (CC BY-SA 4.0, see
+`frames.md`); `run/frames.py` makes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+from transition_parser.base.errors import InputError
+
+FILE_NAME = "frames.tsv"
+WINDOW = 6  # how many words after a verb its particle is looked for: "take his coat off"
+_ADVERBS = (("ically", "ic"), ("ily", "y"), ("ly", ""), ("ly", "le"))  # the ending of an adverb, and its adjective's
+
+
+class Evoked(NamedTuple):
+    """The lemmas of the frames that a span evokes, by the way that leads to each; None where a way leads nowhere.
+
+    lemma: the span's own lemmas, joined by hyphens
+    particle: the span's lemma with a particle among the next words: `give-up`
+    alias: the first lemma that PropBank's aliases give for the span: `sell` for "sale"
+    alias2: the second one
+    """
+
+    lemma: str | None = None
+    particle: str | None = None
+    alias: str | None = None
+    alias2: str | None = None
+
+
+class Frames:
+    """A table of frames.
+
+    version: the name of the table and the start of the SHA-256 of its text, which tell it from any other table
+    """
+
+    def __init__(self, lines: Iterable[str], version: str = "") -> None:
+        """Read the lines of a table (`run/frames.py` describes them)."""
+        self.version = version
+        self._roles: dict[str, dict[str, tuple[int, ...]]] = {}
+        evoked: dict[str, set[str]] = {}
+        self._particles: dict[str, set[str]] = {}
+        for line in lines:
+            if line.startswith("#") or not line.strip():
+                continue
+            lemma, *columns = line.rstrip("\n").split("\t")
+            rolesets = [column.split("|") for column in columns]
+            self._roles[lemma] = {sense: tuple(map(int, roles)) for sense, roles, _aliases in rolesets}
+            evoked.setdefault(lemma.replace("-", "_"), set()).add(lemma)
+            for alias in (alias.rpartition("/")[0] for *_, aliases in rolesets for alias in aliases.split()):
+                evoked.setdefault(alias, set()).add(lemma)
+            verb, _, particle = lemma.partition("-")
+            if particle and "-" not in particle:
+                self._particles.setdefault(verb, set()).add(particle)
+        self._evoked: Mapping[str, tuple[str, ...]] = {word: tuple(sorted(lemmas)) for word, lemmas in evoked.items()}
+
+    def __reduce__(self) -> tuple:
+        """Let other processes read the package's table again, which is faster than sending it."""
+        return (packaged, ()) if self is packaged() else super().__reduce__()
+
+    def evoked(self, lemmas: Sequence[str], forms: Sequence[str] = (), following: Sequence[str] = ()) -> Evoked:
+        """Return the lemmas of the frames that a span evokes.
+
+        lemmas, forms: of the span's words
+        following: the lemmas of the words after the span, the nearest first; only the next `WINDOW` count
+
+        >>> packaged().evoked(["give"], ["gave"], ["it", "up"])
+        Evoked(lemma='give', particle='give-up', alias=None, alias2=None)
+        >>> packaged().evoked(["sale"])
+        Evoked(lemma=None, particle=None, alias='sell', alias2=None)
+        """
+        own: str | None = "-".join(lemmas)
+        word, form = "_".join(lemmas), "_".join(forms).lower()
+        particle = self._with_particle(lemmas[0], following) if len(lemmas) == 1 else None
+        others = {*self._evoked.get(word, ()), *self._evoked.get(form, ()), *self._of_adverb(word)} - {own, particle}
+        first, second, *_ = (*sorted(others), None, None)
+        return Evoked(own if own in self._roles else None, particle, first, second)
+
+    def _with_particle(self, lemma: str, following: Sequence[str]) -> str | None:
+        particles = self._particles.get(lemma, ())
+        return next((f"{lemma}-{word}" for word in following[:WINDOW] if word in particles), None)
+
+    def _of_adverb(self, word: str) -> Iterator[str]:
+        """Yield the lemmas that the adjectives of an adverb evoke."""
+        for ending, of_adjective in _ADVERBS:
+            if word.endswith(ending):
+                yield from self._evoked.get(word.removesuffix(ending) + of_adjective, ())
+
+    def words(self) -> Iterator[str]:
+        """Yield the words that evoke a frame by themselves; `_` joins several words."""
+        yield from self._evoked
+
+    @property
+    def most_words(self) -> int:
+        """The largest number of words that evoke a frame together."""
+        return max((word.count("_") + 1 for word in self._evoked), default=1)
+
+    def particles(self, lemma: str) -> frozenset[str]:
+        """Return the particles with which a lemma evokes another frame."""
+        return frozenset(self._particles.get(lemma, ()))
+
+    def senses(self, lemma: str) -> tuple[str, ...]:
+        """Return the numbers of a lemma's senses, as AMR writes them; none for a lemma that has no frame.
+
+        >>> packaged().senses("sell")
+        ('01', '02')
+        """
+        return tuple(self._roles.get(lemma, ()))
+
+    def roles(self, lemma: str, sense: str) -> tuple[int, ...]:
+        """Return the numbers of the roles `ARGn` of a frame; none for an unknown frame.
+
+        >>> packaged().roles("sell", "01")
+        (0, 1, 2, 3, 4)
+        """
+        return self._roles.get(lemma, {}).get(sense, ())
+
+
+def adverbs_of(adjective: str) -> Iterator[str]:
+    """Yield the words that would be adverbs of an adjective.
+
+    >>> [*adverbs_of("happy")]
+    ['happily', 'happyly']
+    """
+    for ending, of_adjective in _ADVERBS:
+        if adjective.endswith(of_adjective):
+            yield adjective.removesuffix(of_adjective) + ending
+
+
+@cache
+def packaged() -> Frames:
+    """Return the table of frames that is part of the package."""
+    text = (resources.files(__package__) / FILE_NAME).read_text(encoding="utf-8")
+    name = text.partition("\n")[0].removeprefix("# ")
+    return Frames(text.splitlines(), f"{name}, {hashlib.sha256(text.encode()).hexdigest()[:12]}")
+
+
+def frames_of(version: str) -> Frames | None:
+    """Return the table of frames with the given version; None for an empty version.
+
+    Raises `InputError` for a version that this package does not have.
+    """
+    if not version:
+        return None
+    if version != packaged().version:
+        raise InputError(
+            f"made with the frames {version!r:.80}, but this version of transition-parser has those of "
+            f"{packaged().version!r}: install the version that the model was made with, or train again"
+        )
+    return packaged()
