@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.amr_walks import ACTIONS, FORMS, LEXICON
+from tests.amr_walks import ACTIONS, EVOKING, FORMS, FRAMES, LEXICON
 from tests.conftest import without_kernels
 from tests.search_limits import doubles, why_beyond
 from tests.states.test_machine import SPECIAL
@@ -37,10 +37,11 @@ LIMITS = SearchLimits(
 INVERSE = ("LA(ARG0-of)", "RA(ARG0-of)", "LA(domain)", "DEPENDENT(ARG0,x)", "DEPENDENT(ARG0-of,x)")
 
 
-def make_table(shift_words=(), lexicon=None, limits=None, more=()) -> ActionTable:
-    system = make_system("amr", shift_words=shift_words, lexicon=lexicon, limits=limits)
+def make_table(shift_words=(), lexicon=None, limits=None, more=(), frames=None) -> ActionTable:
+    system = make_system("amr", shift_words=shift_words, lexicon=lexicon, limits=limits, frames=frames)
+    actions = dict.fromkeys([*ACTIONS, *system.actions([])])
     shifts = [f"SHIFT({word})" for word in shift_words]
-    return ActionTable(system, [*SPECIAL, *map(str, ACTIONS), *more, *shifts, "madeupword0000"])
+    return ActionTable(system, [*SPECIAL, *map(str, actions), *more, *shifts, "madeupword0000"])
 
 
 def machine_of(table: ActionTable, sentences, in_search=False):
@@ -128,8 +129,20 @@ def test_random_walks_with_beam_reordering(shift_words, lexicon, way, sentences,
         walk(shift_words, lexicon, sentences, random.Random(seed))
 
 
-def walk(shift_words, lexicon, sentences, rng) -> None:
-    table = make_table(shift_words, lexicon)
+@ways
+@pytest.mark.parametrize("shift_words", [(), ("a", "New")])
+@given(
+    sentences=st.lists(st.lists(st.sampled_from(EVOKING), min_size=1, max_size=6), min_size=1, max_size=4),
+    seed=st.integers(0, 2**32),
+)
+@settings(max_examples=25)
+def test_random_walks_with_frames(shift_words, way, sentences, seed):
+    with WAYS[way]():
+        walk(shift_words, LEXICON, sentences, random.Random(seed), FRAMES)
+
+
+def walk(shift_words, lexicon, sentences, rng, frames=None) -> None:
+    table = make_table(shift_words, lexicon, frames=frames)
     machine = machine_of(table, sentences)
     states = [table.system.initial(table.system.read(words)) for words in sentences]
     for _ in range(300):
@@ -163,9 +176,9 @@ def test_random_walks_within_the_limits_of_search(lexicon, limits, way, sentence
         walk_within_limits(lexicon, limits, sentences, random.Random(seed))
 
 
-def walk_within_limits(lexicon, limits, sentences, rng) -> None:
+def walk_within_limits(lexicon, limits, sentences, rng, frames=None) -> None:
     """Nodes are preferred, so that walks run into the limits; each ends within the bound."""
-    table = make_table((), lexicon, limits, INVERSE)
+    table = make_table((), lexicon, limits, INVERSE, frames)
     system = table.system
     machine = machine_of(table, sentences, in_search=True)
     states = [limited(system, system.initial(system.read(words))) for words in sentences]
@@ -298,6 +311,18 @@ def test_long_walks_are_the_same_in_both_ways():
     assert compiled.is_final().all() and wide > 40
 
 
+@ways
+@given(
+    sentences=st.lists(st.lists(st.sampled_from(EVOKING), min_size=1, max_size=6), min_size=1, max_size=4),
+    seed=st.integers(0, 2**32),
+)
+@settings(max_examples=25)
+def test_random_walks_with_frames_within_the_limits_of_search(way, sentences, seed):
+    limits = replace(LIMITS, repeats={**LIMITS.repeats, Action.parse("FRAME"): 2, Action.parse("FRAME(01)"): 1})
+    with WAYS[way]():
+        walk_within_limits(LEXICON, limits, sentences, random.Random(seed), FRAMES)
+
+
 def prefer_nodes(rng: random.Random, table: ActionTable, legal: list[int]) -> int:
     some = [i for i in legal if table.actions[i] is not None and table.actions[i].kind in MAKE_NODES]
     return rng.choice(some if some and rng.random() < 0.5 else legal)
@@ -362,3 +387,24 @@ def test_a_span_that_training_has_not_seen_falls_back_to_copies():
     assert not any(token.startswith(("PRED", "VALUE")) for token in legal)
     machine.apply(torch.tensor([table.tokens.index("SHIFT")]))
     assert machine.legal()[0, table.tokens.index("PRED(dog)")] and Action.parse("PRED(dog)") in LEXICON["dog"]
+
+
+def test_frames_that_training_has_not_seen_are_legal():
+    table = make_table(lexicon=LEXICON, frames=FRAMES)
+    machine = machine_of(table, [["dogs", "gave", "it", "up"]])
+
+    def legal() -> set[str]:
+        return {token for token, ok in zip(table.tokens, machine.legal()[0].tolist(), strict=True) if ok}
+
+    machine.apply(torch.tensor([table.tokens.index("SHIFT")]))
+    assert {"PRED(dog)", "FRAME(02)"} <= legal() and "FRAME(01)" not in legal()
+    machine.apply(torch.tensor([table.tokens.index("SHIFT")]))
+    assert {token for token in legal() if token.startswith(("PRED", "FRAME"))} == {
+        *("FRAME(01)", "FRAME(03)", "FRAME(07,particle)"),
+    }
+    assert "COPY_SENSE01" not in legal()
+
+
+def test_frames_need_a_lexicon():
+    with pytest.raises(ValueError, match="needs a lexicon"):
+        make_table(frames=FRAMES)

@@ -23,7 +23,7 @@ UNBOUND, UNSEEN, FIRST_ROW = range(3)
 
 _LIKE = {Kind.COPY_SENSE01: Kind.COPY_LEMMA, Kind.FRAME: Kind.PRED}  # kinds that are legal and act like another one
 _COLUMN_OF_KIND: dict[Kind, ActionClass] = {kind: ActionClass[_LIKE.get(kind, kind).name] for kind in Kind}
-_OTHER = ""  # stands for the spans that are not in the lexicon
+_OTHER = None  # stands for the spans that are not in the lexicon
 # A vocabulary without tokens of these columns is complete if it has tokens of LEFT_ARC_ANY.
 _INSTEAD = {ActionClass.LEFT_ARC: ActionClass.LEFT_ARC_ANY, ActionClass.LEFT_ARC_ROOT: ActionClass.LEFT_ARC_ANY}
 # A vocabulary without tokens of these columns is complete.
@@ -51,6 +51,7 @@ class ActionTable:
 
     def __init__(self, system: TransitionSystem, tokens: Sequence[str], end: str = "</s>") -> None:
         self.system = system
+        self._frames = system.frames if isinstance(system, AmrSystem) else None
         self.tokens = list(tokens)
         self.end = self.tokens.index(end)
         self.shift_words = sorted(system.shift_words)
@@ -87,7 +88,7 @@ class ActionTable:
         columns = [[shift.get(word, 0)] for word in words]
         if isinstance(self.system, AmrSystem):
             read = self.system.read(words)
-            row_of = self._row_of_frames if self.system.frames else self._row_of
+            row_of = self._row_of_frames if self._frames else self._row_of
             for end, (word, row) in enumerate(zip(read, columns, strict=True), 1):
                 row += [int(word.lemma_is_symbol), int(word.form_is_plain)]
                 row += [row_of(read, end - length, end) if length <= end else UNSEEN for length in self.span_lengths]
@@ -125,39 +126,48 @@ class ActionTable:
     def _read_lexicon(self) -> None:
         lexicon = getattr(self.system, "lexicon", None)
         self._rows: dict[str, int] = {}
+        self._rows_of_frames: dict[tuple[str | None, frozenset[Action]], int] = {}
         self.lexicon: list[list[int]] | None = None
         self.span_lengths = range(1, 2)
         if lexicon is None:
+            if self._frames is not None:
+                raise ValueError("a system with frames needs a lexicon")
             return
         ids = {action: i for i, action in enumerate(self.actions) if action is not None}
         spans = sorted(lexicon)
         tokens = [sorted(ids[a] for a in lexicon[span] if a in ids) for span in spans]
-        if self.system.frames:
-            return self._read_frames(self.system.frames, ids, dict(zip(spans, tokens, strict=True)))
+        if self._frames is not None:
+            self._read_frames(self._frames, ids, dict(zip(spans, tokens, strict=True)))
+            return
         self._rows = {span: row for row, span in enumerate(spans, FIRST_ROW)}
         self.lexicon = tokens
         self.span_lengths = range(1, 2 + max((span.count(" ") for span in spans), default=0))
 
     def _read_frames(self, frames: FrameActions, ids: Mapping[Action, int], lexicon: Mapping[str, list[int]]) -> None:
-        """Make the rows of spans with frames."""
-        tokens_of: dict[str, Sequence[int]] = {_OTHER: (), **lexicon}
-        sets = {_OTHER: frames.sets(), **{span: frames.sets_of(span) for span in lexicon}}
-        rows = [
-            (span, actions) for span in tokens_of for actions in sorted(sets[span], key=lambda s: sorted(map(str, s)))
-        ]
-        self._rows_of_frames = {row: number for number, row in enumerate(rows, FIRST_ROW)}
-        self.lexicon = [sorted([*tokens_of[span], *map(ids.__getitem__, actions)]) for span, actions in rows]
-        self.span_lengths = range(1, 1 + max(frames.table.most_words, *(1 + span.count(" ") for span in tokens_of)))
-        self._spans = frozenset(lexicon)
+        """Make a row for each set of FRAME actions that a span may have, together with its tokens in the lexicon."""
+        tokens_of = {actions: tuple(sorted(map(ids.__getitem__, actions))) for actions in frames.sets}
+        self.lexicon = []
+        for span, seen in [(_OTHER, []), *lexicon.items()]:
+            possible = frames.sets if span is _OTHER else frames.sets_of(span)
+            for actions in sorted(possible, key=tokens_of.__getitem__):
+                self._rows_of_frames[span, actions] = FIRST_ROW + len(self.lexicon)
+                self.lexicon.append(sorted((*seen, *tokens_of[actions])))
+        longest = max(map(str.split, (*frames.spans, *lexicon)), key=len)
+        self.span_lengths = range(1, 1 + len(longest))
+        self._spans = frozenset((*frames.spans, *lexicon))
 
     def _row_of(self, words: Sequence[Word], start: int, end: int) -> int:
         return self._rows.get(key(words[start:end]), UNSEEN)
 
     def _row_of_frames(self, words: Sequence[Word], start: int, end: int) -> int:
         span = words[start:end]
+        actions: frozenset[Action] = frozenset()
         seen = key(span)
-        actions = self.system.frames.of_span(span, words[end:])
-        return self._rows_of_frames[seen if seen in self._spans else _OTHER, actions]
+        if len(span) == 1 or seen in self._spans:
+            assert self._frames is not None
+            actions = self._frames.of_span(span, words[end:])
+        row = self._rows_of_frames.get((seen, actions))
+        return self._rows_of_frames[_OTHER, actions] if row is None else row
 
     def _read_roles(self) -> None:
         given = [role_given(a) if a else None for a in self.actions]
@@ -188,7 +198,9 @@ def _parse(token: str, system: TransitionSystem) -> Action | None:
         action = Action.parse(token)
     except ValueError:
         return None
-    known = action.kind in system.kinds and (action.kind is not Kind.FRAME or action in system.frames)
+    known = action.kind in system.kinds
+    if known and action.kind is Kind.FRAME:
+        known = isinstance(system, AmrSystem) and system.frames is not None and action in system.frames
     if known and action.kind is Kind.SHIFT and action.label is not None:
         known = action.label in system.shift_words
     if known and _is_arc(action):

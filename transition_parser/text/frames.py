@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import NamedTuple
@@ -16,7 +16,15 @@ from transition_parser.base.errors import InputError
 
 FILE_NAME = "frames.tsv"
 WINDOW = 6  # how many words after a verb its particle is looked for: "take his coat off"
-_ADVERBS = (("ically", "ic"), ("ily", "y"), ("ly", ""), ("ly", "le"))  # the ending of an adverb, and its adjective's
+# Endings of words that the table lacks, each with the endings that their bases may have instead: adverbs ("happily"),
+# doers ("designer"), forms of verbs that the tables of lemmas lack, and nouns and adjectives ("sensitivity")
+_DERIVED = (
+    *(("ically", "ic"), ("ily", "y"), ("ly", ""), ("ly", "le"), ("er", ""), ("er", "e"), ("or", ""), ("or", "e")),
+    *(("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"), ("able", ""), ("able", "e"), ("ory", "e"), ("al", "")),
+    *(("ity", ""), ("ity", "e"), ("ness", ""), ("iness", "y"), ("ification", "ify"), ("ation", "e"), ("ation", "")),
+    *(("ion", "e"), ("ion", ""), ("ment", ""), ("ance", ""), ("ence", ""), ("ant", "ate")),
+)
+_NOT = "un"  # AMR takes "unclear" apart: `clear-06 :polarity -`
 
 
 class Evoked(NamedTuple):
@@ -52,15 +60,17 @@ class Frames:
             lemma, *columns = line.rstrip("\n").split("\t")
             rolesets = [column.split("|") for column in columns]
             self._roles[lemma] = {sense: tuple(map(int, roles)) for sense, roles, _aliases in rolesets}
-            evoked.setdefault(lemma.replace("-", "_"), set()).add(lemma)
+            for word in {lemma, lemma.replace("-", "_")}:
+                evoked.setdefault(word, set()).add(lemma)
             for alias in (alias.rpartition("/")[0] for *_, aliases in rolesets for alias in aliases.split()):
                 evoked.setdefault(alias, set()).add(lemma)
             verb, _, particle = lemma.partition("-")
             if particle and "-" not in particle:
                 self._particles.setdefault(verb, set()).add(particle)
+        self._senses = {lemma: tuple(roles) for lemma, roles in self._roles.items()}
         self._evoked: Mapping[str, tuple[str, ...]] = {word: tuple(sorted(lemmas)) for word, lemmas in evoked.items()}
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> str | tuple:
         """Let other processes read the package's table again, which is faster than sending it."""
         return (packaged, ()) if self is packaged() else super().__reduce__()
 
@@ -78,40 +88,40 @@ class Frames:
         own: str | None = "-".join(lemmas)
         word, form = "_".join(lemmas), "_".join(forms).lower()
         particle = self._with_particle(lemmas[0], following) if len(lemmas) == 1 else None
-        others = {*self._evoked.get(word, ()), *self._evoked.get(form, ()), *self._of_adverb(word)} - {own, particle}
-        first, second, *_ = (*sorted(others), None, None)
+        evoked = {*self._evoked.get(word, ()), *self._evoked.get(form, ())} or self._of_derived(word)
+        first, second = two_of(evoked.difference((own, particle)))
         return Evoked(own if own in self._roles else None, particle, first, second)
 
     def _with_particle(self, lemma: str, following: Sequence[str]) -> str | None:
         particles = self._particles.get(lemma, ())
         return next((f"{lemma}-{word}" for word in following[:WINDOW] if word in particles), None)
 
-    def _of_adverb(self, word: str) -> Iterator[str]:
-        """Yield the lemmas that the adjectives of an adverb evoke."""
-        for ending, of_adjective in _ADVERBS:
+    def _of_derived(self, word: str) -> set[str]:
+        """Return the lemmas that the first known word evokes from which an unknown word may be derived."""
+        for ending, of_base in _DERIVED:
             if word.endswith(ending):
-                yield from self._evoked.get(word.removesuffix(ending) + of_adjective, ())
+                stem = word.removesuffix(ending)
+                single = stem[:-1] if stem[-1:] == stem[-2:-1] else stem  # "winner" comes from "win"
+                evoked = self._evoked.get(stem + of_base) or self._evoked.get(single + of_base)
+                if evoked:
+                    return set(evoked)
+        return set(self._evoked.get(word.removeprefix(_NOT), ())) if word.startswith(_NOT) else set()
 
-    def words(self) -> Iterator[str]:
-        """Yield the words that evoke a frame by themselves; `_` joins several words."""
-        yield from self._evoked
+    def words(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the lemmas that each word of the table evokes; `_` joins the parts of a word."""
+        return self._evoked
 
-    @property
-    def most_words(self) -> int:
-        """The largest number of words that evoke a frame together."""
-        return max((word.count("_") + 1 for word in self._evoked), default=1)
-
-    def particles(self, lemma: str) -> frozenset[str]:
-        """Return the particles with which a lemma evokes another frame."""
-        return frozenset(self._particles.get(lemma, ()))
+    def particles(self) -> Mapping[str, Collection[str]]:
+        """Return for each lemma the particles with which it evokes another frame."""
+        return self._particles
 
     def senses(self, lemma: str) -> tuple[str, ...]:
         """Return the numbers of a lemma's senses, as AMR writes them; none for a lemma that has no frame.
 
-        >>> packaged().senses("sell")
+        >>> packaged().senses("arrive")
         ('01', '02')
         """
-        return tuple(self._roles.get(lemma, ()))
+        return self._senses.get(lemma, ())
 
     def roles(self, lemma: str, sense: str) -> tuple[int, ...]:
         """Return the numbers of the roles `ARGn` of a frame; none for an unknown frame.
@@ -122,15 +132,10 @@ class Frames:
         return self._roles.get(lemma, {}).get(sense, ())
 
 
-def adverbs_of(adjective: str) -> Iterator[str]:
-    """Yield the words that would be adverbs of an adjective.
-
-    >>> [*adverbs_of("happy")]
-    ['happily', 'happyly']
-    """
-    for ending, of_adjective in _ADVERBS:
-        if adjective.endswith(of_adjective):
-            yield adjective.removesuffix(of_adjective) + ending
+def two_of(lemmas: Iterable[str]) -> tuple[str | None, str | None]:
+    """Return the first two lemmas in alphabetical order, None where there are fewer."""
+    first, second, *_ = (*sorted(lemmas), None, None)
+    return first, second
 
 
 @cache

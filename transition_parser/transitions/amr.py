@@ -13,7 +13,7 @@ from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.text.frames import Frames
 from transition_parser.text.lemmas import lemmatise
 from transition_parser.transitions.action import Action, Kind
-from transition_parser.transitions.amr_frames import FrameActions
+from transition_parser.transitions.amr_frames import frame_actions
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
 from transition_parser.transitions.amr_naming import CONCEPTS, CONSTANTS, NAMING, Word, is_listed, key
 from transition_parser.transitions.amr_state import (
@@ -112,7 +112,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
 
     name = "amr"
     confidences = ("node_scores", "edge_scores")
-    kinds = (
+    kinds: tuple[Kind, ...] = (
         Kind.SHIFT,
         Kind.MERGE,
         Kind.PRED,
@@ -141,7 +141,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
     ) -> None:
         super().__init__(shift_words)
         self.lexicon, self.limits = lexicon, limits
-        self.frames = None if frames is None else FrameActions(frames)
+        self.frames = None if frames is None else frame_actions(frames)
         if frames is not None:
             self.kinds = tuple(Kind.FRAME if kind is Kind.COPY_SENSE01 else kind for kind in type(self).kinds)
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
-from transition_parser.text.frames import Evoked, Frames, adverbs_of
+from transition_parser.text.frames import WINDOW, Evoked, Frames, two_of
 from transition_parser.text.lemmas import lemmatise
 from transition_parser.transitions.action import Action, Kind, joined
-from transition_parser.transitions.amr_naming import Word
+from transition_parser.transitions.amr_naming import Word, key
 
 FIRST_SENSE = "01"
 _OWN = Evoked._fields[0]  # labels do not name this route
 _DEFAULT = "thing"  # the lemma of a frame that must be named although nothing evokes one
 _CONCEPT = re.compile(r"(.+)-(\d+)")
-_ACTIONS = frozenset[Action]
 
 
 class FrameActions:
@@ -25,17 +24,19 @@ class FrameActions:
     of `Evoked`). A single word that the table does not know at all evokes a frame of its own lemma with the sense 01,
     because corpora have frames that the table lacks.
 
+    sets: every set of actions that spans may have, and a few more
     all: the actions that name the frames of all spans, in sorted order
     """
 
     def __init__(self, table: Frames) -> None:
         self.table = table
-        self._of_evoked: dict[Evoked, _ACTIONS] = {}
-        self.all = tuple(sorted({action for actions in self.sets() for action in actions}, key=str))
+        self._of_senses: dict[tuple[tuple[str, ...], ...], frozenset[Action]] = {}
+        self.sets = self._sets()
+        self.all = tuple(sorted({action for actions in self.sets for action in actions}, key=str))
 
     def __reduce__(self) -> tuple:
         """Let other processes make the actions from their table."""
-        return type(self), (self.table,)
+        return frame_actions, (self.table,)
 
     def __contains__(self, action: object) -> bool:
         """Return True for an action that names a frame of some span."""
@@ -46,11 +47,12 @@ class FrameActions:
 
         following: the words after the span
         """
-        lemmas, forms = [word.lemma for word in span], [word.form for word in span]
-        evoked = self.table.evoked(lemmas, forms, [word.lemma for word in following])
+        lemmas, forms = [word.lemma for word in span], [word.form.lower() for word in span]
+        known = forms if forms in self._forms.get(key(span), ()) else ()
+        evoked = self.table.evoked(lemmas, known, [word.lemma for word in following[:WINDOW]])
         return _with_unknown(evoked, span)
 
-    def of_span(self, span: Sequence[Word], following: Sequence[Word]) -> _ACTIONS:
+    def of_span(self, span: Sequence[Word], following: Sequence[Word]) -> frozenset[Action]:
         """Return the actions that name the frames of a span. The parameters are those of `evoked`."""
         return self._actions(self.evoked(span, following))
 
@@ -76,30 +78,37 @@ class FrameActions:
                     return _action(sense, route)
         return None
 
-    def sets(self) -> set[_ACTIONS]:
-        """Return every set of actions that spans outside the lexicon may have."""
-        words = {word.replace("_", " ") for word in self.table.words()}
-        lemmas = {*words, *self._forms, *(adverb for word in words for adverb in adverbs_of(word))}
-        unknown = [_ACTIONS(), self._actions(Evoked(_OWN))]
-        return {*unknown, *(actions for key in lemmas for actions in self.sets_of(key))}
+    def _sets(self) -> set[frozenset[Action]]:
+        """Return every set of actions that spans may have, and a few more."""
+        derived = {self._actions(Evoked(None, None, *two_of(lemmas))) for lemmas in {*self.table.words().values()}}
+        unknown = {frozenset(), self._actions(Evoked(_OWN))}
+        return derived.union(unknown, *map(self.sets_of, self.spans))
 
-    def sets_of(self, key: str) -> set[_ACTIONS]:
+    def sets_of(self, lemmas: str) -> set[frozenset[Action]]:
         """Return every set of actions that spans of the same lemmas may have, for all forms and words after the span.
 
-        key: the key of the spans in the lexicon
+        lemmas: the lemmas, which are the key of the spans in the lexicon
         """
-        lemmas = key.split(" ")
-        particles = sorted(self.table.particles(lemmas[0])) if len(lemmas) == 1 else []
+        read = lemmas.split(" ")
+        words = [Word("", lemma) for lemma in read]
+        following: list[list[str]] = [[]]
+        if len(read) == 1:
+            following += ([particle] for particle in self.table.particles().get(read[0], ()))
         return {
-            self._actions(_with_unknown(self.table.evoked(lemmas, forms, following), words))
-            for words in [[Word("", lemma) for lemma in lemmas]]
-            for forms in ([], *self._forms.get(key, ()))
-            for following in ([], *([particle] for particle in particles))
+            self._actions(_with_unknown(self.table.evoked(read, forms, after), words))
+            for forms in ([], *self._forms.get(lemmas, ()))
+            for after in following
         }
 
     @cached_property
-    def _known(self) -> _ACTIONS:
-        return _ACTIONS(self.all)
+    def spans(self) -> frozenset[str]:
+        """The keys of the spans that may be words of the table: spans of several words evoke nothing otherwise."""
+        words = (word.replace("_", " ") for word in self.table.words())
+        return frozenset((*words, *self.table.particles(), *self._forms))
+
+    @cached_property
+    def _known(self) -> frozenset[Action]:
+        return frozenset(self.all)
 
     @cached_property
     def _forms(self) -> dict[str, list[list[str]]]:
@@ -110,16 +119,23 @@ class FrameActions:
             forms_of.setdefault(" ".join(lemmatise(forms)), []).append(forms)
         return forms_of
 
-    def _actions(self, evoked: Evoked) -> _ACTIONS:
-        actions = self._of_evoked.get(evoked)
+    def _actions(self, evoked: Evoked) -> frozenset[Action]:
+        senses = tuple(self._senses(lemma) if lemma else () for lemma in evoked)
+        actions = self._of_senses.get(senses)
         if actions is None:
-            routes = evoked._asdict().items()
-            actions = _ACTIONS(_action(s, route) for route, lemma in routes if lemma for s in self._senses(lemma))
-            self._of_evoked[evoked] = actions
+            routes = zip(Evoked._fields, senses, strict=True)
+            actions = frozenset(_action(sense, route) for route, numbers in routes for sense in numbers)
+            self._of_senses[senses] = actions
         return actions
 
     def _senses(self, lemma: str) -> tuple[str, ...]:
         return self.table.senses(lemma) or (FIRST_SENSE,)
+
+
+@lru_cache(maxsize=4)
+def frame_actions(table: Frames) -> FrameActions:
+    """Return the FRAME actions of a table of frames, made once, because that takes a while."""
+    return FrameActions(table)
 
 
 def _with_unknown(evoked: Evoked, span: Sequence[Word]) -> Evoked:

@@ -26,7 +26,7 @@ class TransitionSystem(ABC, Generic[W, S, G]):
     """
 
     name: ClassVar[str]
-    kinds: ClassVar[tuple[Kind, ...]]
+    kinds: tuple[Kind, ...]
     confidences: ClassVar[tuple[str, ...]]
     projective_only: ClassVar[bool] = True
     has_lexicon: ClassVar[bool] = False
