@@ -15,6 +15,7 @@ from transition_parser.graphs.bank import read_bank
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
 from transition_parser.states.table import ActionTable
+from transition_parser.text.frames import packaged
 from transition_parser.text.pieces import Pieces, normalise
 from transition_parser.text.tokens import tokenise
 from transition_parser.transitions import Action
@@ -117,7 +118,7 @@ def test_lexicon(tmp_path):
             "nodes": 0,
             "swaps": 0,
             "span": 1,
-            "repeats": {"PRED": 2, "VALUE": 2, "DEPENDENT": 2, "COPY_LEMMA": 1, "COPY_SENSE01": 1},
+            "repeats": {"PRED": 2, "VALUE": 2, "DEPENDENT": 2, "FRAME": 2, "COPY_LEMMA": 1},
             "once": [],  # none was seen often enough
         },
     }
@@ -135,6 +136,27 @@ def test_lexicon(tmp_path):
         "not": ["VALUE(-)"],
     }
     assert lexicon.wiki == {}
+
+
+def test_frames_name_what_training_has_not_seen(tmp_path):
+    gave = "# ::id g\n# ::tok They gave it up\n(g / give-up-07~1 :ARG0 (t / they~0) :ARG1 (i / it~2))\n"
+    train = bank(tmp_path / "train.amr", gave)
+    preprocess_amr({"train": [train], "valid": [train]}, tmp_path / "data", SMALL)
+    config = ParserConfig.load(tmp_path / "data")
+    assert config.frames == packaged().version and not config.lexicon.spans
+    assert "FRAME(07,particle)" in lines(tmp_path / "data" / "train.act")[0]
+    system = config.transition_system()
+    sold = [Action.parse(token) for token in "SHIFT COPY_LEMMA SHIFT FRAME(01) ROOT LA(ARG0) REDUCE CLOSE".split()]
+    assert system.replay(system.read(["They", "sold"]), sold).labels == ("they", "sell-01")
+
+
+def test_without_frames_the_files_are_those_of_older_versions(tmp_path):
+    train = bank(tmp_path / "train.amr", CATS)
+    preprocess_amr({"train": [train], "valid": [train]}, tmp_path / "data", AmrOptions(300, frames=False))
+    assert "COPY_SENSE01" in lines(tmp_path / "data" / "train.act")[0]
+    assert "frames" not in json.loads((tmp_path / "data" / "parser.json").read_text(encoding="utf-8"))
+    assert "FRAME" not in (tmp_path / "data" / "lexicon.json").read_text(encoding="utf-8")
+    assert ParserConfig.load(tmp_path / "data").transition_system().frames is None
 
 
 def test_only_training_fills_the_lexicon(tmp_path):
@@ -202,9 +224,7 @@ def test_words_that_the_network_sees_in_another_spelling(tmp_path):
     preprocess_amr({"train": [train], "valid": [train]}, tmp_path / "data", AmrOptions(300, labeled_shift=1))
     config = ParserConfig.load(tmp_path / "data")
     assert config.shift_words == ("_",) and list(config.lexicon.spans) == ["_"]
-    assert lines(tmp_path / "data" / "train.act")[0].startswith(
-        "SHIFT(_) PRED(dog) SHIFT(_) SHIFT(_) SHIFT COPY_SENSE01"
-    )
+    assert lines(tmp_path / "data" / "train.act")[0].startswith("SHIFT(_) PRED(dog) SHIFT(_) SHIFT(_) SHIFT FRAME(01)")
 
 
 def test_an_input_is_never_replaced(tmp_path):

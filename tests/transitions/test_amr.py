@@ -4,16 +4,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.amr_walks import ACTIONS, FORMS, LEXICON, legal_actions
+from tests.amr_walks import ACTIONS, EVOKING, FORMS, FRAMES, LEXICON, legal_actions
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import Edge
 from transition_parser.graphs.bank import parse_entry
 from transition_parser.transitions import Action, make_system
-from transition_parser.transitions.amr_naming import Word, copied_value, entity_strings
+from transition_parser.transitions.amr_frames import FrameActions
+from transition_parser.transitions.amr_naming import Word, copied_value, entity_strings, key
 
 
-def replay(words: list[str], actions: str, lexicon=None):
-    system = make_system("amr", lexicon=lexicon)
+def replay(words: list[str], actions: str, lexicon=None, frames=None):
+    system = make_system("amr", lexicon=lexicon, frames=frames)
     return system.replay(system.read(words), [Action.parse(token) for token in actions.split()])
 
 
@@ -145,3 +146,62 @@ def test_unknown_system_is_an_error():
 
 def test_actions_are_tokens():
     assert all(Action.parse(str(action)) == action for action in ACTIONS)
+
+
+def test_frames_name_concepts():
+    actions = (
+        "SHIFT FRAME(07,particle) ROOT SHIFT COPY_LEMMA RA(ARG1) REDUCE SHIFT SHIFT FRAME(03,alias) RA(x) REDUCE CLOSE"
+    )
+    graph = replay(["gave", "it", "up", "gifts"], actions, frames=FRAMES)
+    assert graph.labels == ("give-up-07", "it", "give-03")
+    alias2 = replay(["gift"], "SHIFT FRAME(01,alias2) ROOT CLOSE", frames=FRAMES)
+    assert alias2.labels == ("hound-01",)
+
+
+@pytest.mark.parametrize(
+    ("words", "action", "reason"),
+    [
+        ("dogs a", "FRAME(01)", "'dog' evokes no frame that FRAME(01) names"),
+        ("dogs a", "FRAME(02)", None),
+        ("zorbed a", "FRAME(01)", None),  # the table does not know the word
+        ("12 a", "FRAME(01)", "evokes no frame"),
+        ("zorbed a", "FRAME(02)", "evokes no frame"),
+        ("dogs a", "FRAME(99)", "no frame of the table"),
+        ("dogs a", "COPY_SENSE01", "amr has no COPY_SENSE01"),
+        ("gave it", "FRAME(07,particle)", "evokes no frame"),
+    ],
+)
+def test_what_frames_allow(words, action, reason):
+    system = make_system("amr", lexicon=LEXICON, frames=FRAMES)
+    state = system.apply(system.initial(system.read(words.split())), Action.parse("SHIFT"))
+    found = system.why_illegal(state, Action.parse(action))
+    assert found is None if reason is None else reason in (found or "legal")
+
+
+def test_a_sentence_without_a_concept_gets_any_frame():
+    """Where the lexicon does not bind, frames do not, so that each sentence has a graph."""
+    for words, label in ((["12"], "12-07"), (["("], "thing-07"), (["gave"], "give-07")):
+        assert replay(words, "SHIFT FRAME(07,particle) ROOT CLOSE", LEXICON, FRAMES).labels == (label,)
+
+
+def test_without_frames_there_is_no_frame():
+    with pytest.raises(ValueError, match="amr has no FRAME"):
+        replay(["dogs"], "SHIFT FRAME(02) ROOT CLOSE")
+
+
+@given(
+    words=st.lists(st.sampled_from(EVOKING), min_size=1, max_size=7),
+    first=st.integers(0, 6),
+    length=st.integers(1, 3),
+    following=st.integers(0, 7),
+)
+def test_each_frame_of_a_span_makes_its_own_concept(words, first, length, following):
+    """And the action for the concept makes it again; the sets of actions are all foreseen."""
+    read, frames = make_system("amr").read(words), FrameActions(FRAMES)
+    span, after = read[first : first + length] or read[:1], read[:following]
+    actions = frames.of_span(span, after)
+    assert actions <= set(frames.all) and actions in frames.sets and actions in frames.sets_of(key(span))
+    concepts = {action: frames.concept(action, span, after) for action in actions}
+    assert len(set(concepts.values())) == len(concepts)
+    for action, concept in concepts.items():
+        assert frames.naming(concept, span, after) == action

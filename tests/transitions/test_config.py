@@ -5,8 +5,10 @@ import pytest
 
 import transition_parser
 from transition_parser.base.errors import InputError
+from transition_parser.text.frames import packaged
 from transition_parser.transitions import Action
 from transition_parser.transitions.config import ParserConfig
+from transition_parser.transitions.lexicon import Lexicon
 
 CONFIG = ParserConfig("arc-eager", ("obj", "root", "a b"), ("the", "%"), roots=("root",))
 
@@ -47,6 +49,16 @@ def test_actions_cover_all_relations():
 def test_other_files_are_errors(tmp_path, text):
     (tmp_path / "parser.json").write_text(text)
     with pytest.raises(InputError, match=r"parser\.json"):
+        ParserConfig.load(tmp_path)
+
+
+def test_frames_of_another_version_are_an_error(tmp_path):
+    config = ParserConfig("amr", frames=packaged().version, lexicon=Lexicon())
+    config.save(tmp_path)
+    assert ParserConfig.load(tmp_path) == config
+    path = tmp_path / "parser.json"
+    path.write_text(path.read_text().replace("AMR 2019", "AMR 1999"))
+    with pytest.raises(InputError, match=r"parser\.json: made with the frames 'propbank-frames, AMR 1999"):
         ParserConfig.load(tmp_path)
 
 
