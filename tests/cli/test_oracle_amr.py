@@ -1,11 +1,13 @@
 """`transition-parser oracle --system amr`."""
 
 import json
+from pathlib import Path
 
 from oracles import amr_check
 from oracles.amr import Derivation
 from tests.conftest import SAMPLE_AMR, run_here
 from transition_parser.graphs.bank import read_bank
+from transition_parser.text.frames import packaged
 from transition_parser.transitions import Action, make_system
 
 AMR = ("--system", "amr")
@@ -33,9 +35,13 @@ def test_figures_are_printed_as_text():
 
 def test_actions_are_written(tmp_path):
     out = tmp_path / "actions"
-    run_here("oracle", SAMPLE_AMR, *AMR, "--out-actions", out)
+    for options, frames in (((), packaged()), (("--no-frames",), None)):
+        run_here("oracle", SAMPLE_AMR, *AMR, *options, "--out-actions", out)
+        assert_builds(out, make_system("amr", frames=frames))
+
+
+def assert_builds(out: Path, system) -> None:
     lines, entries = out.read_text(encoding="utf-8").splitlines(), list(read_bank(SAMPLE_AMR))
-    system = make_system("amr")
     for line, entry in zip(lines, entries, strict=True):
         if entry.tokens:
             graph = system.replay(system.read(entry.tokens), [*map(Action.parse, line.split())])
@@ -47,10 +53,13 @@ def test_a_vocabulary(tmp_path):
     train.write_text(CATS)
     dev.write_text(f"{CATS}\n{GO}")
     found = figures(dev, "--check", "--vocabulary-from", train)
-    assert found["exact"] == 2 and found["unseen_types"] == 2 and 0 < found["unseen_actions"] < 0.2
+    assert found["exact"] == 2 and found["unseen_types"] == 1 and 0 < found["unseen_actions"] < 0.2
     assert 0 < found["smatch_seen_actions"]["f1"] < 1
+    without = figures(dev, "--check", "--vocabulary-from", train, "--no-frames")
+    assert without["exact"] == 2 and without["unseen_types"] == 2 and "COPY_SENSE01" in without["kinds"]
     train.write_text(f"{CATS}\n# ::id run\n# ::tok Run far\n(r / run-02~0 :ARG1 (f / far~1))\n")
-    printed = run_here("oracle", dev, *AMR, "--check", "--vocabulary-from", train, "--worst").stdout
+    command = ("oracle", dev, *AMR, "--check", "--vocabulary-from", train, "--worst", "--no-frames")
+    printed = run_here(*command).stdout
     assert "\ngo  Smatch 1.0000 / 0." in printed and "  - g / go-02\n" in printed and "\ncats" not in printed
     train.write_text(f"{CATS}\n# ::id loop\n# ::tok a\n(a / a :ARG0 a)\n")
     assert "sentence loop: " in run_here("oracle", dev, *AMR, "--vocabulary-from", train, status=2).stderr

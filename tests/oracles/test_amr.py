@@ -6,13 +6,15 @@ from hypothesis import strategies as st
 
 from oracles.amr import Derivation, amr_oracle
 from preprocess.aligner import align_corpus
+from tests.amr_walks import FRAMES
 from tests.conftest import SAMPLE_AMR
 from transition_parser.graphs.amr import AmrGraph, Edge, quoted
 from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
-from transition_parser.transitions import Action, make_system
-from transition_parser.transitions.amr import ARCS_IN_A_ROW
+from transition_parser.text.frames import packaged
+from transition_parser.transitions import Action
+from transition_parser.transitions.amr import ARCS_IN_A_ROW, AmrSystem
 
-SYSTEM = make_system("amr")
+SYSTEM, WITH_FRAMES = AmrSystem(), AmrSystem(frames=FRAMES)
 MODES = ("imperative", "expressive")
 
 # sentence, graph (~N: the words that a node is aligned to), actions
@@ -128,13 +130,13 @@ def entry_of(sentence: str, graph: str) -> AmrEntry:
     return parse_entry([f"# ::tok {sentence}", graph])
 
 
-def derive(words: list[str], graph: AmrGraph, alignments) -> Derivation:
-    return amr_oracle(SYSTEM, SYSTEM.read(words), graph, alignments)
+def derive(words: list[str], graph: AmrGraph, alignments, system: AmrSystem = SYSTEM) -> Derivation:
+    return amr_oracle(system, system.read(words), graph, alignments)
 
 
-def assert_comes_back(words: list[str], graph: AmrGraph, derivation: Derivation) -> None:
+def assert_comes_back(words: list[str], graph: AmrGraph, derivation: Derivation, system: AmrSystem = SYSTEM) -> None:
     """By legal steps alone (or `replay` raises)."""
-    back = SYSTEM.replay(SYSTEM.read(words), derivation.actions)
+    back = system.replay(system.read(words), derivation.actions)
     assert back.renumbered(range(len(back))) == graph.renumbered(derivation.order)
     assert len(derivation.spans) == len(derivation.actions) <= SYSTEM.max_actions(len(words))
 
@@ -157,7 +159,7 @@ def test_spans_and_order():
 
 def test_labelled_shifts():
     entry = entry_of(*DERIVATIONS["plain"][:2])
-    system = make_system("amr", shift_words=("The", "."))
+    system = AmrSystem(shift_words=("The", "."))
     found = amr_oracle(system, system.read(entry.forms), entry.graph, entry.alignments)
     shifts = [str(action) for action in found.actions if str(action).startswith("SHIFT")]
     assert shifts == ["SHIFT(The)", "SHIFT", "SHIFT", "SHIFT(.)"]
@@ -199,8 +201,42 @@ def test_the_sample_comes_back():
         assert_comes_back(entry.forms, entry.graph, derive(entry.forms, entry.graph, entry.alignments))
 
 
+def test_frames_name_what_words_evoke():
+    """The span's own lemma first, then its particle, then aliases, and PRED for what nothing evokes."""
+    for sentence, written, concept, action in (
+        ("dogs", "(d / dog-02~0)", "dog-02", "FRAME(02)"),
+        ("dogs", "(d / dog-01~0)", "dog-01", "PRED(dog-01)"),
+        ("dogs", "(d / dog~0)", "dog", "COPY_LEMMA"),
+        ("gave it up", "(g / give-up-07~0)", "give-up-07", "FRAME(07,particle)"),
+        ("gave up", "(g / give-up-07~0,1)", "give-up-07", "FRAME(07)"),
+        ("gave up", "(g / give-up-07~1)", "give-up-07", "PRED(give-up-07)"),
+        ("gifts", "(g / give-03~0)", "give-03", "FRAME(03,alias)"),
+        ("gifts", "(h / hound-01~0)", "hound-01", "FRAME(01,alias2)"),
+        ("Zorbed", "(z / zorbed-01~0)", "zorbed-01", "FRAME(01)"),
+        ("mother", "(h / have-rel-role-91~0)", "have-rel-role-91", "PRED(have-rel-role-91)"),
+    ):
+        entry = parse_entry([f"# ::tok {sentence}", written])
+        words = WITH_FRAMES.read(sentence.split())
+        derivation = amr_oracle(WITH_FRAMES, words, entry.graph, entry.alignments)
+        assert action in map(str, derivation.actions), (sentence, concept)
+        assert WITH_FRAMES.replay(words, derivation.actions).labels == (concept,)
+
+
 FORMS = ("dogs", "New", "York", "12", '"', "(", "German", "@-@", "-", "12,000", "imperative", "a")
-CONCEPTS = ("dog", "dog-01", "x", "new-york", "city", "name", "German", "12", "a-01")
+CONCEPTS = (
+    "dog",
+    "dog-01",
+    "dog-02",
+    "hound-01",
+    "new-york-01",
+    "x",
+    "new-york",
+    "city",
+    "name",
+    "German",
+    "12",
+    "a-01",
+)
 CONSTANTS = ("-", "12", "12000", *MODES, '"New"', '"New-York"', '"dogs"', '"12,000"', '""', "5")
 ROLES = ("ARG0", "ARG1", "mod", "op1", "consist-of")
 
@@ -272,13 +308,13 @@ def _alignments(draw, words: int, nodes: int) -> list[tuple[int, ...]]:
     return draw(st.lists(tokens, min_size=nodes, max_size=nodes))
 
 
-def assert_limits_aside_comes_back(words, graph, alignments) -> None:
+def assert_limits_aside_comes_back(words, graph, alignments, system: AmrSystem = SYSTEM) -> None:
     try:
-        derivation = derive(words, graph, alignments)
+        derivation = derive(words, graph, alignments, system)
     except ValueError as error:
         assert f"a sentence of {len(words)} words may have" in str(error)
         return
-    assert_comes_back(words, graph, derivation)
+    assert_comes_back(words, graph, derivation, system)
 
 
 @given(aligned_graphs())
@@ -294,6 +330,12 @@ def test_random_graphs_over_one_or_two_words_come_back(case):
     assert_limits_aside_comes_back(*case)
 
 
+@given(aligned_graphs())
+@settings(max_examples=100)
+def test_random_graphs_come_back_with_frames(case):
+    assert_limits_aside_comes_back(*case, WITH_FRAMES)
+
+
 @pytest.mark.slow
 @given(aligned_graphs())
 @settings(max_examples=4000)
@@ -307,7 +349,9 @@ def test_whole_corpora_come_back(corpora):
     assert len(paths) >= 6
     for path in paths:
         for entry in align_corpus(list(read_bank(path, []))):
-            assert_comes_back(entry.forms, entry.graph, derive(entry.forms, entry.graph, entry.alignments))
+            for system in (SYSTEM, AmrSystem(frames=packaged())):
+                derivation = derive(entry.forms, entry.graph, entry.alignments, system)
+                assert_comes_back(entry.forms, entry.graph, derivation, system)
 
 
 def test_tokens_of_derivations_are_read_back():

@@ -6,6 +6,7 @@ import pytest
 
 from oracles import amr_check
 from oracles.amr_check import AmrCoverage, check, derive, seen_only
+from tests.amr_walks import FRAMES
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr_score import Counts
 from transition_parser.graphs.bank import AmrEntry, parse_bank
@@ -152,6 +153,24 @@ def test_substitutes_of_labels(action, word, expected):
     named = "PRED(dog) PRED(dog) PRED(cat) VALUE(1) COPY_LEMMA COPY_SENSE01 COPY_WORD"
     vocabulary = Counter(map(Action.parse, f"SHIFT {named} LA(quant) ROOT CLOSE".split()))
     found = seen_only(SYSTEM, SYSTEM.read([word, "x"]), [Action.parse("SHIFT"), Action.parse(action)], vocabulary)
+    assert str(found[1]) == expected
+
+
+@pytest.mark.parametrize(
+    ("action", "words", "expected"),
+    [
+        ("PRED(go-02)", "Giving", "FRAME(01)"),
+        ("PRED(go-02)", "gift", "FRAME(01,alias)"),
+        ("PRED(go-02)", "dogs", "COPY_LEMMA"),  # the table has no first sense
+        ("PRED(thing)", "Giving", "COPY_LEMMA"),
+        ("FRAME(03)", "Giving", "FRAME(01)"),
+    ],
+)
+def test_substitutes_of_frames(action, words, expected):
+    system = make_system("amr", frames=FRAMES)
+    named = "COPY_LEMMA COPY_SENSE01 FRAME(01) FRAME(01,alias)"
+    vocabulary = Counter(map(Action.parse, f"SHIFT {named} ROOT CLOSE".split()))
+    found = seen_only(system, system.read([words, "x"]), [Action.parse("SHIFT"), Action.parse(action)], vocabulary)
     assert str(found[1]) == expected
 
 
