@@ -161,7 +161,7 @@ def test_substitutes_of_labels(action, word, expected):
     [
         ("PRED(go-02)", "Giving", "FRAME(01)"),
         ("PRED(go-02)", "gift", "FRAME(01,alias)"),
-        ("PRED(go-02)", "dogs", "COPY_LEMMA"),  # the table has no first sense
+        ("PRED(go-02)", "dog", "COPY_LEMMA"),  # the table has no first sense
         ("PRED(thing)", "Giving", "COPY_LEMMA"),
         ("FRAME(03)", "Giving", "FRAME(01)"),
     ],
