@@ -6,7 +6,6 @@ Source: Kuhlmann, Gomez-Rodriguez and Satta 2011; de Lhoneux, Stymne and Nivre 2
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.gold import GoldTree, Items, lost_in_buffer
@@ -71,7 +70,7 @@ class ArcHybrid(TreeSystem):
     """
 
     name = "arc-hybrid"
-    kinds: ClassVar[tuple[Kind, ...]] = (Kind.SHIFT, Kind.LEFT_ARC, Kind.RIGHT_ARC)
+    kinds: tuple[Kind, ...] = (Kind.SHIFT, Kind.LEFT_ARC, Kind.RIGHT_ARC)
     spec = Spec(_EFFECTS, _legal, closes_on_stack=False)
 
     def why_illegal(self, state: State, action: Action) -> str | None:

@@ -6,7 +6,6 @@ Source: Nivre 2004; Nivre 2009 (SWAP).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar
 
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.gold import GoldTree, Items
@@ -73,7 +72,7 @@ class ArcStandard(TreeSystem):
     """
 
     name = "arc-standard"
-    kinds: ClassVar[tuple[Kind, ...]] = (Kind.SHIFT, Kind.LEFT_ARC, Kind.RIGHT_ARC)
+    kinds: tuple[Kind, ...] = (Kind.SHIFT, Kind.LEFT_ARC, Kind.RIGHT_ARC)
     spec = Spec(_EFFECTS, _legal, closes_on_stack=True)
 
     def why_illegal(self, state: State, action: Action) -> str | None:
