@@ -3,17 +3,28 @@
 from collections.abc import Sequence
 
 from transition_parser.graphs.amr import edge_of
-from transition_parser.transitions import Action
+from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr_limits import SearchLimits, _Use
 from transition_parser.transitions.amr_naming import Word
 from transition_parser.transitions.amr_roles import role_given
+from transition_parser.transitions.amr_sorts import Sort, made_sort, sort_of
 from transition_parser.transitions.amr_state import AmrState, with_action
 
-_ANY_WORD = Word("", "")  # roles do not depend on the words
+_ANY_WORD = Word("", "")
+_CLOSE = Action(Kind.CLOSE)
 
 
-def why_beyond(limits: SearchLimits, actions: Sequence[Action]) -> str | None:
-    """Return the first limit that the derivation exceeds, in words; None where search can find the derivation."""
+def why_beyond(
+    limits: SearchLimits,
+    actions: Sequence[Action],
+    words: Sequence[Word] | None = None,
+    last_arc: Action | None = None,
+) -> str | None:
+    """Return the first limit that the derivation exceeds, in words; None where search can find the derivation.
+
+    words: the words of the sentence; without them COPY_WORD is not checked
+    last_arc: see `is_unfit`
+    """
     use = _Use.from_actions(actions)
     swaps, nodes = limits.of_sentence(use.words)
     what = f"in a sentence of {use.words} words"
@@ -26,7 +37,7 @@ def why_beyond(limits: SearchLimits, actions: Sequence[Action]) -> str | None:
         for action, count in span.items():
             if count > limits.most(action):
                 return f"{action} {count} times from one span, at most {limits.most(action)}"
-    return _why_doubled(limits, use.words, actions)
+    return _why_forbidden(limits, words or [_ANY_WORD] * use.words, actions, last_arc)
 
 
 def doubles(limits: SearchLimits, state: AmrState, action: Action) -> bool:
@@ -38,10 +49,57 @@ def doubles(limits: SearchLimits, state: AmrState, action: Action) -> bool:
     return (state.stack[place], role) in {edge_of(*edge)[:2] for edge in state.edges}
 
 
-def _why_doubled(limits: SearchLimits, words: int, actions: Sequence[Action]) -> str | None:
-    state = AmrState.initial([_ANY_WORD] * words)
+def is_unfit(
+    limits: SearchLimits, state: AmrState, sorts: Sequence[Sort | None], action: Action, last_arc: Action | None = None
+) -> bool:
+    """Return True where the sorts of nodes forbid the legal action.
+
+    sorts: the sort of each node of the state
+    last_arc: the action that is legal for any sorts where no word is left and the graph can't be closed
+    """
+    on_stack = [sorts[node] for node in state.stack]
+    if limits.sentences_on_top:
+        due = on_stack[-1:] == [Sort.SENTENCES] and state.top is None
+        if due and action.kind not in (Kind.DEPENDENT, Kind.ROOT):
+            return True
+        if state.top is not None and made_sort(action) is Sort.SENTENCES:
+            return True
+    if action == last_arc and state.position == len(state.words) and make_system("amr").why_illegal(state, _CLOSE):
+        return False
+    top, second = limits.barred(action)
+    return bool(set(on_stack[-1:]) & top or set(on_stack[-2:-1]) & second)
+
+
+def node_sorts(words: Sequence[Word], actions: Sequence[Action]) -> list[Sort | None]:
+    """Return the sort of each node that a derivation makes; None for copies of merged words."""
+    state, sorts = AmrState.initial(words), []
+    for action in actions:
+        state = with_action(state, action)
+        sorts += new_sorts(state, action, len(sorts))
+    return sorts
+
+
+def new_sorts(state: AmrState, action: Action, before: int) -> list[Sort | None]:
+    """Return the sorts of the nodes that the last action made.
+
+    state: the state after the action
+    before: how many nodes there were before the action
+    """
+    sorts: list[Sort | None] = [sort_of(node.label, node.constant) for node in state.nodes[before:]]
+    if action.kind is Kind.COPY_WORD and (len(state.span) > 1 or state.span == (_ANY_WORD,)):
+        return [None]
+    return [made_sort(action) or sorts[0], *sorts[1:]] if sorts else []
+
+
+def _why_forbidden(
+    limits: SearchLimits, words: Sequence[Word], actions: Sequence[Action], last_arc: Action | None
+) -> str | None:
+    state, sorts = AmrState.initial(words), []
     for action in actions:
         if doubles(limits, state, action):
             return f"{action} gives a node a role that it has"
+        if is_unfit(limits, state, sorts, action, last_arc):
+            return f"{action} is not for nodes of these sorts"
         state = with_action(state, action)
+        sorts += new_sorts(state, action, len(sorts))
     return None

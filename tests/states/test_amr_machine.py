@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from contextlib import nullcontext
 from dataclasses import replace
+from typing import NamedTuple
 
 import pytest
 import torch
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.amr_walks import ACTIONS, EVOKING, FORMS, FRAMES, LEXICON
 from tests.conftest import without_kernels
-from tests.search_limits import doubles, why_beyond
+from tests.search_limits import doubles, is_unfit, new_sorts, why_beyond
 from tests.states.test_machine import SPECIAL
 from transition_parser.graphs.amr import AmrGraph, edge_of
 from transition_parser.graphs.bank import parse_entry
@@ -24,6 +25,7 @@ from transition_parser.states.machine import machine_class, make_machine, max_se
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, MAKE_NODES, SearchLimits
+from transition_parser.transitions.amr_sorts import BEARERS, Sort
 from transition_parser.transitions.amr_state import AmrState, is_free
 
 WAYS = {"kernels": nullcontext, "torch": without_kernels}
@@ -33,6 +35,15 @@ LIMITS = SearchLimits(
     1, -2, 3, {Action.parse("PRED"): 2, Action.parse("PRED(x)"): 3, Action.parse("COPY_LEMMA"): 2}, ONCE
 )
 
+
+OF_SORTS = replace(
+    LIMITS,
+    nodes=4,
+    constants={"op": frozenset({Sort.NUMBER}), "mod": frozenset({Sort.STRING})},
+    bearers=BEARERS,
+    sentences_on_top=True,
+)
+MORE = ("PRED(multi-sentence)", "PRED(name)", "PRED(want-01)", "VALUE(+)", "LA(snt1)", "RA(snt1)", "RA(op1-of)")
 
 INVERSE = ("LA(ARG0-of)", "RA(ARG0-of)", "LA(domain)", "DEPENDENT(ARG0,x)", "DEPENDENT(ARG0-of,x)")
 
@@ -68,14 +79,33 @@ def buffer_places(state: AmrState, width: int) -> list[int]:
     return row
 
 
-def expected_legal(table: ActionTable, state: AmrState, span: list[Action] | None = None) -> list[bool]:
-    """span: in search, what has made nodes of the current span."""
+class Made(NamedTuple):
+    """What has made the nodes of the current span, and the sorts of all nodes."""
+
+    span: list[Action]
+    sorts: list[Sort | None]
+
+    def then(self, state: AmrState, action: Action) -> "Made":
+        """state: after the action."""
+        span = [] if action.kind is Kind.SHIFT else self.span
+        return Made(
+            [*span, *[action] * (action.kind in MAKE_NODES)],
+            [*self.sorts, *new_sorts(state, action, len(self.sorts))],
+        )
+
+
+def last_arc(table: ActionTable) -> Action | None:
+    """The RA that comes first of the RAs with a role that may come twice."""
+    arcs = (a for a in table.actions if a is not None and a.kind is Kind.RA)
+    return next((a for a in arcs if edge_of(0, a.label, 1).role not in table.once), None)
+
+
+def expected_legal(table: ActionTable, state: AmrState, made: Made | None = None) -> list[bool]:
+    """made: in search."""
     system = table.system
 
     def is_legal(action: Action) -> bool:
-        return system.why_illegal(state, action) is None and (
-            span is None or within_limits(system, state, span, action)
-        )
+        return system.why_illegal(state, action) is None and (made is None or within_limits(table, state, made, action))
 
     return [
         system.is_final(state) if token == table.end else action is not None and is_legal(action)
@@ -83,23 +113,24 @@ def expected_legal(table: ActionTable, state: AmrState, span: list[Action] | Non
     ]
 
 
-def within_limits(system, state: AmrState, span: list[Action], action: Action) -> bool:
-    if doubles(system.limits, state, action):
+def within_limits(table: ActionTable, state: AmrState, made: Made, action: Action) -> bool:
+    limits = table.system.limits
+    if doubles(limits, state, action) or is_unfit(limits, state, made.sorts, action, last_arc(table)):
         return False
     if action.kind not in MAKE_NODES or is_free(state):
         return True
-    return len(span) < system.limits.span and span.count(action) < system.limits.most(action)
+    return len(made.span) < limits.span and made.span.count(action) < limits.most(action)
 
 
-def assert_equal(machine, table: ActionTable, states, spans=None) -> None:
+def assert_equal(machine, table: ActionTable, states, made=None) -> None:
     stack, buffer, legal = machine.stack_ranks(), machine.buffer_ranks(), machine.legal()
     tokens, legality = machine.legal_anywhere(), machine.legality()
     assert torch.equal(machine.legality(tokens), legality[:, tokens])
     assert set(legal.any(0).nonzero()[:, 0].tolist()) <= set(tokens.tolist())
     for row, state in enumerate(states):
-        assert legal[row].tolist() == expected_legal(table, state, spans and spans[row]), state
+        assert legal[row].tolist() == expected_legal(table, state, made and made[row]), state
         counted = {table.actions[token] for token in (legality[row] < 0).nonzero()[:, 0].tolist()}
-        assert all(doubles(table.system.limits, state, action) for action in counted)
+        assert not any(within_limits(table, state, made[row], action) for action in counted)
         if not state.closed:
             assert stack[row].tolist() == stack_places(state, machine.width), state
             assert buffer[row].tolist() == buffer_places(state, machine.width), state
@@ -165,7 +196,7 @@ def walk(shift_words, lexicon, sentences, rng, frames=None) -> None:
 
 @ways
 @pytest.mark.parametrize("lexicon", [None, LEXICON])
-@pytest.mark.parametrize("limits", [LIMITS, DEFAULT_LIMITS])
+@pytest.mark.parametrize("limits", [LIMITS, OF_SORTS, DEFAULT_LIMITS])
 @given(
     sentences=st.lists(st.lists(st.sampled_from(FORMS), min_size=1, max_size=6), min_size=1, max_size=4),
     seed=st.integers(0, 2**32),
@@ -178,37 +209,36 @@ def test_random_walks_within_the_limits_of_search(lexicon, limits, way, sentence
 
 def walk_within_limits(lexicon, limits, sentences, rng, frames=None) -> None:
     """Nodes are preferred, so that walks run into the limits; each ends within the bound."""
-    table = make_table((), lexicon, limits, INVERSE, frames)
+    table = make_table((), lexicon, limits, (*INVERSE, *MORE), frames)
     system = table.system
     machine = machine_of(table, sentences, in_search=True)
     states = [limited(system, system.initial(system.read(words))) for words in sentences]
-    spans, taken = [[] for _ in states], [[] for _ in states]
+    mades, taken = [Made([], []) for _ in states], [[] for _ in states]
     for _ in range(max_search_actions(system, 6) + 1):
-        assert_equal(machine, table, states, spans)
+        assert_equal(machine, table, states, mades)
         if all(map(system.is_final, states)):
             break
         tokens = []
         for row, state in enumerate(states):
-            legal = [i for i, ok in enumerate(expected_legal(table, state, spans[row])) if ok]
+            legal = [i for i, ok in enumerate(expected_legal(table, state, mades[row])) if ok]
             token = prefer_nodes(rng, table, legal)
             tokens.append(token)
             if token != table.end:
                 action = table.actions[token]
                 states[row] = system.apply(state, action)
                 taken[row] = [*taken[row], action]
-                spans[row] = [
-                    *([] if action.kind is Kind.SHIFT else spans[row]),
-                    *[action] * (action.kind in MAKE_NODES),
-                ]
+                mades[row] = mades[row].then(states[row], action)
         machine.apply(torch.tensor(tokens))
         if rng.random() < 0.2:
             order = [rng.randrange(len(states)) for _ in states]
             machine.reorder(torch.tensor(order))
-            states, spans, taken = ([items[i] for i in order] for items in (states, spans, taken))
+            states, mades, taken = ([items[i] for i in order] for items in (states, mades, taken))
     assert all(map(system.is_final, states))
     for state, actions in zip(states, taken, strict=True):
         assert len(actions) <= max_search_actions(system, len(state.words))
-        beyond = why_beyond(limits, actions)  # without limits the first concept may come when no word is left
+        beyond = why_beyond(
+            limits, actions, state.words, last_arc(table)
+        )  # without limits the first concept may come when no word is left
         assert beyond is None or "from one span" in beyond
         assert not doubled(system.result(state)) & table.once
 
@@ -289,7 +319,7 @@ def test_an_illegal_token_leaves_its_row_as_it_is(way):
 def test_long_walks_are_the_same_in_both_ways():
     """Hundreds of nodes on the stack, and everything that a machine shows."""
     rng = random.Random(1)
-    table = make_table(("a",), LEXICON, DEFAULT_LIMITS, INVERSE)
+    table = make_table(("a",), LEXICON, DEFAULT_LIMITS, (*INVERSE, *MORE))
     sentences = [[rng.choice(FORMS) for _ in range(rng.randrange(1, 60))] for _ in range(12)]
     compiled = machine_of(table, sentences, in_search=True)
     with without_kernels():

@@ -127,6 +127,7 @@ def is_texts(value: object) -> TypeGuard[list[str]]:
 TEXT = Key("a string", is_text)
 WHOLE_NUMBER = Key("a whole number", is_whole)
 TEXTS = Key("a list of strings, each there once", is_texts)
+TRUTH = Key("true or false", lambda value: isinstance(value, bool))
 OBJECT = Key("a JSON object", lambda value: isinstance(value, dict))
 
 

@@ -16,6 +16,11 @@ enum {
 enum { SHIFT_ID, LEMMA, PLAIN, FIRST_SPAN }; /* the features of a word, as in states/table.py */
 enum { UNBOUND, UNSEEN };                    /* the first rows of the lexicon, as in states/table.py */
 enum { ARCS_IN_A_ROW = 4 };                  /* as in transitions/amr.py */
+enum { NUMBER = 2 };                         /* the value of the feature PLAIN for a number, as in states/table.py */
+
+/* The sorts of nodes as bits, as in states/table.py */
+static const int64_t NUMBER_BIT = 1 << 9, STRING_BIT = 1 << 10, TOP_ONLY = 1 << 12, TOPPED = (int64_t)1 << 32;
+enum { LAST_CHANCE = 16 };
 
 /* `Rows` in amr_rules.py */
 typedef struct {
@@ -25,7 +30,7 @@ typedef struct {
 
 /* `Nodes` in amr_rules.py */
 typedef struct {
-    int64_t word, group, constant, roles;
+    int64_t word, group, constant, roles, sort;
 } Node;
 
 /* The values that all rows share.
@@ -33,14 +38,13 @@ typedef struct {
    slots: the number of slots for nodes in a row
    words: the number of words of the longest sentence plus one; at most `width`
    span: how many nodes a span may have
-   name_role: see `DeviceTable`
    labelled: 1 where SHIFTs name words
    features: (sentences, width, fields); see `ActionTable.features`
-   column, shift_word, top_roles, second_roles: (vocabulary); see `DeviceTable`
+   column, shift_word, top_roles, second_roles, new_roles, new_sort: (vocabulary); see `DeviceTable`
    most: (vocabulary); `most_in_span` of `DeviceTable` */
 typedef struct {
-    int64_t slots, sentences, width, fields, words, vocabulary, span, name_role, labelled;
-    const int64_t *features, *column, *shift_word, *most, *top_roles, *second_roles;
+    int64_t slots, sentences, width, fields, words, vocabulary, span, labelled;
+    const int64_t *features, *column, *shift_word, *most, *top_roles, *second_roles, *new_roles, *new_sort;
 } Setting;
 
 static const char *problem_of(const Row *row, const Node *nodes, const Setting *setting) {
@@ -84,8 +88,16 @@ static void give_roles(const Row *row, Node *nodes, int64_t token, const Setting
     if (row->below) nodes[row->below - 1].roles |= setting->second_roles[token];
 }
 
-static void make_node(Row *row, Node *nodes, int constant, int64_t roles) {
-    nodes[row->depth] = (Node){row->position - 1, row->made, constant, roles};
+/* Return the sort of the node that the token makes, as in amr_rules.py. */
+static int64_t sort_made(const Row *row, int64_t column, int64_t token, const Setting *setting) {
+    if (column != COPY_WORD) return setting->new_sort[token];
+    if (row->position - row->first != 1) return 0;
+    const int64_t last = row->sentence * setting->width + row->position - 1;
+    return setting->features[last * setting->fields + PLAIN] == NUMBER ? NUMBER_BIT : STRING_BIT;
+}
+
+static void make_node(Row *row, Node *nodes, int constant, int64_t roles, int64_t sort) {
+    nodes[row->depth] = (Node){row->position - 1, row->made, constant, roles, sort};
     row->below = row->depth++;
     row->made++;
     row->named = 1;
@@ -107,7 +119,6 @@ static void count_node(Row *row, int64_t *named, int64_t token, const Setting *s
 }
 
 static void apply(Row *row, Node *nodes, int64_t *named, int64_t column, int64_t token, const Setting *setting) {
-    const int64_t name = named && (column == ENTITY || column == COPY_ENTITY) ? setting->name_role : 0;
     if (named) give_roles(row, nodes, token, setting);
     if (column != LA && column != RA) row->arcs = 0;
     switch (column) {
@@ -124,7 +135,8 @@ static void apply(Row *row, Node *nodes, int64_t *named, int64_t column, int64_t
     case COPY_ENTITY:
     case VALUE:
     case COPY_WORD:
-        make_node(row, nodes, column == VALUE || column == COPY_WORD, name);
+        make_node(row, nodes, column == VALUE || column == COPY_WORD, named ? setting->new_roles[token] : 0,
+                  named ? sort_made(row, column, token, setting) : 0);
         count_node(row, named, token, setting);
         break;
     case DEPENDENT: count_node(row, named, token, setting); break;
@@ -194,12 +206,17 @@ static void read_columns(const Row *row, const Node *nodes, const Setting *setti
                     (more || !concept_second || (top->constant ? lower : stays));
     columns[ROOT] = concept_top && !row->topped;
     columns[CLOSE] = !more && row->topped && concepts && connected;
+    if (some && top->sort & TOP_ONLY && !row->topped) /* the node on top must become the top of the graph now */
+        for (int64_t column = 0; column < COLUMNS; column++) columns[column] &= column == DEPENDENT || column == ROOT;
 }
 
 /* Compute the context of a row: the shift id of the next word and the lexicon row of the current span. In search the
-   roles of the node on top and of the second node follow, and then the tokens that may make no more nodes of the
-   span. */
-static void read_context(const Row *row, const Node *nodes, const int64_t *named, const Setting *setting, int free, int64_t *context) {
+   roles of the node on top and of the second node follow, then their sorts, and then the tokens that may make no more
+   nodes of the span.
+
+   may_close: 1 if CLOSE is legal */
+static void read_context(const Row *row, const Node *nodes, const int64_t *named, const Setting *setting, int free,
+                         int may_close, int64_t *context) {
     const int64_t *words = setting->features + row->sentence * setting->width * setting->fields;
     const int64_t last = row->position ? row->position - 1 : 0, length = row->position - row->first;
     const int64_t spans = setting->fields - FIRST_SPAN, back = length > 1 ? length - 1 : 0;
@@ -208,7 +225,10 @@ static void read_context(const Row *row, const Node *nodes, const int64_t *named
     if (!named) return;
     context[2] = row->depth ? nodes[row->depth - 1].roles : 0;
     context[3] = row->below ? nodes[row->below - 1].roles : 0;
-    for (int64_t i = 0; i < setting->span; i++) context[4 + i] = free ? -1 : named[setting->span + i];
+    const int further = row->position == row->length && !may_close ? LAST_CHANCE : 0;
+    context[4] = (row->depth ? nodes[row->depth - 1].sort << further : 0) | (row->topped ? TOPPED : 0);
+    context[5] = row->below ? nodes[row->below - 1].sort << further : 0;
+    for (int64_t i = 0; i < setting->span; i++) context[6 + i] = free ? -1 : named[setting->span + i];
 }
 
 static int is_legal(int64_t token, int64_t column, const uint8_t *columns, const int64_t *context,
@@ -241,13 +261,13 @@ static int has_what_it_takes(const Row *row, int64_t column) {
    named: (R, 2, span); the tokens that made the nodes of the current span, and the tokens of these that may make no
        more; NULL without limits
    columns_before: (R, COLUMNS); the legal columns before the actions; NULL without tokens
-   context_before: (R, 2), or (R, 4 + span) with `named`; the context before the actions; NULL without tokens
+   context_before: (R, 2), or (R, 6 + span) with `named`; the context before the actions; NULL without tokens
    columns: (R, COLUMNS); the result; the legal columns after the actions
    context: as `context_before`; the result; the context after the actions */
 const char *take_amr_actions(int64_t rows, const Setting *setting, const int64_t *tokens, Row *numbers, Node *nodes,
                              int64_t *named, const uint8_t *columns_before, const int64_t *context_before,
                              uint8_t *columns, int64_t *context) {
-    const int64_t wide = named ? 4 + setting->span : 2;
+    const int64_t wide = named ? 6 + setting->span : 2;
     for (int64_t r = 0; r < rows; r++) {
         Row *row = numbers + r;
         Node *here = nodes + r * setting->slots;
@@ -267,7 +287,7 @@ const char *take_amr_actions(int64_t rows, const Setting *setting, const int64_t
         }
         const int free = row->position == row->length && !row->has_concept;
         read_columns(row, here, setting, free, columns + r * COLUMNS);
-        read_context(row, here, of_span, setting, free, context + r * wide);
+        read_context(row, here, of_span, setting, free, columns[r * COLUMNS + CLOSE], context + r * wide);
     }
     return NULL;
 }

@@ -20,9 +20,10 @@ _FUNCTIONS: dict[str, Signature] = {
     "buffer_ranks": (PROBLEM, (SIZE, *(POINTER,) * 4)),
 }
 _COLUMNS = 21  # the number of columns, as in C
-_NUMBERS, _NODE = 16, 4  # the number of fields of a row and of a node
+_NUMBERS, _NODE = 16, 5  # the number of fields of a row and of a node
 _FIRST_SPAN = 3  # the number of features of a word before the features of the spans that end with the word
-_CONTEXT, _ROLES = 2, 2  # the numbers of values in a context; in search the roles and then the span's tokens follow
+_CONTEXT, _NODES = 2, 4  # the numbers of values in a context; in search the two nodes and then the span's tokens follow
+_OF_TOKENS = ("column", "shift_word", "most", "top_roles", "second_roles", "new_roles", "new_sort")
 library = lazy_library("amr_machine", _FUNCTIONS)
 
 
@@ -42,7 +43,8 @@ class Setting(ctypes.Structure):
     most: (V,); `most_in_span` of `DeviceTable`
     top_roles: (V,); see `DeviceTable`
     second_roles: (V,); see `DeviceTable`
-    name_role: see `DeviceTable`
+    new_roles: (V,); see `DeviceTable`
+    new_sort: (V,); see `DeviceTable`
     labelled: True where SHIFTs name words
 
     Raises `ValueError` for features, numbers or tensors that do not fit.
@@ -59,11 +61,10 @@ class Setting(ctypes.Structure):
                 "words",
                 "vocabulary",
                 "span",
-                "name_role",
                 "labelled",
             )
         ),
-        *((name, POINTER) for name in ("features", "column", "shift_word", "most", "top_roles", "second_roles")),
+        *((name, POINTER) for name in ("features", *_OF_TOKENS)),
     )
 
     def __init__(
@@ -76,7 +77,8 @@ class Setting(ctypes.Structure):
         most: Tensor,
         top_roles: Tensor,
         second_roles: Tensor,
-        name_role: int,
+        new_roles: Tensor,
+        new_sort: Tensor,
         labelled: bool,
     ) -> None:
         (sentences, width, fields), (vocabulary,) = features.shape, column.shape
@@ -85,10 +87,10 @@ class Setting(ctypes.Structure):
                 f"words must be from 1 to {width}, span 0 or more, and the fields of features more than {_FIRST_SPAN}; "
                 f"they are {words}, {span} and {fields}"
             )
-        tables = {"column": column, "shift_word": shift_word, "most": most}
-        tables |= {"top_roles": top_roles, "second_roles": second_roles}
+        of_tokens = (column, shift_word, most, top_roles, second_roles, new_roles, new_sort)
+        tables = dict(zip(_OF_TOKENS, of_tokens, strict=True))
         super().__init__(
-            0, sentences, width, fields, words, vocabulary, span, name_role, labelled,
+            0, sentences, width, fields, words, vocabulary, span, labelled,
             require("features", features, torch.long, *features.shape),
             *(require(name, table, torch.long, vocabulary) for name, table in tables.items()),
         )  # fmt: skip
@@ -107,11 +109,11 @@ def take_actions(
     """Take each row's action in place, and return the legal columns and the context after the actions.
 
     An action is taken where it is legal; the lexicon is ignored. The results are columns (R, C) bool and a context
-    (R, 2), or (R, 4 + span) with `named`, see `AmrMachine.context`.
+    (R, 2), or (R, 6 + span) with `named`, see `AmrMachine.context`.
 
     tokens: (R,); the actions; None to take no action
     numbers: (R, 16); `Rows` of `amr_rules.py`
-    nodes: (R, M, 4); `Nodes` of `amr_rules.py`, with a free slot in each row
+    nodes: (R, M, 5); `Nodes` of `amr_rules.py`, with a free slot in each row
     named: (R, 2, span); `SpanActions` of `amr_rules.py`; None outside search
     columns: the columns that the previous call returned; None with no tokens
     context: the context that the previous call returned; None with no tokens
@@ -122,7 +124,7 @@ def take_actions(
     if (tokens is None) != (columns is None) or (tokens is None) != (context is None):
         raise ValueError("tokens, columns and context go together: give all three or none")
     setting.slots = slots
-    wide = _CONTEXT + (0 if named is None else _ROLES + setting.span)
+    wide = _CONTEXT + (0 if named is None else _NODES + setting.span)
     found = torch.empty(rows, _COLUMNS, dtype=torch.bool), torch.empty(rows, wide, dtype=torch.long)
     problem = library().take_amr_actions(
         rows,

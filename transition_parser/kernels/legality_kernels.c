@@ -19,12 +19,13 @@ enum { UNBOUND }; /* the lexicon row that does not limit the tokens */
    column: (size); the column of each token
    shift_word: (size); the shift id of a SHIFT, below 0 for other tokens
    top_roles, second_roles: (size); the roles that a token gives the node on top and the second node, as bits
+   top_sorts, second_sorts: (size); the sorts that the node on top and the second node may not have, as bits
    offsets: (rows + 1); lexicon row r has the tokens from tokens[offsets[r]] to before tokens[offsets[r + 1]]
    tokens: (entries); the tokens of the lexicon rows
    limited: (size); 1 for the tokens that the lexicon limits */
 typedef struct {
     int64_t size, columns, rows, entries;
-    const int64_t *column, *shift_word, *top_roles, *second_roles, *offsets, *tokens;
+    const int64_t *column, *shift_word, *top_roles, *second_roles, *top_sorts, *second_sorts, *offsets, *tokens;
     const uint8_t *limited;
 } Vocabulary;
 
@@ -32,26 +33,29 @@ typedef struct {
 
    columns: (columns); 1 for legal columns
    context: NULL, or the shift id of the word in front, the lexicon row, and in search the roles of the node on top and
-       of the second node and the tokens that are no longer legal (below 0 for none)
+       of the second node, their sorts, and the tokens that are no longer legal (below 0 for none)
    listed, listed_end: the begin and the end of the tokens of the lexicon row
    gone: (more); the tokens that are no longer legal
    top, second: the roles of the node on top and of the second node, as bits
+   top_sort, second_sort: their sorts, as bits
    unbound: 1 where the lexicon does not limit the tokens */
 typedef struct {
     const uint8_t *columns;
     const int64_t *context, *listed, *listed_end, *gone;
-    int64_t top, second, more;
+    int64_t top, second, top_sort, second_sort, more;
     int unbound;
 } Row;
 
 static const char *read_row(Row *row, const uint8_t *columns, const int64_t *context, int64_t wide,
                             const Vocabulary *all) {
     *row = (Row){.columns = columns, .context = context, .unbound = 1};
-    if (wide >= 4) {
+    if (wide >= 6) {
         row->top = context[2];
         row->second = context[3];
-        row->gone = context + 4;
-        row->more = wide - 4;
+        row->top_sort = context[4];
+        row->second_sort = context[5];
+        row->gone = context + 6;
+        row->more = wide - 6;
     }
     for (int64_t i = 0; i < row->more; i++)
         if (row->gone[i] >= all->size) return "context: beyond the vocabulary";
@@ -119,7 +123,7 @@ const char *legal_anywhere(int64_t rows, const Vocabulary *all, int64_t wide, co
    begin: (2 × columns + 1); the index in `order` at which each group begins, and the end of the last group
    order: (count); the indices of the given tokens, group by group
    place: (size); the index of each token among the given tokens, or -1
-   bearing: (bearers); the indices of the given tokens that give a node a role */
+   bearing: (bearers); the indices of the given tokens that roles or sorts of nodes may forbid */
 typedef struct {
     int64_t count, bearers;
     const int64_t *tokens;
@@ -141,12 +145,19 @@ static const char *sort(Groups *groups, const Vocabulary *all) {
         if (OUTSIDE(token, all->size)) return "tokens: beyond the vocabulary";
         groups->place[token] = (int32_t)i;
         begin[group_of(token, all)]++;
-        if (all->top_roles[token] | all->second_roles[token]) groups->bearing[groups->bearers++] = (int32_t)i;
+        if (all->top_roles[token] | all->second_roles[token] | all->top_sorts[token] | all->second_sorts[token])
+            groups->bearing[groups->bearers++] = (int32_t)i;
     }
     for (int64_t i = 0; i < 2 * all->columns; i++) begin[i + 1] += begin[i]; /* now the end of each group */
     for (int64_t i = groups->count - 1; i >= 0; i--)
         groups->order[--begin[group_of(token_at(groups, i), all)]] = (int32_t)i;
     return NULL;
+}
+
+/* Return 1 if the roles or the sorts of the two nodes on top forbid the token. */
+static int is_forbidden(const Row *row, int64_t token, const Vocabulary *all) {
+    return ((row->top & all->top_roles[token]) | (row->second & all->second_roles[token]) |
+            (row->top_sort & all->top_sorts[token]) | (row->second_sort & all->second_sorts[token])) != 0;
 }
 
 static void write(float *legal, const Row *row, const Groups *groups, const Vocabulary *all, int compare) {
@@ -159,10 +170,9 @@ static void write(float *legal, const Row *row, const Groups *groups, const Voca
     }
     for (const int64_t *token = row->listed; token < row->listed_end && !row->unbound; token++)
         if (groups->place[*token] >= 0) legal[groups->place[*token]] = row->columns[all->column[*token]];
-    for (int64_t i = 0; i < groups->bearers && (row->top | row->second); i++) {
-        const int64_t token = token_at(groups, groups->bearing[i]);
+    for (int64_t i = 0; i < groups->bearers && (row->top | row->second | row->top_sort | row->second_sort); i++) {
         float *here = legal + groups->bearing[i];
-        if (*here > 0.0f && ((row->top & all->top_roles[token]) | (row->second & all->second_roles[token]))) *here = -1.0f;
+        if (*here > 0.0f && is_forbidden(row, token_at(groups, groups->bearing[i]), all)) *here = -1.0f;
     }
     for (int64_t i = 0; i < row->more; i++) {
         const int64_t token = row->gone[i];
@@ -177,7 +187,7 @@ static void write(float *legal, const Row *row, const Groups *groups, const Voca
    compare: 1 to make labelled SHIFTs illegal unless they name the word in front
    tokens: (count); all different; NULL for all tokens
    legal: (R, count); the result; 1 for legal tokens, 0 for illegal tokens, and -1 for legal tokens that would give a
-       node a role that it already has */
+       node a role that it already has, or that the sorts of nodes forbid */
 const char *legality(int64_t rows, const Vocabulary *all, int64_t wide, const uint8_t *columns, const int64_t *context,
                      int64_t compare, int64_t count, const int64_t *tokens, float *legal) {
     const char *problem = problem_of(all);

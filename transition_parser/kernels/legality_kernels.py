@@ -20,8 +20,8 @@ _FUNCTIONS: dict[str, Signature] = {
     "legality": (PROBLEM, (SIZE, POINTER, SIZE, *(POINTER,) * 2, SIZE, SIZE, *(POINTER,) * 2)),
 }
 _CONTEXT = 2  # the number of values that a context must have where there is a lexicon
-_OF_TOKENS = ("column", "shift_word", "top_roles", "second_roles")
-_ROLES = 2  # the number of values for roles that follow in a context of search
+_OF_TOKENS = ("column", "shift_word", "top_roles", "second_roles", "top_sorts", "second_sorts")
+_NODES = 4  # the number of values for roles and sorts of nodes that follow in a context of search
 library = lazy_library("legality", _FUNCTIONS)
 
 
@@ -37,6 +37,8 @@ class VocabularyTensors(NamedTuple):
     shift_word: (V,) int64; the shift id of a SHIFT, −1 for other tokens
     top_roles: (V,) int64; see `DeviceTable`
     second_roles: (V,) int64; see `DeviceTable`
+    top_sorts: (V,) int64; see `DeviceTable`
+    second_sorts: (V,) int64; see `DeviceTable`
     limited: (V,) bool; True for the tokens that the lexicon limits
     offsets: (rows + 1,) int64; the index in `tokens` at which the tokens of each lexicon row begin
     tokens: int64; the tokens that each lexicon row allows, row after row
@@ -46,6 +48,8 @@ class VocabularyTensors(NamedTuple):
     shift_word: Tensor
     top_roles: Tensor
     second_roles: Tensor
+    top_sorts: Tensor
+    second_sorts: Tensor
     limited: Tensor | None = None
     offsets: Tensor | None = None
     tokens: Tensor | None = None
@@ -98,10 +102,10 @@ def _rows(vocabulary: VocabularyTensors, columns: Tensor, context: Tensor | None
         raise ValueError(
             f"context must have {_CONTEXT} columns or more, because the vocabulary has a lexicon; it has {wide}"
         )
-    if _CONTEXT < wide < _CONTEXT + _ROLES:
+    if _CONTEXT < wide < _CONTEXT + _NODES:
         raise ValueError(
-            f"context must have {_CONTEXT} columns, or {_CONTEXT + _ROLES} or more, with the roles of two nodes; it "
-            f"has {wide}"
+            f"context must have {_CONTEXT} columns, or {_CONTEXT + _NODES} or more, with the roles and sorts of two "
+            f"nodes; it has {wide}"
         )
     return (
         rows,

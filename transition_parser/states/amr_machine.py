@@ -82,8 +82,9 @@ class AmrMachine(BatchedMachine):
         if not amr_machine_kernels.supports(self.features):
             return None
         vocabulary = (table.column, table.shift_word, table.most_in_span, table.top_roles, table.second_roles)
+        new = (table.new_roles, table.new_sort)
         return amr_machine_kernels.Setting(
-            self.features, self.width, self.most_in_span, *vocabulary, table.name_role, table.labelled_shift
+            self.features, self.width, self.most_in_span, *vocabulary, *new, table.labelled_shift
         )
 
     # --- what a network sees ----------------------------------------------------------------
@@ -128,11 +129,11 @@ class AmrMachine(BatchedMachine):
         return self._columns
 
     def context(self) -> Tensor:
-        """Return the values that legality depends on besides the columns, (R, 2), or (R, 4 + N) in search.
+        """Return the values that legality depends on besides the columns, (R, 2), or (R, 6 + N) in search.
 
         The values of a row are the shift id of the next word and the lexicon row of the current span. In search they
-        are followed by the roles of the node on top and of the second node, as bits, and by N tokens that may name no
-        more nodes of the span (−1 for an empty place).
+        are followed by the roles of the node on top and of the second node, as bits, then by their sorts (`on_top`),
+        and by N tokens that may name no more nodes of the span (−1 for an empty place).
         """
         return self._context
 
@@ -156,17 +157,19 @@ class AmrMachine(BatchedMachine):
         legal = table.token_legal(tokens, self._columns, self._context)
         column = torch.where(legal, table.column[tokens], ActionClass.NEVER)
         before, nodes = self._unbound()
-        given = (
-            None
-            if self.named is None
-            else GivenRoles(table.top_roles[tokens], table.second_roles[tokens], table.name_role)
-        )
+        given = None if self.named is None else self._given(before, tokens, column)
         rows, nodes = amr_rules.apply(before, nodes, column, given)
         if self.named is not None:
             named = SpanActions(*self.named.unbind(1)).taken(before, tokens, column, table.most_in_span)
             self.named = torch.stack(named, 1)
         self.numbers, self.nodes = torch.stack(rows, 1), torch.stack(nodes, 2)
         self._read(rows, nodes)
+
+    def _given(self, rows: Rows, tokens: Tensor, column: Tensor) -> GivenRoles:
+        table = self.table
+        plain = self.features[rows.sentence, (rows.position - 1).clamp_min(0), PLAIN]
+        sort = amr_rules.sorts_made(rows, column, plain, table.new_sort[tokens])
+        return GivenRoles(table.top_roles[tokens], table.second_roles[tokens], table.new_roles[tokens], sort)
 
     def _make_room(self) -> None:
         """Ensure that each row has a free slot. The rows are read only where one of them may be full."""
@@ -201,6 +204,6 @@ class AmrMachine(BatchedMachine):
         context = torch.stack([shift, torch.where(free, UNBOUND, seen)], 1)
         if self.named is None:
             return context
-        roles = torch.stack(amr_rules.roles_on_top(rows, nodes), 1)
+        nodes_on_top = torch.stack(amr_rules.on_top(rows, nodes, self._columns[:, ActionClass.CLOSE]), 1)
         spent = SpanActions(*self.named.unbind(1)).spent
-        return torch.cat([context, roles, torch.where(free[:, None], -1, spent)], 1)
+        return torch.cat([context, nodes_on_top, torch.where(free[:, None], -1, spent)], 1)

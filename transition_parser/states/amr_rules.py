@@ -12,6 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from transition_parser.states.table import LAST_CHANCE, NUMBER, NUMBER_BIT, STRING_BIT, TOP_ONLY, TOPPED
 from transition_parser.transitions.amr import ARCS_IN_A_ROW
 from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_state import limits_of
@@ -19,7 +20,6 @@ from transition_parser.transitions.spec import ActionClass
 
 _CONCEPTS = (ActionClass.PRED, ActionClass.COPY_LEMMA, ActionClass.ENTITY, ActionClass.COPY_ENTITY)
 _CONSTANTS = (ActionClass.VALUE, ActionClass.COPY_WORD)
-_ENTITIES = (ActionClass.ENTITY, ActionClass.COPY_ENTITY)
 
 
 class Rows(NamedTuple):
@@ -96,12 +96,14 @@ class Nodes(NamedTuple):
     group: the connected component of the node
     constant: 1 for constants, 0 for concepts
     roles: the roles that the node has, as bits, see `ActionTable.once`; 0 outside search
+    sort: the sort of the node, as bits, see `SORT_BITS`; 0 outside search
     """
 
     word: Tensor
     group: Tensor
     constant: Tensor
     roles: Tensor
+    sort: Tensor
 
     def at(self, slot: Tensor) -> Nodes:
         """Return the node in the given slot of each row, (R,) each. Negative slots read slot 0."""
@@ -142,16 +144,33 @@ class SpanActions(NamedTuple):
 
 
 class GivenRoles(NamedTuple):
-    """The roles, as bits, that each row's action gives to nodes.
+    """The roles and sorts, as bits, that each row's action gives to nodes.
 
     top: (R,); the roles that the node on top gets
     second: (R,); the roles that the second node gets
-    name: the role that the new node of ENTITY gets
+    new: (R,); the roles that the new node has from the start
+    sort: (R,); the sort of the new node, see `sorts_made`
     """
 
     top: Tensor
     second: Tensor
-    name: int
+    new: Tensor
+    sort: Tensor
+
+
+def sorts_made(rows: Rows, column: Tensor, plain: Tensor, sort: Tensor) -> Tensor:
+    """Return the sort of the node that each row's action makes, as bits, (R,).
+
+    COPY_WORD makes a number or a string. Of several words it isn't known which.
+
+    rows: the rows before the action
+    column: (R,); the column of each action
+    plain: (R,); the feature `PLAIN` of the last word of each row's span
+    sort: (R,); `ActionTable.new_sort` of each action
+    """
+    copied = torch.where(plain == NUMBER, NUMBER_BIT, STRING_BIT)
+    copied = torch.where(rows.position - rows.first == 1, copied, 0)
+    return torch.where(column == ActionClass.COPY_WORD, copied, sort)
 
 
 def apply(rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles | None = None) -> tuple[Rows, Nodes]:
@@ -166,7 +185,7 @@ def apply(rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles | None = N
         nodes = _give_roles(rows, nodes, column, given)
     rows, nodes = _take_arc(rows, nodes, column)
     rows, nodes = _pass_second(rows, nodes, column)
-    rows, nodes = _make_node(rows, nodes, column, 0 if given is None else given.name)
+    rows, nodes = _make_node(rows, nodes, column, given)
     shift, close = column == ActionClass.SHIFT, column == ActionClass.CLOSE
     read = shift | (column == ActionClass.MERGE)
     below = torch.where(read, (rows.depth - 1).clamp_min(0), rows.below)
@@ -192,9 +211,19 @@ def _give_roles(rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles) -> 
     return nodes._replace(roles=roles)
 
 
-def roles_on_top(rows: Rows, nodes: Nodes) -> tuple[Tensor, Tensor]:
-    """Return the roles of the node on top and of the second node, (R,) each; 0 where there is no such node."""
-    return tuple(torch.where(place > 0, nodes.at(place - 1).roles, 0) for place in (rows.depth, rows.below))
+def on_top(rows: Rows, nodes: Nodes, may_close: Tensor) -> list[Tensor]:
+    """Return the roles of the node on top and of the second node, and then their sorts as search compares them.
+
+    All are bits, (R,) each; 0 where there is no such node. `SORT_BITS` explains the bits of sorts.
+
+    may_close: (R,) bool; True where CLOSE is legal
+    """
+    found = [(place > 0, nodes.at(place - 1)) for place in (rows.depth, rows.below)]
+    roles = [torch.where(there, node.roles, 0) for there, node in found]
+    sorts = [torch.where(there, node.sort, 0) for there, node in found]
+    last_chance = (rows.position == rows.length) & ~may_close
+    sorts = [torch.where(last_chance, sort << LAST_CHANCE, sort) for sort in sorts]
+    return [*roles, sorts[0] | rows.topped * TOPPED, sorts[1]]
 
 
 def _take_arc(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
@@ -231,19 +260,19 @@ def _drop_second(rows: Rows, nodes: Nodes, dropped: Tensor) -> tuple[Rows, Nodes
     return rows._replace(depth=rows.depth - dropped.long(), below=rows.below - dropped.long()), nodes
 
 
-def _make_node(rows: Rows, nodes: Nodes, column: Tensor, name: int) -> tuple[Rows, Nodes]:
+def _make_node(rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles | None) -> tuple[Rows, Nodes]:
     """Put a new node on top of the stack, and move the nodes that were set aside back to the stack.
 
     The node of DEPENDENT is counted, but gets no slot.
-
-    name: the role that an entity has, as a bit
     """
     concept, constant = _any_of(_CONCEPTS, column), _any_of(_CONSTANTS, column)
     new = concept | constant
     counted = (new | (column == ActionClass.DEPENDENT)).long()
     slots = torch.arange(nodes.word.size(1), device=column.device)
     here = new[:, None] & (slots == rows.depth[:, None])
-    values = Nodes(rows.position - 1, rows.made, constant.long(), _any_of(_ENTITIES, column) * name)
+    zero = torch.zeros_like(rows.made)
+    roles, sort = (zero, zero) if given is None else (given.new, given.sort)
+    values = Nodes(rows.position - 1, rows.made, constant.long(), roles, sort)
     nodes = Nodes(*(torch.where(here, value[:, None], old) for value, old in zip(values, nodes, strict=True)))
     rows = rows._replace(
         nodes_left=rows.nodes_left - counted,
@@ -304,6 +333,9 @@ def legal_columns(rows: Rows, nodes: Nodes, lemma: Tensor, plain: Tensor, most: 
     }
     closed = rows.closed > 0
     never = torch.zeros_like(more)
+    due = some & (top.sort & TOP_ONLY > 0) & (rows.topped == 0)  # the node on top must become the top of the graph now
+    meanwhile = (ActionClass.DEPENDENT, ActionClass.ROOT)
+    columns = {column: legal if column in meanwhile else legal & ~due for column, legal in columns.items()}
     legal = torch.stack([columns.get(column, never) for column in ActionClass], 1) & ~closed[:, None]
     legal[:, ActionClass.END] = closed
     return legal

@@ -15,7 +15,8 @@ from transition_parser.transitions.amr_naming import is_limited
 from transition_parser.transitions.spec import ActionClass
 
 _CONTEXT = 2  # the number of values in a context before the roles of the two nodes on top
-_ROLES = _CONTEXT + 2  # the number of values in a context before the tokens that are no longer legal
+_SORTS = _CONTEXT + 2  # the number of values in a context before the sorts of the two nodes on top
+_GONE = _SORTS + 2  # the number of values in a context before the tokens that are no longer legal
 _LISTED = (
     ActionClass.PRED,
     ActionClass.VALUE,
@@ -124,8 +125,11 @@ class DeviceTable:
     most_in_span: Tensor  # (V,); how often the token may make a node of one span
     top_roles: Tensor  # (V,), see `ActionTable`
     second_roles: Tensor  # (V,), see `ActionTable`
-    name_role: int  # see `ActionTable`
-    bearing: Tensor  # the tokens with roles in `top_roles` or `second_roles`
+    new_roles: Tensor  # (V,), see `ActionTable`
+    new_sort: Tensor  # (V,), see `ActionTable`
+    top_sorts: Tensor  # (V,), see `ActionTable`
+    second_sorts: Tensor  # (V,), see `ActionTable`
+    bearing: Tensor  # the tokens that some roles or sorts of the two nodes on top forbid
 
     @classmethod
     def from_table(cls, table: ActionTable, device: torch.device | str = "cpu") -> DeviceTable:
@@ -140,14 +144,15 @@ class DeviceTable:
         most = torch.tensor(
             [0 if limits is None or a is None else limits.most(a) for a in table.actions], device=device
         )
-        top_roles, second_roles = (
-            torch.from_numpy(roles).to(device) for roles in (table.top_roles, table.second_roles)
-        )
-        bearing = (top_roles | second_roles).nonzero()[:, 0]
+        of_roles = (table.top_roles, table.second_roles, table.new_roles)
+        of_sorts = (table.new_sort, table.top_sorts, table.second_sorts)
+        of_nodes = [torch.from_numpy(bits).to(device) for bits in (*of_roles, *of_sorts)]
+        top_roles, second_roles, _, _, top_sorts, second_sorts = of_nodes
+        bearing = (top_roles | second_roles | top_sorts | second_sorts).nonzero()[:, 0]
         named = (table.system.name, table.end, table.labelled_shift)
         return cls(
             *(*named, column, shift_word, relation, members, shifts, lexicon, limits, most),
-            *(top_roles, second_roles, table.name_role, bearing),
+            *(*of_nodes, bearing),
         )
 
     def legality(
@@ -155,16 +160,17 @@ class DeviceTable:
     ) -> Tensor:
         """Return the legality of tokens, (..., V) float: 1 for legal tokens, 0 for illegal tokens, or −1.
 
-        −1 stands for an action that would give a node a role that it already has. Search may not take such an action,
-        but the probability of this action still counts. Otherwise the softmax would share this probability out among
-        the legal actions, and a hypothesis that gave the role to the wrong neighbour would pay nothing for it.
+        −1 stands for an action that would give a node a role that it already has, or that the sorts of the two nodes on
+        top forbid. Search may not take such an action, but the probability of this action still counts. Otherwise the
+        softmax would share this probability out among the legal actions, and a hypothesis that gave the role to the
+        wrong neighbour would pay nothing for it.
 
         The tensor operations multiply matrices, because on large vocabularies this is many times faster than indexing.
 
         columns: (..., C) bool; the legal columns
         context: (..., K); the context that a machine gives: the shift id of the front word, and for AMR the lexicon
-            row. In search the roles of the node on top and of the second node follow, and then tokens that are no
-            longer legal (−1 for none).
+            row. In search the roles of the node on top and of the second node follow, then their sorts, and then
+            tokens that are no longer legal (−1 for none).
         any_shift: True to make labelled SHIFTs legal whatever their word is
         tokens: (U,), at least one; the result is (..., U), for these tokens only; None for all tokens
         """
@@ -188,22 +194,23 @@ class DeviceTable:
                 legal *= (words < 0) | (words == front)
         if context is not None and context.size(-1) > _CONTEXT:
             rows = context.flatten(0, -2)
-            self._forbid(legal, rows[:, _ROLES:], tokens)
-            self._forbid_roles(legal, rows[:, _CONTEXT:_ROLES], tokens)
+            self._forbid(legal, rows[:, _GONE:], tokens)
+            self._forbid_roles(legal, rows[:, _CONTEXT:_GONE], tokens)
         return legal.view(*columns.shape[:-1], -1)
 
     def _forbid_roles(self, legal: Tensor, borne: Tensor, tokens: Tensor | None) -> None:
-        """Change 1 to −1 for the tokens that would give a node a role that it already has.
+        """Change 1 to −1 for the tokens that would give a node a role that it already has, or that sorts forbid.
 
-        borne: (N, 2); the roles of the node on top and of the second node, as bits
+        borne: (N, 4); the roles of the node on top and of the second node, and then their sorts, as bits
         """
         some = self.bearing if tokens is None else tokens
-        top, second = borne[:, :1], borne[:, 1:]
-        doubled = (top & self.top_roles[some]) | (second & self.second_roles[some])
+        top, second, top_sort, second_sort = borne.split(1, 1)
+        forbidden = (top & self.top_roles[some]) | (second & self.second_roles[some])
+        forbidden = forbidden | (top_sort & self.top_sorts[some]) | (second_sort & self.second_sorts[some])
         if tokens is None:
-            legal[:, some] -= 2 * legal[:, some] * (doubled != 0)
+            legal[:, some] -= 2 * legal[:, some] * (forbidden != 0)
         else:
-            legal -= 2 * legal * (doubled != 0)
+            legal -= 2 * legal * (forbidden != 0)
 
     def _forbid(self, legal: Tensor, forbidden: Tensor, tokens: Tensor | None) -> None:
         """Make the tokens in the rows of `forbidden` (N, K) illegal; −1 stands for no token."""
@@ -232,7 +239,7 @@ class DeviceTable:
         return legal.nonzero()[:, 0]
 
     def _vocabulary(self) -> VocabularyTensors:
-        tokens = (self.column, self.shift_word, self.top_roles, self.second_roles)
+        tokens = (self.column, self.shift_word, self.top_roles, self.second_roles, self.top_sorts, self.second_sorts)
         if self.lexicon is None:
             return VocabularyTensors(*tokens)
         return VocabularyTensors(*tokens, self.lexicon.limited, self.lexicon.offsets, self.lexicon.tokens)

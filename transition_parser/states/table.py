@@ -12,14 +12,25 @@ from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import FrameActions
 from transition_parser.transitions.amr_naming import Word, is_listed, key
 from transition_parser.transitions.amr_roles import SECOND, TOP, role_given
+from transition_parser.transitions.amr_sorts import Sort, made_sort
 from transition_parser.transitions.spec import ActionClass
 
 # The indices of the features of a word, see `ActionTable.features`.
 SHIFT_ID, LEMMA, PLAIN, FIRST_SPAN = range(4)
+NUMBER = 2  # the value of the feature `PLAIN` for a number
 # The first rows of the lexicon. UNBOUND: the lexicon does not limit the tokens. UNSEEN: the span is not in the lexicon.
 # FIRST_ROW: the row of the first span of the lexicon.
 UNBOUND, UNSEEN, FIRST_ROW = range(3)
 
+
+# The sort of a node as bits: one bit for each `Sort`, and TOP_ONLY for a node that must be the top of the graph. A node
+# whose sort is not known has no bit. Where CLOSE is not legal and no word is left, the bits of sorts are LAST_CHANCE
+# bits further up.
+SORT_BITS: dict[Sort | None, int] = {None: 0, **{sort: 1 << bit for bit, sort in enumerate(Sort)}}
+STRING_BIT, NUMBER_BIT = SORT_BITS[Sort.STRING], SORT_BITS[Sort.NUMBER]
+TOP_ONLY = 1 << len(Sort)
+LAST_CHANCE = 16
+TOPPED = 1 << 2 * LAST_CHANCE  # beside the sort of the node on top, where the graph has a top
 
 _LIKE = {Kind.COPY_SENSE01: Kind.COPY_LEMMA, Kind.FRAME: Kind.PRED}  # kinds that are legal and act like another one
 _COLUMN_OF_KIND: dict[Kind, ActionClass] = {kind: ActionClass[_LIKE.get(kind, kind).name] for kind in Kind}
@@ -44,7 +55,11 @@ class ActionTable:
         another role, because such an RA must remain to connect the last two nodes
     top_roles: (V,) int64; the roles of `once` that each token gives the node on top, as bits
     second_roles: (V,) int64; the roles of `once` that each token gives the second node, as bits
-    name_role: the role of `once` that ENTITY gives its node, as a bit; 0 for none
+    new_roles: (V,) int64; the roles of `once` that the node which a token makes has from the start, as bits, so that
+        search never gives it these roles; 0 for tokens that put no node on the stack
+    new_sort: (V,) int64; the sort of the node that a token puts on the stack, as bits
+    top_sorts: (V,) int64; the sorts that the node on top may not have where search takes the token, as bits
+    second_sorts: (V,) int64; the same for the second node
 
     Raises `InputError` for a vocabulary that lacks a column that the system needs.
     """
@@ -66,6 +81,7 @@ class ActionTable:
         self._check_columns()
         self._read_lexicon()
         self._read_roles()
+        self._read_sorts()
 
     @property
     def labelled_shift(self) -> bool:
@@ -81,8 +97,8 @@ class ActionTable:
         """Return the features of each word, and of `</s>` behind the words.
 
         The first feature of a word is the `shift_word` of its SHIFT. For AMR three kinds of features follow: 1 if the
-        lemma is a symbol, else 0; 1 if the form is plain, else 0; and the lexicon rows of the spans of 1, 2, … words
-        that end with this word.
+        lemma is a symbol, else 0; `NUMBER` if the form is a number, 1 if it is plain in another way, else 0; and the
+        lexicon rows of the spans of 1, 2, … words that end with this word.
         """
         shift = {word: i for i, word in enumerate(self.shift_words, 1)}
         columns = [[shift.get(word, 0)] for word in words]
@@ -90,7 +106,7 @@ class ActionTable:
             read = self.system.read(words)
             row_of = self._row_of_frames if self._frames else self._row_of
             for end, (word, row) in enumerate(zip(read, columns, strict=True), 1):
-                row += [int(word.lemma_is_symbol), int(word.form_is_plain)]
+                row += [int(word.lemma_is_symbol), NUMBER if word.is_number else int(word.form_is_plain)]
                 row += [row_of(read, end - length, end) if length <= end else UNSEEN for length in self.span_lengths]
         columns.append([0] * len(columns[0]))
         return columns
@@ -181,7 +197,37 @@ class ActionTable:
             np.array([bits.get(role[1], 0) if role and role[0] == place else 0 for role in given], np.int64)
             for place in (TOP, SECOND)
         )
-        self.name_role = bits.get("name", 0)
+        entities = np.isin(self.column, (ActionClass.ENTITY, ActionClass.COPY_ENTITY))
+        self.new_roles = np.where(entities, bits.get("name", 0), 0)
+
+    def _read_sorts(self) -> None:
+        """Read the sorts of nodes that search compares.
+
+        Search must never get stuck: where no word is left and the graph can't be closed, one RA is legal for any two
+        nodes. This RA gives the most frequent of the roles that may come twice.
+        """
+        self.new_sort, self.top_sorts, self.second_sorts = np.zeros((3, len(self.actions)), np.int64)
+        limits = getattr(self.system, "limits", None)
+        if limits is None:
+            return
+        for token, action in enumerate(self.actions):
+            if action is None:
+                continue
+            self.new_sort[token] = SORT_BITS[made_sort(action)]
+            sorts = (sum(SORT_BITS[sort] for sort in barred) for barred in limits.barred(action))
+            self.top_sorts[token], self.second_sorts[token] = (bits | bits << LAST_CHANCE for bits in sorts)
+        self._keep_one_arc()
+        if limits.sentences_on_top:
+            sentences = self.new_sort == SORT_BITS[Sort.SENTENCES]
+            self.new_sort[sentences] |= TOP_ONLY
+            self.top_sorts[sentences] = TOPPED
+
+    def _keep_one_arc(self) -> None:
+        """Make one RA legal for any two nodes where CLOSE is not legal and no word is left."""
+        arcs = (self.column == ActionClass.RA).nonzero()[0]
+        free = [token for token in arcs if not self.top_roles[token] | self.second_roles[token]]
+        for sorts in (self.top_sorts, self.second_sorts):
+            sorts[free[:1]] &= (1 << LAST_CHANCE) - 1
 
 
 def _arc_column(action: Action, roots: RootRelations) -> ActionClass:

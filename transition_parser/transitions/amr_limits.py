@@ -13,12 +13,27 @@ from typing import Any
 
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.transitions.action import Action, Kind
-from transition_parser.transitions.amr_naming import CONCEPTS, CONSTANTS
+from transition_parser.transitions.amr_naming import CONCEPTS, is_constant
+from transition_parser.transitions.amr_naming import CONSTANTS as CONSTANT_KINDS
 from transition_parser.transitions.amr_roles import MOST_ROLES, ONCE, borne_once, is_plain
+from transition_parser.transitions.amr_sorts import (
+    BEARERS,
+    CONCEPT_SORTS,
+    CONSTANT_SORTS,
+    CONSTANTS,
+    Sort,
+    bearer,
+    bearers_of,
+    constants_of,
+    family,
+    role_of_constants,
+    sentences_are_tops,
+    sort_of,
+)
 
 _SWAPS_PER_WORD = 2
 _LABELLED = (Kind.PRED, Kind.VALUE, Kind.DEPENDENT)
-MAKE_NODES = frozenset({*CONCEPTS, *CONSTANTS, Kind.ENTITY, Kind.DEPENDENT})
+MAKE_NODES = frozenset({*CONCEPTS, *CONSTANT_KINDS, Kind.ENTITY, Kind.DEPENDENT})
 # One action may make two nodes of the same span even if it never does so in training: of 500 development graphs of
 # Bio AMR, 30 have such a label twice in a span, and one has it three times.
 _REPEATS = 2
@@ -36,6 +51,11 @@ class SearchLimits:
     repeats: action → how often it may make a node of the same span; an action without a label stands for all actions of
         its kind that are not listed; actions without any entry may come once
     once: the roles that a node may not get twice
+    constants: role (`role_of_constants`) → the sorts of constants that it may lead to; other roles lead to none; no
+        limits if empty
+    bearers: family of numbered roles (`family`) → the sorts of concepts that may bear its roles; other families may be
+        borne by all concepts
+    sentences_on_top: True if a `multi-sentence` must be the top of its graph
 
     Raises `ValueError` for more than `MOST_ROLES` roles in `once` and for an inverse role in it.
     """
@@ -45,6 +65,9 @@ class SearchLimits:
     span: int
     repeats: Mapping[Action, int] = field(default_factory=dict)
     once: frozenset[str] = frozenset()
+    constants: Mapping[str, frozenset[Sort]] = field(default_factory=dict)
+    bearers: Mapping[str, frozenset[Sort]] = field(default_factory=dict)
+    sentences_on_top: bool = False
 
     def __post_init__(self) -> None:
         if len(self.once) > MOST_ROLES:
@@ -61,18 +84,54 @@ class SearchLimits:
         """Return how often the action may make a node of the same span."""
         return self.repeats.get(action, self.repeats.get(Action(action.kind), 1))
 
+    def barred(self, action: Action) -> tuple[frozenset[Sort], frozenset[Sort]]:
+        """Return the sorts that the node on top and the second node may not have where LA, RA or DEPENDENT is taken.
+
+        >>> limits = SearchLimits(0, 0, 1, constants={"quant": frozenset({Sort.NUMBER})})
+        >>> [len(sorts) for sorts in limits.barred(Action(Kind.RA, "quant"))]  # all constants but numbers
+        [7, 0]
+        """
+        borne = bearer(action)
+        if borne is None:
+            return frozenset(), frozenset()
+        role, end = borne
+        kin = family(role)
+        not_bearing = CONCEPT_SORTS - self.bearers[kin] if kin in self.bearers else frozenset()
+        barred = {"top": not_bearing if end == "top" else frozenset(), "second": frozenset()}
+        if end == "second":
+            barred["second"] = not_bearing
+        if action.kind is Kind.DEPENDENT:
+            barred["top"] |= self._barred_by_dependent(*action.parts, not_bearing if end == "new" else frozenset())
+        else:
+            dependent = "second" if action.kind is Kind.LA else "top"
+            barred[dependent] |= self._barred_constants(str(action.label))
+        return barred["top"], barred["second"]
+
+    def _barred_constants(self, role: str) -> frozenset[Sort]:
+        if not self.constants:
+            return frozenset()
+        return CONSTANT_SORTS - self.constants.get(role_of_constants(role), frozenset())
+
+    def _barred_by_dependent(self, role: str, label: str, not_bearing: frozenset[Sort]) -> frozenset[Sort]:
+        """Return all sorts of concepts if the new node may not stand at its end of the edge, otherwise none."""
+        sort = sort_of(label, is_constant(label))
+        unfit = sort in self._barred_constants(role) or sort in not_bearing
+        return CONCEPT_SORTS if unfit else frozenset()
+
     def to_json(self) -> dict[str, Any]:
         """Return the fields as values that JSON can hold."""
         repeats = {str(action): count for action, count in self.repeats.items()}
         numbers = {"nodes": self.nodes, "swaps": self.swaps, "span": self.span}
-        return {**numbers, "repeats": repeats, "once": sorted(self.once)}
+        ends = {"constants": _names(self.constants), "bearers": _names(self.bearers)}
+        sentences = {"sentences_on_top": self.sentences_on_top}
+        return {**numbers, "repeats": repeats, "once": sorted(self.once), **ends, **sentences}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> SearchLimits:
         """Return the limits that `to_json` made these values from.
 
-        Files of older versions have no `once`; they get `ONCE`. Raises `ValueError` for values that are not valid
-        limits.
+        Files of older versions have no `once`, or no `constants`, `bearers` and `sentences_on_top`; they get the values
+        of `DEFAULT_LIMITS`. Raises `ValueError` for values that are not valid limits.
         """
         numbers = {name: values[name] for name in ("nodes", "swaps", "span")} | values["repeats"]
         for name, number in numbers.items():
@@ -84,7 +143,23 @@ class SearchLimits:
             if action.kind not in MAKE_NODES:
                 raise ValueError(f"`repeats` lists {action}, which makes no node: leave it out")
         once = frozenset(values["once"]) if "once" in values else ONCE
-        return cls(values["nodes"], values["swaps"], values["span"], repeats, once)
+        constants = _sorts(values["constants"], CONSTANT_SORTS) if "constants" in values else CONSTANTS
+        bearers = _sorts(values["bearers"], CONCEPT_SORTS) if "bearers" in values else BEARERS
+        ends = (constants, bearers, values.get("sentences_on_top", True))
+        return cls(values["nodes"], values["swaps"], values["span"], repeats, once, *ends)
+
+
+def _names(sorts_of: Mapping[str, frozenset[Sort]]) -> dict[str, list[str]]:
+    return {role: sorted(sort.value for sort in sorts) for role, sorts in sorted(sorts_of.items())}
+
+
+def _sorts(names_of: Mapping[str, Sequence[str]], known: frozenset[Sort]) -> dict[str, frozenset[Sort]]:
+    by_name = {sort.value: sort for sort in known}
+    for role, names in names_of.items():
+        for name in names:
+            if name not in by_name:
+                raise ValueError(f"{name!r} of :{role} is none of {', '.join(sorted(by_name))}")
+    return {role: frozenset(by_name[name] for name in names) for role, names in names_of.items()}
 
 
 # Limits for models that were exported before limits were learned. They are the maxima over the derivations of 7,628
@@ -103,6 +178,9 @@ DEFAULT_LIMITS = SearchLimits(
         Action(Kind.DEPENDENT): 4,
     },
     once=ONCE,
+    constants=CONSTANTS,
+    bearers=BEARERS,
+    sentences_on_top=True,
 )
 
 
@@ -110,8 +188,10 @@ def learned(derivations: Iterable[Sequence[Action]], graphs: Iterable[AmrGraph] 
     """Return the limits that let search find all given derivations.
 
     Each labelled action may also make two nodes of one span. `once` holds the roles that (almost) no node of the graphs
-    bears twice (`borne_once`).
+    bears twice (`borne_once`). The other limits on roles are learned by `constants_of`, `bearers_of` and
+    `sentences_are_tops`.
     """
+    graphs = list(graphs)
     nodes = swaps = 0
     span = 1
     repeats: Counter[Action] = Counter()
@@ -124,7 +204,8 @@ def learned(derivations: Iterable[Sequence[Action]], graphs: Iterable[AmrGraph] 
     labelled = (*_LABELLED, Kind.FRAME) if any(action.kind is Kind.FRAME for action in repeats) else _LABELLED
     kinds = dict.fromkeys(map(Action, labelled), _REPEATS)
     listed = {action: n for action, n in sorted(repeats.items(), key=str) if action.label is None or n > _REPEATS}
-    return SearchLimits(nodes, swaps, span, kinds | listed, borne_once(graphs))
+    ends = (constants_of(graphs), bearers_of(graphs), sentences_are_tops(graphs))
+    return SearchLimits(nodes, swaps, span, kinds | listed, borne_once(graphs), *ends)
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,11 @@ class Word(NamedTuple):
         """True where COPY_WORD and ENTITY make a string without escapes. Not all readers of AMR understand escapes."""
         return not set(self.form) & set('"\\')
 
+    @property
+    def is_number(self) -> bool:
+        """True where COPY_WORD makes a number of the word alone."""
+        return is_number(copied_value([self.form]))
+
 
 def key(span: Sequence[Word]) -> str:
     """Return the key of a span in the lexicon, which is its lemmas."""

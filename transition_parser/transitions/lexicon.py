@@ -13,6 +13,7 @@ from transition_parser.base.errors import input_error
 from transition_parser.base.model_files import (
     OBJECT,
     TEXTS,
+    TRUTH,
     WHOLE_NUMBER,
     Key,
     check_keys,
@@ -37,12 +38,19 @@ _KEYS = {
 _COUNTS = Key(
     "an object of whole numbers", lambda value: isinstance(value, dict) and all(map(is_whole, value.values()))
 )
+_LISTS = Key(
+    "an object of lists of strings, each there once",
+    lambda value: isinstance(value, dict) and all(map(is_texts, value.values())),
+)
 _LIMITS = {
     "nodes": WHOLE_NUMBER,
     "swaps": WHOLE_NUMBER,
     "span": WHOLE_NUMBER,
     "repeats": _COUNTS,
     "once": TEXTS._replace(required=False),
+    "constants": _LISTS._replace(required=False),
+    "bearers": _LISTS._replace(required=False),
+    "sentences_on_top": TRUTH._replace(required=False),
 }
 _WIKI = re.compile(r'"(?:[^"\\\n]|\\.)*"|[^\s()"\\]+')  # a value in PENMAN notation: a string or a symbol
 

@@ -1,0 +1,171 @@
+"""The sorts of nodes of an AMR, and which sorts the ends of an edge may have.
+
+A role of constants leads to some sorts only (`:polarity` to `-`, `:mode` to modes), and a numbered role is borne by some
+sorts only (`:ARGn` by frames, `:sntN` by `multi-sentence`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from enum import Enum
+
+from transition_parser.graphs.amr import AmrGraph, edge_of, is_number
+from transition_parser.transitions.action import Action, Kind
+from transition_parser.transitions.amr_naming import MODES
+
+MULTI_SENTENCE = "multi-sentence"
+
+
+class Sort(Enum):
+    """The sort of a node. The first four are concepts, the others are constants."""
+
+    CONCEPT = "concept"  # without a frame
+    FRAME = "frame"
+    SENTENCES = MULTI_SENTENCE
+    NAME = "name"
+    MINUS = "-"
+    PLUS = "+"
+    IMPERATIVE = "imperative"
+    EXPRESSIVE = "expressive"
+    INTERROGATIVE = "interrogative"
+    NUMBER = "number"
+    STRING = "string"
+    SYMBOL = "symbol"
+
+    @property
+    def is_constant(self) -> bool:
+        """True for the sorts of constants."""
+        return self not in CONCEPT_SORTS
+
+
+CONCEPT_SORTS = frozenset({Sort.CONCEPT, Sort.FRAME, Sort.SENTENCES, Sort.NAME})
+CONSTANT_SORTS = frozenset(Sort) - CONCEPT_SORTS
+
+_FRAME = re.compile(r".*-\d\d+")
+_NUMBERED = re.compile(r"(ARG|op|snt)\d+")
+_LISTS = "op"  # `:op1`, `:op2`, … lead to the same sorts; each `:ARGn` leads to sorts of its own
+_ALONE = {MULTI_SENTENCE: Sort.SENTENCES, "name": Sort.NAME}
+_WRITTEN = {"-": Sort.MINUS, "+": Sort.PLUS, **{mode: Sort(mode) for mode in MODES}}
+# A role leads to a sort of constants if at least one in `_CONSTANTS_IN` of its constants is of this sort. Of 13,807
+# constants in six open corpora 10 are slips of this kind, such as `:polarity` with an unknown symbol.
+_CONSTANTS_IN = 200
+# A numbered role is borne by the sorts that bear at least one in `_BEARERS_IN` of its edges. A role that comes less
+# often than `_SEEN` times may be borne by any sort.
+_BEARERS_IN, _SEEN = 100, 10
+
+# What follows serves models that were exported before sorts were learned. It is what `constants_of` and `bearers_of`
+# learn from the training banks of six open corpora (5,633 graphs), together with the parts of dates that AMR defines.
+CONSTANTS: Mapping[str, frozenset[Sort]] = {
+    **{role: frozenset({Sort.NUMBER}) for role in ("ARG1", "ARG3", "ARG4", "frequency", "quant", "unit")},
+    **{role: frozenset({Sort.NUMBER}) for role in ("day", "month", "year", "year2", "quarter", "decade", "century")},
+    **{role: frozenset({Sort.NUMBER, Sort.STRING}) for role in ("li", "mod", "op")},
+    "ARG2": frozenset({Sort.NUMBER, Sort.STRING, Sort.PLUS}),
+    "value": frozenset({Sort.NUMBER, Sort.STRING, Sort.PLUS, Sort.MINUS}),
+    "time": frozenset({Sort.STRING}),
+    "era": frozenset({Sort.STRING}),
+    "polarity": frozenset({Sort.MINUS}),
+    "polite": frozenset({Sort.PLUS}),
+    "mode": frozenset({Sort.IMPERATIVE, Sort.EXPRESSIVE, Sort.INTERROGATIVE}),
+}
+BEARERS: Mapping[str, frozenset[Sort]] = {
+    "ARG": frozenset({Sort.FRAME}),
+    "op": frozenset({Sort.CONCEPT, Sort.NAME}),
+    "snt": frozenset({Sort.SENTENCES}),
+}
+
+
+def sort_of(label: str, constant: bool) -> Sort:
+    """Return the sort of a node.
+
+    >>> sort_of("want-01", False), sort_of("boy", False), sort_of('"New"', True), sort_of("-", True)
+    (<Sort.FRAME: 'frame'>, <Sort.CONCEPT: 'concept'>, <Sort.STRING: 'string'>, <Sort.MINUS: '-'>)
+    """
+    if not constant:
+        return _ALONE.get(label, Sort.FRAME if _FRAME.fullmatch(label) else Sort.CONCEPT)
+    if label.startswith('"'):
+        return Sort.STRING
+    return Sort.NUMBER if is_number(label) else _WRITTEN.get(label, Sort.SYMBOL)
+
+
+def made_sort(action: Action) -> Sort | None:
+    """Return the sort of the node that an action puts on the stack; None where it depends on the words (COPY_WORD).
+
+    >>> made_sort(Action(Kind.COPY_SENSE01)), made_sort(Action(Kind.ENTITY, "city"))
+    (<Sort.FRAME: 'frame'>, <Sort.CONCEPT: 'concept'>)
+    """
+    if action.kind is Kind.PRED:
+        return sort_of(str(action.label), False)
+    if action.kind is Kind.ENTITY:
+        return sort_of(action.parts[0], False)
+    if action.kind is Kind.VALUE:
+        return sort_of(str(action.label), True)
+    frames = dict.fromkeys((Kind.COPY_SENSE01, Kind.FRAME), Sort.FRAME)
+    return {Kind.COPY_LEMMA: Sort.CONCEPT, **frames}.get(action.kind)
+
+
+def family(role: str) -> str | None:
+    """Return `ARG`, `op` or `snt` for a numbered role; None for other roles."""
+    match = _NUMBERED.fullmatch(role)
+    return match and match[1]
+
+
+def role_of_constants(role: str) -> str:
+    """Return the key of a role in a table of sorts of constants: the role itself, but `op` for all `:opN`."""
+    return _LISTS if family(role) == _LISTS else role
+
+
+def constants_of(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[Sort]]:
+    """Return the sorts of constants that each role leads to, but for slips.
+
+    The keys are those of `role_of_constants`. Roles that lead to no constants are left out.
+    """
+    seen: dict[str, Counter[Sort]] = {}
+    for graph in graphs:
+        for _source, role, target in graph.edges:
+            if target in graph.constants:
+                seen.setdefault(role_of_constants(role), Counter())[sort_of(graph.labels[target], True)] += 1
+    return {role: _frequent(sorts, _CONSTANTS_IN) for role, sorts in sorted(seen.items())}
+
+
+def bearers_of(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[Sort]]:
+    """Return the sorts of concepts that bear each family of numbered roles, but for slips.
+
+    Families that come less often than `_SEEN` times are left out.
+    """
+    seen: dict[str, Counter[Sort]] = {}
+    for graph in graphs:
+        for source, role, _target in graph.edges:
+            kin = family(role)
+            if kin:
+                seen.setdefault(kin, Counter())[sort_of(graph.labels[source], False)] += 1
+    return {kin: _frequent(sorts, _BEARERS_IN) for kin, sorts in sorted(seen.items()) if sorts.total() >= _SEEN}
+
+
+def sentences_are_tops(graphs: Iterable[AmrGraph]) -> bool:
+    """Return True if (but for slips) each `multi-sentence` is the top of its graph, and there are some."""
+    tops: Counter[bool] = Counter()
+    for graph in graphs:
+        tops.update(node == graph.top for node, label in enumerate(graph.labels) if label == MULTI_SENTENCE)
+    return tops.total() >= _SEEN and _BEARERS_IN * tops[False] < tops.total()
+
+
+def _frequent(sorts: Counter[Sort], one_in: int) -> frozenset[Sort]:
+    return frozenset(sort for sort, count in sorts.items() if one_in * count >= sorts.total())
+
+
+def bearer(action: Action) -> tuple[str, str] | None:
+    """Return the role that LA, RA or DEPENDENT makes and the end that bears it: `top`, `second` or `new`.
+
+    Return None for other actions.
+
+    >>> bearer(Action(Kind.LA, "ARG0")), bearer(Action(Kind.DEPENDENT, "ARG0-of,dog"))
+    (('ARG0', 'top'), ('ARG0', 'new'))
+    """
+    ends = {Kind.LA: ("top", "second"), Kind.RA: ("second", "top"), Kind.DEPENDENT: ("top", "new")}.get(action.kind)
+    if ends is None or action.label is None:
+        return None
+    role = action.parts[0] if action.kind is Kind.DEPENDENT else action.label
+    source, plain, _target = edge_of(0, role, 1)
+    return plain, ends[source]
