@@ -15,6 +15,7 @@ from transition_parser.base.deprecation import renamed_argument
 from transition_parser.base.errors import InputError, shortened
 from transition_parser.graphs.amr import AmrGraph, PenmanLayout, named
 from transition_parser.graphs.amr_identity import canonical
+from transition_parser.graphs.amr_lists import without_gaps
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Row, Sentence
 from transition_parser.graphs.dependency import DependencyTree
@@ -449,6 +450,8 @@ def replay_amr(
 ) -> AmrParse:
     """Return the parse with the AMR that a derivation builds, replayed once through the pure-Python machine.
 
+    Gaps in the numbers of `:opN` and `:sntN` are closed (`without_gaps`).
+
     words: the normalised forms of the sentence
     wiki: the values of `:wiki` in the training data, see `Lexicon`
     """
@@ -463,7 +466,7 @@ def replay_amr(
         from_span = 0.0 if action.kind is Kind.DEPENDENT else span
         nodes += [log_prob + from_span] * (len(state.nodes) - len(nodes))
         edges += [log_prob] * (len(state.edges) - len(edges))
-    graph = system.result(state)
+    graph = without_gaps(system.result(state))
     values, new_names = _wiki(graph, wiki or {})
     return AmrParse(
         sentence, graph, tuple(system.alignments(state)), values, tuple(actions), hypothesis.score,

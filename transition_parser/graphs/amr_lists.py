@@ -1,0 +1,54 @@
+"""The numbers of the roles of lists in an AMR: `:op1`, `:op2`, … and `:snt1`, `:snt2`, …"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from transition_parser.graphs.amr import AmrGraph, Edge
+
+CONJUNCTIONS = ("and", "or")
+_LISTED = re.compile(r"(op|snt)(\d+)")
+
+
+def without_gaps(graph: AmrGraph) -> AmrGraph:
+    """Return the graph with the roles of its lists numbered 1, 2, … without a gap, in the same order.
+
+    A conjunction whose only conjunct is `:op2` keeps it, because gold graphs write a sentence that begins with "And"
+    like this. Search makes the members of a list in any order, so that it can't see a gap before the graph is complete.
+
+    >>> graph = AmrGraph(("and", "dog", "cat"), frozenset(), (Edge(0, "op3", 1), Edge(0, "op1", 2)))
+    >>> [edge.role for edge in without_gaps(graph).edges]
+    ['op2', 'op1']
+    """
+    renamed: dict[Edge, Edge] = {}
+    outgoing: dict[int, list[Edge]] = {}
+    for edge in graph.edges:
+        outgoing.setdefault(edge.source, []).append(edge)
+    for node, edges in outgoing.items():
+        renamed |= zip(edges, gapless(graph.labels[node], edges), strict=True)
+    return replace(graph, edges=tuple(renamed[edge] for edge in graph.edges))
+
+
+def gapless(label: str, edges: Sequence[Edge]) -> list[Edge]:
+    """Return the edges that leave a node, with the roles of lists numbered without a gap. See `without_gaps`.
+
+    label: the concept of the node
+    """
+    for name in ("op", "snt"):
+        numbers = sorted({number for edge in edges if (number := _number(edge.role, name)) is not None})
+        if not (label in CONJUNCTIONS and numbers == [2]):
+            place = {number: place for place, number in enumerate(numbers, 1)}
+            edges = [_renumbered(edge, name, place) for edge in edges]
+    return list(edges)
+
+
+def _number(role: str, name: str) -> int | None:
+    match = _LISTED.fullmatch(role)
+    return int(match[2]) if match and match[1] == name else None
+
+
+def _renumbered(edge: Edge, name: str, place: dict[int, int]) -> Edge:
+    number = _number(edge.role, name)
+    return edge if number is None else edge._replace(role=f"{name}{place[number]}")
