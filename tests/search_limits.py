@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from transition_parser.graphs.amr import edge_of
+from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr_limits import SearchLimits, _Use
 from transition_parser.transitions.amr_naming import Word
@@ -70,6 +71,12 @@ def is_unfit(
     return bool(set(on_stack[-1:]) & top or set(on_stack[-2:-1]) & second)
 
 
+def last_arc(table: ActionTable) -> Action | None:
+    """Return the RA that comes first in the vocabulary of the RAs whose role may come twice."""
+    arcs = (action for action in table.actions if action is not None and action.kind is Kind.RA)
+    return next((arc for arc in arcs if edge_of(0, str(arc.label), 1).role not in table.once), None)
+
+
 def node_sorts(words: Sequence[Word], actions: Sequence[Action]) -> list[Sort | None]:
     """Return the sort of each node that a derivation makes; None for copies of merged words."""
     state, sorts = AmrState.initial(words), []
@@ -86,8 +93,10 @@ def new_sorts(state: AmrState, action: Action, before: int) -> list[Sort | None]
     before: how many nodes there were before the action
     """
     sorts: list[Sort | None] = [sort_of(node.label, node.constant) for node in state.nodes[before:]]
-    if action.kind is Kind.COPY_WORD and (len(state.span) > 1 or state.span == (_ANY_WORD,)):
+    if action.kind is Kind.COPY_WORD and state.span[0] is _ANY_WORD:
         return [None]
+    if action.kind is Kind.COPY_WORD and len(state.span) > 1:
+        return [None if all(word.is_part_of_number for word in state.span) else Sort.STRING]
     return [made_sort(action) or sorts[0], *sorts[1:]] if sorts else []
 
 

@@ -118,7 +118,7 @@ def test_any_numbers_are_taken_or_refused(data):
     for _ in range(data.draw(st.integers(1, 4))):
         row = data.draw(st.integers(0, 1))
         given_arguments["numbers"][row, data.draw(column)] = data.draw(st.integers(-2, 10))
-        given_arguments["nodes"][row, data.draw(st.integers(0, 7)), data.draw(st.integers(0, 3))] = data.draw(
+        given_arguments["nodes"][row, data.draw(st.integers(0, 7)), data.draw(st.integers(0, 4))] = data.draw(
             st.integers(-2, 10)
         )
     given_arguments["tokens"] = torch.tensor([data.draw(st.integers(0, len(TABLE.tokens) - 1)) for _ in range(2)])
@@ -142,12 +142,15 @@ def test_any_numbers_are_taken_or_refused(data):
         ({"most": torch.zeros(7)}, "most must be"),
         ({"top_roles": torch.zeros(7)}, "top_roles must be"),
         ({"second_roles": torch.zeros(6, dtype=torch.long)}, "second_roles must be"),
+        ({"new_roles": torch.zeros(7)}, "new_roles must be"),
+        ({"new_sort": torch.zeros(6, dtype=torch.long)}, "new_sort must be"),
     ],
 )
 def test_settings(change, problem):
     one = torch.zeros(7, dtype=torch.long)
     good = {"features": torch.zeros(2, 4, 5, dtype=torch.long), "words": 4, "span": 3, "labelled": False}
-    good |= {"column": one, "shift_word": one, "most": one, "top_roles": one, "second_roles": one, "name_role": 0}
+    good |= {"column": one, "shift_word": one, "most": one, "top_roles": one, "second_roles": one}
+    good |= {"new_roles": one, "new_sort": one}
     Setting(**good)
     with pytest.raises(ValueError, match=problem):
         Setting(**{**good, **change})
@@ -156,7 +159,7 @@ def test_settings(change, problem):
 def legality(columns=None, context=None, tokens=None, **change) -> None:
     vocabulary = DeviceTable.from_table(TABLE)._vocabulary()._replace(**change)
     columns = torch.ones(2, len(ActionClass), dtype=torch.bool) if columns is None else columns
-    context = torch.tensor([[0, 2, 0, 3, -1], [1, 0, -1, 0, 5]]) if context is None else context
+    context = torch.tensor([[0, 2, 0, 3, 1, 2, -1], [1, 0, -1, 0, -1, 0, 5]]) if context is None else context
     legality_kernels.legal_anywhere(vocabulary, columns, context)
     legality_kernels.legality(vocabulary, columns, context, tokens, True)
 
@@ -169,11 +172,14 @@ SIZE = len(TABLE.tokens)
     [
         ({"columns": torch.ones(2, len(ActionClass))}, "columns must be"),
         ({"columns": torch.ones(2, 9, dtype=torch.bool)}, "column: there is no such column"),
-        ({"context": torch.tensor([[0, 9, 0, 0, -1], [1, 0, 0, 0, 5]])}, "context: beyond the lexicon"),
-        ({"context": torch.tensor([[0, -1, 0, 0, -1], [1, 0, 0, 0, 5]])}, "context: beyond the lexicon"),
-        ({"context": torch.tensor([[0, 2, 0, 0, -1], [1, 0, 0, 0, SIZE]])}, "context: beyond the vocabulary"),
-        ({"context": torch.tensor([[0, 2, 0, 0, -1]])}, "context must be"),
-        ({"context": torch.tensor([[0, 2, 0], [1, 0, 0]])}, "the roles of two nodes"),
+        ({"context": torch.tensor([[0, 9, 0, 0, 0, 0, -1], [1, 0, 0, 0, 0, 0, 5]])}, "context: beyond the lexicon"),
+        ({"context": torch.tensor([[0, -1, 0, 0, 0, 0, -1], [1, 0, 0, 0, 0, 0, 5]])}, "context: beyond the lexicon"),
+        (
+            {"context": torch.tensor([[0, 2, 0, 0, 0, 0, -1], [1, 0, 0, 0, 0, 0, SIZE]])},
+            "context: beyond the vocabulary",
+        ),
+        ({"context": torch.tensor([[0, 2, 0, 0, 0, 0, -1]])}, "context must be"),
+        ({"context": torch.tensor([[0, 2, 0, 0, 0], [1, 0, 0, 0, 0]])}, "the roles and sorts of two nodes"),
         ({"context": torch.tensor([[0], [1]])}, "context must have 2 columns"),
         ({"tokens": torch.tensor([0, SIZE])}, "tokens: beyond the vocabulary"),
         ({"tokens": torch.tensor([0, -1])}, "tokens: beyond the vocabulary"),
@@ -182,6 +188,8 @@ SIZE = len(TABLE.tokens)
         ({"shift_word": torch.zeros(1, dtype=torch.long)}, "shift_word must be"),
         ({"top_roles": torch.zeros(SIZE)}, "top_roles must be"),
         ({"second_roles": torch.zeros(1, dtype=torch.long)}, "second_roles must be"),
+        ({"top_sorts": torch.zeros(SIZE)}, "top_sorts must be"),
+        ({"second_sorts": torch.zeros(1, dtype=torch.long)}, "second_sorts must be"),
         ({"offsets": torch.arange(7) * 100}, "offsets: beyond the lexicon"),
         ({"offsets": -torch.arange(7)}, "offsets: beyond the lexicon"),
         ({"tokens_of_rows": torch.full((9,), SIZE)}, "lexicon: beyond the vocabulary"),

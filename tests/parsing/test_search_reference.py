@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
-from tests.search_limits import doubles
+from tests.search_limits import doubles, is_unfit, last_arc, node_sorts
 from tests.small_models import encode
 from transition_parser import Parser
 from transition_parser.kernels import search_kernels
@@ -19,9 +19,8 @@ from transition_parser.modules.contract import Hypothesis, only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.search import search
 from transition_parser.states.table import ActionTable
+from transition_parser.text.pieces import normalise
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_naming import Word
-from transition_parser.transitions.amr_roles import role_given
 
 CLOSE = 1e-3
 KINDS = {"en-ewt": (SAMPLE, 8, 12), "en-amr": (SAMPLE_AMR, 3, 9)}  # model: sentences, how many, of how many words
@@ -63,32 +62,38 @@ class Prefix:
 
 
 @torch.inference_mode()
-def following(decoder, encoder_out: EncoderOut, tokens: list[int]) -> Tensor:
+def following(decoder, encoder_out: EncoderOut, words: list[str], tokens: list[int]) -> Tensor:
     """Log-probabilities of what follows, from all the actions so far and `</s>` before them."""
     actions = torch.tensor([[decoder.table.end, *tokens]])
     states = decoder.states(actions, encoder_out)
     scores = only_legal(decoder.scores(actions, encoder_out, states), decoder.legality(states))
-    doubling = doubling_tokens(decoder.table, int(encoder_out.lengths[0]), tokens)
-    return torch.log_softmax(scores[0, -1], -1).index_fill(0, torch.tensor(doubling).long(), float("-inf"))
+    forbidden = forbidden_tokens(decoder.table, words, tokens)
+    return torch.log_softmax(scores[0, -1], -1).index_fill(0, torch.tensor(forbidden).long(), float("-inf"))
 
 
-def doubling_tokens(table: ActionTable, words: int, taken: list[int]) -> list[int]:
-    """Those that may follow but for the roles that the nodes of an AMR have: search does without them."""
+def forbidden_tokens(table: ActionTable, words: list[str], taken: list[int]) -> list[int]:
+    """Those that may follow but for the roles and sorts of the nodes of an AMR: search does without them."""
     if not isinstance(table.system, AmrSystem):
         return []
     system = AmrSystem(limits=table.system.limits)  # whatever the lexicon has of the words
-    state = system.initial([Word("x", "x")] * words)
+    state = system.initial(system.read([normalise(word) for word in words]))
     for token in taken:
         state = system.apply(state, table.actions[token])
-    arcs = [token for token, action in enumerate(table.actions) if action and role_given(action)]
-    legal = [token for token in arcs if system.why_illegal(state, table.actions[token]) is None]
-    return [token for token in legal if doubles(system.limits, state, table.actions[token])]
+    sorts = node_sorts(state.words, [table.actions[token] for token in taken])
+    some = [token for token, action in enumerate(table.actions) if action is not None]
+    legal = [token for token in some if system.why_illegal(state, table.actions[token]) is None]
+    return [
+        token
+        for token in legal
+        if doubles(system.limits, state, table.actions[token])
+        or is_unfit(system.limits, state, sorts, table.actions[token], last_arc(table))
+    ]
 
 
-def reference(decoder, encoder_out: EncoderOut, beam: int, lenpen: float = 1.0) -> list[Hypothesis]:
+def reference(decoder, encoder_out: EncoderOut, words: list[str], beam: int, lenpen: float = 1.0) -> list[Hypothesis]:
     """The derivations that end first, best first. A derivation has ended where `</s>` is legal."""
     end = decoder.table.end
-    alive = [Prefix([], [], following(decoder, encoder_out, []))]
+    alive = [Prefix([], [], following(decoder, encoder_out, words, []))]
     ended: list[Prefix] = []
     while alive and len(ended) < beam:
         continuations = [
@@ -102,7 +107,7 @@ def reference(decoder, encoder_out: EncoderOut, beam: int, lenpen: float = 1.0) 
         for prefix, token in continuations[:beam]:
             tokens = [*prefix.tokens, token]
             steps = [*prefix.steps, float(prefix.next[token])]
-            chosen.append(Prefix(tokens, steps, following(decoder, encoder_out, tokens)))
+            chosen.append(Prefix(tokens, steps, following(decoder, encoder_out, words, tokens)))
         alive = [prefix for prefix in chosen if prefix.next[end] == float("-inf")]
         ended += [prefix for prefix in chosen if prefix.next[end] > float("-inf")]
     ended.sort(key=lambda p: -p.total() / (len(p.tokens) + 1) ** lenpen)
@@ -123,7 +128,7 @@ def test_search_finds_what_a_plain_search_finds(model, monkeypatch, beam, lenpen
         monkeypatch.setattr(search_kernels, "library", lambda: None)
     decoder = model.parser.model.decoder
     for words, found in zip(model.sentences, model.search(model.sentences, beam, lenpen), strict=True):
-        wanted = reference(decoder, model.encode([words]), beam, lenpen)
+        wanted = reference(decoder, model.encode([words]), words, beam, lenpen)
         assert len(wanted) == beam
         assert_same(found, wanted)
 

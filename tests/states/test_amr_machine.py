@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.amr_walks import ACTIONS, EVOKING, FORMS, FRAMES, LEXICON
 from tests.conftest import without_kernels
-from tests.search_limits import doubles, is_unfit, new_sorts, why_beyond
+from tests.search_limits import doubles, is_unfit, last_arc, new_sorts, why_beyond
 from tests.states.test_machine import SPECIAL
 from transition_parser.graphs.amr import AmrGraph, edge_of
 from transition_parser.graphs.bank import parse_entry
@@ -92,12 +92,6 @@ class Made(NamedTuple):
             [*span, *[action] * (action.kind in MAKE_NODES)],
             [*self.sorts, *new_sorts(state, action, len(self.sorts))],
         )
-
-
-def last_arc(table: ActionTable) -> Action | None:
-    """The RA that comes first of the RAs with a role that may come twice."""
-    arcs = (a for a in table.actions if a is not None and a.kind is Kind.RA)
-    return next((a for a in arcs if edge_of(0, a.label, 1).role not in table.once), None)
 
 
 def expected_legal(table: ActionTable, state: AmrState, made: Made | None = None) -> list[bool]:

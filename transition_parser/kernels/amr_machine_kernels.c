@@ -16,7 +16,7 @@ enum {
 enum { SHIFT_ID, LEMMA, PLAIN, FIRST_SPAN }; /* the features of a word, as in states/table.py */
 enum { UNBOUND, UNSEEN };                    /* the first rows of the lexicon, as in states/table.py */
 enum { ARCS_IN_A_ROW = 4 };                  /* as in transitions/amr.py */
-enum { NUMBER = 2 };                         /* the value of the feature PLAIN for a number, as in states/table.py */
+enum { NOT_PLAIN, TEXT, NUMBER };            /* values of the feature PLAIN, as in states/table.py */
 
 /* The sorts of nodes as bits, as in states/table.py */
 static const int64_t NUMBER_BIT = 1 << 9, STRING_BIT = 1 << 10, TOP_ONLY = 1 << 12, TOPPED = (int64_t)1 << 32;
@@ -91,9 +91,12 @@ static void give_roles(const Row *row, Node *nodes, int64_t token, const Setting
 /* Return the sort of the node that the token makes, as in amr_rules.py. */
 static int64_t sort_made(const Row *row, int64_t column, int64_t token, const Setting *setting) {
     if (column != COPY_WORD) return setting->new_sort[token];
-    if (row->position - row->first != 1) return 0;
-    const int64_t last = row->sentence * setting->width + row->position - 1;
-    return setting->features[last * setting->fields + PLAIN] == NUMBER ? NUMBER_BIT : STRING_BIT;
+    const int alone = row->position - row->first == 1;
+    const int64_t *word = setting->features + (row->sentence * setting->width + row->first) * setting->fields;
+    if (alone) return word[PLAIN] == NUMBER ? NUMBER_BIT : STRING_BIT;
+    for (int64_t i = row->first; i < row->position; i++, word += setting->fields)
+        if (word[PLAIN] == TEXT) return STRING_BIT;
+    return 0;
 }
 
 static void make_node(Row *row, Node *nodes, int constant, int64_t roles, int64_t sort) {
@@ -167,7 +170,7 @@ static void read_columns(const Row *row, const Node *nodes, const Setting *setti
     int lemma = 1, plain = 1;
     for (int64_t i = row->first; i < row->position; i++, word += setting->fields) {
         lemma &= word[LEMMA] != 0;
-        plain &= word[PLAIN] != 0;
+        plain &= word[PLAIN] != NOT_PLAIN;
     }
     const int more = row->position < row->length, some = row->depth > 0, two = row->below > 0;
     const Node *top = nodes + (some ? row->depth - 1 : 0), *second = nodes + (two ? row->below - 1 : 0);
@@ -210,6 +213,8 @@ static void read_columns(const Row *row, const Node *nodes, const Setting *setti
         for (int64_t column = 0; column < COLUMNS; column++) columns[column] &= column == DEPENDENT || column == ROOT;
 }
 
+static int64_t shifted(int64_t bits, int places) { return (int64_t)((uint64_t)bits << places); }
+
 /* Compute the context of a row: the shift id of the next word and the lexicon row of the current span. In search the
    roles of the node on top and of the second node follow, then their sorts, and then the tokens that may make no more
    nodes of the span.
@@ -226,8 +231,8 @@ static void read_context(const Row *row, const Node *nodes, const int64_t *named
     context[2] = row->depth ? nodes[row->depth - 1].roles : 0;
     context[3] = row->below ? nodes[row->below - 1].roles : 0;
     const int further = row->position == row->length && !may_close ? LAST_CHANCE : 0;
-    context[4] = (row->depth ? nodes[row->depth - 1].sort << further : 0) | (row->topped ? TOPPED : 0);
-    context[5] = row->below ? nodes[row->below - 1].sort << further : 0;
+    context[4] = (row->depth ? shifted(nodes[row->depth - 1].sort, further) : 0) | (row->topped ? TOPPED : 0);
+    context[5] = row->below ? shifted(nodes[row->below - 1].sort, further) : 0;
     for (int64_t i = 0; i < setting->span; i++) context[6 + i] = free ? -1 : named[setting->span + i];
 }
 

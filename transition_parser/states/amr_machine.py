@@ -17,7 +17,17 @@ from transition_parser.states import amr_rules
 from transition_parser.states.amr_rules import GivenRoles, Nodes, Rows, SpanActions
 from transition_parser.states.batched import BatchedMachine
 from transition_parser.states.device_table import DeviceTable
-from transition_parser.states.table import FIRST_SPAN, LEMMA, PLAIN, SHIFT_ID, UNBOUND, UNSEEN
+from transition_parser.states.table import (
+    FIRST_SPAN,
+    LEMMA,
+    NOT_PLAIN,
+    NUMBER,
+    PLAIN,
+    SHIFT_ID,
+    TEXT,
+    UNBOUND,
+    UNSEEN,
+)
 from transition_parser.transitions.spec import ActionClass
 
 # The initial number of slots, and the number that is added when they run out: the stack holds far fewer nodes than
@@ -69,7 +79,8 @@ class AmrMachine(BatchedMachine):
         self._most_nodes = 0  # an upper bound of `Rows.depth` over all rows
         self._setting = self._kernel_setting()
         if self._setting is None:
-            unfit = torch.stack([features[:, :, LEMMA], features[:, :, PLAIN]], 2) == 0
+            lemma, plain = features[:, :, LEMMA], features[:, :, PLAIN]
+            unfit = torch.stack([lemma == 0, plain == NOT_PLAIN, plain == TEXT], 2)
             self._unfit_before = F.pad(unfit.long().cumsum(1), (0, 0, 1, 0))  # counts of words before each position
             self._read(*self._unbound())
         else:
@@ -167,8 +178,9 @@ class AmrMachine(BatchedMachine):
 
     def _given(self, rows: Rows, tokens: Tensor, column: Tensor) -> GivenRoles:
         table = self.table
-        plain = self.features[rows.sentence, (rows.position - 1).clamp_min(0), PLAIN]
-        sort = amr_rules.sorts_made(rows, column, plain, table.new_sort[tokens])
+        number = self.features[rows.sentence, (rows.position - 1).clamp_min(0), PLAIN] == NUMBER
+        *_, text = self._unfit(rows)
+        sort = amr_rules.sorts_made(rows, column, text, number, table.new_sort[tokens])
         return GivenRoles(table.top_roles[tokens], table.second_roles[tokens], table.new_roles[tokens], sort)
 
     def _make_room(self) -> None:
@@ -187,10 +199,17 @@ class AmrMachine(BatchedMachine):
 
     def _read(self, rows: Rows, nodes: Nodes) -> None:
         """Compute the legal columns and the context."""
-        unfit = self._unfit_before[rows.sentence, rows.position] != self._unfit_before[rows.sentence, rows.first]
-        lemma, plain = (~unfit).unbind(1)
-        self._columns = amr_rules.legal_columns(rows, nodes, lemma, plain, self.most_in_span)
+        lemma, plain, _ = self._unfit(rows)
+        self._columns = amr_rules.legal_columns(rows, nodes, ~lemma, ~plain, self.most_in_span)
         self._context = self._read_context(rows, nodes)
+
+    def _unfit(self, rows: Rows) -> tuple[Tensor, ...]:
+        """Return whether the current span has a word that COPY_LEMMA can't copy, that COPY_WORD can't copy, of letters.
+
+        Each is (R,) bool.
+        """
+        unfit = self._unfit_before[rows.sentence, rows.position] != self._unfit_before[rows.sentence, rows.first]
+        return unfit.unbind(1)
 
     def _read_context(self, rows: Rows, nodes: Nodes) -> Tensor:
         front = rows.position.clamp_max(self.features.size(1) - 1)

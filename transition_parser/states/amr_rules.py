@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from transition_parser.states.table import LAST_CHANCE, NUMBER, NUMBER_BIT, STRING_BIT, TOP_ONLY, TOPPED
+from transition_parser.states.table import LAST_CHANCE, NUMBER_BIT, STRING_BIT, TOP_ONLY, TOPPED
 from transition_parser.transitions.amr import ARCS_IN_A_ROW
 from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_state import limits_of
@@ -158,18 +158,19 @@ class GivenRoles(NamedTuple):
     sort: Tensor
 
 
-def sorts_made(rows: Rows, column: Tensor, plain: Tensor, sort: Tensor) -> Tensor:
+def sorts_made(rows: Rows, column: Tensor, text: Tensor, number: Tensor, sort: Tensor) -> Tensor:
     """Return the sort of the node that each row's action makes, as bits, (R,).
 
-    COPY_WORD makes a number or a string. Of several words it isn't known which.
+    COPY_WORD makes a number or a string. Of several words that may be a number it isn't known which.
 
     rows: the rows before the action
     column: (R,); the column of each action
-    plain: (R,); the feature `PLAIN` of the last word of each row's span
+    text: (R,) bool; True where a word of the span has the feature `TEXT`
+    number: (R,) bool; True where the last word of the span has the feature `NUMBER`
     sort: (R,); `ActionTable.new_sort` of each action
     """
-    copied = torch.where(plain == NUMBER, NUMBER_BIT, STRING_BIT)
-    copied = torch.where(rows.position - rows.first == 1, copied, 0)
+    alone = rows.position - rows.first == 1
+    copied = torch.where(alone & number, NUMBER_BIT, torch.where(alone | text, STRING_BIT, 0))
     return torch.where(column == ActionClass.COPY_WORD, copied, sort)
 
 

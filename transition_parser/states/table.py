@@ -17,7 +17,9 @@ from transition_parser.transitions.spec import ActionClass
 
 # The indices of the features of a word, see `ActionTable.features`.
 SHIFT_ID, LEMMA, PLAIN, FIRST_SPAN = range(4)
-NUMBER = 2  # the value of the feature `PLAIN` for a number
+# The values of the feature `PLAIN`. TEXT: no number holds this word. NUMBER: the word alone is a number. PART: a number
+# may hold this word beside others.
+NOT_PLAIN, TEXT, NUMBER, PART = range(4)
 # The first rows of the lexicon. UNBOUND: the lexicon does not limit the tokens. UNSEEN: the span is not in the lexicon.
 # FIRST_ROW: the row of the first span of the lexicon.
 UNBOUND, UNSEEN, FIRST_ROW = range(3)
@@ -97,8 +99,8 @@ class ActionTable:
         """Return the features of each word, and of `</s>` behind the words.
 
         The first feature of a word is the `shift_word` of its SHIFT. For AMR three kinds of features follow: 1 if the
-        lemma is a symbol, else 0; `NUMBER` if the form is a number, 1 if it is plain in another way, else 0; and the
-        lexicon rows of the spans of 1, 2, … words that end with this word.
+        lemma is a symbol, else 0; `NOT_PLAIN`, `TEXT`, `NUMBER` or `PART`; and the lexicon rows of the spans of 1, 2,
+        … words that end with this word.
         """
         shift = {word: i for i, word in enumerate(self.shift_words, 1)}
         columns = [[shift.get(word, 0)] for word in words]
@@ -106,7 +108,7 @@ class ActionTable:
             read = self.system.read(words)
             row_of = self._row_of_frames if self._frames else self._row_of
             for end, (word, row) in enumerate(zip(read, columns, strict=True), 1):
-                row += [int(word.lemma_is_symbol), NUMBER if word.is_number else int(word.form_is_plain)]
+                row += [int(word.lemma_is_symbol), _plain(word)]
                 row += [row_of(read, end - length, end) if length <= end else UNSEEN for length in self.span_lengths]
         columns.append([0] * len(columns[0]))
         return columns
@@ -228,6 +230,14 @@ class ActionTable:
         free = [token for token in arcs if not self.top_roles[token] | self.second_roles[token]]
         for sorts in (self.top_sorts, self.second_sorts):
             sorts[free[:1]] &= (1 << LAST_CHANCE) - 1
+
+
+def _plain(word: Word) -> int:
+    if not word.form_is_plain:
+        return NOT_PLAIN
+    if word.is_number:
+        return NUMBER
+    return PART if word.is_part_of_number else TEXT
 
 
 def _arc_column(action: Action, roots: RootRelations) -> ActionClass:

@@ -18,6 +18,7 @@ NAMING = frozenset({Kind.PRED, Kind.VALUE, Kind.ENTITY, Kind.DEPENDENT})
 
 _SYMBOL = re.compile(r"""[^\s()/:~"\\#]+""")
 _HYPHEN = re.compile(r"@(\S)@")
+_SIGNS = frozenset("+-.,@")  # besides digits, what the words of a number may hold: `@-@` stands for a hyphen
 _GROUPED = re.compile(r"\d{1,3}(,\d{3})+")
 
 
@@ -41,6 +42,11 @@ class Word(NamedTuple):
     def is_number(self) -> bool:
         """True where COPY_WORD makes a number of the word alone."""
         return is_number(copied_value([self.form]))
+
+    @property
+    def is_part_of_number(self) -> bool:
+        """True where COPY_WORD may make a number of this word and others."""
+        return all(letter.isdigit() or letter in _SIGNS for letter in self.form)
 
 
 def key(span: Sequence[Word]) -> str:

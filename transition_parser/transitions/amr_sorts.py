@@ -1,7 +1,7 @@
 """The sorts of nodes of an AMR, and which sorts the ends of an edge may have.
 
-A role of constants leads to some sorts only (`:polarity` to `-`, `:mode` to modes), and a numbered role is borne by some
-sorts only (`:ARGn` by frames, `:sntN` by `multi-sentence`).
+A role leads to some sorts of constants only: `:polarity` to `-`, `:mode` to modes. A numbered role is borne by some
+sorts of concepts only: `:ARGn` by frames, `:sntN` by `multi-sentence`.
 """
 
 from __future__ import annotations
