@@ -32,8 +32,8 @@ from transition_parser.graphs.amr_lists import CONJUNCTIONS, gapless
 from transition_parser.graphs.bank import read_bank
 from transition_parser.transitions.amr_sorts import (
     BEARERS,
-    CONSTANTS,
     MULTI_SENTENCE,
+    TARGETS,
     family,
     role_of_constants,
     sort_of,
@@ -58,7 +58,7 @@ def malformed(graph: AmrGraph) -> Iterator[str]:
 
 def _of_edge(graph: AmrGraph, edge: Edge) -> Iterator[str]:
     label, kin = graph.labels[edge.target], family(edge.role)
-    takes = CONSTANTS.get(role_of_constants(edge.role), ())
+    takes = TARGETS.get(role_of_constants(edge.role), ())
     if edge.target in graph.constants and sort_of(label, True) not in takes:
         yield "constant"
     if edge.role == "name" and not any(other.source == edge.target and other.role == "op1" for other in graph.edges):

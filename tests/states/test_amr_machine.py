@@ -25,7 +25,7 @@ from transition_parser.states.machine import machine_class, make_machine, max_se
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, MAKE_NODES, SearchLimits
-from transition_parser.transitions.amr_sorts import BEARERS, Sort
+from transition_parser.transitions.amr_sorts import BEARERS, CONCEPT_SORTS, Sort
 from transition_parser.transitions.amr_state import AmrState, is_free
 
 WAYS = {"kernels": nullcontext, "torch": without_kernels}
@@ -39,7 +39,7 @@ LIMITS = SearchLimits(
 OF_SORTS = replace(
     LIMITS,
     nodes=4,
-    constants={"op": frozenset({Sort.NUMBER}), "mod": frozenset({Sort.STRING})},
+    targets={"op": frozenset({Sort.CONCEPT, Sort.NUMBER}), "mod": frozenset({Sort.STRING, *CONCEPT_SORTS})},
     bearers=BEARERS,
     sentences_on_top=True,
 )

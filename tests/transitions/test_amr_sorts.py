@@ -12,16 +12,16 @@ from transition_parser.transitions.amr_sorts import (
     BEARERS,
     CONCEPT_SORTS,
     CONSTANT_SORTS,
-    CONSTANTS,
+    TARGETS,
     Sort,
     bearers_of,
-    constants_of,
     made_sort,
     sentences_are_tops,
     sort_of,
+    targets_of,
 )
 
-LIMITS = SearchLimits(9, 9, 9, {}, frozenset(), CONSTANTS, BEARERS, True)
+LIMITS = SearchLimits(9, 9, 9, {}, frozenset(), TARGETS, BEARERS, True)
 NOT_A_FRAME = CONCEPT_SORTS - {Sort.FRAME}
 
 
@@ -41,6 +41,7 @@ def actions(text: str) -> list[Action]:
         ("dog", False, Sort.CONCEPT),
         ("vitamin-b-1", False, Sort.CONCEPT),
         ("multi-sentence", False, Sort.SENTENCES),
+        ("amr-unknown", False, Sort.UNKNOWN),
         ("name", False, Sort.NAME),
         ("-", True, Sort.MINUS),
         ("+", True, Sort.PLUS),
@@ -74,10 +75,14 @@ def test_the_sort_of_a_new_node(action, sort):
 
 def test_what_roles_lead_to_is_learned_but_for_slips():
     common = [graph(f'(a / a :polarity - :mod "x" :op{i} {i} :ARG0 (b / b))') for i in (1, 2) for _ in range(150)]
-    learned = constants_of([*common, graph("(a / a :polarity + :op3 xy)"), graph("(a / a :ARG1 +)")])
+    slips = [graph("(a / a :polarity + :op3 xy)"), graph("(a / a :ARG1 + :mod (b / b))")]
+    questions = [graph("(a / a :polarity (b / amr-unknown))")] * 2
+    learned = targets_of([*common, *slips, *questions])
     number, minus, string = (frozenset({sort}) for sort in (Sort.NUMBER, Sort.MINUS, Sort.STRING))
-    assert learned == {"ARG1": frozenset({Sort.PLUS}), "mod": string, "op": number, "polarity": minus}
-    assert constants_of([]) == {}
+    with_concepts = {"ARG1": CONCEPT_SORTS | {Sort.PLUS}}
+    assert learned == {**with_concepts, "mod": string, "op": number, "polarity": minus | {Sort.UNKNOWN}}
+    assert targets_of([*common, *[graph("(a / a :mod (b / b))")] * 101])["mod"] == CONCEPT_SORTS | string
+    assert targets_of([]) == {}
 
 
 def test_what_bears_numbered_roles_is_learned_but_for_slips():
@@ -97,10 +102,11 @@ def test_whether_sentences_are_tops_is_learned_but_for_slips():
 @pytest.mark.parametrize(
     ("action", "top", "second"),
     [
-        ("LA(polarity)", set(), CONSTANT_SORTS - {Sort.MINUS}),
-        ("RA(polarity)", CONSTANT_SORTS - {Sort.MINUS}, set()),
+        ("LA(polarity)", set(), set(Sort) - {Sort.MINUS, Sort.CONCEPT, Sort.UNKNOWN}),
+        ("RA(polarity)", set(Sort) - {Sort.MINUS, Sort.CONCEPT, Sort.UNKNOWN}, set()),
+        ("RA(polite-of)", CONSTANT_SORTS, CONCEPT_SORTS),
         ("RA(time)", CONSTANT_SORTS - {Sort.STRING}, set()),
-        ("RA(op12)", CONSTANT_SORTS - {Sort.NUMBER, Sort.STRING}, {Sort.FRAME, Sort.SENTENCES}),
+        ("RA(op12)", CONSTANT_SORTS - {Sort.NUMBER, Sort.STRING}, {Sort.FRAME, Sort.SENTENCES, Sort.UNKNOWN}),
         ("RA(manner)", CONSTANT_SORTS, set()),
         ("LA(ARG0)", NOT_A_FRAME, CONSTANT_SORTS),
         ("LA(ARG0-of)", set(), CONSTANT_SORTS | NOT_A_FRAME),
@@ -108,6 +114,7 @@ def test_whether_sentences_are_tops_is_learned_but_for_slips():
         ("DEPENDENT(polarity,-)", set(), set()),
         ("DEPENDENT(polarity,+)", CONCEPT_SORTS, set()),
         ("DEPENDENT(mode,imperative)", set(), set()),
+        ("DEPENDENT(mode,dog)", CONCEPT_SORTS, set()),
         ("DEPENDENT(ARG1,5)", NOT_A_FRAME, set()),
         ("DEPENDENT(ARG0-of,dog)", CONCEPT_SORTS, set()),
         ("DEPENDENT(ARG0-of,bark-01)", set(), set()),

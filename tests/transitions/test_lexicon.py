@@ -8,7 +8,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.transitions import Action
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
 from transition_parser.transitions.amr_roles import ONCE
-from transition_parser.transitions.amr_sorts import BEARERS, CONSTANTS, Sort
+from transition_parser.transitions.amr_sorts import BEARERS, TARGETS, Sort
 from transition_parser.transitions.config import ParserConfig
 from transition_parser.transitions.lexicon import Lexicon
 
@@ -17,7 +17,7 @@ LEXICON = Lexicon(
     {'"Ann"': "-"},
     SearchLimits(
         *(1, 2, 3, {Action.parse("PRED"): 2, Action.parse("PRED(a%20b)"): 4}, frozenset({"op1", "ARG0"})),
-        *({"mode": frozenset({Sort.IMPERATIVE}), "op": frozenset()}, {"ARG": frozenset({Sort.FRAME})}, True),
+        *({"mode": frozenset({Sort.IMPERATIVE, Sort.NAME}), "op": frozenset()}, {"ARG": frozenset({Sort.FRAME})}, True),
     ),
 )
 
@@ -52,10 +52,10 @@ def test_a_lexicon_that_was_written_before_there_were_limits_has_the_default_one
 
 def test_a_lexicon_that_was_written_before_roles_were_learned_has_the_default_ones(tmp_path):
     (tmp_path / "lexicon.json").write_text(lexicon(limits=LIMITS))
-    assert Lexicon.load(tmp_path).limits == SearchLimits(1, 1, 1, {}, ONCE, CONSTANTS, BEARERS, True)
+    assert Lexicon.load(tmp_path).limits == SearchLimits(1, 1, 1, {}, ONCE, TARGETS, BEARERS, True)
     (tmp_path / "lexicon.json").write_text(lexicon(limits=LIMITS | {"once": []}))
-    assert Lexicon.load(tmp_path).limits == SearchLimits(1, 1, 1, {}, frozenset(), CONSTANTS, BEARERS, True)
-    none = {"once": [], "constants": {}, "bearers": {}, "sentences_on_top": False}
+    assert Lexicon.load(tmp_path).limits == SearchLimits(1, 1, 1, {}, frozenset(), TARGETS, BEARERS, True)
+    none = {"once": [], "targets": {}, "bearers": {}, "sentences_on_top": False}
     (tmp_path / "lexicon.json").write_text(lexicon(limits=LIMITS | none))
     assert Lexicon.load(tmp_path).limits == SearchLimits(1, 1, 1)
 
@@ -105,9 +105,12 @@ def lexicon(**values) -> str:
         ),
         (lexicon(limits=LIMITS | {"once": "ARG0"}), "'once' must be a list of strings"),
         (lexicon(limits=LIMITS | {"once": ["ARG0", "ARG0"]}), "'once' must be .* each there once"),
-        (lexicon(limits=LIMITS | {"constants": {"op": "number"}}), "'constants' must be an object of lists"),
-        (lexicon(limits=LIMITS | {"constants": {"op": ["frame"]}}), "limits: 'frame' of :op is none of"),
-        (lexicon(limits=LIMITS | {"bearers": {"op": ["number"]}}), "limits: 'number' of :op is none of concept, frame"),
+        (lexicon(limits=LIMITS | {"targets": {"op": "number"}}), "'targets' must be an object of lists"),
+        (lexicon(limits=LIMITS | {"targets": {"op": ["dog"]}}), "limits: 'dog' of :op is none of"),
+        (
+            lexicon(limits=LIMITS | {"bearers": {"op": ["number"]}}),
+            "limits: 'number' of :op is none of amr-unknown",
+        ),
         (lexicon(limits=LIMITS | {"sentences_on_top": 1}), "'sentences_on_top' must be true or false"),
         (lexicon(limits=LIMITS | {"once": ["ARG0-of"]}), "limits: `once` lists ARG0-of, the inverse of a role"),
         (lexicon(limits=LIMITS | {"once": [f"op{i}" for i in range(64)]}), "limits: `once` lists 64 roles"),

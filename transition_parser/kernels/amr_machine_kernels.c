@@ -19,7 +19,7 @@ enum { ARCS_IN_A_ROW = 4 };                  /* as in transitions/amr.py */
 enum { NOT_PLAIN, TEXT, NUMBER };            /* values of the feature PLAIN, as in states/table.py */
 
 /* The sorts of nodes as bits, as in states/table.py */
-static const int64_t NUMBER_BIT = 1 << 9, STRING_BIT = 1 << 10, TOP_ONLY = 1 << 12, TOPPED = (int64_t)1 << 32;
+static const int64_t NUMBER_BIT = 1 << 9, STRING_BIT = 1 << 10, TOP_ONLY = 1 << 13, TOPPED = (int64_t)1 << 32;
 enum { LAST_CHANCE = 16 };
 
 /* `Rows` in amr_rules.py */

@@ -20,15 +20,15 @@ from transition_parser.transitions.amr_sorts import (
     BEARERS,
     CONCEPT_SORTS,
     CONSTANT_SORTS,
-    CONSTANTS,
+    TARGETS,
     Sort,
-    bearer,
     bearers_of,
-    constants_of,
+    ends_of,
     family,
     role_of_constants,
     sentences_are_tops,
     sort_of,
+    targets_of,
 )
 
 _SWAPS_PER_WORD = 2
@@ -51,8 +51,8 @@ class SearchLimits:
     repeats: action → how often it may make a node of the same span; an action without a label stands for all actions of
         its kind that are not listed; actions without any entry may come once
     once: the roles that a node may not get twice
-    constants: role (`role_of_constants`) → the sorts of constants that it may lead to; other roles lead to none; no
-        limits if empty
+    targets: role (`role_of_constants`) → the sorts that it may lead to; other roles lead to all sorts of concepts and
+        to no constants; no limits if empty
     bearers: family of numbered roles (`family`) → the sorts of concepts that may bear its roles; other families may be
         borne by all concepts
     sentences_on_top: True if a `multi-sentence` must be the top of its graph
@@ -65,7 +65,7 @@ class SearchLimits:
     span: int
     repeats: Mapping[Action, int] = field(default_factory=dict)
     once: frozenset[str] = frozenset()
-    constants: Mapping[str, frozenset[Sort]] = field(default_factory=dict)
+    targets: Mapping[str, frozenset[Sort]] = field(default_factory=dict)
     bearers: Mapping[str, frozenset[Sort]] = field(default_factory=dict)
     sentences_on_top: bool = False
 
@@ -87,42 +87,32 @@ class SearchLimits:
     def barred(self, action: Action) -> tuple[frozenset[Sort], frozenset[Sort]]:
         """Return the sorts that the node on top and the second node may not have where LA, RA or DEPENDENT is taken.
 
-        >>> limits = SearchLimits(0, 0, 1, constants={"quant": frozenset({Sort.NUMBER})})
-        >>> [len(sorts) for sorts in limits.barred(Action(Kind.RA, "quant"))]  # all constants but numbers
-        [7, 0]
+        >>> limits = SearchLimits(0, 0, 1, targets={"quant": frozenset({Sort.CONCEPT, Sort.NUMBER})})
+        >>> [len(sorts) for sorts in limits.barred(Action(Kind.RA, "manner"))]  # all constants
+        [8, 0]
         """
-        borne = bearer(action)
-        if borne is None:
+        ends = ends_of(action)
+        if ends is None:
             return frozenset(), frozenset()
-        role, end = borne
-        kin = family(role)
-        not_bearing = CONCEPT_SORTS - self.bearers[kin] if kin in self.bearers else frozenset()
-        barred = {"top": not_bearing if end == "top" else frozenset(), "second": frozenset()}
-        if end == "second":
-            barred["second"] = not_bearing
+        barred = dict.fromkeys(("top", "second", "new"), frozenset[Sort]())
+        barred[ends.source] |= CONCEPT_SORTS - self.bearers.get(family(ends.role) or "", CONCEPT_SORTS)
+        if self.targets:
+            barred[ends.target] |= CONCEPT_SORTS - self._targets(ends.role)
+            barred[ends.dependent] |= CONSTANT_SORTS - self._targets(ends.written)
         if action.kind is Kind.DEPENDENT:
-            barred["top"] |= self._barred_by_dependent(*action.parts, not_bearing if end == "new" else frozenset())
-        else:
-            dependent = "second" if action.kind is Kind.LA else "top"
-            barred[dependent] |= self._barred_constants(str(action.label))
+            label = action.parts[1]
+            if sort_of(label, is_constant(label)) in barred["new"]:
+                barred["top"] = CONCEPT_SORTS
         return barred["top"], barred["second"]
 
-    def _barred_constants(self, role: str) -> frozenset[Sort]:
-        if not self.constants:
-            return frozenset()
-        return CONSTANT_SORTS - self.constants.get(role_of_constants(role), frozenset())
-
-    def _barred_by_dependent(self, role: str, label: str, not_bearing: frozenset[Sort]) -> frozenset[Sort]:
-        """Return all sorts of concepts if the new node may not stand at its end of the edge, otherwise none."""
-        sort = sort_of(label, is_constant(label))
-        unfit = sort in self._barred_constants(role) or sort in not_bearing
-        return CONCEPT_SORTS if unfit else frozenset()
+    def _targets(self, role: str) -> frozenset[Sort]:
+        return self.targets.get(role_of_constants(role), CONCEPT_SORTS)
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as values that JSON can hold."""
         repeats = {str(action): count for action, count in self.repeats.items()}
         numbers = {"nodes": self.nodes, "swaps": self.swaps, "span": self.span}
-        ends = {"constants": _names(self.constants), "bearers": _names(self.bearers)}
+        ends = {"targets": _names(self.targets), "bearers": _names(self.bearers)}
         sentences = {"sentences_on_top": self.sentences_on_top}
         return {**numbers, "repeats": repeats, "once": sorted(self.once), **ends, **sentences}
 
@@ -130,7 +120,7 @@ class SearchLimits:
     def from_json(cls, values: Mapping[str, Any]) -> SearchLimits:
         """Return the limits that `to_json` made these values from.
 
-        Files of older versions have no `once`, or no `constants`, `bearers` and `sentences_on_top`; they get the values
+        Files of older versions have no `once`, or no `targets`, `bearers` and `sentences_on_top`; they get the values
         of `DEFAULT_LIMITS`. Raises `ValueError` for values that are not valid limits.
         """
         numbers = {name: values[name] for name in ("nodes", "swaps", "span")} | values["repeats"]
@@ -143,9 +133,9 @@ class SearchLimits:
             if action.kind not in MAKE_NODES:
                 raise ValueError(f"`repeats` lists {action}, which makes no node: leave it out")
         once = frozenset(values["once"]) if "once" in values else ONCE
-        constants = _sorts(values["constants"], CONSTANT_SORTS) if "constants" in values else CONSTANTS
+        targets = _sorts(values["targets"], frozenset(Sort)) if "targets" in values else TARGETS
         bearers = _sorts(values["bearers"], CONCEPT_SORTS) if "bearers" in values else BEARERS
-        ends = (constants, bearers, values.get("sentences_on_top", True))
+        ends = (targets, bearers, values.get("sentences_on_top", True))
         return cls(values["nodes"], values["swaps"], values["span"], repeats, once, *ends)
 
 
@@ -178,7 +168,7 @@ DEFAULT_LIMITS = SearchLimits(
         Action(Kind.DEPENDENT): 4,
     },
     once=ONCE,
-    constants=CONSTANTS,
+    targets=TARGETS,
     bearers=BEARERS,
     sentences_on_top=True,
 )
@@ -188,7 +178,7 @@ def learned(derivations: Iterable[Sequence[Action]], graphs: Iterable[AmrGraph] 
     """Return the limits that let search find all given derivations.
 
     Each labelled action may also make two nodes of one span. `once` holds the roles that (almost) no node of the graphs
-    bears twice (`borne_once`). The other limits on roles are learned by `constants_of`, `bearers_of` and
+    bears twice (`borne_once`). The other limits on roles are learned by `targets_of`, `bearers_of` and
     `sentences_are_tops`.
     """
     graphs = list(graphs)
@@ -204,7 +194,7 @@ def learned(derivations: Iterable[Sequence[Action]], graphs: Iterable[AmrGraph] 
     labelled = (*_LABELLED, Kind.FRAME) if any(action.kind is Kind.FRAME for action in repeats) else _LABELLED
     kinds = dict.fromkeys(map(Action, labelled), _REPEATS)
     listed = {action: n for action, n in sorted(repeats.items(), key=str) if action.label is None or n > _REPEATS}
-    ends = (constants_of(graphs), bearers_of(graphs), sentences_are_tops(graphs))
+    ends = (targets_of(graphs), bearers_of(graphs), sentences_are_tops(graphs))
     return SearchLimits(nodes, swaps, span, kinds | listed, borne_once(graphs), *ends)
 
 

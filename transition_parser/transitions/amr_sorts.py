@@ -1,7 +1,7 @@
 """The sorts of nodes of an AMR, and which sorts the ends of an edge may have.
 
-A role leads to some sorts of constants only: `:polarity` to `-`, `:mode` to modes. A numbered role is borne by some
-sorts of concepts only: `:ARGn` by frames, `:sntN` by `multi-sentence`.
+A role of constants leads to some sorts only: `:polarity` to `-` and `amr-unknown`, `:mode` to modes. A numbered role is
+borne by some sorts of concepts only: `:ARGn` by frames, `:sntN` by `multi-sentence`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from enum import Enum
+from typing import NamedTuple
 
 from transition_parser.graphs.amr import AmrGraph, edge_of, is_number
 from transition_parser.transitions.action import Action, Kind
@@ -19,7 +20,7 @@ MULTI_SENTENCE = "multi-sentence"
 
 
 class Sort(Enum):
-    """The sort of a node. The first four are concepts, the others are constants."""
+    """The sort of a node: of a concept or of a constant."""
 
     CONCEPT = "concept"  # without a frame
     FRAME = "frame"
@@ -33,6 +34,7 @@ class Sort(Enum):
     NUMBER = "number"
     STRING = "string"
     SYMBOL = "symbol"
+    UNKNOWN = "amr-unknown"
 
     @property
     def is_constant(self) -> bool:
@@ -40,32 +42,36 @@ class Sort(Enum):
         return self not in CONCEPT_SORTS
 
 
-CONCEPT_SORTS = frozenset({Sort.CONCEPT, Sort.FRAME, Sort.SENTENCES, Sort.NAME})
+CONCEPT_SORTS = frozenset({Sort.CONCEPT, Sort.FRAME, Sort.SENTENCES, Sort.NAME, Sort.UNKNOWN})
 CONSTANT_SORTS = frozenset(Sort) - CONCEPT_SORTS
 
 _FRAME = re.compile(r".*-\d\d+")
 _NUMBERED = re.compile(r"(ARG|op|snt)\d+")
 _LISTS = "op"  # `:op1`, `:op2`, … lead to the same sorts; each `:ARGn` leads to sorts of its own
-_ALONE = {MULTI_SENTENCE: Sort.SENTENCES, "name": Sort.NAME}
+_ALONE = {sort.value: sort for sort in (Sort.SENTENCES, Sort.NAME, Sort.UNKNOWN)}
 _WRITTEN = {"-": Sort.MINUS, "+": Sort.PLUS, **{mode: Sort(mode) for mode in MODES}}
-# A role leads to a sort of constants if at least one in `_CONSTANTS_IN` of its constants is of this sort. Of 13,807
-# constants in six open corpora 10 are slips of this kind, such as `:polarity` with an unknown symbol.
-_CONSTANTS_IN = 200
+# A role leads to a sort of constants if at least one in `_TARGETS_IN` of its constants is of this sort. Of 13,807
+# constants in six open corpora 10 are slips of this kind, such as `:polarity` with an unknown symbol. If three
+# in four nodes that the role leads to are constants, this is also so for sorts of concepts, otherwise it leads to all.
+_TARGETS_IN = 200
 # A numbered role is borne by the sorts that bear at least one in `_BEARERS_IN` of its edges. A role that comes less
 # often than `_SEEN` times may be borne by any sort.
 _BEARERS_IN, _SEEN = 100, 10
 
-# What follows serves models that were exported before sorts were learned. It is what `constants_of` and `bearers_of`
+# What follows serves models that were exported before sorts were learned. It is what `targets_of` and `bearers_of`
 # learn from the training banks of six open corpora (5,633 graphs), together with the parts of dates that AMR defines.
-CONSTANTS: Mapping[str, frozenset[Sort]] = {
-    **{role: frozenset({Sort.NUMBER}) for role in ("ARG1", "ARG3", "ARG4", "frequency", "quant", "unit")},
-    **{role: frozenset({Sort.NUMBER}) for role in ("day", "month", "year", "year2", "quarter", "decade", "century")},
-    **{role: frozenset({Sort.NUMBER, Sort.STRING}) for role in ("li", "mod", "op")},
-    "ARG2": frozenset({Sort.NUMBER, Sort.STRING, Sort.PLUS}),
-    "value": frozenset({Sort.NUMBER, Sort.STRING, Sort.PLUS, Sort.MINUS}),
-    "time": frozenset({Sort.STRING}),
-    "era": frozenset({Sort.STRING}),
-    "polarity": frozenset({Sort.MINUS}),
+TARGETS: Mapping[str, frozenset[Sort]] = {
+    **{role: CONCEPT_SORTS | {Sort.NUMBER} for role in ("ARG1", "ARG3", "ARG4", "frequency", "quant", "unit")},
+    **{role: CONCEPT_SORTS | {Sort.NUMBER} for role in ("century", "decade", "quarter", "year2")},
+    **{role: CONCEPT_SORTS | {Sort.NUMBER, Sort.STRING} for role in ("li", "mod", "op")},
+    "ARG2": CONCEPT_SORTS | {Sort.NUMBER, Sort.STRING, Sort.PLUS},
+    "value": frozenset({Sort.CONCEPT, Sort.NUMBER, Sort.STRING, Sort.PLUS, Sort.MINUS}),
+    "time": CONCEPT_SORTS | {Sort.STRING},
+    "era": CONCEPT_SORTS | {Sort.STRING},
+    "year": frozenset({Sort.CONCEPT, Sort.UNKNOWN, Sort.NUMBER}),
+    "month": frozenset({Sort.CONCEPT, Sort.UNKNOWN, Sort.NUMBER}),
+    "day": frozenset({Sort.CONCEPT, Sort.UNKNOWN, Sort.NUMBER}),
+    "polarity": frozenset({Sort.CONCEPT, Sort.UNKNOWN, Sort.MINUS}),
     "polite": frozenset({Sort.PLUS}),
     "mode": frozenset({Sort.IMPERATIVE, Sort.EXPRESSIVE, Sort.INTERROGATIVE}),
 }
@@ -116,17 +122,26 @@ def role_of_constants(role: str) -> str:
     return _LISTS if family(role) == _LISTS else role
 
 
-def constants_of(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[Sort]]:
-    """Return the sorts of constants that each role leads to, but for slips.
+def targets_of(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[Sort]]:
+    """Return the sorts that each role of constants leads to, but for slips.
 
     The keys are those of `role_of_constants`. Roles that lead to no constants are left out.
     """
     seen: dict[str, Counter[Sort]] = {}
     for graph in graphs:
         for _source, role, target in graph.edges:
-            if target in graph.constants:
-                seen.setdefault(role_of_constants(role), Counter())[sort_of(graph.labels[target], True)] += 1
-    return {role: _frequent(sorts, _CONSTANTS_IN) for role, sorts in sorted(seen.items())}
+            sort = sort_of(graph.labels[target], target in graph.constants)
+            seen.setdefault(role_of_constants(role), Counter())[sort] += 1
+    targets = {role: _targets(sorts) for role, sorts in sorted(seen.items())}
+    return {role: sorts for role, sorts in targets.items() if sorts & CONSTANT_SORTS}
+
+
+def _targets(sorts: Counter[Sort]) -> frozenset[Sort]:
+    constants = Counter({sort: count for sort, count in sorts.items() if sort.is_constant})
+    frequent = _frequent(constants, _TARGETS_IN)
+    if sorts.total() < _SEEN or 4 * constants.total() < 3 * sorts.total():
+        return frequent | CONCEPT_SORTS
+    return frequent | (_frequent(sorts, _TARGETS_IN) & CONCEPT_SORTS)
 
 
 def bearers_of(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[Sort]]:
@@ -155,17 +170,32 @@ def _frequent(sorts: Counter[Sort], one_in: int) -> frozenset[Sort]:
     return frozenset(sort for sort, count in sorts.items() if one_in * count >= sorts.total())
 
 
-def bearer(action: Action) -> tuple[str, str] | None:
-    """Return the role that LA, RA or DEPENDENT makes and the end that bears it: `top`, `second` or `new`.
+class Ends(NamedTuple):
+    """The nodes at the ends of the edge that LA, RA or DEPENDENT makes: each `top`, `second` or `new`.
 
-    Return None for other actions.
-
-    >>> bearer(Action(Kind.LA, "ARG0")), bearer(Action(Kind.DEPENDENT, "ARG0-of,dog"))
-    (('ARG0', 'top'), ('ARG0', 'new'))
+    role: the role of the edge, not inverse
+    source: the node that bears the role
+    target: the other node
+    written: the role as the action has it
+    dependent: the node that the role as written leads to; only this node may be a constant
     """
-    ends = {Kind.LA: ("top", "second"), Kind.RA: ("second", "top"), Kind.DEPENDENT: ("top", "new")}.get(action.kind)
-    if ends is None or action.label is None:
+
+    role: str
+    source: str
+    target: str
+    written: str
+    dependent: str
+
+
+def ends_of(action: Action) -> Ends | None:
+    """Return the ends of the edge that an action makes, or None if it makes no edge to a node of the stack.
+
+    >>> ends_of(Action(Kind.LA, "ARG0-of"))
+    Ends(role='ARG0', source='second', target='top', written='ARG0-of', dependent='second')
+    """
+    places = {Kind.LA: ("top", "second"), Kind.RA: ("second", "top"), Kind.DEPENDENT: ("top", "new")}.get(action.kind)
+    if places is None or action.label is None:
         return None
-    role = action.parts[0] if action.kind is Kind.DEPENDENT else action.label
-    source, plain, _target = edge_of(0, role, 1)
-    return plain, ends[source]
+    written = action.parts[0] if action.kind is Kind.DEPENDENT else action.label
+    source, role, target = edge_of(0, written, 1)
+    return Ends(role, places[source], places[target], written, places[1])
