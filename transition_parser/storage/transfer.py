@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -13,10 +14,13 @@ from transition_parser.data.resources import Resources
 from transition_parser.modules.contract import ParserModel
 from transition_parser.storage.checkpoints import load_model
 from transition_parser.text.columns import DOMAIN
-from transition_parser.transitions import Action
+from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions.amr_frames import FIRST_SENSE
 
 _EMBEDDINGS_OF_ACTIONS = ("decoder.embed.weight", "decoder.output.weight", "decoder.output.bias")
+
+_SENSE = re.compile(r"-(\d\d+)$")
 
 
 class Transferred(NamedTuple):
@@ -73,9 +77,26 @@ def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike
 def similar_actions(action: Action, known: Sequence[Action]) -> Iterator[Action]:
     """Yield the known actions whose mean is a good start for an unknown action.
 
-    They are the known actions of its kind.
+    For FRAME these are the actions that make concepts of the same sense, for any other action those of its kind.
+
+    >>> known = [Action(Kind.COPY_SENSE01), Action(Kind.PRED, "get-02"), Action(Kind.PRED, "dog")]
+    >>> [str(action) for action in similar_actions(Action(Kind.FRAME, "02"), known)]
+    ['PRED(get-02)']
     """
-    return (other for other in known if other.kind is action.kind)
+    if action.kind is not Kind.FRAME:
+        return (other for other in known if other.kind is action.kind)
+    sense = action.parts[0]
+    return (other for other in known if _sense_of(other) == sense)
+
+
+def _sense_of(action: Action) -> str | None:
+    """Return the sense of the concept that an action makes; None where the action makes no concept of a frame."""
+    if action.kind is Kind.COPY_SENSE01:
+        return FIRST_SENSE
+    if action.kind is Kind.FRAME:
+        return action.parts[0]
+    match = _SENSE.search(str(action.label)) if action.kind is Kind.PRED else None
+    return match and match[1]
 
 
 class _Rows:
