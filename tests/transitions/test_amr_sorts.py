@@ -76,7 +76,7 @@ def test_the_sort_of_a_new_node(action, sort):
 def test_what_roles_lead_to_is_learned_but_for_slips():
     common = [graph(f'(a / a :polarity - :mod "x" :op{i} {i} :ARG0 (b / b))') for i in (1, 2) for _ in range(150)]
     slips = [graph("(a / a :polarity + :op3 xy)"), graph("(a / a :ARG1 + :mod (b / b))")]
-    questions = [graph("(a / a :polarity (b / amr-unknown))")] * 2
+    questions = [graph("(a / a :polarity (b / amr-unknown))")] * 4
     learned = targets_of([*common, *slips, *questions])
     number, minus, string = (frozenset({sort}) for sort in (Sort.NUMBER, Sort.MINUS, Sort.STRING))
     with_concepts = {"ARG1": CONCEPT_SORTS | {Sort.PLUS}}

@@ -51,9 +51,9 @@ _LISTS = "op"  # `:op1`, `:op2`, … lead to the same sorts; each `:ARGn` leads 
 _ALONE = {sort.value: sort for sort in (Sort.SENTENCES, Sort.NAME, Sort.UNKNOWN)}
 _WRITTEN = {"-": Sort.MINUS, "+": Sort.PLUS, **{mode: Sort(mode) for mode in MODES}}
 # A role leads to a sort of constants if at least one in `_TARGETS_IN` of its constants is of this sort. Of 13,807
-# constants in six open corpora 10 are slips of this kind, such as `:polarity` with an unknown symbol. If three
+# constants in six open corpora 19 are slips of this kind, such as `:polarity` with an unknown symbol. If three
 # in four nodes that the role leads to are constants, this is also so for sorts of concepts, otherwise it leads to all.
-_TARGETS_IN = 200
+_TARGETS_IN = 100
 # A numbered role is borne by the sorts that bear at least one in `_BEARERS_IN` of its edges. A role that comes less
 # often than `_SEEN` times may be borne by any sort.
 _BEARERS_IN, _SEEN = 100, 10
@@ -64,8 +64,8 @@ TARGETS: Mapping[str, frozenset[Sort]] = {
     **{role: CONCEPT_SORTS | {Sort.NUMBER} for role in ("ARG1", "ARG3", "ARG4", "frequency", "quant", "unit")},
     **{role: CONCEPT_SORTS | {Sort.NUMBER} for role in ("century", "decade", "quarter", "year2")},
     **{role: CONCEPT_SORTS | {Sort.NUMBER, Sort.STRING} for role in ("li", "mod", "op")},
-    "ARG2": CONCEPT_SORTS | {Sort.NUMBER, Sort.STRING, Sort.PLUS},
-    "value": frozenset({Sort.CONCEPT, Sort.NUMBER, Sort.STRING, Sort.PLUS, Sort.MINUS}),
+    "ARG2": CONCEPT_SORTS | {Sort.NUMBER, Sort.STRING},
+    "value": frozenset({Sort.CONCEPT, Sort.NUMBER, Sort.STRING}),
     "time": CONCEPT_SORTS | {Sort.STRING},
     "era": CONCEPT_SORTS | {Sort.STRING},
     "year": frozenset({Sort.CONCEPT, Sort.UNKNOWN, Sort.NUMBER}),
