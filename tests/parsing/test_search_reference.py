@@ -68,7 +68,11 @@ def following(decoder, encoder_out: EncoderOut, words: list[str], tokens: list[i
     states = decoder.states(actions, encoder_out)
     scores = only_legal(decoder.scores(actions, encoder_out, states), decoder.legality(states))
     forbidden = forbidden_tokens(decoder.table, words, tokens)
-    return torch.log_softmax(scores[0, -1], -1).index_fill(0, torch.tensor(forbidden).long(), float("-inf"))
+    gone = torch.tensor(forbidden).long()
+    last = scores[0, -1]
+    if tokens and "multi-sentence" in decoder.table.tokens[tokens[-1]]:  # only ROOT and DEPENDENT may follow: the rest
+        last = last.index_fill(0, gone, float("-inf"))  # has no probability, as what the machine never allows
+    return torch.log_softmax(last, -1).index_fill(0, gone, float("-inf"))
 
 
 def forbidden_tokens(table: ActionTable, words: list[str], taken: list[int]) -> list[int]:
