@@ -56,7 +56,7 @@ def test_a_role_twice_is_beyond():
     """Inverse or not, of an arc, a dependent or an entity."""
     limits = learned([TWO], [graph("(a / a :ARG0 (b / b) :mod 1 :mod 2)")] * 200)
     assert limits.once == {"ARG0"}
-    limits = replace(limits, once=frozenset({"ARG0", "name"}), span=9)
+    limits = replace(limits, once=frozenset({"ARG0", "name"}), span=9, targets={}, bearers={})
     two = "SHIFT PRED(a) PRED(b)"
     for within in ("LA(ARG0) RA(ARG0)", "LA(mod) LA(mod)", "LA(ARG0-of) DEPENDENT(ARG0,c)", "DEPENDENT(name,c)"):
         assert why_beyond(limits, actions(f"{two} {within} CLOSE")) is None
