@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from itertools import chain, islice
 from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack, overload
 
@@ -31,7 +32,10 @@ from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.ensemble import Ensemble
 from transition_parser.modules.packing import merge_adapters
 from transition_parser.parsing.alternatives import ranked
-from transition_parser.parsing.formalisms import FORMALISMS, Formalism, formalism_of
+from transition_parser.parsing.formalisms import AMR, FORMALISMS, Formalism, formalism_of
+from transition_parser.parsing.given import Given, GivenFacts
+from transition_parser.parsing.given_records import SentenceFacts
+from transition_parser.parsing.guide import Guide, Vocabulary
 from transition_parser.parsing.parses import NO_TAGS, AmrParse, Parse, SentenceParse
 from transition_parser.parsing.preparation import TRAIN_AGAIN, checked_device, checked_precision, prepared, to_device
 from transition_parser.parsing.search import Observer, search
@@ -50,6 +54,7 @@ from transition_parser.text.pieces import normalise
 
 AnySentence = Sentence | AmrEntry
 AnyParse = Parse | AmrParse
+GivenInput = GivenFacts | Mapping[str, Given] | Iterable[Given | None]
 P_co = TypeVar("P_co", bound=SentenceParse, covariant=True)
 
 CHUNK = 4096  # number of sentences that are sorted by length together
@@ -59,10 +64,11 @@ _LEAST_BATCH = 2000  # words times beam; in smaller batches the overhead of each
 
 
 class _ToParse(NamedTuple):
-    """A sentence to parse, and its words as the network reads them (`normalise`)."""
+    """A sentence to parse, its words as the network reads them (`normalise`), and the facts about it."""
 
     sentence: AnySentence
     words: list[str]
+    facts: SentenceFacts | None = None
 
 
 _torch_threads = Shared(torch.get_num_threads, torch.set_num_threads)
@@ -242,7 +248,7 @@ class Parser(Generic[P_co]):
         models = {"model": str(self._path), "ensemble": [*map(str, self._others)]}
         return {**models, "beam": self.beam, "lenpen": self.lenpen, **options}
 
-    def parse(self, text: object) -> list[P_co]:
+    def parse(self, text: object, given: GivenInput | None = None) -> list[P_co]:
         """Return the parses of the given text, sentences or file.
 
         - a string: a text, divided into sentences and tokens here by rules for English; it gives one parse a sentence,
@@ -256,10 +262,12 @@ class Parser(Generic[P_co]):
 
         Raises `InputError` for anything else, for lists of words that are empty or have empty words, and for zero bytes
         and halves of surrogate pairs in a single text.
+
+        given: as for `parse_stream`
         """
         if isinstance(text, os.PathLike):
-            return list(self.parse_stream(self.read(text)))
-        return list(self.parse_stream(sentences_from(text, self.formalism.sentence, self.longest)))
+            return list(self.parse_stream(self.read(text), given=given))
+        return list(self.parse_stream(sentences_from(text, self.formalism.sentence, self.longest), given=given))
 
     def parse_sents(self, sentences: Iterable[str | None]) -> list[str]:
         """Return the parse of each sentence as text, as amrlib's `parse_sents` does.
@@ -307,23 +315,32 @@ class Parser(Generic[P_co]):
         """
         return self.formalism.read(path, tokenised, raw, self.longest)
 
-    def parse_stream(self, sentences: Iterable[AnySentence], chunk: int | None = None) -> Iterator[P_co]:
+    def parse_stream(
+        self, sentences: Iterable[AnySentence], chunk: int | None = None, given: GivenInput | None = None
+    ) -> Iterator[P_co]:
         """Yield the parses in the order of the sentences.
 
         chunk: number of sentences that are held at a time, by default 4096
-        """
-        return self.parse_chunks(in_chunks(sentences, chunk or CHUNK))
+        given: facts about the AMRs of the sentences, which their parses keep: id of a sentence → its facts, or the
+            facts (or None) of each sentence in order; see `GivenFacts`
 
-    def parse_chunks(self, chunks: Iterable[Sequence[AnySentence]]) -> Iterator[P_co]:
+        Raises `InputError` for facts that a sentence can't have, and for facts where the model is one of trees.
+        """
+        return self.parse_chunks(in_chunks(sentences, chunk or CHUNK), given)
+
+    def parse_chunks(self, chunks: Iterable[Sequence[AnySentence]], given: GivenInput | None = None) -> Iterator[P_co]:
         """Yield the parses in the order of the sentences.
 
         All parses of a chunk are yielded before the next chunk is taken. `transition_parser.parsing.sentences.streams`
         has functions that make chunks.
+
+        given: as for `parse_stream`
         """
+        facts = self._given(given)
         done = 0
         with self._workers() as each:
             for chunk in chunks:
-                some = [self._to_parse(sentence, number) for number, sentence in enumerate(chunk, done + 1)]
+                some = [self._to_parse(sentence, number, facts) for number, sentence in enumerate(chunk, done + 1)]
                 done += len(some)
                 parses: dict[int, P_co] = {}
                 for some_parses in each(lambda batch, some=some: self._parse_batch(some, batch), self._batches(some)):
@@ -344,12 +361,30 @@ class Parser(Generic[P_co]):
         one = self._to_parse(sentence, number)
         with self._workers():  # sets the number of threads
             ((found, tags),) = self._search([one], nbest or self.beam, observer)
-        parses = [self.formalism.replay(self.resources, sentence, one.words, best, tags) for best in found]
+        parses = [self._replay(one, best, tags) for best in found]
         return [(best, self._calibrated(parse, 1)) for best, parse in zip(found, parses, strict=True)]
 
-    def _to_parse(self, sentence: AnySentence, number: int) -> _ToParse:
+    def _given(self, given: GivenInput | None) -> GivenFacts | None:
+        """Return facts as `GivenFacts`. Raises `InputError` where the model builds other graphs than AMRs."""
+        if given is None:
+            return None
+        if self.formalism is not AMR:
+            raise InputError(f"facts can be given about AMRs alone, but the model is one of {self.formalism.name}")
+        return given if isinstance(given, GivenFacts) else GivenFacts(given)
+
+    def _to_parse(self, sentence: AnySentence, number: int, given: GivenFacts | None = None) -> _ToParse:
         forms = checked_forms(sentence, self.formalism.sentence, number, self.longest)
-        return _ToParse(sentence, [normalise(form) for form in forms])
+        words = [normalise(form) for form in forms]
+        known = None if given is None else given.next(sentence)
+        if known is None:
+            return _ToParse(sentence, words)
+        known.check(len(words))
+        return _ToParse(sentence, words, SentenceFacts(known, self._vocabulary.system.read(words)))
+
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
+        """The action vocabulary as guides read it."""
+        return Vocabulary(self.resources.table)
 
     @property
     def _side_by_side(self) -> int:
@@ -376,17 +411,17 @@ class Parser(Generic[P_co]):
         some = [sentences[i] for i in batch]
         # alternatives: up to `beam` − 1 derivations, and `beam` more in the last step
         found = self._search(some, 1 if self.nbest == 1 else 2 * self.beam)
-        return {i: self._replayed(*one, *best) for i, one, best in zip(batch, some, found, strict=True)}
+        return {i: self._replayed(one, *best) for i, one, best in zip(batch, some, found, strict=True)}
 
-    def _replayed(
-        self,
-        sentence: AnySentence,
-        words: list[str],
-        hypotheses: list[Hypothesis],
-        tags: Mapping[str, Sequence[str]],
-    ) -> P_co:
+    def _replay(self, one: _ToParse, hypothesis: Hypothesis, tags: Mapping[str, Sequence[str]]) -> Any:
+        """Return the parse that a derivation of a sentence builds."""
+        if one.facts is not None:
+            return AMR.replay_given(self.resources, one.sentence, one.facts, hypothesis)
+        return self.formalism.replay(self.resources, one.sentence, one.words, hypothesis, tags)
+
+    def _replayed(self, one: _ToParse, hypotheses: list[Hypothesis], tags: Mapping[str, Sequence[str]]) -> P_co:
         """Return the parse that derivations of a sentence build; its confidences are calibrated where the model is."""
-        parses = [self.formalism.replay(self.resources, sentence, words, one, tags) for one in hypotheses]
+        parses = [self._replay(one, hypothesis, tags) for hypothesis in hypotheses]
         best = parses[0] if self.nbest == 1 else ranked(parses, self.nbest)
         return self._calibrated(best, self.nbest)
 
@@ -440,7 +475,9 @@ class Parser(Generic[P_co]):
         """
         try:
             encoder_out, tags = self._encoded(some)
-            best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, observer)
+            facts = [one.facts for one in some]
+            guide = None if all(one is None for one in facts) else Guide(self._vocabulary, facts)
+            best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, observer, guide)
             return list(zip(best, tags, strict=True))
         except NotFiniteError as error:
             raise InputError(f"the weights of the model are too large: {error}; {TRAIN_AGAIN}") from None

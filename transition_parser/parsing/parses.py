@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from transition_parser.base.deprecation import renamed_argument
 from transition_parser.base.errors import InputError, shortened
-from transition_parser.graphs.amr import AmrGraph, PenmanLayout, named
+from transition_parser.graphs.amr import AmrGraph, Edge, PenmanLayout, named
 from transition_parser.graphs.amr_identity import canonical
 from transition_parser.graphs.amr_lists import without_gaps
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
@@ -21,6 +21,7 @@ from transition_parser.graphs.conllu import Row, Sentence
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.graphs.tree_text import tree_text
 from transition_parser.parsing.alternatives import Parts, Ranked
+from transition_parser.parsing.completion import complete
 from transition_parser.text.columns import LEMMA, UNKNOWN, UPOS, Rules
 from transition_parser.text.lemma_rules import lemma_of
 from transition_parser.transitions import Action, Kind
@@ -32,8 +33,10 @@ if TYPE_CHECKING:
     from spacy.vocab import Vocab
 
     from transition_parser.modules.contract import Hypothesis
+    from transition_parser.parsing.given_records import SentenceFacts
     from transition_parser.states.table import ActionTable
     from transition_parser.transitions.amr import AmrSystem
+    from transition_parser.transitions.amr_naming import Word
     from transition_parser.transitions.tree_system import TreeSystem
 
 # which `:wiki` is written: of all named nodes, of none, or of all with the name itself where the training data lacks it
@@ -215,6 +218,7 @@ class AmrParse(SentenceParse):
     node_scores: for each node the probability of the actions that made it, including the actions that merged words into
         its span
     edge_scores: for each edge the probability of its action
+    completed: the number of given facts that no action fulfilled, so that the finished graph was changed; see `given`
 
     With alternatives, the scores of nodes and edges change as `Parse.arc_scores` do. `Ranked` has the other fields:
     probability, place and alternatives.
@@ -229,6 +233,7 @@ class AmrParse(SentenceParse):
     node_scores: tuple[float, ...] = ()
     edge_scores: tuple[float, ...] = ()
     new_names: Mapping[int, str] = field(default_factory=dict)
+    completed: int = 0
 
     def graph_key(self) -> Hashable:
         """Return the graph in a form that does not depend on how its nodes are numbered."""
@@ -456,7 +461,53 @@ def replay_amr(
     wiki: the values of `:wiki` in the training data, see `Lexicon`
     """
     system, actions = cast("AmrSystem", table.system), _actions(table, hypothesis.tokens)
-    state = system.initial(system.read(words))
+    return _amr_of(system, sentence, system.read(words), actions, hypothesis, wiki)
+
+
+def replay_given(
+    table: ActionTable,
+    sentence: AmrEntry,
+    facts: SentenceFacts,
+    hypothesis: Hypothesis,
+    wiki: Mapping[str, str] | None = None,
+) -> AmrParse:
+    """Return the parse with the AMR that a guided derivation builds, completed by the facts that must hold.
+
+    The actions of the parse are those that the facts ask for, where other actions stood for them. What was completed
+    has the confidence 1, and no action.
+
+    wiki: as for `replay_amr`
+    """
+    system = cast("AmrSystem", table.system)
+    actions, record = facts.replayed(system, _actions(table, hypothesis.tokens))
+    parse = _amr_of(system, sentence, facts.words, actions, hypothesis, wiki)
+    place = {old: new for new, old in enumerate(kept(record.state))}
+    made = {fact: place[node] for fact, node in enumerate(record.made) if node in place}
+    done = complete(parse.graph, parse.alignments, facts, made)
+    if not done.added:
+        return parse
+    edges = dict(zip(parse.graph.edges, parse.edge_scores, strict=True))
+    old = [-1 if node is None else node for node in done.origins]
+    return replace(
+        parse,
+        graph=done.graph,
+        alignments=done.alignments,
+        wiki=_wiki(done.graph, wiki),
+        node_scores=tuple(1.0 if node is None else parse.node_scores[node] for node in done.origins),
+        edge_scores=tuple(edges.get(Edge(old[s], role, old[t]), 1.0) for s, role, t in done.graph.edges),
+        completed=done.added,
+    )
+
+
+def _amr_of(
+    system: AmrSystem,
+    sentence: AmrEntry,
+    words: Sequence[Word],
+    actions: Sequence[Action],
+    hypothesis: Hypothesis,
+    wiki: Mapping[str, str] | None,
+) -> AmrParse:
+    state = system.initial(words)
     nodes: list[float] = []
     edges: list[float] = []
     span = 0.0  # log-probability of the actions that merged words into the current span

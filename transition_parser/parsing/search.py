@@ -13,6 +13,7 @@ from transition_parser.base.errors import NotFiniteError
 from transition_parser.kernels import search_kernels
 from transition_parser.modules.contract import ActionScores, Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
+from transition_parser.parsing.guide import Guide
 from transition_parser.states.machine import Machine
 
 # Finished sentences leave the batch only when at most this share is alive: removing them copies the states of the rest.
@@ -48,6 +49,7 @@ def search(
     nbest: int = 1,
     lenpen: float = 1.0,
     observer: Observer | None = None,
+    guide: Guide | None = None,
 ) -> list[list[Hypothesis]]:
     """Return for each sentence its `nbest` best derivations, best first.
 
@@ -56,13 +58,14 @@ def search(
         lenpen, as in fairseq. With 1 this is about the mean log-probability of an action; a larger exponent prefers
         longer derivations.
     observer: called at each step, before the next actions are chosen; must change nothing
+    guide: keeps the derivations of some sentences to given facts
 
     In a final state only `</s>` is legal, with probability 1, so a hypothesis is complete as soon
     as its state is final, and no network step is spent on `</s>`. A model that does not search action by action ignores
     `beam` and `lenpen`, and has no steps to observe. Raises `NotFiniteError` where scores are not numbers.
     """
     direct = model.search_directly(encoder_out, nbest)
-    return _Search(model, encoder_out, beam, nbest, lenpen, observer).run() if direct is None else direct
+    return _Search(model, encoder_out, beam, nbest, lenpen, observer, guide).run() if direct is None else direct
 
 
 class _Step(NamedTuple):
@@ -91,8 +94,9 @@ class _Search:
         nbest: int,
         lenpen: float,
         observer: Observer | None,
+        guide: Guide | None,
     ) -> None:
-        self.observer = observer
+        self.observer, self.guide = observer, guide
         self.decoder, self.beam, self.nbest, self.lenpen = model.decoder, beam, nbest, lenpen
         self.state = self.decoder.start(encoder_out)
         self.state.greedy = beam == 1
@@ -124,6 +128,8 @@ class _Search:
         scores = self.decoder.step(self.tokens, self.state, alive)
         if self.observer is not None:
             self.observer(Observed(self.continued, self.tokens, self.state.machine, scores, alive))
+        if self.guide is not None:
+            scores = self.guide.restrict(scores)
         actions = scores.legal.size(1)
         self.totals, added, index = _best_continuations(scores, self.totals, min(self.beam, self.width * actions))
         self.width = index.size(1)
@@ -132,6 +138,8 @@ class _Search:
         self.continued = rows
         tokens = (index % actions).flatten()
         self.tokens = tokens if scores.tokens is None else scores.tokens[tokens]
+        if self.guide is not None:
+            self.tokens = self.guide.follow(self.tokens, rows, self.totals.flatten())
         if self.moved is not None:
             rows = self.moved if rows is None else self.moved[rows]
             self.moved = None
@@ -165,6 +173,8 @@ class _Search:
             groups = torch.from_numpy(keep).to(self.tokens.device)
             rows = self.state.select_sentences(groups)
             self.moved = rows
+            if self.guide is not None:
+                self.guide.keep(rows)
             self.continued = rows if self.continued is None else self.continued[rows]
             self.tokens, self.totals = self.tokens[rows], self.totals[groups]
             self.finished = self.finished[groups]

@@ -12,7 +12,7 @@ from transition_parser.base.errors import InputError, input_error, needs_extra
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
-from transition_parser.parsing.parses import AmrParse, replay_amr
+from transition_parser.parsing.parses import AmrParse, replay_amr, replay_given
 from transition_parser.parsing.sentences import read_amr_sentences
 from transition_parser.text.lengths import LONGEST
 from transition_parser.transitions.amr import AmrSystem
@@ -21,6 +21,7 @@ from transition_parser.transitions.amr_state import AmrState
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
     from transition_parser.modules.contract import Hypothesis
+    from transition_parser.parsing.given_records import SentenceFacts
 
 
 def _smatch(sums: Mapping[str, float]) -> float:
@@ -59,6 +60,13 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     ) -> AmrParse:
         lexicon = resources.parser.lexicon
         return replay_amr(resources.table, sentence, words, hypothesis, lexicon.wiki if lexicon else None)
+
+    def replay_given(
+        self, resources: Resources, sentence: AmrEntry, facts: SentenceFacts, hypothesis: Hypothesis
+    ) -> AmrParse:
+        """Return the parse of a sentence with the graph that a guided derivation builds, completed by the facts."""
+        lexicon = resources.parser.lexicon
+        return replay_given(resources.table, sentence, facts, hypothesis, lexicon.wiki if lexicon else None)
 
     def right_parts(self, gold: AmrEntry, parse: AmrParse) -> Mapping[str, Sequence[bool | None]]:
         """Return for each confidence in a node True where the node is right, None for constants.

@@ -1,0 +1,78 @@
+"""Smatch of AMR parses to which facts of the gold graphs are given.
+
+    python run/bench/given.py MODEL GOLD… [--graphs N] [--share 1 0.5 0] [--what nodes names edges top none]
+
+MODEL: a model of AMRs. GOLD: AMR banks; without alignments they are aligned first. With a share of 0.5 each fact is
+given with probability 1/2. The report has Smatch (F1), the number of facts, and how many of them search did not fulfil,
+so that they were completed on the finished graph.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Iterator, Sequence
+
+import torch
+from common import parser
+
+from preprocess.aligner import aligned, train_table
+from transition_parser import Parser
+from transition_parser.graphs.amr_score import compare_graphs
+from transition_parser.graphs.bank import AmrEntry, read_bank
+from transition_parser.parsing.given import Given
+from transition_parser.parsing.gold_facts import WHAT, facts_of, some_of
+
+
+def entries_of(paths: Sequence[str], most: int) -> Iterator[AmrEntry]:
+    """Yield the first graphs of each bank, as many of each, with alignments."""
+    for number, path in enumerate(paths):
+        entries = list(read_bank(path))
+        share = (most * (number + 1)) // len(paths) - (most * number) // len(paths)
+        yield from list(aligned(entries, train_table(entries)))[:share]
+
+
+def figures(loaded: Parser, entries: Sequence[AmrEntry], given: Sequence[Given], restarts: int) -> dict[str, float]:
+    """Return Smatch of the parses, and how many facts were completed."""
+    start = time.perf_counter()
+    parses = list(loaded.parse_stream(entries, given=given))
+    seconds = time.perf_counter() - start
+    counts = [compare_graphs(e.amr, parse.graph, restarts)[0] for e, parse in zip(entries, parses, strict=True)]
+    total = sum(counts[1:], counts[0])
+    return {
+        "smatch": round(total.f1, 4),
+        "precision": round(total.precision, 4),
+        "recall": round(total.recall, 4),
+        "facts": sum(map(len, given)),
+        "completed": sum(parse.completed for parse in parses),
+        "completed_sentences": sum(parse.completed > 0 for parse in parses),
+        "seconds": round(seconds, 2),
+    }
+
+
+def main() -> None:
+    """Print the figures as JSON."""
+    options = parser(__doc__ or "")
+    options.add_argument("model", help="model of AMRs")
+    options.add_argument("gold", nargs="+", help="AMR banks")
+    options.add_argument("--graphs", type=int, default=300, help="number of graphs in all")
+    options.add_argument("--share", type=float, nargs="+", default=[1.0, 0.5, 0.0])
+    options.add_argument("--what", nargs="+", default=list(WHAT), choices=WHAT)
+    options.add_argument("--beam", type=int, default=1)
+    options.add_argument("--restarts", type=int, default=4)
+    arguments = options.parse_args()
+    torch.set_num_threads(arguments.threads)
+    loaded = Parser.load(arguments.model, arguments.beam, precision="fp32", kind="AMRs")
+    entries = list(entries_of(arguments.gold, arguments.graphs))
+    facts = [facts_of(entry, arguments.what) for entry in entries]
+    found = {}
+    for share in arguments.share:
+        draws = random.Random(1)
+        given = [some_of(one, share, draws) for one in facts]
+        found[f"share {share:g}"] = figures(loaded, entries, given, arguments.restarts)
+    print(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,270 @@
+"""The completion of an AMR by the facts that search has not fulfilled, so that each fact that must hold holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from transition_parser.graphs.amr import AmrGraph, Edge, edge_of
+from transition_parser.parsing.given_records import EdgeFact, NodeFact, Place, SentenceFacts, overlaps
+from transition_parser.transitions.amr_roles import ONCE
+
+_ROLE = "mod"  # of an edge that connects a node about which no edge is known
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A graph in which all facts hold that must.
+
+    alignments: the words of each node
+    origins: for each node its number before the completion; None for a new node
+    added: how many facts had to be completed
+    """
+
+    graph: AmrGraph
+    alignments: tuple[tuple[int, ...], ...]
+    origins: tuple[int | None, ...]
+    added: int
+
+
+def complete(
+    graph: AmrGraph, alignments: Sequence[Sequence[int]], facts: SentenceFacts, made: Mapping[int, int]
+) -> Completed:
+    """Return the graph with the facts that must hold and do not hold yet.
+
+    made: the number of a node fact → its node in the graph, for the facts that search has fulfilled
+    """
+    draft = _Draft(graph, alignments, facts, made)
+    draft.clear_none()
+    for number, fact in enumerate(facts.nodes):
+        if fact.weight is None and number not in draft.node:
+            draft.make(number, fact)
+    for edge in facts.edges:
+        if edge.weight is None:
+            draft.connect(edge)
+    draft.join()
+    if facts.top is not None and facts.weight is None:
+        draft.choose_top(facts.top)
+    return draft.result()
+
+
+class _Draft:
+    """A graph that changes. `edges` has no inverse role unless the target is a constant."""
+
+    def __init__(
+        self, graph: AmrGraph, alignments: Sequence[Sequence[int]], facts: SentenceFacts, made: Mapping[int, int]
+    ) -> None:
+        self.facts, self.node = facts, dict(made)
+        self.labels, self.constants = list(graph.labels), set(graph.constants)
+        self.alignments = [tuple(words) for words in alignments]
+        self.edges = [edge if edge.target in self.constants else edge_of(*edge) for edge in graph.edges]
+        self.top, self.added = graph.top, 0
+        self.origins: list[int | None] = list(range(len(graph)))
+        self.given: set[Edge] = set()  # the edges that fulfil facts
+        self.removed: set[int] = set()
+
+    def result(self) -> Completed:
+        nodes = [i for i in range(len(self.labels)) if i not in self.removed]
+        place = {old: new for new, old in enumerate(nodes)}
+        graph = AmrGraph(
+            tuple(self.labels[i] for i in nodes),
+            frozenset(place[i] for i in self.constants if i in place),
+            tuple(Edge(place[s], role, place[t]) for s, role, t in dict.fromkeys(self.edges)),
+            place[self.top],
+        )
+        aligned = tuple(self.alignments[i] for i in nodes)
+        return Completed(graph, aligned, tuple(self.origins[i] for i in nodes), self.added)
+
+    # --- nodes ---------------------------------------------------------------------------------------
+
+    def clear_none(self) -> None:
+        """Align nodes of words that must have none to the nearest other word."""
+        if self.facts.weight is not None or not self.facts.none:
+            return
+        others = [word for word in range(len(self.facts.words)) if word not in self.facts.none]
+        for node, words in enumerate(self.alignments):
+            kept = tuple(word for word in words if word not in self.facts.none)
+            if kept != words:
+                self.added += 1
+                self.alignments[node] = kept or (min(others, key=lambda word: abs(word - words[0])),)
+
+    def make(self, number: int, fact: NodeFact) -> None:
+        """Give a node fact its node: another node of the same words, or a new one."""
+        self.added += 1
+        words = tuple(range(fact.span[0], fact.span[1] + 1))
+        inside = {self.node[i] for i in self.node}
+        node = next((i for i in self._alike(fact) if i not in inside and self.alignments[i] == words), None)
+        if node is None:
+            node = self._new(fact.label, fact.constant, words)
+        self.labels[node] = fact.label
+        self.node[number] = node
+        if fact.name:
+            self._name(node, fact.strings, words)
+
+    def _alike(self, fact: NodeFact) -> Iterable[int]:
+        """Yield the nodes that a fact may relabel: of the same kind, and no part of a name."""
+        parts = self._parts_of_names()
+        for node in range(len(self.labels)):
+            if node not in parts and (node in self.constants) == fact.constant:
+                yield node
+
+    def _parts_of_names(self) -> set[int]:
+        names = {edge.target for edge in self.edges if edge.role == "name"}
+        return names | {edge.target for edge in self.edges if edge.source in names}
+
+    def _new(self, label: str, constant: bool, words: tuple[int, ...]) -> int:
+        self.labels.append(label)
+        self.alignments.append(words)
+        self.origins.append(None)
+        if constant:
+            self.constants.add(len(self.labels) - 1)
+        return len(self.labels) - 1
+
+    def _name(self, node: int, strings: Sequence[str], words: tuple[int, ...]) -> None:
+        """Give a node a name, in place of the name that it may have."""
+        for edge in [edge for edge in self.edges if edge.source == node and edge.role == "name"]:
+            self._remove_name(edge)
+        name = self._new("name", False, words)
+        self.edges.append(Edge(node, "name", name))
+        for number, string in enumerate(strings, 1):
+            self.edges.append(Edge(name, f"op{number}", self._new(string, True, words)))
+
+    def _remove_name(self, edge: Edge) -> None:
+        name = edge.target
+        own = [other for other in self.edges if other.source == name and other.target in self.constants]
+        if sum(name in (other.source, other.target) for other in self.edges) == len(own) + 1:
+            self.removed |= {name, *(other.target for other in own)}
+            self.edges = [other for other in self.edges if other != edge and other not in own]
+
+    # --- edges ---------------------------------------------------------------------------------------
+
+    def connect(self, fact: EdgeFact) -> None:
+        """Fulfil an edge fact."""
+        sources, targets = self._candidates(fact.source), self._candidates(fact.target)
+        for edge in self.edges:
+            if edge.role == fact.role and edge.source in sources and edge.target in targets:
+                self.given.add(edge)
+                return
+        self.added += 1
+        source, target = self._ends(fact, sources, targets)
+        wanted = Edge(source, fact.role, target)
+        between = next(
+            (e for e in self.edges if {e.source, e.target} == {source, target} and e not in self.given), None
+        )
+        if between is not None:
+            self.edges.remove(between)
+        if target in self.constants:  # a constant has one head
+            self.edges = [edge for edge in self.edges if edge.target != target]
+        self.edges.append(wanted)
+        self.given.add(wanted)
+        self._remove_rivals(wanted)
+
+    def _ends(self, fact: EdgeFact, sources: list[int], targets: list[int]) -> tuple[int, int]:
+        """Return the ends of a new edge: the heads of the two spans, which differ."""
+        concepts = [node for node in sources if node not in self.constants]
+        if not concepts:
+            concepts = [self._node_of(fact.source)]
+        source = self._head(concepts)
+        others = [node for node in targets if node != source]
+        if not others and len(concepts) > 1 and targets:
+            others, source = targets, self._head([node for node in concepts if node != targets[0]])
+        return source, self._head(others) if others else self._node_of(fact.target)
+
+    def _candidates(self, place: Place) -> list[int]:
+        """Return the nodes that may be an end of an edge."""
+        if place.fact >= 0:
+            return [self.node[place.fact]] if place.fact in self.node else []
+        parts = self._parts_of_names()
+        found = [
+            node
+            for node, words in enumerate(self.alignments)
+            if node not in self.removed and words and overlaps(place.span, (words[0], words[-1]))
+        ]
+        return [node for node in found if node not in parts] or found
+
+    def _node_of(self, place: Place) -> int:
+        """Return a new node for a span without one: a concept of its last word that may have a node."""
+        fact = self.facts.nodes[place.fact] if place.fact >= 0 else None
+        if fact is not None:  # a fact of some weight, without its node
+            words = tuple(range(fact.span[0], fact.span[1] + 1))
+            self.node[place.fact] = self._new(fact.label, fact.constant, words)
+            return self.node[place.fact]
+        word = max(w for w in range(place.span[0], place.span[1] + 1) if w not in self.facts.none)
+        read = self.facts.words[word]
+        return self._new(read.lemma if read.lemma_is_symbol else "thing", False, (word,))
+
+    def _head(self, nodes: Sequence[int]) -> int:
+        """Return the node that is nearest to the top of the graph, a concept where there is one."""
+        steps = self._steps_from_top()
+        return min(nodes, key=lambda node: (node in self.constants, steps.get(node, len(self.labels)), node))
+
+    def _steps_from_top(self) -> dict[int, int]:
+        """Return for each node that the top reaches how many edges, in any direction, lead there."""
+        around = _around(self.edges)
+        steps, reach = {self.top: 0}, [self.top]
+        for node in reach:
+            for other in around.get(node, ()):
+                if other not in steps:
+                    steps[other] = steps[node] + 1
+                    reach.append(other)
+        return steps
+
+    def _remove_rivals(self, wanted: Edge) -> None:
+        """Remove other edges of the same role from the source, if the role is borne once and the graph stays whole."""
+        if wanted.role not in ONCE:
+            return
+        rivals = [e for e in self.edges if e[:2] == wanted[:2] and e not in self.given]
+        for rival in rivals:
+            rest = [edge for edge in self.edges if edge != rival]
+            if rival.target not in self.constants and rival.target in _reached(rest, rival.source):
+                self.edges = rest
+
+    # --- the whole -------------------------------------------------------------------------------------
+
+    def join(self) -> None:
+        """Connect all parts of the graph with the part of the top, by an edge to the concept of the nearest words."""
+        nodes = [i for i in range(len(self.labels)) if i not in self.removed]
+        if self.top in self.removed:
+            self.top = next(i for i in nodes if i not in self.constants)
+        while True:
+            whole = _reached(self.edges, self.top)
+            outside = [node for node in nodes if node not in whole]
+            if not outside:
+                return
+            part = _reached(self.edges, outside[0])
+            concepts = [node for node in part if node not in self.constants] or [outside[0]]
+            inside = [node for node in whole if node not in self.constants and node not in self._parts_of_names()]
+            child = self._head(sorted(concepts))
+            parent = min(sorted(inside), key=lambda node: self._distance(node, child))
+            self.edges.append(Edge(parent, _ROLE, child))
+
+    def _distance(self, one: int, other: int) -> int:
+        return min((abs(a - b) for a in self.alignments[one] for b in self.alignments[other]), default=0)
+
+    def choose_top(self, place: Place) -> None:
+        """Make the head of the given words the top."""
+        candidates = [node for node in self._candidates(place) if node not in self.constants]
+        if self.top not in candidates:
+            self.added += 1
+            self.top = self._head(candidates) if candidates else self._node_of(place)
+            self.join()
+
+
+def _around(edges: Iterable[Edge]) -> dict[int, list[int]]:
+    around: dict[int, list[int]] = {}
+    for source, _, target in edges:
+        around.setdefault(source, []).append(target)
+        around.setdefault(target, []).append(source)
+    return around
+
+
+def _reached(edges: Iterable[Edge], start: int) -> set[int]:
+    """Return the nodes that edges connect with a node."""
+    around = _around(edges)
+    seen, reach = {start}, [start]
+    while reach:
+        for other in around.get(reach.pop(), ()):
+            if other not in seen:
+                seen.add(other)
+                reach.append(other)
+    return seen

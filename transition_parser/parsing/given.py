@@ -1,0 +1,447 @@
+"""Facts about the AMR of a sentence that are known before it is parsed, and that its parse must keep.
+
+A file of facts has one JSON object a line, for one sentence:
+
+    {"id": "s1", "nodes": [{"span": [2, 2], "concept": "price-01", "variable": "p"}],
+     "names": [{"span": [0, 1], "type": "company", "variable": "c"}],
+     "edges": [{"source": "p", "role": "ARG0", "target": "c"}, {"source": "p", "role": "ARG1", "target": [3, 5]}],
+     "none": [6], "top": "p"}
+
+Words count from 0. A span is its first and its last word.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, NoReturn, cast
+
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.model_files import shown
+from transition_parser.graphs.amr import edge_of
+from transition_parser.transitions.amr_naming import is_constant
+from transition_parser.transitions.amr_state import limits_of
+
+Span = tuple[int, int]  # first and last word
+End = str | Span  # an end of an edge: the variable of a given node, or any node of a span
+
+
+@dataclass(frozen=True)
+class GivenNode:
+    """A node that the graph has.
+
+    span: the words that the node comes from; they become one span of the derivation
+    concept: the label of the node, a concept (`price-01`) or a constant as PENMAN writes it (`-`, `6`, `"New"`)
+    variable: a name by which edges and the top refer to the node. Several nodes may come from one span if each of them
+        has a variable.
+    constant: True for a constant; None where the label tells it
+    weight: how many nats the actions that contradict the fact lose; None if the fact must hold
+    """
+
+    span: Span
+    concept: str
+    variable: str | None = None
+    constant: bool | None = None
+    weight: float | None = None
+
+    @property
+    def is_constant(self) -> bool:
+        """True where the node is a constant."""
+        return is_constant(self.concept) if self.constant is None else self.constant
+
+    def __str__(self) -> str:
+        return f"the node {self.concept} of {_words(self.span)}"
+
+
+@dataclass(frozen=True)
+class GivenName:
+    """A named node that the graph has, with its `name` and the strings of the name.
+
+    span: the words of the name
+    type: the concept of the node (`city`)
+    strings: the strings of the name, without quotation marks; None for the words of the span
+    variable, weight: as for `GivenNode`
+    """
+
+    span: Span
+    type: str
+    strings: tuple[str, ...] | None = None
+    variable: str | None = None
+    weight: float | None = None
+
+    def __str__(self) -> str:
+        return f"the name of type {self.type} of {_words(self.span)}"
+
+
+@dataclass(frozen=True)
+class GivenEdge:
+    """An edge that the graph has.
+
+    source, target: the variables of given nodes, or spans; a span stands for any node that comes from one of its words
+    role: the role without its colon; inverse roles are allowed
+    weight: as for `GivenNode`
+    """
+
+    source: End
+    role: str
+    target: End
+    weight: float | None = None
+
+    def __str__(self) -> str:
+        return f"the edge :{self.role} from {_end(self.source)} to {_end(self.target)}"
+
+
+@dataclass(frozen=True)
+class Given:
+    """The facts about one sentence.
+
+    none: words that no node comes from
+    top: the top of the graph, as an end of an edge
+    id: the sentence; None where the order of the sentences tells it
+    weight: the weight of all facts that have none of their own; None if these facts must hold
+    path, line: the file and the line of the facts, for messages
+
+    Raises `InputError` for facts that contradict each other.
+    """
+
+    nodes: tuple[GivenNode, ...] = ()
+    names: tuple[GivenName, ...] = ()
+    edges: tuple[GivenEdge, ...] = ()
+    none: frozenset[int] = frozenset()
+    top: End | None = None
+    id: str | None = None
+    weight: float | None = None
+    path: str | None = None
+    line: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_spans(self)
+        _check_variables(self)
+        _check_overlaps(self)
+        _check_edges(self)
+
+    @property
+    def made(self) -> tuple[GivenNode | GivenName, ...]:
+        """The names and the nodes."""
+        return (*self.names, *self.nodes)
+
+    def __len__(self) -> int:
+        """The number of facts."""
+        return len(self.made) + len(self.edges) + len(self.none) + (self.top is not None)
+
+    def preferred(self, weight: float | None) -> Given:
+        """Return the facts with another weight for all facts that have none of their own."""
+        return replace(self, weight=weight)
+
+    def weight_of(self, fact: GivenNode | GivenName | GivenEdge | None = None) -> float | None:
+        """Return the weight of a fact, or of `none` and `top`; None for a fact that must hold."""
+        return self.weight if fact is None or fact.weight is None else fact.weight
+
+    def resolved(self, end: End) -> int | Span:
+        """Return the number in `made` of the node that an end stands for, or the span whose nodes it stands for."""
+        if isinstance(end, str):
+            return next(i for i, fact in enumerate(self.made) if fact.variable == end)
+        return end
+
+    def span_of(self, end: End) -> Span:
+        """Return the words that an end stands for."""
+        place = self.resolved(end)
+        return self.made[place].span if isinstance(place, int) else place
+
+    def check(self, words: int) -> None:
+        """Raise `InputError` for facts that no graph of a sentence of so many words can have."""
+        spans = [(str(fact), fact.span) for fact in self.made]
+        spans += [(str(edge), end) for edge in self.edges for end in (edge.source, edge.target) if _is_span(end)]
+        spans += [(f"a word without a node, {word}", (word, word)) for word in sorted(self.none)]
+        if self.top is not None and _is_span(self.top):
+            spans.append(("the top", self.top))
+        for what, span in spans:
+            if span[1] >= words:
+                self._fail(f"{what}: the sentence has {words} words, counted from 0")
+        if len(self.none) == words:
+            self._fail("no word has a node, but a graph needs a concept")
+        most = limits_of(words)[2]
+        if len(self.made) > most:
+            self._fail(f"{len(self.made)} nodes and names, but a sentence of {words} words may have {most}")
+
+    def error(self, problem: str) -> InputError:
+        """Return an `InputError` that names the file, the line and the sentence."""
+        return input_error(problem, self.path, self.line, self.id)
+
+    def _fail(self, problem: str) -> NoReturn:
+        raise self.error(problem)
+
+
+def _words(span: Span) -> str:
+    return f"word {span[0]}" if span[0] == span[1] else f"words {span[0]}–{span[1]}"
+
+
+def _end(end: End) -> str:
+    return end if isinstance(end, str) else _words(end)
+
+
+def _is_span(end: End) -> bool:
+    return not isinstance(end, str)
+
+
+# --- contradictions ---------------------------------------------------------------------------
+
+
+def _check_spans(given: Given) -> None:
+    ends = [end for edge in given.edges for end in (edge.source, edge.target)]
+    ends += [] if given.top is None else [given.top]
+    for span in (*(fact.span for fact in given.made), *(end for end in ends if not isinstance(end, str))):
+        if not 0 <= span[0] <= span[1]:
+            given._fail(f"{list(span)} is not a span: give its first and its last word, counted from 0")
+    for span in (end for end in ends if not isinstance(end, str)):
+        if given.none.issuperset(range(span[0], span[1] + 1)):
+            given._fail(f"a node of {_words(span)} is wanted, but {_words(span)} must have none")
+    weights = [fact.weight for fact in (*given.made, *given.edges)]
+    for weight in (given.weight, *weights):
+        if weight is not None and not 0 <= weight < float("inf"):
+            given._fail(f"the weight {weight} is not a finite number, 0 or more")
+
+
+def _check_variables(given: Given) -> None:
+    variables = Counter(fact.variable for fact in given.made if fact.variable is not None)
+    twice = next((name for name, count in variables.items() if count > 1), None)
+    if twice is not None:
+        given._fail(f"two nodes have the variable {twice!r}")
+    ends = [(str(edge), end) for edge in given.edges for end in (edge.source, edge.target)]
+    ends += [] if given.top is None else [("the top", given.top)]
+    for what, end in ends:
+        if isinstance(end, str) and end not in variables:
+            given._fail(f"{what}: no node has the variable {end!r}")
+
+
+def _check_overlaps(given: Given) -> None:
+    ordered = sorted(given.made, key=lambda fact: fact.span)
+    for one, other in pairwise(ordered):
+        if one.span == other.span and None in (one.variable, other.variable):
+            given._fail(f"{one} and {other} have the same words: if you want both nodes, give each a variable")
+        if one.span != other.span and other.span[0] <= one.span[1]:
+            given._fail(f"{one} and {other} overlap: the words of a node are one span, or another's span too")
+    for fact in ordered:
+        inside = given.none.intersection(range(fact.span[0], fact.span[1] + 1))
+        if inside:
+            given._fail(f"{fact} contradicts that word {min(inside)} must have no node")
+
+
+def _check_edges(given: Given) -> None:
+    heads: dict[int, GivenEdge] = {}
+    for edge in given.edges:
+        if edge.source == edge.target and (isinstance(edge.source, str) or edge.source[0] == edge.source[1]):
+            given._fail(f"{edge} goes from a node to itself")
+        if edge.role in ("", "-of"):
+            given._fail(f"{edge} has no role")
+        source, role, target = normal_edge(given, edge)
+        if _is_given_constant(given, source):
+            given._fail(f"{edge}: a constant has no edges of its own")
+        if isinstance(target, int) and _is_given_constant(given, target):
+            other = heads.setdefault(target, edge)
+            if other is not edge and normal_edge(given, other)[:2] != (source, role):
+                given._fail(f"{other} and {edge} give a constant two heads")
+    if given.top is not None and _is_given_constant(given, given.resolved(given.top)):
+        given._fail(f"the top is {_end(given.top)}, a constant")
+
+
+def normal_edge(given: Given, edge: GivenEdge) -> tuple[int | Span, str, int | Span]:
+    """Return the resolved ends and the role of an edge, turned round where the role is inverse.
+
+    An inverse role stays where the target is a constant, because a constant can't be a source.
+    """
+    source, target = given.resolved(edge.source), given.resolved(edge.target)
+    if _is_given_constant(given, target):
+        return source, edge.role, target
+    first, role, _last = edge_of(0, edge.role, 1)
+    return (source, role, target) if first == 0 else (target, role, source)
+
+
+def _is_given_constant(given: Given, place: int | Span) -> bool:
+    fact = given.made[place] if isinstance(place, int) else None
+    return isinstance(fact, GivenNode) and fact.is_constant
+
+
+# --- files --------------------------------------------------------------------------------------
+
+_WEIGHT = {"weight": (False, "a number")}
+_FORMS: Mapping[str, Mapping[str, tuple[bool, str]]] = {
+    "nodes": {"span": (True, "a span"), "concept": (True, "a text"), "variable": (False, "a text"),
+              "constant": (False, "true or false"), **_WEIGHT},
+    "names": {"span": (True, "a span"), "type": (True, "a text"), "strings": (False, "texts"),
+              "variable": (False, "a text"), **_WEIGHT},
+    "edges": {"source": (True, "an end"), "role": (True, "a text"), "target": (True, "an end"), **_WEIGHT},
+}  # fmt: skip
+_KINDS = {"nodes": GivenNode, "names": GivenName, "edges": GivenEdge}
+_LINE = {"nodes": "a list", "names": "a list", "edges": "a list", "none": "words", "top": "an end", "id": "a text",
+         "weight": "a number"}  # fmt: skip
+
+
+def read_given(path: str | os.PathLike) -> list[Given]:
+    """Return the facts of a file. Raises `InputError`, with the line, for a line that holds no facts of a sentence."""
+    found = []
+    try:
+        with open(path, "rb") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    found.append(_read_line(line, str(path), number))
+    except OSError as error:
+        raise input_error(error.strerror or type(error).__name__, path) from None
+    return found
+
+
+def _read_line(line: bytes, path: str, number: int) -> Given:
+    try:
+        values = json.loads(line.decode("utf-8"), object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        raise input_error(f"the line is not a JSON object of facts: {error}", path, number) from None
+    if not isinstance(values, dict):
+        raise input_error("the line is not a JSON object of facts", path, number)
+    return given_of(values, path, number)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise ValueError(f"two values of {twice!r}")
+    return values
+
+
+def given_of(values: Mapping[str, Any], path: str | None = None, line: int | None = None) -> Given:
+    """Return the facts that a JSON object holds. Raises `InputError` for anything else."""
+
+    sentence = values.get("id") if isinstance(values.get("id"), str) else None
+
+    def fail(problem: str) -> NoReturn:
+        raise input_error(problem, path, line, sentence)
+
+    for name, value in values.items():
+        if name not in _LINE:
+            fail(f"unknown key {shown(name)}: facts have {', '.join(_LINE)}")
+        _check_value(name, value, _LINE[name], fail)
+    parts = {name: tuple(_part(name, one, fail) for one in values.get(name, ())) for name in _FORMS}
+    return Given(
+        **cast(Any, parts), none=frozenset(values.get("none", ())), top=_frozen(values.get("top")), id=sentence,
+        weight=values.get("weight"), path=path, line=line,
+    )  # fmt: skip
+
+
+def _part(kind: str, values: Any, fail: Any) -> Any:
+    form = _FORMS[kind]
+    if not isinstance(values, dict):
+        fail(f"{kind}: {shown(values)} is not an object")
+    for name, value in values.items():
+        if name not in form:
+            fail(f"{kind}: unknown key {shown(name)}: it has {', '.join(form)}")
+        _check_value(f"{kind}: {name}", value, form[name][1], fail)
+    missing = next((name for name, (needed, _) in form.items() if needed and name not in values), None)
+    if missing is not None:
+        fail(f"{kind}: {shown(values)} has no {missing!r}")
+    return _KINDS[kind](**{name: _frozen(value) for name, value in values.items()})
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_words(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_word, value))
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and _is_words(value) and value[0] <= value[1]
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+_CHECKS = {
+    "a span": _is_pair,
+    "an end": lambda value: _is_text(value) or _is_pair(value),
+    "a text": _is_text,
+    "texts": lambda value: isinstance(value, list) and bool(value) and all(map(_is_text, value)),
+    "true or false": lambda value: isinstance(value, bool),
+    "a number": _is_number,
+    "a list": lambda value: isinstance(value, list),
+    "words": _is_words,
+}
+_MEANING = {
+    "a span": "a span, [first word, last word], counted from 0",
+    "an end": "a variable, or a span, [first word, last word]",
+    "words": "a list of words, counted from 0",
+}
+
+
+def _check_value(name: str, value: object, kind: str, fail: Any) -> None:
+    if not _CHECKS[kind](value):
+        fail(f"{name} is {shown(value)}, not {_MEANING.get(kind, kind)}")
+
+
+# --- facts of many sentences ---------------------------------------------------------------------
+
+
+class GivenFacts:
+    """The facts of many sentences, by their ids or in the order of the sentences.
+
+    facts: id of the sentence → its facts; or an iterable with facts, or None, for each sentence in order. Of facts in a
+        list that all have an id, the ids tell the sentences.
+
+    Raises `InputError` for two facts of one id, and for a list in which some facts have an id and others have none.
+    """
+
+    def __init__(self, facts: Mapping[str, Given] | Iterable[Given | None]) -> None:
+        self._by_id: dict[str, Given] | None = None
+        self._in_order: Iterator[Given | None] | None = None
+        if isinstance(facts, Mapping):
+            self._by_id = dict(facts)
+        elif isinstance(facts, Sequence) and any(given is not None and given.id is not None for given in facts):
+            self._by_id = _by_id(facts)
+        else:
+            self._in_order = iter(facts)
+        self._met: set[str] = set()
+
+    @property
+    def has_ids(self) -> bool:
+        """True where ids tell the sentences."""
+        return self._by_id is not None
+
+    def next(self, sentence: Any) -> Given | None:
+        """Return the facts of the next sentence, None where there are none."""
+        if self._by_id is None:
+            return next(cast("Iterator[Given | None]", self._in_order), None)
+        if sentence.id is None:
+            return None
+        self._met.add(sentence.id)
+        return self._by_id.get(sentence.id)
+
+    def unused(self) -> list[Given]:
+        """Return the facts whose sentences have not come."""
+        if self._by_id is None:
+            return [given for given in cast("Iterator[Given | None]", self._in_order) if given is not None]
+        return [given for name, given in self._by_id.items() if name not in self._met]
+
+
+def _by_id(facts: Sequence[Given | None]) -> dict[str, Given]:
+    found: dict[str, Given] = {}
+    for given in facts:
+        if given is None or given.id is None:
+            problem = "the facts have no id, but other facts have one: give all of them ids, or none of them"
+            raise given.error(problem) if given else input_error(problem)
+        if given.id in found:
+            raise given.error("there are facts of this sentence already: put all its facts into one object")
+        found[given.id] = given
+    return found

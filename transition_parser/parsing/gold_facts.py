@@ -1,0 +1,110 @@
+"""The facts that a gold AMR gives."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from random import Random
+
+from oracles.amr import Derivation
+from oracles.amr_check import derive_entry
+from transition_parser.graphs.amr import AmrGraph, named
+from transition_parser.graphs.bank import AmrEntry
+from transition_parser.parsing.given import End, Given, GivenEdge, GivenName, GivenNode, Span
+from transition_parser.transitions import Kind
+from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions.amr_naming import CONCEPTS, CONSTANTS
+
+WHAT = ("nodes", "names", "edges", "top", "none")
+_MAKES = {*CONCEPTS, *CONSTANTS, Kind.ENTITY, Kind.DEPENDENT}
+
+
+def facts_of(entry: AmrEntry, what: Collection[str] = WHAT) -> Given:
+    """Return the facts of a gold AMR: each node with the span that the oracle makes it from.
+
+    entry: an entry with `# ::tok` and an alignment of each node
+    what: the facts to return, of `WHAT`. Nodes inside names come with `names` alone; without `names` they are nodes.
+        An edge or a top without one of its nodes among the facts has the span of the node instead.
+
+    Raises `InputError` for a graph that the transition system can't build.
+    """
+    derived = derive_entry(entry, AmrSystem())
+    if derived.derivation is None:
+        raise derived.error or entry.error("the transition system can't build the graph")
+    graph = entry.amr
+    spans = _spans(derived.derivation, graph)
+    names, hidden = _names(graph, spans, "names" in what)
+    nodes = [
+        GivenNode(spans[node], label, f"n{node}", node in graph.constants)
+        for node, label in enumerate(graph.labels)
+        if "nodes" in what and node not in names and node not in hidden
+    ]
+    variables = {fact.variable for fact in (*names.values(), *nodes)}
+    ends = [f"n{node}" if f"n{node}" in variables else spans[node] for node in range(len(graph))]
+    edges = [
+        GivenEdge(ends[source], role, ends[target])
+        for source, role, target in graph.edges
+        if "edges" in what and not {source, target} & hidden and ends[source] != ends[target]
+    ]
+    used = {word for first, last in spans for word in range(first, last + 1)}
+    none = frozenset(range(len(entry.forms))) - used if "none" in what else frozenset()
+    top = ends[graph.top] if "top" in what else None
+    return Given(tuple(nodes), tuple(names.values()), tuple(edges), none, top, entry.id)
+
+
+def _spans(derivation: Derivation, graph: AmrGraph) -> list[Span]:
+    """Return the span that each node is made from."""
+    spans: list[Span] = [(0, 0)] * len(graph)
+    order = iter(derivation.order)
+    for action, span in zip(derivation.actions, derivation.spans, strict=True):
+        if action.kind not in _MAKES:
+            continue
+        node = next(order)
+        spans[node] = span
+        if action.kind is Kind.ENTITY:
+            name = next(order)
+            spans[name] = span
+            for _ in [edge for edge in graph.edges if edge.source == name]:
+                spans[next(order)] = span
+    return spans
+
+
+def _names(graph: AmrGraph, spans: list[Span], wanted: bool) -> tuple[dict[int, GivenName], set[int]]:
+    """Return the names by their nodes, and the nodes inside these names."""
+    names: dict[int, GivenName] = {}
+    hidden: set[int] = set()
+    for node, name, ops in named(graph):
+        parts = {name, *ops}
+        whole = all(spans[part] == spans[node] for part in parts)
+        if wanted and whole and node not in names and node not in graph.constants:
+            strings = tuple(graph.labels[op][1:-1].replace('\\"', '"').replace("\\\\", "\\") for op in ops)
+            names[node] = GivenName(spans[node], graph.labels[node], strings, f"n{node}")
+            hidden |= parts
+    return names, hidden
+
+
+def some_of(given: Given, share: float, draws: Random) -> Given:
+    """Return each of the facts with a probability.
+
+    An end of an edge whose node is not among the facts becomes the span of this node.
+    """
+    nodes, names, edges = (
+        [fact for fact in facts if draws.random() < share] for facts in (given.nodes, given.names, given.edges)
+    )
+    none = frozenset(word for word in sorted(given.none) if draws.random() < share)
+    top = given.top if draws.random() < share else None
+    variables = {fact.variable for fact in (*nodes, *names)}
+
+    def end(old: End) -> End:
+        return old if old in variables else given.span_of(old)
+
+    moved = [replace(edge, source=end(edge.source), target=end(edge.target)) for edge in edges]
+    apart = tuple(edge for edge in moved if edge.source != edge.target)
+    return replace(
+        given,
+        nodes=tuple(nodes),
+        names=tuple(names),
+        edges=apart,
+        none=none,
+        top=None if top is None else end(top),
+    )
