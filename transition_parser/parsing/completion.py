@@ -39,12 +39,14 @@ def complete(
     for number, fact in enumerate(facts.nodes):
         if fact.weight is None and number not in draft.node:
             draft.make(number, fact)
-    for edge in facts.edges:
-        if edge.weight is None:
-            draft.connect(edge)
+    wanted = [edge for edge in facts.edges if edge.weight is None]
+    for edge in [edge for edge in wanted if not draft.has(edge)]:
+        draft.connect(edge)
     draft.join()
     if facts.top is not None and facts.weight is None:
         draft.choose_top(facts.top)
+    if facts.given.complete and facts.weight is None:
+        draft.remove_others()
     return draft.result()
 
 
@@ -138,15 +140,17 @@ class _Draft:
 
     # --- edges ---------------------------------------------------------------------------------------
 
+    def has(self, fact: EdgeFact) -> bool:
+        """Return True where the graph has the edge of a fact, and remember this edge."""
+        sources, targets = set(self._candidates(fact.source)), set(self._candidates(fact.target))
+        found = [e for e in self.edges if e.role == fact.role and e.source in sources and e.target in targets]
+        self.given.update(found[:1])
+        return bool(found)
+
     def connect(self, fact: EdgeFact) -> None:
-        """Fulfil an edge fact."""
-        sources, targets = self._candidates(fact.source), self._candidates(fact.target)
-        for edge in self.edges:
-            if edge.role == fact.role and edge.source in sources and edge.target in targets:
-                self.given.add(edge)
-                return
+        """Add the edge of a fact."""
         self.added += 1
-        source, target = self._ends(fact, sources, targets)
+        source, target = self._ends(fact, self._candidates(fact.source), self._candidates(fact.target))
         wanted = Edge(source, fact.role, target)
         between = next(
             (e for e in self.edges if {e.source, e.target} == {source, target} and e not in self.given), None
@@ -218,6 +222,26 @@ class _Draft:
             rest = [edge for edge in self.edges if edge != rival]
             if rival.target not in self.constants and rival.target in _reached(rest, rival.source):
                 self.edges = rest
+
+    def remove_others(self) -> None:
+        """Remove edges and nodes that no fact knows, as far as the graph stays connected."""
+        known = {*self.node.values(), *self._known_names(), self.top}
+        for edge in [edge for edge in self.edges if edge not in self.given]:
+            if {edge.source, edge.target} <= self._known_names() | known and edge.target in self._known_names():
+                continue
+            rest = [other for other in self.edges if other != edge]
+            reached = _reached(rest, edge.source)
+            lost = {edge.target} if edge.target not in reached else set()
+            if not lost or (edge.target not in known and _reached(rest, edge.target) == lost):
+                self.edges = rest
+                self.removed |= lost
+                self.added += 1
+
+    def _known_names(self) -> set[int]:
+        """Return the nodes inside the names of given nodes."""
+        owners = {self.node[i] for i, fact in enumerate(self.facts.nodes) if fact.name and i in self.node}
+        names = {edge.target for edge in self.edges if edge.role == "name" and edge.source in owners}
+        return names | {edge.target for edge in self.edges if edge.source in names}
 
     # --- the whole -------------------------------------------------------------------------------------
 

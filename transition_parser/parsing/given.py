@@ -101,6 +101,7 @@ class Given:
 
     none: words that no node comes from
     top: the top of the graph, as an end of an edge
+    complete: True if the graph has no other nodes and edges, but edges without which it would not be connected
     id: the sentence; None where the order of the sentences tells it
     weight: the weight of all facts that have none of their own; None if these facts must hold
     path, line: the file and the line of the facts, for messages
@@ -113,6 +114,7 @@ class Given:
     edges: tuple[GivenEdge, ...] = ()
     none: frozenset[int] = frozenset()
     top: End | None = None
+    complete: bool = False
     id: str | None = None
     weight: float | None = None
     path: str | None = None
@@ -138,7 +140,7 @@ class Given:
         return replace(self, weight=weight)
 
     def weight_of(self, fact: GivenNode | GivenName | GivenEdge | None = None) -> float | None:
-        """Return the weight of a fact, or of `none` and `top`; None for a fact that must hold."""
+        """Return the weight of a fact, or of `none`, `top` and `complete`; None for a fact that must hold."""
         return self.weight if fact is None or fact.weight is None else fact.weight
 
     def resolved(self, end: End) -> int | Span:
@@ -278,7 +280,7 @@ _FORMS: Mapping[str, Mapping[str, tuple[bool, str]]] = {
 }  # fmt: skip
 _KINDS = {"nodes": GivenNode, "names": GivenName, "edges": GivenEdge}
 _LINE = {"nodes": "a list", "names": "a list", "edges": "a list", "none": "words", "top": "an end", "id": "a text",
-         "weight": "a number"}  # fmt: skip
+         "complete": "true or false", "weight": "a number"}  # fmt: skip
 
 
 def read_given(path: str | os.PathLike) -> list[Given]:
@@ -327,7 +329,7 @@ def given_of(values: Mapping[str, Any], path: str | None = None, line: int | Non
     parts = {name: tuple(_part(name, one, fail) for one in values.get(name, ())) for name in _FORMS}
     return Given(
         **cast(Any, parts), none=frozenset(values.get("none", ())), top=_frozen(values.get("top")), id=sentence,
-        weight=values.get("weight"), path=path, line=line,
+        complete=values.get("complete", False), weight=values.get("weight"), path=path, line=line,
     )  # fmt: skip
 
 

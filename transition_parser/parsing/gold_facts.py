@@ -15,7 +15,7 @@ from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_naming import CONCEPTS, CONSTANTS
 
-WHAT = ("nodes", "names", "edges", "top", "none")
+WHAT = ("nodes", "names", "edges", "top", "none", "complete")
 _MAKES = {*CONCEPTS, *CONSTANTS, Kind.ENTITY, Kind.DEPENDENT}
 
 
@@ -23,8 +23,8 @@ def facts_of(entry: AmrEntry, what: Collection[str] = WHAT) -> Given:
     """Return the facts of a gold AMR: each node with the span that the oracle makes it from.
 
     entry: an entry with `# ::tok` and an alignment of each node
-    what: the facts to return, of `WHAT`. Nodes inside names come with `names` alone; without `names` they are nodes.
-        An edge or a top without one of its nodes among the facts has the span of the node instead.
+    what: the facts to return, of `WHAT`; `complete` says that there are no others. Nodes inside names come with
+        `names` alone; without `names` they are nodes. An edge or a top without one of its nodes among the facts has the span of the node instead.
 
     Raises `InputError` for a graph that the transition system can't build.
     """
@@ -39,8 +39,8 @@ def facts_of(entry: AmrEntry, what: Collection[str] = WHAT) -> Given:
         for node, label in enumerate(graph.labels)
         if "nodes" in what and node not in names and node not in hidden
     ]
-    variables = {fact.variable for fact in (*names.values(), *nodes)}
-    ends = [f"n{node}" if f"n{node}" in variables else spans[node] for node in range(len(graph))]
+    variables = {*(fact.variable for fact in names.values()), *(fact.variable for fact in nodes)}
+    ends: list[End] = [f"n{node}" if f"n{node}" in variables else spans[node] for node in range(len(graph))]
     edges = [
         GivenEdge(ends[source], role, ends[target])
         for source, role, target in graph.edges
@@ -49,7 +49,7 @@ def facts_of(entry: AmrEntry, what: Collection[str] = WHAT) -> Given:
     used = {word for first, last in spans for word in range(first, last + 1)}
     none = frozenset(range(len(entry.forms))) - used if "none" in what else frozenset()
     top = ends[graph.top] if "top" in what else None
-    return Given(tuple(nodes), tuple(names.values()), tuple(edges), none, top, entry.id)
+    return Given(tuple(nodes), tuple(names.values()), tuple(edges), none, top, "complete" in what, entry.id)
 
 
 def _spans(derivation: Derivation, graph: AmrGraph) -> list[Span]:
@@ -84,16 +84,16 @@ def _names(graph: AmrGraph, spans: list[Span], wanted: bool) -> tuple[dict[int, 
 
 
 def some_of(given: Given, share: float, draws: Random) -> Given:
-    """Return each of the facts with a probability.
+    """Return each of the facts with a probability. Less than all of the facts are not `complete`.
 
     An end of an edge whose node is not among the facts becomes the span of this node.
     """
-    nodes, names, edges = (
-        [fact for fact in facts if draws.random() < share] for facts in (given.nodes, given.names, given.edges)
-    )
+    nodes = tuple(fact for fact in given.nodes if draws.random() < share)
+    names = tuple(fact for fact in given.names if draws.random() < share)
+    edges = [edge for edge in given.edges if draws.random() < share]
     none = frozenset(word for word in sorted(given.none) if draws.random() < share)
     top = given.top if draws.random() < share else None
-    variables = {fact.variable for fact in (*nodes, *names)}
+    variables = {*(fact.variable for fact in nodes), *(fact.variable for fact in names)}
 
     def end(old: End) -> End:
         return old if old in variables else given.span_of(old)
@@ -102,9 +102,10 @@ def some_of(given: Given, share: float, draws: Random) -> Given:
     apart = tuple(edge for edge in moved if edge.source != edge.target)
     return replace(
         given,
-        nodes=tuple(nodes),
-        names=tuple(names),
+        nodes=nodes,
+        names=names,
         edges=apart,
         none=none,
         top=None if top is None else end(top),
+        complete=given.complete and share == 1,
     )

@@ -25,7 +25,7 @@ from transition_parser.transitions.amr_roles import SECOND, TOP, role_given
 from transition_parser.transitions.amr_state import has_concept, limits_of
 
 # How bad it is to contradict a fact that must hold. Where all legal actions do, the least bad ones may be taken.
-_NODES, _RESERVE, _PAIRS, _LOSSES, _ROLES = 10_000.0, 1_000.0, 100.0, 10.0, 1.0
+_NODES, _RESERVE, _PAIRS, _LOSSES, _ROLES, _OTHERS = 10_000.0, 1_000.0, 100.0, 10.0, 1.0, 0.5
 
 _NAMING = (*CONCEPTS, *CONSTANTS, Kind.ENTITY)
 _LEAVING = (Kind.SHIFT, Kind.MERGE, Kind.CLOSE)
@@ -51,10 +51,10 @@ class Vocabulary:
             given = role_given(action)
             if given is not None and given[1] in self.system.limits.once:
                 self.giving.setdefault(given, []).append(token)
-        self._of_lemma: dict[str, int] = {}
-        for action, token in self.ids.items():
+        self._of_lemma: dict[str, Action] = {}
+        for action in self.ids:
             if action.kind is Kind.PRED:
-                self._of_lemma.setdefault(_lemma(str(action.label)), token)
+                self._of_lemma.setdefault(_lemma(str(action.label)), action)
 
     def tokens(self, actions: Iterable[Action]) -> list[int]:
         """Return the tokens of the actions that the vocabulary has."""
@@ -73,15 +73,16 @@ class Vocabulary:
             like = [Action(Kind.COPY_WORD)] if plain else []
             like += [a for a in self.ids if a.kind is Kind.VALUE]
         else:
-            like = [*map(self.table.actions.__getitem__, self._like(fact.label))]  # type: ignore[arg-type]
+            like = self._like(fact.label)
             sense = Kind.COPY_SENSE01 if fact.label[-3:-2] == "-" else Kind.COPY_LEMMA
             like += [Action(sense)] if lemma else []
             like += [a for a in self.ids if a.kind is Kind.PRED]
         return next((self.ids[a] for a in like if a in self.ids and a not in others), None)
 
-    def _like(self, label: str) -> list[int]:
-        token = self._of_lemma.get(_lemma(label))
-        return [] if token is None else [token]
+    def _like(self, label: str) -> list[Action]:
+        """Return an action that makes a concept of the same lemma, where there is one."""
+        action = self._of_lemma.get(_lemma(label))
+        return [] if action is None else [action]
 
 
 def _lemma(concept: str) -> str:
@@ -300,6 +301,7 @@ class _Rules:
         self._read_losses()
         self._read_top()
         self._read_reserve()
+        self._read_others()
 
     def all(self) -> Sequence[_Rule]:
         return self._rules
@@ -441,3 +443,14 @@ class _Rules:
             return
         if self.nodes_left <= to_come or (due and self.most_in_span - self.record.in_span <= due):
             self._add(_RESERVE, None, (*_NAMING, Kind.DEPENDENT), but=self.due_tokens)
+
+    def _read_others(self) -> None:
+        """Of complete facts, no other nodes and edges are made."""
+        if not self.facts.given.complete:
+            return
+        self._add(_OTHERS, self.facts.weight, (*_NAMING, Kind.DEPENDENT), but=self.due_tokens)
+        arcs: list[int] = []
+        if self.second is not None and self.top is not None:
+            here = self.facts.between(self.record, self.top, self.second)
+            arcs = self.vocabulary.tokens(arc_of(self.facts.edges[k], from_top) for k, from_top in here)
+        self._add(_OTHERS, self.facts.weight, _ARCS, but=arcs)

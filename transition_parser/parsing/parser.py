@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from itertools import chain, islice
-from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack, cast, overload
 
 import torch
 
@@ -416,7 +416,7 @@ class Parser(Generic[P_co]):
     def _replay(self, one: _ToParse, hypothesis: Hypothesis, tags: Mapping[str, Sequence[str]]) -> Any:
         """Return the parse that a derivation of a sentence builds."""
         if one.facts is not None:
-            return AMR.replay_given(self.resources, one.sentence, one.facts, hypothesis)
+            return AMR.replay_given(self.resources, cast(AmrEntry, one.sentence), one.facts, hypothesis)
         return self.formalism.replay(self.resources, one.sentence, one.words, hypothesis, tags)
 
     def _replayed(self, one: _ToParse, hypotheses: list[Hypothesis], tags: Mapping[str, Sequence[str]]) -> P_co:
