@@ -143,7 +143,14 @@ class _Draft:
     def has(self, fact: EdgeFact) -> bool:
         """Return True where the graph has the edge of a fact, and remember this edge."""
         sources, targets = set(self._candidates(fact.source)), set(self._candidates(fact.target))
-        found = [e for e in self.edges if e.role == fact.role and e.source in sources and e.target in targets]
+        found = [
+            edge
+            for edge in self.edges
+            if edge.role == fact.role
+            and edge.source in sources
+            and edge.target in targets
+            and not self._is_taken(edge.target, fact.target)
+        ]
         self.given.update(found[:1])
         return bool(found)
 
@@ -169,10 +176,17 @@ class _Draft:
         if not concepts:
             concepts = [self._node_of(fact.source)]
         source = self._head(concepts)
+        targets = [node for node in targets if not self._is_taken(node, fact.target)]
         others = [node for node in targets if node != source]
         if not others and len(concepts) > 1 and targets:
             others, source = targets, self._head([node for node in concepts if node != targets[0]])
         return source, self._head(others) if others else self._node_of(fact.target)
+
+    def _is_taken(self, node: int, place: Place) -> bool:
+        """Return True for a constant that has its one head by another fact, or will have it."""
+        if node not in self.constants or place.fact >= 0:
+            return False
+        return node in self.node.values() or any(edge.target == node for edge in self.given)
 
     def _candidates(self, place: Place) -> list[int]:
         """Return the nodes that may be an end of an edge."""

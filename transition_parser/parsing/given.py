@@ -156,11 +156,11 @@ class Given:
 
     def check(self, words: int) -> None:
         """Raise `InputError` for facts that no graph of a sentence of so many words can have."""
+        ends = [(str(edge), end) for edge in self.edges for end in (edge.source, edge.target)]
+        ends += [] if self.top is None else [("the top", self.top)]
         spans = [(str(fact), fact.span) for fact in self.made]
-        spans += [(str(edge), end) for edge in self.edges for end in (edge.source, edge.target) if _is_span(end)]
+        spans += [(what, end) for what, end in ends if not isinstance(end, str)]
         spans += [(f"a word without a node, {word}", (word, word)) for word in sorted(self.none)]
-        if self.top is not None and _is_span(self.top):
-            spans.append(("the top", self.top))
         for what, span in spans:
             if span[1] >= words:
                 self._fail(f"{what}: the sentence has {words} words, counted from 0")
@@ -184,10 +184,6 @@ def _words(span: Span) -> str:
 
 def _end(end: End) -> str:
     return end if isinstance(end, str) else _words(end)
-
-
-def _is_span(end: End) -> bool:
-    return not isinstance(end, str)
 
 
 # --- contradictions ---------------------------------------------------------------------------

@@ -165,6 +165,8 @@ class SentenceFacts:
         if place.fact >= 0:
             return record.made[place.fact] == node
         made = record.state.nodes[node]
+        if made.constant and node in record.made:  # its one head is another fact's
+            return False
         return overlaps(place.span, (made.first, made.last))
 
     def can_come(self, place: Place, record: Record) -> bool:

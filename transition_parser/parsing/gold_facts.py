@@ -24,7 +24,8 @@ def facts_of(entry: AmrEntry, what: Collection[str] = WHAT) -> Given:
 
     entry: an entry with `# ::tok` and an alignment of each node
     what: the facts to return, of `WHAT`; `complete` says that there are no others. Nodes inside names come with
-        `names` alone; without `names` they are nodes. An edge or a top without one of its nodes among the facts has the span of the node instead.
+        `names` alone; without `names` they are nodes. An edge or a top without one of its nodes among the facts has
+        the span of the node instead.
 
     Raises `InputError` for a graph that the transition system can't build.
     """
