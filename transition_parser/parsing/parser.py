@@ -35,7 +35,7 @@ from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, Formalism, formalism_of
 from transition_parser.parsing.given import Given, GivenFacts
 from transition_parser.parsing.given_records import SentenceFacts
-from transition_parser.parsing.guide import Guide, Vocabulary
+from transition_parser.parsing.guide import Guide, GuideTable
 from transition_parser.parsing.parses import NO_TAGS, AmrParse, Parse, SentenceParse
 from transition_parser.parsing.preparation import TRAIN_AGAIN, checked_device, checked_precision, prepared, to_device
 from transition_parser.parsing.search import Observer, search
@@ -379,12 +379,12 @@ class Parser(Generic[P_co]):
         if known is None:
             return _ToParse(sentence, words)
         known.check(len(words))
-        return _ToParse(sentence, words, SentenceFacts(known, self._vocabulary.system.read(words)))
+        return _ToParse(sentence, words, SentenceFacts(known, self._guide_table.system.read(words)))
 
     @cached_property
-    def _vocabulary(self) -> Vocabulary:
+    def _guide_table(self) -> GuideTable:
         """The action vocabulary as guides read it."""
-        return Vocabulary(self.resources.table)
+        return GuideTable(self.resources.table)
 
     @property
     def _side_by_side(self) -> int:
@@ -476,7 +476,7 @@ class Parser(Generic[P_co]):
         try:
             encoder_out, tags = self._encoded(some)
             facts = [one.facts for one in some]
-            guide = None if all(one is None for one in facts) else Guide(self._vocabulary, facts)
+            guide = None if all(one is None for one in facts) else Guide(self._guide_table, facts)
             best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, observer, guide)
             return list(zip(best, tags, strict=True))
         except NotFiniteError as error:
