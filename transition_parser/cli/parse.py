@@ -25,6 +25,15 @@ With --json each sentence is one line of JSON: id, text, words (form, lemma, upo
 place in the text). The JSON of AMRs has penman, nodes with their words and scores, edges, top and triples. Alternatives
 are a list.
 
+With --given FACTS the AMRs keep facts that are known about them: nodes, names, edges, words without nodes, the top.
+FACTS has one JSON object a line, for one sentence:
+
+  {"id": "s1", "nodes": [{"span": [2, 2], "concept": "price-01", "variable": "p"}],
+   "names": [{"span": [0, 1], "type": "company", "variable": "c"}],
+   "edges": [{"source": "p", "role": "ARG1", "target": [3, 5]}], "none": [6], "top": "p"}
+
+Words count from 0, and a span is [first word, last word]. Without ids the facts are in the order of the sentences.
+
 Several inputs are written one after another, or with -o DIR/ to one file each. For JSONL and Parquet, --column names
 the column of the texts (or lists of words). All rows are written in the same format, with an additional column of
 parses.
@@ -38,7 +47,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from transition_parser.base.errors import InputError
+from transition_parser.base.errors import InputError, warn
 from transition_parser.base.files import folder
 from transition_parser.cli.options import (
     OptionsOf,
@@ -58,6 +67,7 @@ from transition_parser.text.lengths import LONGEST
 
 if TYPE_CHECKING:
     from transition_parser.parsing.bulk import Job
+    from transition_parser.parsing.given import GivenFacts
     from transition_parser.parsing.sentences.parts import Part
     from transition_parser.parsing.sentences.rows import Reading
 
@@ -69,7 +79,7 @@ EXAMPLE = """example:
   transition-parser parse en reviews-*.parquet --column text -o parsed/
   transition-parser parse amr sentences.txt --tokenize --alignments marks"""
 
-OPTIONS: OptionsOf = {AMR: {"alignments": None, "wiki": None}}
+OPTIONS: OptionsOf = {AMR: {"alignments": None, "wiki": None, "given": None, "given_weight": None}}
 WIKI = {None: True, "keep": True, "none": False, "name": "name"}  # --wiki → the option `wiki` of `annotated`
 
 
@@ -104,6 +114,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "interrupted; keep finished files in DIR/; parse again if FILE is finished",
     )
     _add_search(parser)
+    _add_given(parser)
     add_text(parser)
     _add_longest(parser)
     _add_written(parser)
@@ -139,6 +150,22 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         "--domain",
         metavar="NAME",
         help="training corpus that the text resembles, for models trained with --read-domain (default: none)",
+    )
+
+
+def _add_given(parser: argparse.ArgumentParser) -> None:
+    """Add the options of given facts."""
+    parser.add_argument(
+        "--given",
+        metavar="FACTS",
+        help="AMR: keep the facts of this file (see above); facts that contradict each other are an error",
+    )
+    parser.add_argument(
+        "--given-weight",
+        type=float,
+        metavar="W",
+        help="AMR: prefer the facts instead of keeping all of them: actions that contradict a fact lose W nats "
+        "(facts may also have a weight of their own)",
     )
 
 
@@ -230,22 +257,55 @@ def run(arguments: argparse.Namespace) -> int:
     keep_few_kernels()
     check_inputs(arguments.input)
     check_output(arguments.output, arguments.input)
+    given = _given(arguments)
     if arguments.resume and _is_finished(arguments):
         print(f"transition-parser: nothing is left to parse: {arguments.output} is finished", file=sys.stderr)
         return 0
-    job = _job(arguments)
+    job = _job(arguments, given)
     if arguments.engine == "ray":
         return _by_ray(job, arguments)
     if _is_folder(arguments.output):
-        return _each(job, arguments)
-    from transition_parser.parsing.bulk.outputs import check_formats
+        _each(job, arguments)
+    else:
+        from transition_parser.parsing.bulk.outputs import check_formats
 
-    check_formats(arguments.input, job.reading)
-    job.write(_parts(job, arguments), arguments.output, arguments.resume)
+        check_formats(arguments.input, job.reading)
+        job.write(_parts(job, arguments), arguments.output, arguments.resume)
+    if given is not None and arguments.shard is None and not arguments.resume:
+        _report_unused(given)
     return 0
 
 
-def _job(arguments: argparse.Namespace) -> Job:
+def _given(arguments: argparse.Namespace) -> GivenFacts | None:
+    """Return the facts that `--given` names."""
+    from transition_parser.parsing.given import GivenFacts, read_given
+
+    if arguments.given is None:
+        if arguments.given_weight is not None:
+            raise InputError("--given-weight is the weight of facts: give the facts by --given FACTS")
+        return None
+    facts = read_given(arguments.given)
+    if arguments.given_weight is not None:
+        facts = [one.preferred(arguments.given_weight) for one in facts]
+    given = GivenFacts(facts)
+    in_parts = arguments.resume or arguments.shard or arguments.engine == "ray" or len(arguments.input) > 1
+    if facts and in_parts and not given.has_ids:
+        raise facts[0].error(
+            "the facts have no id, so that their order tells the sentences: give them ids, or parse one input as a "
+            "whole, without --resume, --shard and --engine ray"
+        )
+    return given
+
+
+def _report_unused(given: GivenFacts) -> None:
+    """Warn of facts whose sentences the inputs do not have."""
+    unused = given.unused()
+    if unused:
+        more = f", nor those of {len(unused) - 1} other lines of facts" if len(unused) > 1 else ""
+        warn(str(unused[0].error(f"the inputs do not have the sentence of these facts{more}")))
+
+
+def _job(arguments: argparse.Namespace, given: GivenFacts | None) -> Job:
     from transition_parser.parsing.bulk import Job
     from transition_parser.parsing.parser import Parser
 
@@ -270,7 +330,7 @@ def _job(arguments: argparse.Namespace) -> Job:
         "wiki": WIKI[arguments.wiki],
     }
     annotations = {name: wanted[name] for name in parser.formalism.annotations}
-    return Job(parser, _reading(arguments, parser.formalism), annotations, arguments.json)
+    return Job(parser, _reading(arguments, parser.formalism), annotations, arguments.json, given)
 
 
 def _reading(arguments: argparse.Namespace, formalism: Formalism) -> Reading:
@@ -312,7 +372,7 @@ def _parts(job: Job, arguments: argparse.Namespace) -> list[Part]:
     return shard(arguments.input, job.parser.formalism.sentence, job.reading, *arguments.shard)
 
 
-def _each(job: Job, arguments: argparse.Namespace) -> int:
+def _each(job: Job, arguments: argparse.Namespace) -> None:
     """Parse each input into a file of a folder; a shard parses every N-th input."""
     from transition_parser.parsing.sentences.parts import Part
 
@@ -321,7 +381,6 @@ def _each(job: Job, arguments: argparse.Namespace) -> int:
         for path, name in outputs:
             if not (arguments.resume and os.path.exists(name)):
                 job.write([Part(path)], name, arguments.resume)
-    return 0
 
 
 def _outputs(arguments: argparse.Namespace, formalism: Formalism) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ Words count from 0. A span is its first and its last word.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections import Counter
@@ -416,6 +417,12 @@ class GivenFacts:
     def has_ids(self) -> bool:
         """True where ids tell the sentences."""
         return self._by_id is not None
+
+    @property
+    def fingerprint(self) -> str:
+        """A text that differs for other facts. Facts without ids have none."""
+        known = sorted((self._by_id or {}).items())
+        return hashlib.sha256(repr(known).encode("utf-8", "surrogatepass")).hexdigest()
 
     def next(self, sentence: Any) -> Given | None:
         """Return the facts of the next sentence, None where there are none."""

@@ -35,7 +35,8 @@ from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, Formalism, formalism_of
 from transition_parser.parsing.given import Given, GivenFacts
 from transition_parser.parsing.given_records import SentenceFacts
-from transition_parser.parsing.guide import Guide, GuideTable
+from transition_parser.parsing.guide import Guide
+from transition_parser.parsing.guide_rules import GuideTable
 from transition_parser.parsing.parses import NO_TAGS, AmrParse, Parse, SentenceParse
 from transition_parser.parsing.preparation import TRAIN_AGAIN, checked_device, checked_precision, prepared, to_device
 from transition_parser.parsing.search import Observer, search
@@ -369,7 +370,7 @@ class Parser(Generic[P_co]):
         if given is None:
             return None
         if self.formalism is not AMR:
-            raise InputError(f"facts can be given about AMRs alone, but the model is one of {self.formalism.name}")
+            raise InputError(f"facts can be given about AMRs, but the model is one of {self.formalism.name}")
         return given if isinstance(given, GivenFacts) else GivenFacts(given)
 
     def _to_parse(self, sentence: AnySentence, number: int, given: GivenFacts | None = None) -> _ToParse:

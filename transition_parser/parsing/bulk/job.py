@@ -10,6 +10,7 @@ from typing import Any
 from transition_parser.base.progress import progress
 from transition_parser.parsing.bulk.outputs import JSON_SUFFIX, Output, output_to
 from transition_parser.parsing.bulk.resume import read_json, resumed
+from transition_parser.parsing.given import GivenFacts
 from transition_parser.parsing.parser import CHUNK, AnyParse, Parser
 from transition_parser.parsing.sentences.parts import Part, read_part
 from transition_parser.parsing.sentences.rows import Item, Reading
@@ -28,12 +29,14 @@ class Job:
     annotations: the options of `annotated` of the parses
     as_json: True to write each sentence as one line of JSON instead of CoNLL-U or PENMAN (`to_json` of its parse, which
         always has scores and alternatives; of an AMR also alignments)
+    given: the facts about the AMRs of sentences
     """
 
     parser: Parser
     reading: Reading
     annotations: Mapping[str, Any]
     as_json: bool = False
+    given: GivenFacts | None = None
 
     @property
     def suffix(self) -> str:
@@ -43,7 +46,8 @@ class Job:
     def described(self) -> dict[str, Any]:
         """Return all options that the output depends on, beside the inputs, as values that JSON can hold."""
         as_json = {"json": True} if self.as_json else {}
-        return {**self.parser.described(), **self.reading._asdict(), **self.annotations, **as_json}
+        given = {} if self.given is None else {"given": self.given.fingerprint}
+        return {**self.parser.described(), **self.reading._asdict(), **self.annotations, **as_json, **given}
 
     def write(self, parts: Sequence[Part], path: str | None, resume: bool = False) -> int:
         """Parse some parts of files into one file, and return the number of sentences that were parsed.
@@ -75,7 +79,8 @@ class Job:
     def parsed(self, chunks: Iterable[Sequence[Item]]) -> Iterator[tuple[Item, list[str]]]:
         """Yield each item with its parses as text; all items of a chunk are yielded before the next chunk is taken."""
         for chunk in chunks:
-            parses = iter([*self.parser.parse_chunks([[s for item in chunk for s in item.sentences]])])
+            sentences = [sentence for item in chunk for sentence in item.sentences]
+            parses = iter([*self.parser.parse_chunks([sentences], self.given)])
             for item in chunk:
                 yield item, [self._written(parse) for parse in islice(parses, len(item.sentences))]
 
