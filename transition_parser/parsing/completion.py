@@ -172,14 +172,13 @@ class _Draft:
 
     def _ends(self, fact: EdgeFact, sources: list[int], targets: list[int]) -> tuple[int, int]:
         """Return the ends of a new edge: the heads of the two spans, which differ."""
-        concepts = [node for node in sources if node not in self.constants]
-        if not concepts:
-            concepts = [self._node_of(fact.source)]
-        source = self._head(concepts)
-        targets = [node for node in targets if not self._is_taken(node, fact.target)]
-        others = [node for node in targets if node != source]
-        if not others and len(concepts) > 1 and targets:
-            others, source = targets, self._head([node for node in concepts if node != targets[0]])
+        given = {self.node.get(place.fact) for place in (fact.source, fact.target)}
+        concepts = [n for n in sources if n not in self.constants and (fact.source.fact >= 0 or n not in given)]
+        source = self._head(concepts) if concepts else self._node_of(fact.source)
+        others = [n for n in targets if n != source and not self._is_taken(n, fact.target)]
+        if not others and len(concepts) > 1 and fact.target.fact < 0 and source in targets:
+            others = [source]  # the only node of the target is one of several nodes of the source
+            source = self._head([node for node in concepts if node != source])
         return source, self._head(others) if others else self._node_of(fact.target)
 
     def _is_taken(self, node: int, place: Place) -> bool:
@@ -192,18 +191,20 @@ class _Draft:
         """Return the nodes that may be an end of an edge."""
         if place.fact >= 0:
             return [self.node[place.fact]] if place.fact in self.node else []
-        parts = self._parts_of_names()
-        found = [
+        parts = self._parts_of_names() | self.removed
+        return [
             node
             for node, words in enumerate(self.alignments)
-            if node not in self.removed and words and overlaps(place.span, (words[0], words[-1]))
+            if node not in parts and words and overlaps(place.span, (words[0], words[-1]))
         ]
-        return [node for node in found if node not in parts] or found
 
     def _node_of(self, place: Place) -> int:
         """Return a new node for a span without one: a concept of its last word that may have a node."""
         fact = self.facts.nodes[place.fact] if place.fact >= 0 else None
-        if fact is not None:  # a fact of some weight, without its node
+        if fact is not None:
+            if place.fact in self.node:
+                return self.node[place.fact]
+            # a fact of some weight, without its node
             words = tuple(range(fact.span[0], fact.span[1] + 1))
             self.node[place.fact] = self._new(fact.label, fact.constant, words)
             return self.node[place.fact]

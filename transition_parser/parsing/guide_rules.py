@@ -11,7 +11,7 @@ from transition_parser.parsing.given_records import NodeFact, Place, Record, Sen
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_naming import CONCEPTS, CONSTANTS
+from transition_parser.transitions.amr_naming import CONCEPTS, CONSTANTS, is_listed
 from transition_parser.transitions.amr_roles import SECOND, TOP, role_given
 from transition_parser.transitions.amr_state import has_concept
 
@@ -58,8 +58,9 @@ class GuideTable:
         words = facts.words[first : last + 1]
         lemma, plain = all(w.lemma_is_symbol for w in words), all(w.form_is_plain for w in words)
         if fact.name:
-            like = [a for a in self.ids if a.kind is Kind.ENTITY and a.parts[0] == fact.label and len(a.parts) > 1]
-            like += [a for a in self.ids if a.kind is Kind.ENTITY and (plain or len(a.parts) > 1)]
+            like = [a for a in self.ids if a.kind is Kind.ENTITY and a.parts[0] == fact.label]
+            like += [a for a in self.ids if a.kind is Kind.ENTITY]
+            like = [a for a in like if plain or is_listed(a)]
         elif fact.constant:
             like = [Action(Kind.COPY_WORD)] if plain else []
             like += [a for a in self.ids if a.kind is Kind.VALUE]

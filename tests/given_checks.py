@@ -1,0 +1,56 @@
+"""What of given facts does not hold in a parse, read off the finished graph alone."""
+
+from __future__ import annotations
+
+import re
+
+from transition_parser.graphs.amr import edge_of, quoted
+from transition_parser.parsing.given import Given, GivenName, GivenNode
+from transition_parser.parsing.parses import AmrParse
+
+OP = re.compile(r"op\d+")
+
+
+def broken(given: Given, parse: AmrParse) -> list[str]:
+    """The facts that the graph of a parse does not have."""
+    graph, alignments = parse.graph, parse.alignments
+    of_fact = {fact: _nodes(parse, fact) for fact in given.made}
+    of_variable = {fact.variable: nodes for fact, nodes in of_fact.items()}
+
+    def ends(end) -> set[int]:
+        if isinstance(end, str):
+            return of_variable[end]
+        return {node for node, words in enumerate(alignments) if any(end[0] <= word <= end[1] for word in words)}
+
+    found = [str(fact) for fact, nodes in of_fact.items() if not nodes]
+    for edge in given.edges:
+        pairs = ((source, target) for source in ends(edge.source) for target in ends(edge.target))
+        if not any({(s, edge.role, t), tuple(edge_of(s, edge.role, t))} & {*map(tuple, graph.edges)} for s, t in pairs):
+            found.append(str(edge))
+    found += [f"no node of word {word}" for word in sorted(given.none) if any(word in words for words in alignments)]
+    if given.top is not None and graph.top not in ends(given.top):
+        found.append("the top")
+    return found
+
+
+def _nodes(parse: AmrParse, fact: GivenNode | GivenName) -> set[int]:
+    """The nodes that are the node of a fact."""
+    graph, words = parse.graph, tuple(range(fact.span[0], fact.span[1] + 1))
+    label = fact.concept if isinstance(fact, GivenNode) else fact.type
+    nodes = {i for i in range(len(graph)) if graph.labels[i] == label and parse.alignments[i] == words}
+    if isinstance(fact, GivenNode):
+        return {node for node in nodes if (node in graph.constants) == fact.is_constant}
+    forms = [parse.words[word].replace('"', "") for word in words]
+    strings = fact.strings or [form for form in forms if form] or ["-"]
+    return {node for node in nodes if [*map(quoted, strings)] in _names(parse, node)}
+
+
+def _names(parse: AmrParse, node: int) -> list[list[str]]:
+    """The strings of each name of a node."""
+    edges = parse.graph.edges
+    names = [edge.target for edge in edges if edge.source == node and edge.role == "name"]
+    ops = (
+        {int(e.role[2:]): parse.graph.labels[e.target] for e in edges if e.source == name and OP.fullmatch(e.role)}
+        for name in names
+    )
+    return [[strings[number] for number in sorted(strings)] for strings in ops]
