@@ -47,7 +47,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from transition_parser.base.errors import InputError, warn
+from transition_parser.base.errors import InputError
 from transition_parser.base.files import folder
 from transition_parser.cli.options import (
     OptionsOf,
@@ -272,7 +272,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_formats(arguments.input, job.reading)
         job.write(_parts(job, arguments), arguments.output, arguments.resume)
     if given is not None and arguments.shard is None and not arguments.resume:
-        _report_unused(given)
+        given.warn_of_unused()
     return 0
 
 
@@ -295,14 +295,6 @@ def _given(arguments: argparse.Namespace) -> GivenFacts | None:
             "whole, without --resume, --shard and --engine ray"
         )
     return given
-
-
-def _report_unused(given: GivenFacts) -> None:
-    """Warn of facts whose sentences the inputs do not have."""
-    unused = given.unused()
-    if unused:
-        more = f", nor those of {len(unused) - 1} other lines of facts" if len(unused) > 1 else ""
-        warn(str(unused[0].error(f"the inputs do not have the sentence of these facts{more}")))
 
 
 def _job(arguments: argparse.Namespace, given: GivenFacts | None) -> Job:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NoReturn, cast
 
-from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.base.model_files import shown
 from transition_parser.graphs.amr import edge_of
 from transition_parser.transitions.amr_naming import is_constant
@@ -439,13 +439,21 @@ class GivenFacts:
             return [given for given in cast("Iterator[Given | None]", self._in_order) if given is not None]
         return [given for name, given in self._by_id.items() if name not in self._met]
 
+    def warn_of_unused(self) -> None:
+        """Warn of facts whose sentences have not come."""
+        unused = self.unused()
+        if unused:
+            more = f", nor those of {len(unused) - 1} other lines of facts" if len(unused) > 1 else ""
+            warn(str(unused[0].error(f"the inputs do not have the sentence of these facts{more}")))
+
 
 def _by_id(facts: Sequence[Given | None]) -> dict[str, Given]:
     found: dict[str, Given] = {}
     for given in facts:
-        if given is None or given.id is None:
-            problem = "the facts have no id, but other facts have one: give all of them ids, or none of them"
-            raise given.error(problem) if given else input_error(problem)
+        if given is None:
+            continue
+        if given.id is None:
+            raise given.error("the facts have no id, but other facts have one: give all of them ids, or none of them")
         if given.id in found:
             raise given.error("there are facts of this sentence already: put all its facts into one object")
         found[given.id] = given

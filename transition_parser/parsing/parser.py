@@ -323,7 +323,8 @@ class Parser(Generic[P_co]):
 
         chunk: number of sentences that are held at a time, by default 4096
         given: facts about the AMRs of the sentences, which their parses keep: id of a sentence → its facts, or the
-            facts (or None) of each sentence in order; see `GivenFacts`
+            facts (or None) of each sentence in order; see `GivenFacts`. A warning names facts with an id that no
+            sentence has.
 
         Raises `InputError` for facts that a sentence can't have, and for facts where the model is one of trees.
         """
@@ -348,6 +349,8 @@ class Parser(Generic[P_co]):
                     parses |= some_parses
                 yield from (parses.pop(i) for i in range(len(some)))
                 give_back_freed_memory()
+        if facts is not None and facts is not given and facts.has_ids:
+            facts.warn_of_unused()
 
     def parse_observed(
         self, sentence: AnySentence, observer: Observer, nbest: int | None = None, number: int = 1

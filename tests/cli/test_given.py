@@ -1,0 +1,80 @@
+"""`parse --given`: facts from a file."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.conftest import run_here
+
+FACTS = {"id": "1", "nodes": [{"span": [1, 1], "concept": "zork-03", "variable": "z"}], "none": [0], "top": "z"}
+PARSE = ("parse", "--precision", "fp32", "--threads", "1")
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("The price rose.\nIt fell.\n", encoding="utf-8")
+    return path
+
+
+def facts(tmp_path, *lines: dict):
+    path = tmp_path / "facts.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_facts_with_and_without_ids(tmp_path, text):
+    without = {name: value for name, value in FACTS.items() if name != "id"}
+    outputs = [
+        run_here(*PARSE, "en-amr", text, "--tokenize", "--given", facts(tmp_path, one)) for one in (FACTS, without)
+    ]
+    assert "(z / zork-03" in outputs[0].stdout
+    assert outputs[0].stdout == outputs[1].stdout and not outputs[0].stderr
+
+
+def test_facts_are_kept_by_each_way_of_writing(tmp_path, text):
+    given = ("--given", facts(tmp_path, FACTS))
+    for number, options in enumerate(((), ("--resume",))):
+        run_here(*PARSE, "en-amr", text, "--tokenize", *given, *options, "-o", tmp_path / f"{number}.amr")
+    run_here(*PARSE, "en-amr", text, "--tokenize", *given, "-o", f"{tmp_path}/folder/")
+    first = (tmp_path / "0.amr").read_text()
+    assert "zork-03" in first
+    assert first == (tmp_path / "1.amr").read_text() == (tmp_path / "folder" / "text.amr").read_text()
+
+
+def test_a_weight_of_nothing_keeps_nothing(tmp_path, text):
+    given = ("--given", facts(tmp_path, FACTS), "--given-weight", "0")
+    assert "zork" not in run_here(*PARSE, "en-amr", text, "--tokenize", *given).stdout
+
+
+def test_facts_of_no_sentence_are_warned_of(tmp_path, text):
+    path = facts(tmp_path, FACTS, {**FACTS, "id": "x"}, {**FACTS, "id": "y"})
+    done = run_here(*PARSE, "en-amr", text, "--tokenize", "--given", path)
+    assert "facts.jsonl:2: sentence x: the inputs do not have the sentence of these facts" in done.stderr
+    assert "nor those of 1 other lines" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("lines", "options", "problem"),
+    [
+        ([{**FACTS, "none": [1]}], (), "facts.jsonl:1: sentence 1: the node zork-03 of word 1 contradicts"),
+        ([{**FACTS, "none": [9]}], (), "facts.jsonl:1: sentence 1: a word without a node, 9: the sentence has 4 words"),
+        ([{"none": [0]}], ("--shard", "1/2"), "facts.jsonl:1: the facts have no id"),
+        ([{"none": [0]}], ("--resume",), "facts.jsonl:1: the facts have no id"),
+        ([FACTS], ("--given-weight", "-1"), "the weight -1.0 is not a finite number, 0 or more"),
+    ],
+)
+def test_bad_facts_are_one_error(tmp_path, text, lines, options, problem):
+    output = tmp_path / "out.amr"
+    path = facts(tmp_path, *lines)
+    done = run_here(*PARSE, "en-amr", text, "--tokenize", "--given", path, *options, "-o", output, status=2)
+    assert problem in done.stderr and not output.exists()
+
+
+def test_facts_are_for_amrs(tmp_path, text):
+    done = run_here(*PARSE, "en-ewt", text, "--given", facts(tmp_path, FACTS), status=2)
+    assert "--given is for AMRs: en-ewt is a model of trees" in done.stderr
+    done = run_here(*PARSE, "en-amr", text, "--given-weight", "2", status=2)
+    assert "--given-weight is the weight of facts" in done.stderr

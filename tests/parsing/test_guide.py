@@ -1,0 +1,230 @@
+"""What is given holds in every parse, on every path, and changes no other parse."""
+
+from __future__ import annotations
+
+import random
+from contextlib import nullcontext
+from dataclasses import replace
+
+import pytest
+
+from preprocess.aligner import aligned, train_table
+from tests.conftest import SAMPLE_AMR, without_kernels
+from tests.given_checks import broken
+from tests.simulated_device import DEVICE, SimulatedDevice
+from transition_parser import AmrParse, Parser
+from transition_parser.base.errors import InputError, ParserWarning
+from transition_parser.graphs.amr_identity import canonical
+from transition_parser.graphs.bank import AmrEntry, read_bank
+from transition_parser.parsing.given import Given, GivenEdge, GivenName, GivenNode
+from transition_parser.parsing.gold_facts import WHAT, facts_of, some_of
+from transition_parser.transitions.amr import AmrSystem
+
+COUNT = 16
+
+
+@pytest.fixture(scope="module")
+def entries() -> list[AmrEntry]:
+    """Short entries of the sample, aligned."""
+    bank = list(read_bank(SAMPLE_AMR))
+    return [entry for entry in aligned(bank, train_table(bank)) if len(entry.forms) <= 14][:COUNT]
+
+
+@pytest.fixture(scope="module")
+def parser() -> Parser[AmrParse]:
+    return Parser.load("en-amr", precision="fp32", threads=1)
+
+
+def some_facts(entries: list[AmrEntry], seed: int) -> list[Given]:
+    """Random facts of each entry."""
+    draws = random.Random(seed)
+    kinds = [draws.sample(WHAT, draws.randint(1, len(WHAT))) for _ in entries]
+    return [some_of(facts_of(e, what), draws.choice((0.3, 0.7, 1.0)), draws) for e, what in zip(entries, kinds)]
+
+
+def texts(parses) -> list[str]:
+    return [str(parse.annotated(scores=True, actions=True)) for parse in parses]
+
+
+@pytest.mark.parametrize("way", ["kernels", "torch", "device"])
+@pytest.mark.parametrize("beam", [1, 3])
+def test_facts_hold_on_every_path(entries, way, beam):
+    device = DEVICE.type if way == "device" else "cpu"
+    with without_kernels() if way == "torch" else SimulatedDevice() if way == "device" else nullcontext():
+        parser = Parser.load("en-amr", beam, precision="fp32", device=device, threads=1)
+        facts = some_facts(entries, beam)
+        for given, parse in zip(facts, parser.parse_stream(entries, given=facts), strict=True):
+            assert not broken(given, parse)
+            assert parse.graph.is_connected()
+            for other in parse.alternatives:
+                assert not broken(given, other)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_actions_that_are_not_completed_build_the_graph(parser, entries, seed):
+    facts = some_facts(entries, 10 + seed)
+    parses = list(parser.parse_stream(entries, given=facts))
+    assert sum(parse.completed == 0 for parse in parses) > len(parses) // 2
+    system = AmrSystem(parser.resources.table.system.shift_words)
+    for parse in parses:
+        if not parse.completed:
+            assert system.replay(system.read(parse.words), parse.actions) == parse.graph
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_a_parse_does_not_depend_on_its_neighbours_nor_on_threads(entries, beam):
+    facts = some_facts(entries, 5)
+    one = Parser.load("en-amr", beam, precision="fp32", threads=1)
+    together = list(one.parse_stream(entries, given=facts))
+    apart = [next(one.parse_stream([entry], given=[given])) for entry, given in zip(entries, facts, strict=True)]
+    chunks = list(one.parse_stream(entries, chunk=3, given={given.id: given for given in facts if given.id}))
+    many = list(Parser.load("en-amr", beam, precision="fp32", threads=3).parse_stream(entries, given=facts))
+    for others in (apart, chunks, many):
+        assert [other.graph for other in others] == [parse.graph for parse in together]
+        assert [other.actions for other in others] == [parse.actions for parse in together]
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_sentences_without_facts_stay_as_they_are(entries, beam):
+    parser = Parser.load("en-amr", beam, precision="fp32", threads=1)
+    facts = [given if number % 2 else None for number, given in enumerate(some_facts(entries, 6))]
+    without, beside = (texts(parser.parse_stream(entries, given=given)) for given in (None, facts))
+    assert without[::2] == beside[::2] and without != beside
+    assert texts(parser.parse_stream(entries, given=[])) == without
+
+
+def test_facts_of_no_weight_change_nothing(parser, entries):
+    facts = [given.preferred(0.0) for given in some_facts(entries, 7)]
+    graphs = [[parse.graph for parse in parser.parse_stream(entries, given=given)] for given in (None, facts)]
+    assert graphs[0] == graphs[1]
+
+
+def test_more_weight_keeps_more_facts(parser, entries):
+    facts = [facts_of(entry, WHAT[:-1]) for entry in entries]
+    counts = []
+    for weight in (0.0, 3.0, 30.0):
+        given = [one.preferred(weight) for one in facts]
+        parses = list(parser.parse_stream(entries, given=given))
+        counts.append(sum(len(broken(one, parse)) for one, parse in zip(facts, parses, strict=True)))
+        assert all(parse.completed == 0 for parse in parses)
+    assert counts[0] > counts[1] > counts[2]
+
+
+def test_all_facts_are_the_gold_graph(parser, entries):
+    facts = [facts_of(entry) for entry in entries]
+    for entry, parse in zip(entries, parser.parse_stream(entries, given=facts), strict=True):
+        assert canonical(parse.graph) == canonical(entry.amr)
+
+
+SENTENCE = "The price of oil did not rise in New York .".split()
+PRICE, RISE = GivenNode((1, 1), "price-01", "p"), GivenNode((6, 6), "rise-01", "r")
+FACTS = {
+    "labels that the model does not know": Given(
+        (GivenNode((1, 1), "zork-07", "p"), GivenNode((5, 5), '"zork"', "z"), RISE),
+        (GivenName((8, 9), "zorktown", ("Zork", "Town"), "c"),),
+        (GivenEdge("r", "ARG77", "p"), GivenEdge("r", "zork", "z"), GivenEdge("c", "zork-of", "r")),
+    ),
+    "several nodes of one span": Given(
+        (PRICE, GivenNode((1, 1), "thing", "t"), GivenNode((1, 1), "-", "n")),
+        edges=(GivenEdge("p", "ARG2", "t"), GivenEdge("t", "polarity", "n")),
+    ),
+    "the same role twice": Given(
+        (PRICE, RISE),
+        edges=(GivenEdge("r", "ARG1", "p"), GivenEdge("r", "ARG1", (3, 3)), GivenEdge("r", "ARG1", (8, 9))),
+    ),
+    "a node of the last word": Given((GivenNode((10, 10), "zork", "z"), PRICE), edges=(GivenEdge("z", "op1", "p"),)),
+    "one word with a node": Given(none=frozenset(range(11)) - {0}),
+    "a word between words without nodes": Given((PRICE,), none=frozenset(range(11)) - {1}, top="p"),
+    "a top within words": Given(top=(8, 9)),
+    "a long span": Given((RISE,), edges=(GivenEdge("r", "ARG1", (0, 3)), GivenEdge((0, 3), "ARG0-of", "r"))),
+    "more nodes than search makes of a span": Given(
+        tuple(GivenNode((3, 3), "oil", f"o{i}") for i in range(33)), edges=(GivenEdge("o32", "mod", "o0"),)
+    ),
+    "an edge between words side by side": Given(edges=(GivenEdge((8, 8), "mod", (9, 9)),)),
+    "an edge within a word": Given((RISE,), edges=(GivenEdge("r", "ARG0", (6, 6)),)),
+    "nothing else": Given((PRICE, RISE), edges=(GivenEdge("r", "ARG1", "p"),), top="r", complete=True),
+}
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+@pytest.mark.parametrize("name", FACTS)
+def test_facts_of_all_kinds_hold(name, beam):
+    parser = Parser.load("en-amr", beam, precision="fp32", threads=1)
+    (parse,) = parser.parse([SENTENCE], given=[FACTS[name]])
+    assert not broken(FACTS[name], parse)
+    assert parse.graph.is_connected()
+    if name == "labels that the model does not know":
+        assert not parse.completed
+    if name == "nothing else":
+        assert parse.graph.labels == ("price-01", "rise-01") and len(parse.graph.edges) == 1
+
+
+def test_words_of_quotation_marks_can_be_names(parser):
+    given = Given(names=(GivenName((0, 1), "book"),))
+    (parse,) = parser.parse([['"', "Ulysses", "sold"]], given=[given])
+    assert not broken(given, parse) and '"Ulysses"' in parse.graph.labels
+
+
+def random_facts(draws: random.Random, count: int) -> Given | None:
+    """Facts about `count` words that need make no sense; None where they contradict each other."""
+    spans, first = [], 0
+    while first < count:
+        last = min(first + draws.choice((0, 0, 0, 1, 2)), count - 1)
+        spans.append((first, last))
+        first = last + 1
+    labels = ("price-01", "zork-09", "dog", "-", "12", '"x"', "and")
+    made = [span for span in spans if draws.random() < 0.5]
+    nodes = tuple(GivenNode(span, draws.choice(labels), f"n{i}") for i, span in enumerate(made) if i % 3)
+    names = tuple(GivenName(span, "city", None, f"n{i}") for i, span in enumerate(made) if not i % 3)
+    free = [span for span in spans if span not in made]
+    none = frozenset(span[0] for span in free if span[0] == span[1] and draws.random() < 0.4)
+    ends = [*(f"n{i}" for i in range(len(made))), *(span for span in free if not none & {*range(span[0], span[1] + 1)})]
+    edges: tuple[GivenEdge, ...] = ()
+    for _ in range(count if ends else 0):
+        edge = GivenEdge(draws.choice(ends), draws.choice(("ARG1", "ARG0-of", "mod", "zork")), draws.choice(ends))
+        try:
+            edges = Given(nodes, names, (*edges, edge), none).edges
+        except InputError:
+            continue
+    given = Given(nodes, names, edges, none, complete=draws.random() < 0.2)
+    try:
+        given.check(count)
+    except InputError:
+        return None
+    return given
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_facts_that_make_no_sense_hold_too(parser, seed):
+    draws = random.Random(seed)
+    words = "the price of oil did not rise in New York because dogs sell 12 ( , . Germany a".split()
+    sentences = [AmrEntry.from_words(draws.choices(words, k=draws.randint(1, 9))) for _ in range(60)]
+    facts = [random_facts(draws, len(sentence.forms)) for sentence in sentences]
+    for given, parse in zip(facts, parser.parse_stream(sentences, given=facts), strict=True):
+        assert given is None or not broken(given, parse)
+        assert parse.graph.is_connected() and parse.to_penman()
+
+
+def test_trees_have_no_such_facts():
+    with pytest.raises(InputError, match="facts can be given about AMRs, but the model is one of trees"):
+        Parser.load("en-ewt", precision="fp32").parse([["Dogs", "bark"]], given=[Given((GivenNode((0, 0), "dog"),))])
+
+
+def test_facts_beyond_the_sentence_name_it(parser):
+    given = replace(Given((GivenNode((90, 90), "dog"),)), id="s7", path="facts.jsonl", line=2)
+    with pytest.raises(InputError, match=r"facts\.jsonl:2: sentence s7: the node dog of word 90"):
+        parser.parse([AmrEntry.from_words(SENTENCE, {"id": "s7"})], given=[given])
+    with pytest.warns(ParserWarning, match="sentence s7: the inputs do not have the sentence of these facts"):
+        parser.parse([SENTENCE], given=[given])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("beam", [1, 4])
+def test_facts_of_a_whole_bank_hold(corpora, beam):
+    bank = list(read_bank(corpora / "amr" / "lpp-v3.0" / "dev.amr"))
+    entries = list(aligned(bank, train_table(bank)))
+    parser = Parser.load("en-amr", beam, precision="fp32", threads=1)
+    for seed in range(3):
+        facts = some_facts(entries, seed)
+        for given, parse in zip(facts, parser.parse_stream(entries, given=facts), strict=True):
+            assert not broken(given, parse)
