@@ -51,7 +51,7 @@ def texts(parses) -> list[str]:
 def test_facts_hold_on_every_path(entries, way, beam):
     device = DEVICE.type if way == "device" else "cpu"
     with without_kernels() if way == "torch" else SimulatedDevice() if way == "device" else nullcontext():
-        parser = Parser.load("en-amr", beam, precision="fp32", device=device, threads=1)
+        parser = Parser.load("en-amr", beam, precision="fp32", device=device, threads=1, nbest=beam)
         facts = some_facts(entries, beam)
         for given, parse in zip(facts, parser.parse_stream(entries, given=facts), strict=True):
             assert not broken(given, parse)
