@@ -10,6 +10,7 @@ from transition_parser.parsing.given import Given, GivenName, Span, normal_edge
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.action import joined
 from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions.amr_frames import FrameActions
 from transition_parser.transitions.amr_naming import (
     CONCEPTS,
     CONSTANTS,
@@ -88,11 +89,12 @@ class SentenceFacts:
 
     given: the facts
     words: the sentence as the transition system reads it
+    frames: the FRAME actions of the system; None where it has none
     """
 
-    def __init__(self, given: Given, words: Sequence[Word]) -> None:
+    def __init__(self, given: Given, words: Sequence[Word], frames: FrameActions | None = None) -> None:
         self.given, self.words = given, words
-        self.nodes = [_node_fact(given, number, words) for number in range(len(given.made))]
+        self.nodes = [_node_fact(given, number, words, frames) for number in range(len(given.made))]
         self.edges = [self._edge_fact(number) for number in range(len(given.edges))]
         self.top = None if given.top is None else self._place(given.resolved(given.top))
         self.by_span: dict[Span, list[int]] = {}
@@ -302,7 +304,7 @@ def _strengthen(weights: dict[int, float | None], word: int, weight: float | Non
     weights[word] = None if weight is None or old is None else max(weight, old)
 
 
-def _node_fact(given: Given, number: int, words: Sequence[Word]) -> NodeFact:
+def _node_fact(given: Given, number: int, words: Sequence[Word], frames: FrameActions | None) -> NodeFact:
     fact = given.made[number]
     span = words[fact.span[0] : fact.span[1] + 1]
     weight = given.weight_of(fact)
@@ -318,6 +320,9 @@ def _node_fact(given: Given, number: int, words: Sequence[Word]) -> NodeFact:
         exact |= {
             Action(kind) for kind in (Kind.COPY_LEMMA, Kind.COPY_SENSE01) if copied_concept(lemmas, kind) == label
         }
+    if frames is not None and not constant:
+        frame = frames.naming(label, span, words[fact.span[1] + 1 :])
+        exact |= set() if frame is None else {frame}
     action = Action(Kind.VALUE if constant else Kind.PRED, label)
     return NodeFact(fact.span, label, constant, False, frozenset(exact), action, weight, ())
 

@@ -383,7 +383,8 @@ class Parser(Generic[P_co]):
         if known is None:
             return _ToParse(sentence, words)
         known.check(len(words))
-        return _ToParse(sentence, words, SentenceFacts(known, self._guide_table.system.read(words)))
+        system = self._guide_table.system
+        return _ToParse(sentence, words, SentenceFacts(known, system.read(words), system.frames))
 
     @cached_property
     def _guide_table(self) -> GuideTable:

@@ -474,25 +474,27 @@ def replay_given(
     """Return the parse with the AMR that a guided derivation builds, completed by the facts that must hold.
 
     The actions of the parse are those that the facts ask for, where other actions stood for them. What was completed
-    has the confidence 1, and no action.
+    has the confidence 1, and no action. Gaps in the numbers of `:opN` stay, because facts may ask for them.
 
     wiki: as for `replay_amr`
     """
     system = cast("AmrSystem", table.system)
     actions, record = facts.replayed(system, _actions(table, hypothesis.tokens))
-    parse = _amr_of(system, sentence, facts.words, actions, hypothesis, wiki)
+    parse = _amr_of(system, sentence, facts.words, actions, hypothesis, wiki, gaps=True)
     place = {old: new for new, old in enumerate(kept(record.state))}
     made = {fact: place[node] for fact, node in enumerate(record.made) if node in place}
     done = complete(parse.graph, parse.alignments, facts, made)
     if not done.added:
         return parse
     edges = dict(zip(parse.graph.edges, parse.edge_scores, strict=True))
+    values, new_names = _wiki(done.graph, wiki or {})
     old = [-1 if node is None else node for node in done.origins]
     return replace(
         parse,
         graph=done.graph,
         alignments=done.alignments,
-        wiki=_wiki(done.graph, wiki),
+        wiki=values,
+        new_names=new_names,
         node_scores=tuple(1.0 if node is None else parse.node_scores[node] for node in done.origins),
         edge_scores=tuple(edges.get(Edge(old[s], role, old[t]), 1.0) for s, role, t in done.graph.edges),
         completed=done.added,
@@ -506,6 +508,7 @@ def _amr_of(
     actions: Sequence[Action],
     hypothesis: Hypothesis,
     wiki: Mapping[str, str] | None,
+    gaps: bool = False,
 ) -> AmrParse:
     state = system.initial(words)
     nodes: list[float] = []
@@ -517,7 +520,7 @@ def _amr_of(
         from_span = 0.0 if action.kind is Kind.DEPENDENT else span
         nodes += [log_prob + from_span] * (len(state.nodes) - len(nodes))
         edges += [log_prob] * (len(state.edges) - len(edges))
-    graph = without_gaps(system.result(state))
+    graph = system.result(state) if gaps else without_gaps(system.result(state))
     values, new_names = _wiki(graph, wiki or {})
     return AmrParse(
         sentence, graph, tuple(system.alignments(state)), values, tuple(actions), hypothesis.score,
