@@ -1,93 +1,114 @@
-"""Silver AMRs, to train on beside gold ones: the sentences of treebanks, parsed by models of AMRs.
+"""Silver AMRs, to train on beside gold ones: sentences parsed by several models, whose most agreed parse is kept.
 
-    python run/silver.py TREEBANK.conllu ... -o silver.amr --model MODEL [--ensemble MODEL ...] [--without CONCEPT ...]
+    python run/silver.py TREEBANK.conllu ... -o silver.amr [--model MODEL ...] [--propbank FILE.tsv ... --frames FILE]
+    python run/silver.py --examples 8000 --frames frames.jsonl -o silver.amr
 
-Sentences of 3 to 40 words are parsed, each text once. A graph with one of the concepts of --without is left out. Such
-concepts are known errors of the models in text of another domain, such as `enzyme` for a person's name.
+Sentences of 3 to 40 words are parsed, each text once. Each model gives its best parses of a sentence. The parse with
+the largest mean Smatch against all others is kept. Graphs whose mean is below --least are left out, and graphs with one
+of the concepts of --without. Such concepts are known errors of the models in text of another domain, such as `enzyme`
+for a person's name.
+
+PropBank's annotation of the sentences gives facts that all parses keep: the frames of predicates and their arguments.
+An interrupted run leaves FILE.partial; the same command goes on from it.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter
 from pathlib import Path
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
-from transition_parser.base.files import output
-from transition_parser.base.progress import progress
-from transition_parser.graphs.bank import AmrEntry
-from transition_parser.graphs.conllu import read_conllu
-from transition_parser.parsing.parses import AmrParse
+from transition_parser.training.silver.exclusion import Excluded, read_texts
+from transition_parser.training.silver.making import Made, make_bank
+from transition_parser.training.silver.propbank import Frames, read_annotations, spread
+from transition_parser.training.silver.sources import LEAST, MOST, Sources
 
-LEAST, MOST = 3, 40  # the bounds of the number of words of a sentence
+EXAMPLE_WORDS = (5, 30)  # the bounds of the number of words of an example
+EACH = 2  # maximum number of examples of a roleset
 
 
-def sentences(paths: Iterable[Path]) -> Iterator[AmrEntry]:
-    """Yield the sentences of CoNLL-U files that have `LEAST` to `MOST` words, each text once.
+def sources(arguments: argparse.Namespace) -> Sources:
+    """Return the sentences to parse, with the facts about them.
 
-    An id is the name of the file and the id of the sentence, or its number where it has no id.
+    Raises `InputError` for unfit options and files, and where there are no sentences.
     """
-    seen: set[str] = set()
-    for path in paths:
-        for number, sentence in enumerate(read_conllu(path), 1):
-            words = ["".join(form.split()) for form in sentence.forms]  # `10 000` has a space
-            text = " ".join(words)
-            if all(words) and LEAST <= len(words) <= MOST and text not in seen:
-                seen.add(text)
-                yield AmrEntry.from_words(words, {"id": f"{path.stem}.{''.join((sentence.id or str(number)).split())}"})
+    if (arguments.propbank or arguments.examples) and not arguments.frames:
+        raise InputError("--propbank and --examples need --frames FILE, PropBank's frames")
+    if not arguments.treebanks and not arguments.examples:
+        raise InputError("no sentences: give treebanks, or --examples N")
+    if Path(arguments.output).resolve() in {path.resolve() for path in arguments.treebanks}:
+        raise InputError(f"{arguments.output} is one of the treebanks: write to another file")
+    frames = Frames.read(arguments.frames) if arguments.frames else Frames(frozenset())
+    annotations = read_annotations(arguments.propbank)
+    found = Sources(Excluded(read_texts(arguments.exclude)), frames.inventory)
+    for path in arguments.treebanks:
+        found.add_treebank(path, annotations)
+    if arguments.examples:
+        some = spread(frames.examples, arguments.examples, *EXAMPLE_WORDS, EACH)
+        found.add_examples(some, Parser.load(arguments.trees, kind="trees"))
+    if not found.found:
+        raise InputError(f"no sentence of {LEAST} to {MOST} words")
+    return found
 
 
-def silver(parser: Parser, entries: Iterable[AmrEntry], without: Collection[str] = ()) -> Iterator[AmrEntry]:
-    """Yield the parses of the entries, without `:wiki`; graphs with a concept of `without` are left out."""
-    unwanted = frozenset(without)
-    for parse in progress(parser.parse_stream(entries), "parsing"):
-        assert isinstance(parse, AmrParse), "the parser is one of AMRs"
-        if unwanted.isdisjoint(parse.graph.labels):
-            yield parse.annotated(wiki=False)
-
-
-def write(arguments: argparse.Namespace) -> int:
-    """Write the bank, and return its number of AMRs.
+def write(arguments: argparse.Namespace) -> tuple[Sources, Made]:
+    """Write the bank.
 
     Raises `InputError` for unfit options or an empty result, and `OSError` for files that can't be read or written.
     """
-    if Path(arguments.output).resolve() in {path.resolve() for path in arguments.treebanks}:
-        raise InputError(f"{arguments.output} is one of the treebanks: write to another file")
-    parser = Parser.load(arguments.model, arguments.beam, others=arguments.ensemble)
-    if parser.formalism.sentence is not AmrEntry:
-        raise InputError(f"{arguments.model} is a model of trees: one of AMRs is needed")
-    written = 0
-    with output(arguments.output) as file:
-        for entry in silver(parser, sentences(arguments.treebanks), arguments.without):
-            file.write(entry.rewritten(("id", "snt"), alignments=False))
-            written += 1
-        if not written:
-            raise InputError(f"no sentence of {LEAST} to {MOST} words whose graph is wanted")
-    return written
+    nbest = arguments.beam if arguments.nbest is None else arguments.nbest
+    parsers = [Parser.load(model, arguments.beam, nbest=nbest, kind="AMRs") for model in arguments.model]
+    found = sources(arguments)
+    return found, make_bank(arguments.output, found.found, parsers, arguments.least, arguments.without)
+
+
+def summary(found: Sources, made: Made) -> list[str]:
+    """Return lines about what was left out, about the facts and about the agreement."""
+    facts, left_out = found.counts, Counter(found.left_out) + Counter(made.left_out)
+    lines = [f"left out: {count:,} × {reason}" for reason, count in left_out.most_common()]
+    if facts:
+        lines.append("facts: " + ", ".join(f"{count:,} × {kind}" for kind, count in facts.most_common()))
+    return [*lines, f"mean agreement of the AMRs: {made.agreement:.3f}"]
+
+
+def options() -> argparse.ArgumentParser:
+    """Return the options of the command."""
+    of = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    of.add_argument("treebanks", nargs="*", type=Path, metavar="TREEBANK", help="CoNLL-U; trees are read with --propbank")
+    of.add_argument("-o", "--output", required=True, metavar="FILE", help="the AMR bank")
+    of.add_argument(
+        "--model", nargs="+", default=["en-amr-minilm", "en-amr"], help="names, checkpoints or exported folders"
+    )
+    of.add_argument("--beam", type=int, default=5)
+    of.add_argument("--nbest", type=int, metavar="N", help="parses of a sentence by each model (default: the beam)")
+    of.add_argument(
+        "--least", type=float, default=0.0, metavar="F1", help="leave out graphs whose agreement is below (0 to 1)"
+    )
+    of.add_argument("--without", nargs="+", default=[], metavar="CONCEPT", help="leave out graphs with one of these")
+    of.add_argument(
+        "--exclude", nargs="+", default=[], metavar="FILE",
+        help=f"CoNLL-U or AMR banks whose sentences must stay out, even as a part (of 8 words or more) of others",
+    )  # fmt: skip
+    of.add_argument("--propbank", nargs="+", default=[], metavar="TSV", help="annotation of sentences of the treebanks")
+    of.add_argument("--frames", metavar="JSONL", help="PropBank's frames")
+    of.add_argument("--examples", type=int, default=0, metavar="N", help="also parse up to N examples of the frames")
+    of.add_argument("--trees", default="en-ewt-minilm", metavar="MODEL", help="model that finds heads in examples")
+    return of
 
 
 def main() -> None:
     """Write the bank and report its number of AMRs. The exit status is 2 for bad input."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument(
-        "treebanks", nargs="+", type=Path, metavar="TREEBANK", help="CoNLL-U: words are read, no trees"
-    )
-    options.add_argument("-o", "--output", required=True, metavar="FILE", help="the AMR bank")
-    options.add_argument("--model", default="en-amr-minilm", help="name, checkpoint or exported folder")
-    options.add_argument("--ensemble", nargs="+", default=[], metavar="MODEL", help="further models of the same data")
-    options.add_argument("--beam", type=int, default=5)
-    options.add_argument(
-        "--without", nargs="+", default=[], metavar="CONCEPT", help="leave out graphs with one of these"
-    )
-    arguments = options.parse_args()
+    arguments = options().parse_args()
     try:
-        written = write(arguments)
+        found, made = write(arguments)
     except (InputError, OSError) as error:
         sys.stderr.write(f"silver.py: error: {error}\n")
         sys.exit(2)
-    sys.stderr.write(f"{written} AMRs in {arguments.output}\n")
+    sys.stderr.writelines(f"{line}\n" for line in summary(found, made))
+    sys.stderr.write(f"{made.kept} AMRs in {arguments.output}\n")
 
 
 if __name__ == "__main__":

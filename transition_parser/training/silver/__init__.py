@@ -1,0 +1,1 @@
+"""Silver AMRs: parses that agree among several models, with PropBank's annotation as given facts."""

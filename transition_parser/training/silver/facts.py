@@ -1,0 +1,230 @@
+"""Facts about AMRs that PropBank's annotation of a sentence gives.
+
+A predicate gives a node with the concept of its roleset. An argument ARG0 … ARG5 gives an edge to a node of the word
+that heads the argument in the tree of the sentence, or to any node of the argument where the tree leaves it open.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from transition_parser.base.errors import InputError
+from transition_parser.graphs.conllu import Sentence
+from transition_parser.parsing.given import Given, GivenEdge, GivenNode
+from transition_parser.training.silver.propbank import Predicate, Span
+
+ROLES = frozenset(f"ARG{number}" for number in range(6))
+AUXILIARIES = frozenset({"be.03", "have.01", "do.01"})  # rolesets of words without a node
+SOFT = 2.0  # nats that a parse loses where a pronoun of the third person is not an argument of its own
+
+# words that join clauses and phrases, and so have no node of their own as a rule
+_FUNCTION = frozenset({"ADP", "AUX", "CCONJ", "PART", "PUNCT", "SCONJ"})
+_NOMINAL = frozenset({"ADP", "ADV", "NOUN", "NUM", "PRON", "PROPN", "SYM"})
+_MODALS = frozenset("can ca could may might must should shall ought need".split())
+_COORDINATORS = frozenset("and or but nor & + /".split())
+_RELATIVES = frozenset("who whom whose which that where when".split())
+# heads of which the next noun is rather the node: `a lot of people`, `one of them`
+_PARTITIVES = frozenset(
+    "lot lots kind kinds type types sort sorts bit bunch group number couple piece pieces part some one most all many "
+    "few any each none half rest majority pair series variety deal ton tons plenty amount percent much more several "
+    "both either neither".split()
+)
+_PERSONS = {
+    **dict.fromkeys("i me my mine myself".split(), "i"),
+    **dict.fromkeys("we us our ours ourselves".split(), "we"),
+    **dict.fromkeys("you your yours yourself yourselves".split(), "you"),
+    **dict.fromkeys("he him his himself".split(), "he"),
+    **dict.fromkeys("she her hers herself".split(), "she"),
+    **dict.fromkeys("they them their theirs themselves".split(), "they"),
+    **dict.fromkeys("it its itself".split(), "it"),
+}
+_SPEAKERS = frozenset({"i", "we", "you"})
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The facts about a sentence, and what was left out of them.
+
+    given: None where there are no facts
+    left_out: how many predicates and arguments were left out, by the reason
+    """
+
+    given: Given | None
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+class _Words(NamedTuple):
+    """The tree of a sentence and its words. Words count from 0, and the head of the root is -1."""
+
+    forms: list[str]
+    upos: list[str]
+    heads: list[int]
+    relations: list[str]
+    children: dict[int, list[int]]
+
+    @classmethod
+    def of(cls, sentence: Sentence) -> _Words:
+        tree = sentence.tree()
+        heads = [head - 1 for head in tree.heads]
+        children: dict[int, list[int]] = defaultdict(list)
+        for word, head in enumerate(heads):
+            children[head].append(word)
+        relations = [relation.partition(":")[0] for relation in tree.relations]
+        forms = [form.lower() for form in sentence.forms]
+        return cls(forms, [row.upos for row in sentence.words], heads, relations, children)
+
+    def below(self, word: int, relation: str, span: Span) -> list[int]:
+        """Return the dependents of a word with the given relation, within a span."""
+        return [w for w in self.children.get(word, ()) if self.relations[w] == relation and span[0] <= w <= span[1]]
+
+    def is_relative(self, word: int) -> bool:
+        """Return True for a pronoun or adverb that opens a relative clause."""
+        if self.forms[word] not in _RELATIVES:
+            return False
+        while word >= 0 and self.relations[word] not in ("acl", "root", "ccomp", "advcl", "csubj"):
+            word = self.heads[word]
+        return word >= 0 and self.relations[word] == "acl"
+
+
+def facts_of(sentence: Sentence, predicates: Iterable[Predicate], inventory: Collection[str]) -> Facts:
+    """Return the facts that the annotation of a sentence gives.
+
+    Left out are rolesets that AMR does not use, light verbs and auxiliaries, the labels of other arguments (`ARGM-…`,
+    `C-…`, `R-…`), words with two rolesets, arguments that are a relative pronoun or an expletive, and arguments that
+    give a predicate two edges to the same words. If the rest contradicts itself, the edges are left out.
+
+    sentence: with its tree and UPOS
+    inventory: the rolesets that AMR uses
+    """
+    return _Mapping(_Words.of(sentence), list(predicates), inventory).facts()
+
+
+class _Mapping:
+    def __init__(self, words: _Words, predicates: Sequence[Predicate], inventory: Collection[str]) -> None:
+        self.words = words
+        self.left_out: Counter[str] = Counter()
+        self.predicates = self._framed(predicates, inventory)
+        self.light = {one.word: _noun_of(one) for one in predicates if one.is_light}
+        self.none = frozenset(
+            one.word for one in predicates if one.is_light or one.roleset in AUXILIARIES and self._is_auxiliary(one)
+        ).difference(self.predicates)
+        self.first = self._first_mentions()
+
+    def facts(self) -> Facts:
+        nodes = tuple(GivenNode((word, word), one.concept) for word, one in self.predicates.items())
+        if not nodes and not self.none:
+            return Facts(None, self.left_out)
+        edges = tuple(edge for one in self.predicates.values() for edge in self._edges(one))
+        for some in (edges, ()):
+            try:
+                given = Given(nodes=nodes, edges=some, none=self.none)
+                given.check(len(self.words.forms))
+                return Facts(given, self.left_out)
+            except InputError:
+                self.left_out["sentence whose edges contradict each other" if some else "sentence"] += 1
+        return Facts(None, self.left_out)
+
+    # --- nodes -------------------------------------------------------------------------------------
+
+    def _framed(self, predicates: Sequence[Predicate], inventory: Collection[str]) -> dict[int, Predicate]:
+        """Return the predicates that AMR has nodes for, by their words."""
+        wanted: dict[int, Predicate] = {}
+        twice: set[int] = set()
+        for one in predicates:
+            if one.is_light or self._is_auxiliary(one):
+                continue
+            if one.roleset not in inventory:
+                self.left_out["predicate whose roleset AMR does not use"] += 1
+            elif one.word in wanted:
+                twice.add(one.word)
+            else:
+                wanted[one.word] = one
+        self.left_out["predicate of a word with two rolesets"] += 2 * len(twice)
+        return {word: one for word, one in wanted.items() if word not in twice}
+
+    def _is_auxiliary(self, predicate: Predicate) -> bool:
+        return self.words.upos[predicate.word] == "AUX"
+
+    def _first_mentions(self) -> dict[int, int]:
+        """Return for each personal pronoun the first pronoun of the same person, which has the node of both."""
+        first: dict[str, int] = {}
+        return {
+            word: first.setdefault(_PERSONS[form], word)
+            for word, form in enumerate(self.words.forms)
+            if form in _PERSONS and self.words.relations[word] != "expl" and self.words.upos[word] == "PRON"
+        }
+
+    # --- edges -------------------------------------------------------------------------------------
+
+    def _edges(self, predicate: Predicate) -> list[GivenEdge]:
+        found: dict[Span, GivenEdge] = {}
+        source = (predicate.word, predicate.word)
+        twice: set[Span] = set()
+        for label, span in predicate.arguments:
+            if label not in ROLES:
+                continue
+            target, weight = self._target(span)
+            if target is None or target == source:
+                self.left_out["argument without a node of its own"] += 1
+            elif target in found:
+                twice.add(target)
+            else:
+                found[target] = GivenEdge(source, label, target, weight)
+        self.left_out["argument of the same words as another"] += 2 * len(twice)
+        return [edge for target, edge in found.items() if target not in twice]
+
+    def _target(self, span: Span) -> tuple[Span | None, float | None]:
+        """Return the words of which the argument is a node, None where it has no node, and the weight of the fact."""
+        target = self._narrowed(span)
+        if target is None or target[0] < target[1]:
+            return target, None
+        word = self.first.get(target[0], target[0])
+        person = _PERSONS.get(self.words.forms[word]) if word in self.first else None
+        return (word, word), None if person is None or person in _SPEAKERS else SOFT
+
+    def _narrowed(self, span: Span) -> Span | None:
+        words, inside = self.words, range(span[0], span[1] + 1)
+        heads = [w for w in inside if not span[0] <= words.heads[w] <= span[1] and words.upos[w] not in _FUNCTION]
+        if len(heads) != 1:
+            return span if any(words.upos[w] not in _FUNCTION for w in inside) else None
+        head = heads[0]
+        if span[0] == span[1] and (words.relations[head] == "expl" or words.is_relative(head)):
+            return None
+        if head in self.light:
+            noun = self.light[head]
+            return (noun, noun) if noun is not None and noun in inside else span
+        others = words.below(head, "conj", span)
+        if others:
+            return self._coordinated(head, others, span)
+        if self._is_open(head, span):
+            return span
+        target = self._with_modals(head, span)
+        if target == (head, head) and head in self.predicates and words.upos[head] == "NOUN":
+            return span if span[0] < span[1] else None  # a person or thing around the predicate may be the argument
+        return target
+
+    def _coordinated(self, head: int, others: list[int], span: Span) -> Span:
+        """Return the word of the coordination, or all that it joins."""
+        found = [w for other in others for w in self.words.below(other, "cc", span) if self.words.forms[w] in _COORDINATORS]
+        return (found[-1], found[-1]) if found else (head, max(others))
+
+    def _is_open(self, head: int, span: Span) -> bool:
+        """Return True where another word than the head may have the node."""
+        number = self.words.upos[head] in ("NUM", "SYM") or self.words.forms[head] in _PARTITIVES
+        return number and any(span[0] <= w <= span[1] for w in self.words.children.get(head, ()))
+
+    def _with_modals(self, head: int, span: Span) -> Span:
+        """Return the head, with the modals and copulas that may have a node above its own."""
+        above = [w for w in self.words.below(head, "aux", span) if self.words.forms[w] in _MODALS]
+        if self.words.upos[head] in _NOMINAL:
+            above += self.words.below(head, "cop", span)
+        return min([head, *above]), max([head, *above])
+
+
+def _noun_of(light: Predicate) -> int | None:
+    """Return the word of the noun that a light verb supports, None where it has none."""
+    spans = [span for label, span in light.arguments if label == "ARGM-PRR"]
+    return spans[0][1] if spans else None

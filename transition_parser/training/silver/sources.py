@@ -1,0 +1,93 @@
+"""The sentences of silver AMRs: those of treebanks, and the examples of PropBank's frames."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from transition_parser.graphs.bank import AmrEntry
+from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.parsing.given import Given
+from transition_parser.parsing.parser import Parser
+from transition_parser.parsing.parses import Parse
+from transition_parser.training.silver.facts import facts_of
+from transition_parser.training.silver.propbank import Annotation, Example, Predicate
+
+LEAST, MOST = 3, 40  # the bounds of the number of words of a sentence
+
+
+class Source(NamedTuple):
+    """A sentence to parse and the facts about it, None where there are none."""
+
+    entry: AmrEntry
+    facts: Given | None = None
+
+
+class Sources:
+    """A collector of sentences, each text once.
+
+    excluded: texts to leave out
+    inventory: the rolesets that AMR uses
+    found: the sentences
+    counts: how many facts there are, by kind
+    left_out: how many sentences and facts were left out, by the reason
+    """
+
+    def __init__(self, excluded: Container[str] = (), inventory: Collection[str] = ()) -> None:
+        self.excluded, self.inventory = excluded, inventory
+        self.found: list[Source] = []
+        self.counts: Counter[str] = Counter()
+        self.left_out: Counter[str] = Counter()
+        self._seen: set[str] = set()
+
+    def add_treebank(self, path: Path, annotations: Mapping[str, Annotation]) -> None:
+        """Add the sentences of a CoNLL-U file that have `LEAST` to `MOST` words.
+
+        An id is the name of the file and the id of the sentence, or its number where it has no id.
+
+        annotations: PropBank's annotation of sentences, by their ids
+
+        Raises `InputError` for a broken file, and for annotation of other words.
+        """
+        for number, sentence in enumerate(read_conllu(path), 1):
+            annotation = annotations.get(sentence.id or "")
+            if annotation is not None:
+                annotation.check(sentence.forms)
+            name = "".join((sentence.id or str(number)).split())
+            self._add(f"{path.stem}.{name}", sentence, annotation.predicates if annotation else ())
+
+    def add_examples(self, examples: Iterable[Example], parser: Parser[Parse]) -> None:
+        """Add examples of frames.
+
+        parser: a model of trees with tags, to find the heads of arguments
+        """
+        some = [one for one in examples if " ".join(one.words) not in self._seen]
+        parses = parser.parse_stream(Sentence.from_words(one.words) for one in some)
+        for example, parse in zip(some, parses, strict=True):
+            self._add(f"frames.{example.id}", parse.annotated(), [example.predicate])
+
+    def _add(self, name: str, sentence: Sentence, predicates: Sequence[Predicate]) -> None:
+        words = ["".join(form.split()) for form in sentence.forms]  # `10 000` has a space
+        text = " ".join(words)
+        if not (all(words) and LEAST <= len(words) <= MOST) or text in self._seen:
+            return
+        self._seen.add(text)
+        if text in self.excluded or sentence.text in self.excluded:
+            self.left_out["sentence of an excluded text"] += 1
+            return
+        facts = facts_of(sentence, predicates, self.inventory) if predicates else None
+        given = facts.given if facts else None
+        self.left_out.update(facts.left_out if facts else {})
+        self.counts.update(_counted(given))
+        self.found.append(Source(AmrEntry.from_words(words, {"id": name}), given))
+
+    def __iter__(self) -> Iterator[Source]:
+        return iter(self.found)
+
+
+def _counted(given: Given | None) -> dict[str, int]:
+    if given is None:
+        return {}
+    return {"predicate": len(given.nodes), "argument": len(given.edges), "sentence with facts": 1}
