@@ -77,7 +77,9 @@ def summary(found: Sources, made: Made) -> list[str]:
 def options() -> argparse.ArgumentParser:
     """Return the options of the command."""
     of = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    of.add_argument("treebanks", nargs="*", type=Path, metavar="TREEBANK", help="CoNLL-U; trees are read with --propbank")
+    of.add_argument(
+        "treebanks", nargs="*", type=Path, metavar="TREEBANK", help="CoNLL-U; trees are read with --propbank"
+    )
     of.add_argument("-o", "--output", required=True, metavar="FILE", help="the AMR bank")
     of.add_argument(
         "--model", nargs="+", default=["en-amr-minilm", "en-amr"], help="names, checkpoints or exported folders"
@@ -90,7 +92,7 @@ def options() -> argparse.ArgumentParser:
     of.add_argument("--without", nargs="+", default=[], metavar="CONCEPT", help="leave out graphs with one of these")
     of.add_argument(
         "--exclude", nargs="+", default=[], metavar="FILE",
-        help=f"CoNLL-U or AMR banks whose sentences must stay out, even as a part (of 8 words or more) of others",
+        help="CoNLL-U or AMR banks whose sentences must stay out, even as a part (of 8 words or more) of others",
     )  # fmt: skip
     of.add_argument("--propbank", nargs="+", default=[], metavar="TSV", help="annotation of sentences of the treebanks")
     of.add_argument("--frames", metavar="JSONL", help="PropBank's frames")

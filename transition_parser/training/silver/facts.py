@@ -109,7 +109,7 @@ class _Mapping:
         self.predicates = self._framed(predicates, inventory)
         self.light = {one.word: _noun_of(one) for one in predicates if one.is_light}
         self.none = frozenset(
-            one.word for one in predicates if one.is_light or one.roleset in AUXILIARIES and self._is_auxiliary(one)
+            one.word for one in predicates if one.is_light or (one.roleset in AUXILIARIES and self._is_auxiliary(one))
         ).difference(self.predicates)
         self.first = self._first_mentions()
 
@@ -208,7 +208,9 @@ class _Mapping:
 
     def _coordinated(self, head: int, others: list[int], span: Span) -> Span:
         """Return the word of the coordination, or all that it joins."""
-        found = [w for other in others for w in self.words.below(other, "cc", span) if self.words.forms[w] in _COORDINATORS]
+        found = [
+            w for other in others for w in self.words.below(other, "cc", span) if self.words.forms[w] in _COORDINATORS
+        ]
         return (found[-1], found[-1]) if found else (head, max(others))
 
     def _is_open(self, head: int, span: Span) -> bool:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -132,7 +132,9 @@ def _resume(partial: Path, settings: dict[str, Any]) -> int | None:
     except ValueError:
         same = False
     if not same:
-        problem = "an interrupted run with other sentences or options wrote this file: remove the file, or repeat that run"
+        problem = (
+            "an interrupted run with other sentences or options wrote this file: remove the file, or repeat that run"
+        )
         raise input_error(problem, partial)
     return len(lines) - 1
 
@@ -145,8 +147,16 @@ def _record(entry: AmrEntry, choice: Choice, least: float, unwanted: frozenset[s
         why = f"agreement below {least:g}"
     elif not unwanted.isdisjoint(parse.graph.labels):
         why = "unwanted concept"
-    written = None if why else parse.annotated(wiki=False).rewritten(("id", "snt"), alignments=False)
-    return {"id": entry.id, "amr": written, "left_out": why, "agreement": round(agreement, 4), "completed": parse.completed}
+    written = (
+        None if why else replace(parse, place=None).annotated(wiki=False).rewritten(("id", "snt"), alignments=False)
+    )
+    return {
+        "id": entry.id,
+        "amr": written,
+        "left_out": why,
+        "agreement": round(agreement, 4),
+        "completed": parse.completed,
+    }
 
 
 def _write_whole(path: str, partial: Path) -> Made:

@@ -79,7 +79,9 @@ class Annotation:
         for word, form in self.forms.items():
             if word >= len(forms) or "".join(forms[word].split()) != "".join(form.split()):
                 found = repr(forms[word]) if word < len(forms) else f"one of {len(forms)} words"
-                self._fail(f"word {word + 1} is {form!r} here, but {found} in the treebank: are the files of one release?")
+                self._fail(
+                    f"word {word + 1} is {form!r} here, but {found} in the treebank: are the files of one release?"
+                )
         for predicate in self.predicates:
             for argument in predicate.arguments:
                 if argument.span[1] >= len(forms):
