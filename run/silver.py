@@ -59,9 +59,12 @@ def write(arguments: argparse.Namespace) -> tuple[Sources, Made]:
 
     Raises `InputError` for unfit options or an empty result, and `OSError` for files that can't be read or written.
     """
-    nbest = arguments.beam if arguments.nbest is None else arguments.nbest
-    parsers = [Parser.load(model, arguments.beam, nbest=nbest, kind="AMRs") for model in arguments.model]
     found = sources(arguments)
+    nbest = arguments.beam if arguments.nbest is None else arguments.nbest
+    models, others = arguments.model, arguments.ensemble
+    if others and len(models) > 1:
+        raise InputError("--ensemble adds models to one --model: give one")
+    parsers = [Parser.load(model, arguments.beam, others=others, nbest=nbest, kind="AMRs") for model in models]
     return found, make_bank(arguments.output, found.found, parsers, arguments.least, arguments.without)
 
 
@@ -84,6 +87,10 @@ def options() -> argparse.ArgumentParser:
     of.add_argument(
         "--model", nargs="+", default=["en-amr-minilm", "en-amr"], help="names, checkpoints or exported folders"
     )
+    of.add_argument(
+        "--ensemble", nargs="+", default=[], metavar="MODEL",
+        help="further models of the same data, whose mean probability with one --model decides in search",
+    )  # fmt: skip
     of.add_argument("--beam", type=int, default=5)
     of.add_argument("--nbest", type=int, metavar="N", help="parses of a sentence by each model (default: the beam)")
     of.add_argument(

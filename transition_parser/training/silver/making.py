@@ -142,21 +142,14 @@ def _resume(partial: Path, settings: dict[str, Any]) -> int | None:
 def _record(entry: AmrEntry, choice: Choice, least: float, unwanted: frozenset[str]) -> dict[str, Any]:
     """Return the line about a sentence as JSON can hold it: its AMR, or why it is left out."""
     parse, agreement = choice
-    why = None
     if agreement < least:
-        why = f"agreement below {least:g}"
-    elif not unwanted.isdisjoint(parse.graph.labels):
-        why = "unwanted concept"
-    written = (
-        None if why else replace(parse, place=None).annotated(wiki=False).rewritten(("id", "snt"), alignments=False)
-    )
-    return {
-        "id": entry.id,
-        "amr": written,
-        "left_out": why,
-        "agreement": round(agreement, 4),
-        "completed": parse.completed,
-    }
+        return {"id": entry.id, "left_out": f"agreement below {least:g}"}
+    if not unwanted.isdisjoint(parse.graph.labels):
+        return {"id": entry.id, "left_out": "unwanted concept"}
+    found = replace(parse, place=None).annotated(wiki=False)
+    found = replace(found, metadata={**entry.metadata, "agreement": f"{agreement:.4f}"})
+    written = found.rewritten(("id", "agreement", "snt"), alignments=False)
+    return {"id": entry.id, "amr": written, "agreement": agreement, "completed": parse.completed}
 
 
 def _write_whole(path: str, partial: Path) -> Made:
@@ -166,7 +159,7 @@ def _write_whole(path: str, partial: Path) -> Made:
     with open(partial, encoding="utf-8") as lines, output(path) as file:
         next(lines)
         for record in map(json.loads, lines):
-            if record["left_out"] is not None:
+            if "left_out" in record:
                 left_out[record["left_out"]] += 1
                 continue
             agreements.append(record["agreement"])

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
-from transition_parser.base.errors import InputError, input_error, shortened
+from transition_parser.base.errors import input_error, shortened
 from transition_parser.graphs.conllu import decode_line
 
 Span = tuple[int, int]  # first and last word, from 0
@@ -25,7 +25,7 @@ _ARGUMENT = re.compile(r"([^\s:]+):(\d{1,6})-(\d{1,6})")
 _LIGHT = ".LV"  # the sense of light verbs
 # tokens of the Penn Treebank → the characters that they stand for
 _PLAIN = {"``": '"', "''": '"', "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
-_TRACE = re.compile(r"\*.+|.+\*-\d+|0|%[a-z]+|/[.?]|\S+@\S+@\S+")  # tokens that are no words of the text
+_TRACE = re.compile(r"\*.+|.+\*-\d+|%[a-z]+|/[.?]|\S+@\S+@\S+")  # tokens of treebanks that are no words of the text
 
 
 class Argument(NamedTuple):
@@ -206,8 +206,8 @@ def _example(roleset: str, number: int, values: Mapping[str, Any]) -> Example | 
 def spread(examples: Iterable[Example], most: int, least_words: int, most_words: int, each: int) -> list[Example]:
     """Return examples that cover as many rolesets as evenly as possible, in their order.
 
-    A roleset gets a second example only when all rolesets have a first one. Shorter examples come before longer ones
-    among the first examples of no roleset: the order of the frames decides, so that the choice is the same each time.
+    The first examples of rolesets come before the second ones. Where there are more than `most`, examples at equal
+    distances in the order are taken. A text is taken once.
 
     most: the maximum number of examples
     least_words, most_words: the bounds of the number of words
@@ -233,6 +233,3 @@ def _evenly(items: list[tuple[int, Example]], most: int) -> list[tuple[int, Exam
     if len(items) <= most:
         return items
     return [items[i * len(items) // most] for i in range(most)]
-
-
-__all__ = ["Annotation", "Argument", "Example", "Frames", "InputError", "Predicate", "read_annotations", "spread"]
