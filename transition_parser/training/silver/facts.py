@@ -107,10 +107,9 @@ class _Mapping:
         self.words = words
         self.left_out: Counter[str] = Counter()
         self.predicates = self._framed(predicates, inventory)
-        self.light = {one.word: _noun_of(one) for one in predicates if one.is_light}
-        self.none = frozenset(
-            one.word for one in predicates if one.is_light or (one.roleset in AUXILIARIES and self._is_auxiliary(one))
-        ).difference(self.predicates)
+        self.light = _light_verbs(predicates)
+        auxiliaries = {one.word for one in predicates if one.roleset in AUXILIARIES and self._is_auxiliary(one)}
+        self.none = frozenset({*self.light, *auxiliaries}.difference(self.predicates))
         self.first = self._first_mentions()
 
     def facts(self) -> Facts:
@@ -226,7 +225,13 @@ class _Mapping:
         return min([head, *above]), max([head, *above])
 
 
-def _noun_of(light: Predicate) -> int | None:
-    """Return the word of the noun that a light verb supports, None where it has none."""
-    spans = [span for label, span in light.arguments if label == "ARGM-PRR"]
-    return spans[0][1] if spans else None
+def _light_verbs(predicates: Iterable[Predicate]) -> dict[int, int | None]:
+    """Return the words of light verbs, each with the noun that the verb supports, None where that is not known."""
+    light: dict[int, int | None] = {}
+    for one in predicates:
+        spans = {label: span for label, span in one.arguments}
+        if one.is_light:
+            light.setdefault(one.word, spans["ARGM-PRR"][1] if "ARGM-PRR" in spans else None)
+        if "ARGM-LVB" in spans and spans["ARGM-LVB"][0] == spans["ARGM-LVB"][1]:
+            light[spans["ARGM-LVB"][0]] = one.word
+    return light

@@ -1,0 +1,161 @@
+"""The facts that PropBank's annotation gives: nodes of predicates, and edges to the heads of arguments."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from transition_parser.graphs.conllu import Row, Sentence
+from transition_parser.parsing.given import GivenEdge, GivenNode
+from transition_parser.training.silver.facts import SOFT, facts_of
+from transition_parser.training.silver.propbank import Argument, Predicate
+
+
+def sentence(*words: str) -> Sentence:
+    """A sentence of words that are written form/UPOS/head/relation."""
+    rows = [one.rsplit("/", 3) for one in words]
+    return Sentence(
+        tuple(Row(str(i), form, upos=upos, head=head, deprel=rel) for i, (form, upos, head, rel) in enumerate(rows, 1))
+    )
+
+
+def predicate(word: int, roleset: str, **arguments: tuple[int, int]) -> Predicate:
+    labels = {label.replace("_", "-"): span for label, span in arguments.items()}
+    return Predicate(word, roleset, tuple(Argument(label, span) for label, span in labels.items()))
+
+
+def found(of: Sentence, *predicates: Predicate, without: tuple[str, ...] = ()) -> dict:
+    """The given nodes and edges, as text, and the words without a node."""
+    inventory = {one.roleset for one in predicates if not one.is_light} - {*without}
+    facts = facts_of(of, predicates, inventory)
+    if facts.given is None:
+        return {}
+    nodes = {node.span[0]: node.concept for node in facts.given.nodes}
+    edges = {(edge.source[0], edge.role): edge.target for edge in facts.given.edges}
+    return {"nodes": nodes, "edges": edges, "none": {*facts.given.none}}
+
+
+BOYS = sentence("The/DET/2/det", "boys/NOUN/3/nsubj", "want/VERB/0/root", "to/PART/5/mark", "go/VERB/3/xcomp")
+
+
+def test_a_predicate_is_a_node_and_an_argument_an_edge_to_its_head():
+    facts = facts_of(
+        BOYS,
+        [predicate(2, "want.01", ARG0=(0, 1), ARG1=(3, 4)), predicate(4, "go.02", ARG0=(0, 1))],
+        {"want.01", "go.02"},
+    )
+    assert facts.given is not None and not +facts.left_out
+    assert facts.given.nodes == (GivenNode((2, 2), "want-01"), GivenNode((4, 4), "go-02"))
+    assert facts.given.edges == (
+        GivenEdge((2, 2), "ARG0", (1, 1)),
+        GivenEdge((2, 2), "ARG1", (4, 4)),
+        GivenEdge((4, 4), "ARG0", (1, 1)),
+    )
+
+
+def test_other_labels_and_other_rolesets_give_nothing():
+    some = predicate(2, "want.01", ARGM_TMP=(0, 1), C_ARG1=(3, 4), R_ARG0=(0, 1), ARGA=(0, 1))
+    assert found(BOYS, some)["edges"] == {}
+    assert found(BOYS, some, without=("want.01",)) == {}
+
+
+def test_a_word_with_two_rolesets_gives_none_of_them():
+    facts = facts_of(BOYS, [predicate(2, "want.01"), predicate(2, "want.02")], {"want.01", "want.02"})
+    assert facts.given is None and facts.left_out["predicate of a word with two rolesets"] == 2
+
+
+def test_light_verbs_and_auxiliaries_have_no_node():
+    of = sentence("He/PRON/3/nsubj", "has/AUX/3/aux", "made/VERB/0/root", "a/DET/5/det", "mistake/NOUN/3/obj")
+    mistake = predicate(4, "mistake.02", ARG0=(0, 0))
+    light = predicate(2, "make.LV", ARGM_PRR=(4, 4))
+    result = found(of, predicate(1, "have.01"), light, mistake)
+    assert result == {"nodes": {4: "mistake-02"}, "edges": {(4, "ARG0"): (0, 0)}, "none": {1, 2}}
+
+
+def test_an_argument_headed_by_a_light_verb_is_the_noun():
+    of = sentence("Says/VERB/0/root", "he/PRON/3/nsubj", "made/VERB/1/ccomp", "a/DET/5/det", "mistake/NOUN/3/obj")
+    light = predicate(2, "make.LV", ARGM_PRR=(4, 4))
+    assert found(of, predicate(0, "say.01", ARG1=(1, 4)), light)["edges"] == {(0, "ARG1"): (4, 4)}
+
+
+def test_a_noun_may_name_its_light_verb():
+    of = sentence("He/PRON/2/nsubj", "took/VERB/0/root", "care/NOUN/2/obj")
+    assert found(of, predicate(2, "care.03", ARG0=(0, 0), ARGM_LVB=(1, 1)))["none"] == {1}
+
+
+def test_coordinations_are_their_conjunction():
+    of = sentence(
+        "He/PRON/2/nsubj", "saw/VERB/0/root", "the/DET/4/det", "cat/NOUN/2/obj", ",/PUNCT/6/punct",
+        "dogs/NOUN/4/conj", "and/CCONJ/8/cc", "mice/NOUN/4/conj",
+    )  # fmt: skip
+    assert found(of, predicate(1, "see.01", ARG1=(2, 7)))["edges"] == {(1, "ARG1"): (6, 6)}
+    listed = sentence("See/VERB/0/root", "cats/NOUN/1/obj", ",/PUNCT/4/punct", "dogs/NOUN/2/conj")
+    assert found(listed, predicate(0, "see.01", ARG1=(1, 3)))["edges"] == {(0, "ARG1"): (1, 3)}
+
+
+def test_clauses_with_a_modal_or_a_copula_may_be_headed_by_either():
+    of = sentence("Says/VERB/0/root", "he/PRON/5/nsubj", "can/AUX/5/aux", "not/PART/5/advmod", "come/VERB/1/ccomp")
+    assert found(of, predicate(0, "say.01", ARG1=(1, 4)))["edges"] == {(0, "ARG1"): (2, 4)}
+    of = sentence("Says/VERB/0/root", "he/PRON/5/nsubj", "is/AUX/5/cop", "in/ADP/5/case", "Rome/PROPN/1/ccomp")
+    assert found(of, predicate(0, "say.01", ARG1=(1, 4)))["edges"] == {(0, "ARG1"): (2, 4)}
+
+
+def test_quantities_leave_the_node_open():
+    of = sentence("Saw/VERB/0/root", "a/DET/3/det", "lot/NOUN/1/obj", "of/ADP/5/case", "cats/NOUN/3/nmod")
+    assert found(of, predicate(0, "see.01", ARG1=(1, 4)))["edges"] == {(0, "ARG1"): (1, 4)}
+
+
+def test_nouns_that_are_predicates_may_have_a_node_above():
+    of = sentence("The/DET/2/det", "owners/NOUN/3/nsubj", "left/VERB/0/root")
+    own = predicate(1, "own.01")
+    assert found(of, own, predicate(2, "leave.01", ARG0=(0, 1)))["edges"] == {(2, "ARG0"): (0, 1)}
+    assert found(of, own, predicate(2, "leave.01", ARG0=(1, 1)))["edges"] == {}
+
+
+def test_relative_pronouns_expletives_and_function_words_are_no_arguments():
+    of = sentence(
+        "Men/NOUN/0/root", "who/PRON/3/nsubj", "left/VERB/1/acl:relcl", "it/PRON/3/expl", "out/ADP/3/compound:prt"
+    )  # fmt: skip
+    facts = facts_of(of, [predicate(2, "leave.01", ARG0=(1, 1), ARG1=(3, 3), ARG2=(4, 4), ARG3=(0, 0))], {"leave.01"})
+    assert facts.given is not None and [edge.role for edge in facts.given.edges] == ["ARG3"]
+    assert facts.left_out["argument without a node of its own"] == 3
+
+
+def test_pronouns_of_one_person_are_one_node():
+    of = sentence("I/PRON/2/nsubj", "think/VERB/0/root", "I/PRON/4/nsubj", "know/VERB/2/ccomp", "her/PRON/4/obj")
+    some = [predicate(1, "think.01", ARG0=(0, 0), ARG1=(2, 4)), predicate(3, "know.01", ARG0=(2, 2), ARG1=(4, 4))]
+    facts = facts_of(of, some, {"think.01", "know.01"})
+    assert facts.given is not None
+    assert facts.given.edges[2] == GivenEdge((3, 3), "ARG0", (0, 0))
+    assert facts.given.edges[3] == GivenEdge((3, 3), "ARG1", (4, 4), SOFT)
+
+
+def test_two_edges_of_a_predicate_to_the_same_words_are_left_out():
+    facts = facts_of(BOYS, [predicate(2, "want.01", ARG0=(0, 1), ARG1=(1, 1), ARG2=(4, 4))], {"want.01"})
+    assert facts.given is not None and [edge.role for edge in facts.given.edges] == ["ARG2"]
+    assert facts.left_out["argument of the same words as another"] == 2
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_any_annotation_of_any_tree_gives_facts_or_none(data):
+    """No annotation ends in an error, every edge leaves a given node, and every end lies in the sentence."""
+    n = data.draw(st.integers(1, 7))
+    forms = st.sampled_from(["he", "his", "I", "that", "and", "lot", "can", "go", "it"])
+    tags = st.sampled_from(["NOUN", "VERB", "AUX", "PRON", "ADP", "CCONJ", "NUM"])
+    relations = st.sampled_from(["conj", "cc", "cop", "aux", "expl", "acl:relcl", "nsubj", "det"])
+    rows = []
+    for word in range(1, n + 1):
+        head = 0 if word == 1 else data.draw(st.integers(1, word - 1))
+        rows.append(f"{data.draw(forms)}/{data.draw(tags)}/{head}/{'root' if word == 1 else data.draw(relations)}")
+    words = st.integers(0, n - 1)
+    spans = st.tuples(words, words).map(lambda ends: (min(ends), max(ends)))
+    arguments = st.lists(
+        st.builds(Argument, st.sampled_from(["ARG0", "ARG1", "ARGM-PRR", "R-ARG1"]), spans), max_size=3
+    )
+    rolesets = st.sampled_from(["go.01", "go.02", "make.LV", "do.01", "x.09"])
+    some = data.draw(st.lists(st.builds(Predicate, words, rolesets, arguments.map(tuple)), max_size=4))
+    facts = facts_of(sentence(*rows), some, {"go.01", "go.02", "do.01"})
+    if facts.given is not None:
+        facts.given.check(n)
+        nodes = {node.span for node in facts.given.nodes}
+        assert all(edge.source in nodes for edge in facts.given.edges)
+        assert {node.concept for node in facts.given.nodes} <= {"go-01", "go-02", "do-01"}
