@@ -244,10 +244,58 @@ def test_silver_data_of_words_with_white_space_of_all_kinds(tmp_path):
     assert entry.text == "10000 people sang" and entry.id == "t.a::sntb"
 
 
+def annotated_treebank(folder: Path) -> tuple[Path, Path, Path]:
+    """A treebank of one sentence, PropBank's annotation of it, and frames."""
+    words = [("Boys", "NOUN", 2, "nsubj"), ("fathom", "VERB", 0, "root"), ("sounds", "NOUN", 2, "obj")]
+    rows = [
+        f"{i}\t{form}\t_\t{tag}\t_\t_\t{head}\t{relation}\t_\t_"
+        for i, (form, tag, head, relation) in enumerate(words, 1)
+    ]
+    treebank, annotation, frames = (folder / name for name in ("t.conllu", "t.tsv", "frames.jsonl"))
+    treebank.write_text("# sent_id = s1\n" + "\n".join(rows) + "\n\n")
+    annotation.write_text("# sent_id = s1\n2\tfathom\tfathom.01\tARG0:1-1\tARG1:3-3\n\n")
+    example = {"text": "No child could sound these depths .", "rel": "3", "args": [["ARG0", "0", "1"]]}
+    rolesets = [
+        {"id": "fathom.01", "amr": ["2019"], "examples": []},
+        {"id": "sound.07", "amr": [1], "examples": [example]},
+    ]
+    frames.write_text("".join(json.dumps(one) + "\n" for one in rolesets))
+    return treebank, annotation, frames
+
+
+def test_silver_data_keep_the_facts_of_propbank(tmp_path):
+    treebank, annotation, frames = annotated_treebank(tmp_path)
+    facts = ("--propbank", annotation, "--frames", frames, "--examples", "1")
+    done = silver(treebank, "-o", tmp_path / "silver.amr", "--model", "en-amr", "en-amr-minilm", "--beam", "2", *facts)
+    assert "facts: 3 × argument, 2 × predicate, 2 × sentence with facts\n" in done.stderr
+    first, second = read_bank(tmp_path / "silver.amr")
+    assert (first.id, second.id) == ("t.s1", "frames.sound.07.1")
+    predicate = first.amr.labels.index("fathom-01")
+    roles = {edge.role for edge in first.amr.edges if edge.source == predicate}
+    assert {"ARG0", "ARG1"} <= roles and "sound-07" in second.amr.labels
+    assert 0 < float(first.metadata["agreement"]) <= 1
+
+
+def test_excluded_sentences_are_no_silver_data(tmp_path):
+    treebank, _, _ = annotated_treebank(tmp_path)
+    (tmp_path / "test.amr").write_text("# ::id 1 ::snt boys fathom sounds!\n(f / fathom-01)\n\n")
+    exclude = ("--exclude", SAMPLE, tmp_path / "test.amr")
+    done = silver(treebank, "-o", tmp_path / "silver.amr", "--model", "en-amr", *exclude, status=2)
+    assert "no sentence of 3 to 40 words" in done.stderr and not (tmp_path / "silver.amr").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
         ((SAMPLE, "--model", "en-ewt"), "is a model of trees"),
+        (("--model", "en-amr"), "no sentences: give treebanks, or --examples N"),
+        ((SAMPLE, "--model", "en-amr", "--propbank", "a.tsv"), "need --frames FILE"),
+        ((SAMPLE, "--model", "en-amr", "--examples", "1"), "need --frames FILE"),
+        ((SAMPLE, "--model", "en-amr", "--exclude", "short.conllu", "no-such.amr"), "No such file"),
+        (
+            (SAMPLE, "--model", "en-amr", "en-amr-minilm", "--ensemble", "en-amr"),
+            "--ensemble adds models to one --model",
+        ),
         (("no-such.conllu", "--model", "en-amr"), "No such file"),
         (("short.conllu", "--model", "en-amr"), "no sentence of 3 to 40 words"),
         (("short.conllu", "--model", "en-amr", "-o", "short.conllu"), "is one of the treebanks"),
