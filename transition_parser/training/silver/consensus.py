@@ -15,11 +15,11 @@ from transition_parser.graphs.amr_triples import Triples, read_triples
 class Consensus(NamedTuple):
     """The best of some graphs.
 
-    index: its place among the graphs
+    best: its place among the graphs
     agreement: the mean Smatch F1 with the others, from 0 to 1; 1 for a single graph
     """
 
-    index: int
+    best: int
     agreement: float
 
 
@@ -34,7 +34,7 @@ def consensus(graphs: Sequence[str], keys: Sequence[Hashable] | None = None) -> 
 
     Raises `InputError` for graphs that the package `smatch` can't read.
 
-    >>> consensus(["(s / see-01)", "(s / see-01 :ARG0 (b / boy))", "(s / see-01 :ARG0 (g / girl))"]).index
+    >>> consensus(["(s / see-01)", "(s / see-01 :ARG0 (b / boy))", "(s / see-01 :ARG0 (g / girl))"]).best
     1
     """
     keys = list(graphs if keys is None else keys)

@@ -18,7 +18,7 @@ from transition_parser.training.silver.propbank import Predicate, Span
 
 ROLES = frozenset(f"ARG{number}" for number in range(6))
 AUXILIARIES = frozenset({"be.03", "have.01", "do.01"})  # rolesets of words without a node
-SOFT = 2.0  # nats that a parse loses where a pronoun of the third person is not an argument of its own
+SOFT = 4.0  # nats that a parse loses where a pronoun of the third person is not an argument of its own
 
 # words that join clauses and phrases, and so have no node of their own as a rule
 _FUNCTION = frozenset({"ADP", "AUX", "CCONJ", "PART", "PUNCT", "SCONJ"})
@@ -165,24 +165,22 @@ class _Mapping:
         for label, span in predicate.arguments:
             if label not in ROLES:
                 continue
-            target, weight = self._target(span)
+            target = self._narrowed(span)
             if target is None or target == source:
                 self.left_out["argument without a node of its own"] += 1
             elif target in found:
                 twice.add(target)
             else:
-                found[target] = GivenEdge(source, label, target, weight)
+                found[target] = GivenEdge(source, label, *self._with_antecedent(target))
         self.left_out["argument of the same words as another"] += 2 * len(twice)
         return [edge for target, edge in found.items() if target not in twice]
 
-    def _target(self, span: Span) -> tuple[Span | None, float | None]:
-        """Return the words of which the argument is a node, None where it has no node, and the weight of the fact."""
-        target = self._narrowed(span)
-        if target is None or target[0] < target[1]:
+    def _with_antecedent(self, target: Span) -> tuple[Span, float | None]:
+        """Return the words of which the argument is a node, and the weight of that fact."""
+        if target[0] < target[1] or target[0] not in self.first:
             return target, None
-        word = self.first.get(target[0], target[0])
-        person = _PERSONS.get(self.words.forms[word]) if word in self.first else None
-        return (word, word), None if person is None or person in _SPEAKERS else SOFT
+        word = self.first[target[0]]
+        return (word, word), None if _PERSONS[self.words.forms[word]] in _SPEAKERS else SOFT
 
     def _narrowed(self, span: Span) -> Span | None:
         words, inside = self.words, range(span[0], span[1] + 1)

@@ -43,8 +43,8 @@ def chosen(parsers: Sequence[Parser[AmrParse]], sources: Sequence[Source]) -> It
     for parses in zip(*of_models, strict=True):
         candidates = [one for parse in parses for one in parse.ranked]
         graphs = [one.to_penman(wiki=False) for one in candidates]
-        best = consensus(graphs, [one.graph_key() for one in candidates])
-        yield Choice(candidates[best.index], best.agreement)
+        found = consensus(graphs, [one.graph_key() for one in candidates])
+        yield Choice(candidates[found.best], found.agreement)
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,8 @@ def read_annotations(paths: Iterable[str | os.PathLike]) -> dict[str, Annotation
 
 
 def _read(path: str | os.PathLike) -> Iterator[Annotation]:
-    name, start, block = "", 0, []
+    name, start = "", 0
+    block: list[tuple[int, str]] = []
     with open(path, "rb") as file:
         for number, raw in enumerate(file, 1):
             line = decode_line(raw, str(path), number)
