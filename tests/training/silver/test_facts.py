@@ -29,7 +29,7 @@ def found(of: Sentence, *predicates: Predicate, without: tuple[str, ...] = ()) -
     if facts.given is None:
         return {}
     nodes = {node.span[0]: node.concept for node in facts.given.nodes}
-    edges = {(edge.source[0], edge.role): edge.target for edge in facts.given.edges}
+    edges = {(int(edge.source[1:]), edge.role): edge.target for edge in facts.given.edges}
     return {"nodes": nodes, "edges": edges, "none": {*facts.given.none}}
 
 
@@ -43,11 +43,11 @@ def test_a_predicate_is_a_node_and_an_argument_an_edge_to_its_head():
         {"want.01", "go.02"},
     )
     assert facts.given is not None and not +facts.left_out
-    assert facts.given.nodes == (GivenNode((2, 2), "want-01"), GivenNode((4, 4), "go-02"))
+    assert facts.given.nodes == (GivenNode((2, 2), "want-01", "p2"), GivenNode((4, 4), "go-02", "p4"))
     assert facts.given.edges == (
-        GivenEdge((2, 2), "ARG0", (1, 1)),
-        GivenEdge((2, 2), "ARG1", (4, 4)),
-        GivenEdge((4, 4), "ARG0", (1, 1)),
+        GivenEdge("p2", "ARG0", (1, 1)),
+        GivenEdge("p2", "ARG1", "p4"),
+        GivenEdge("p4", "ARG0", (1, 1)),
     )
 
 
@@ -106,8 +106,7 @@ def test_quantities_leave_the_node_open():
 def test_nouns_that_are_predicates_may_have_a_node_above():
     of = sentence("The/DET/2/det", "owners/NOUN/3/nsubj", "left/VERB/0/root")
     own = predicate(1, "own.01")
-    assert found(of, own, predicate(2, "leave.01", ARG0=(0, 1)))["edges"] == {(2, "ARG0"): (0, 1)}
-    assert found(of, own, predicate(2, "leave.01", ARG0=(1, 1)))["edges"] == {}
+    assert found(of, own, predicate(2, "leave.01", ARG0=(0, 1)))["edges"] == {(2, "ARG0"): (1, 1)}
 
 
 def test_relative_pronouns_expletives_and_function_words_are_no_arguments():
@@ -119,13 +118,21 @@ def test_relative_pronouns_expletives_and_function_words_are_no_arguments():
     assert facts.left_out["argument without a node of its own"] == 3
 
 
+def test_a_person_may_be_both_arguments():
+    of = sentence("They/PRON/2/nsubj", "hurt/VERB/0/root", "themselves/PRON/2/obj")
+    assert found(of, predicate(1, "hurt.01", ARG0=(0, 0), ARG1=(2, 2)))["edges"] == {
+        (1, "ARG0"): (0, 0),
+        (1, "ARG1"): (0, 0),
+    }
+
+
 def test_pronouns_of_one_person_are_one_node():
     of = sentence("I/PRON/2/nsubj", "think/VERB/0/root", "I/PRON/4/nsubj", "know/VERB/2/ccomp", "her/PRON/4/obj")
     some = [predicate(1, "think.01", ARG0=(0, 0), ARG1=(2, 4)), predicate(3, "know.01", ARG0=(2, 2), ARG1=(4, 4))]
     facts = facts_of(of, some, {"think.01", "know.01"})
     assert facts.given is not None
-    assert facts.given.edges[2] == GivenEdge((3, 3), "ARG0", (0, 0))
-    assert facts.given.edges[3] == GivenEdge((3, 3), "ARG1", (4, 4), SOFT)
+    assert facts.given.edges[2] == GivenEdge("p3", "ARG0", (0, 0))
+    assert facts.given.edges[3] == GivenEdge("p3", "ARG1", (4, 4), SOFT)
 
 
 def test_two_edges_of_a_predicate_to_the_same_words_are_left_out():
@@ -156,6 +163,6 @@ def test_any_annotation_of_any_tree_gives_facts_or_none(data):
     facts = facts_of(sentence(*rows), some, {"go.01", "go.02", "do.01"})
     if facts.given is not None:
         facts.given.check(n)
-        nodes = {node.span for node in facts.given.nodes}
+        nodes = {node.variable for node in facts.given.nodes}
         assert all(edge.source in nodes for edge in facts.given.edges)
         assert {node.concept for node in facts.given.nodes} <= {"go-01", "go-02", "do-01"}

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.parsing.given import Given, GivenEdge, GivenNode
+from transition_parser.parsing.given import End, Given, GivenEdge, GivenNode
 from transition_parser.training.silver.propbank import Predicate, Span
 
 ROLES = frozenset(f"ARG{number}" for number in range(6))
@@ -113,7 +113,7 @@ class _Mapping:
         self.first = self._first_mentions()
 
     def facts(self) -> Facts:
-        nodes = tuple(GivenNode((word, word), one.concept) for word, one in self.predicates.items())
+        nodes = tuple(GivenNode((word, word), one.concept, _variable(word)) for word, one in self.predicates.items())
         if not nodes and not self.none:
             return Facts(None, self.left_out)
         edges = tuple(edge for one in self.predicates.values() for edge in self._edges(one))
@@ -171,16 +171,24 @@ class _Mapping:
             elif target in found:
                 twice.add(target)
             else:
-                found[target] = GivenEdge(source, label, *self._with_antecedent(target))
+                found[target] = GivenEdge(_variable(predicate.word), label, *self._end(target))
         self.left_out["argument of the same words as another"] += 2 * len(twice)
         return [edge for target, edge in found.items() if target not in twice]
 
-    def _with_antecedent(self, target: Span) -> tuple[Span, float | None]:
-        """Return the words of which the argument is a node, and the weight of that fact."""
-        if target[0] < target[1] or target[0] not in self.first:
+    def _end(self, target: Span) -> tuple[End, float | None]:
+        """Return the end of an edge to an argument, and the weight of that fact.
+
+        target: the words of which the argument is a node
+        """
+        word, last = target
+        if word < last:
             return target, None
-        word = self.first[target[0]]
-        return (word, word), None if _PERSONS[self.words.forms[word]] in _SPEAKERS else SOFT
+        if word in self.first:
+            first = self.first[word]
+            return (first, first), None if _PERSONS[self.words.forms[first]] in _SPEAKERS else SOFT
+        # a person or thing around the predicate of a noun may be the argument, such as the person of `owner`
+        is_frame = word in self.predicates and self.words.upos[word] != "NOUN"
+        return (_variable(word) if is_frame else target), None
 
     def _narrowed(self, span: Span) -> Span | None:
         words, inside = self.words, range(span[0], span[1] + 1)
@@ -198,10 +206,7 @@ class _Mapping:
             return self._coordinated(head, others, span)
         if self._is_open(head, span):
             return span
-        target = self._with_modals(head, span)
-        if target == (head, head) and head in self.predicates and words.upos[head] == "NOUN":
-            return span if span[0] < span[1] else None  # a person or thing around the predicate may be the argument
-        return target
+        return self._with_modals(head, span)
 
     def _coordinated(self, head: int, others: list[int], span: Span) -> Span:
         """Return the word of the coordination, or all that it joins."""
@@ -221,6 +226,11 @@ class _Mapping:
         if self.words.upos[head] in _NOMINAL:
             above += self.words.below(head, "cop", span)
         return min([head, *above]), max([head, *above])
+
+
+def _variable(word: int) -> str:
+    """Return the variable of the node of a predicate."""
+    return f"p{word}"
 
 
 def _light_verbs(predicates: Iterable[Predicate]) -> dict[int, int | None]:
