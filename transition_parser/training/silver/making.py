@@ -21,6 +21,7 @@ from transition_parser.training.silver.consensus import consensus
 from transition_parser.training.silver.sources import Source
 
 CHUNK = 512  # sentences that all models parse together; an interrupted run loses at most their parses
+MOST_OF_ONE_WORD = 6  # concepts; gold AMRs rarely have 4; more come from a loop of the search
 
 
 class Choice(NamedTuple):
@@ -144,12 +145,20 @@ def _record(entry: AmrEntry, choice: Choice, least: float, unwanted: frozenset[s
     parse, agreement = choice
     if agreement < least:
         return {"id": entry.id, "left_out": f"agreement below {least:g}"}
+    if _most_of_one_word(parse) > MOST_OF_ONE_WORD:
+        return {"id": entry.id, "left_out": f"more than {MOST_OF_ONE_WORD} concepts of one word"}
     if not unwanted.isdisjoint(parse.graph.labels):
         return {"id": entry.id, "left_out": "unwanted concept"}
     found = replace(parse, place=None).annotated(wiki=False)
     found = replace(found, metadata={**entry.metadata, "agreement": f"{agreement:.4f}"})
     written = found.rewritten(("id", "agreement", "snt"), alignments=False)
     return {"id": entry.id, "amr": written, "agreement": agreement, "completed": parse.completed}
+
+
+def _most_of_one_word(parse: AmrParse) -> int:
+    """Return the largest number of concepts that come from the same word."""
+    concepts = (node for node in range(len(parse.graph)) if node not in parse.graph.constants)
+    return max(Counter(parse.alignments[node][0] for node in concepts).values())
 
 
 def _write_whole(path: str, partial: Path) -> Made:
