@@ -160,13 +160,12 @@ class _Mapping:
 
     def _edges(self, predicate: Predicate) -> list[GivenEdge]:
         found: dict[Span, GivenEdge] = {}
-        source = (predicate.word, predicate.word)
         twice: set[Span] = set()
         for label, span in predicate.arguments:
             if label not in ROLES:
                 continue
             target = self._narrowed(span)
-            if target is None or target == source:
+            if target is None or target == (predicate.word, predicate.word):
                 self.left_out["argument without a node of its own"] += 1
             elif target in found:
                 twice.add(target)
@@ -178,7 +177,7 @@ class _Mapping:
     def _end(self, target: Span) -> tuple[End, float | None]:
         """Return the end of an edge to an argument, and the weight of that fact.
 
-        target: the words of which the argument is a node
+        target: the words that the argument's node may come from
         """
         word, last = target
         if word < last:
@@ -191,6 +190,7 @@ class _Mapping:
         return (_variable(word) if is_frame else target), None
 
     def _narrowed(self, span: Span) -> Span | None:
+        """Return the words of an argument that its node may come from, None where it has no node of its own."""
         words, inside = self.words, range(span[0], span[1] + 1)
         heads = [w for w in inside if not span[0] <= words.heads[w] <= span[1] and words.upos[w] not in _FUNCTION]
         if len(heads) != 1:
