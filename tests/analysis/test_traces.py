@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import pytest
 
@@ -50,7 +51,13 @@ def check_graphs(found: Trace) -> None:
         graph = derivation.graph
         wiki = [edge for edge in graph["edges"] if edge[1] == "wiki"]
         assert sorted(kept) == sorted(label for label, _, _ in graph["nodes"][: len(graph["nodes"]) - len(wiki)])
-        assert sorted(r for _, r, _ in edges) == sorted(r for _, r, _ in graph["edges"] if r != "wiki")
+        roles = sorted(_without_number(role) for _, role, _ in edges)
+        assert roles == sorted(_without_number(role) for _, role, _ in graph["edges"] if role != "wiki")
+
+
+def _without_number(role: str) -> str:
+    """The role as it stays when gaps in the numbers of lists are closed."""
+    return re.sub(r"^(op|snt)\d+$", r"\1", role)
 
 
 @pytest.mark.parametrize(("kind", "system"), CASES)

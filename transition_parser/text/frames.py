@@ -118,8 +118,8 @@ class Frames:
     def senses(self, lemma: str) -> tuple[str, ...]:
         """Return the numbers of a lemma's senses, as AMR writes them; none for a lemma that has no frame.
 
-        >>> packaged().senses("arrive")
-        ('01', '02')
+        >>> packaged().senses("ask")
+        ('01', '02', '03')
         """
         return self._senses.get(lemma, ())
 
