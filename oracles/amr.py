@@ -16,9 +16,8 @@ from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.action import joined
 from transition_parser.transitions.amr import ARCS_IN_A_ROW, AmrSystem
 from transition_parser.transitions.amr_naming import (
-    CONCEPTS,
-    CONSTANTS,
     JOINED,
+    ON_STACK,
     Word,
     copied_concept,
     copied_value,
@@ -104,7 +103,7 @@ def check_graph(graph: AmrGraph) -> None:
 
 def _check_limits(words: int, actions: Sequence[Action]) -> None:
     kinds = Counter(action.kind for action in actions)
-    on_stack = sum(kinds[kind] for kind in (*CONCEPTS, *CONSTANTS, Kind.ENTITY))
+    on_stack = sum(kinds[kind] for kind in ON_STACK)
     more_edges = kinds[Kind.LA] + kinds[Kind.RA] - (on_stack - 1)  # beyond the edges that connectedness needs
     needed = (("further edges", more_edges), ("SWAPs", kinds[Kind.SWAP]), ("nodes", on_stack + kinds[Kind.DEPENDENT]))
     for (what, count), limit in zip(needed, limits_of(words), strict=True):

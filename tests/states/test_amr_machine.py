@@ -24,7 +24,8 @@ from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import machine_class, make_machine, max_search_actions
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind, make_system
-from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, MAKE_NODES, SearchLimits
+from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
+from transition_parser.transitions.amr_naming import MAKE_NODES
 from transition_parser.transitions.amr_sorts import BEARERS, CONCEPT_SORTS, Sort
 from transition_parser.transitions.amr_state import AmrState, is_free
 

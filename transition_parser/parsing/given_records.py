@@ -12,8 +12,8 @@ from transition_parser.transitions.action import joined
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import FrameActions
 from transition_parser.transitions.amr_naming import (
-    CONCEPTS,
     CONSTANTS,
+    ON_STACK,
     Word,
     copied_concept,
     copied_value,
@@ -219,7 +219,7 @@ class SentenceFacts:
     def after(self, system: AmrSystem, record: Record, action: Action) -> tuple[Record, Action]:
         """Return the record after an action, and the action that stands in the derivation."""
         before, made = record.state, list(record.made)
-        if action.kind in CONCEPTS or action.kind in CONSTANTS or action.kind is Kind.ENTITY:
+        if action.kind in ON_STACK:
             action = self._named(record, action, made)
         elif action.kind is Kind.DEPENDENT:
             found = self.dependents(record).get(action)

@@ -13,10 +13,9 @@ from transition_parser.graphs.bank import AmrEntry
 from transition_parser.parsing.given import End, Given, GivenEdge, GivenName, GivenNode, Span
 from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_naming import CONCEPTS, CONSTANTS
+from transition_parser.transitions.amr_naming import MAKE_NODES
 
 WHAT = ("nodes", "names", "edges", "top", "none", "complete")
-_MAKES = {*CONCEPTS, *CONSTANTS, Kind.ENTITY, Kind.DEPENDENT}
 
 
 def facts_of(entry: AmrEntry, what: Collection[str] = WHAT) -> Given:
@@ -58,7 +57,7 @@ def _spans(derivation: Derivation, graph: AmrGraph) -> list[Span]:
     spans: list[Span] = [(0, 0)] * len(graph)
     order = iter(derivation.order)
     for action, span in zip(derivation.actions, derivation.spans, strict=True):
-        if action.kind not in _MAKES:
+        if action.kind not in MAKE_NODES:
             continue
         node = next(order)
         spans[node] = span

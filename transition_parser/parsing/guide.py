@@ -8,7 +8,7 @@ touched.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import torch
@@ -16,9 +16,9 @@ from torch import Tensor
 
 from transition_parser.modules.contract import ActionScores
 from transition_parser.parsing.given_records import NodeFact, Record, SentenceFacts
-from transition_parser.parsing.guide_rules import KIND_IDS, LEAVING, NAMING, NODES, GuideTable, Rules
+from transition_parser.parsing.guide_rules import KIND_IDS, LEAVING, NODES, GuideTable, Rules
 from transition_parser.transitions import Kind
-from transition_parser.transitions.amr_naming import CONCEPTS, CONSTANTS
+from transition_parser.transitions.amr_naming import CONCEPTS, CONSTANTS, ON_STACK
 from transition_parser.transitions.amr_state import limits_of
 
 
@@ -40,7 +40,7 @@ class _Columns:
         found = self._index[np.asarray(tokens, dtype=np.int64)]
         return found[found >= 0]
 
-    def of(self, kinds: Sequence[Kind]) -> np.ndarray:
+    def of(self, kinds: Collection[Kind]) -> np.ndarray:
         """Return (U,) bool, True for the actions of some kinds."""
         wanted = np.zeros(len(KIND_IDS) + 1, dtype=bool)
         wanted[[KIND_IDS[kind] for kind in kinds]] = True
@@ -164,8 +164,8 @@ class Guide:
     def _stand_ins(self, fact: NodeFact, columns: _Columns, may: np.ndarray) -> np.ndarray:
         """Return the indices of the legal actions whose scores stand for the action that makes a node."""
         like = (Kind.ENTITY,) if fact.name else CONSTANTS if fact.constant else CONCEPTS
-        for kinds in (like, NAMING, LEAVING):
-            found = (may & columns.of(tuple(kinds))).nonzero()[0]
+        for kinds in (like, ON_STACK, LEAVING):
+            found = (may & columns.of(kinds)).nonzero()[0]
             if len(found):
                 break
         return found

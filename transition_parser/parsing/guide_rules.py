@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -11,14 +11,13 @@ from transition_parser.parsing.given_records import NodeFact, Place, Record, Sen
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_naming import CONCEPTS, CONSTANTS, is_listed
+from transition_parser.transitions.amr_naming import CONSTANTS, MAKE_NODES, ON_STACK, is_listed
 from transition_parser.transitions.amr_roles import SECOND, TOP, role_given
 from transition_parser.transitions.amr_state import has_concept
 
 # How bad it is to contradict a fact that must hold. Where all legal actions do, the least bad ones may be taken.
 NODES, _RESERVE, _PAIRS, _LOSSES, _ROLES, _OTHERS = 10_000.0, 1_000.0, 100.0, 10.0, 1.0, 0.5
 
-NAMING = (*CONCEPTS, *CONSTANTS, Kind.ENTITY)
 LEAVING = (Kind.SHIFT, Kind.MERGE, Kind.CLOSE)
 _ARCS = (Kind.LA, Kind.RA)
 KIND_IDS = {kind: number for number, kind in enumerate(Kind)}
@@ -90,7 +89,7 @@ class Rule(NamedTuple):
 
     hard: float
     weight: float | None
-    kinds: Sequence[Kind] = ()
+    kinds: Collection[Kind] = ()
     tokens: Sequence[int] = ()
     but: Sequence[int] = ()
 
@@ -126,7 +125,7 @@ class Rules:
     def all(self) -> Sequence[Rule]:
         return self._rules
 
-    def _add(self, hard: float, weight: float | None, kinds: Sequence[Kind] = (), tokens: Sequence[int] = (),
+    def _add(self, hard: float, weight: float | None, kinds: Collection[Kind] = (), tokens: Sequence[int] = (),
              but: Sequence[int] = ()) -> None:  # fmt: skip
         self._rules.append(Rule(hard, weight, kinds, tokens, but))
 
@@ -158,7 +157,7 @@ class Rules:
         hard = [facts.nodes[i] for i in due if facts.nodes[i].weight is None]
         for weight in [None] * bool(hard) + [facts.nodes[i].weight for i in due if facts.nodes[i].weight is not None]:
             self._add(NODES, weight, LEAVING)
-            self._add(NODES, weight, (*NAMING, Kind.DEPENDENT), but=self.due_tokens)
+            self._add(NODES, weight, MAKE_NODES, but=self.due_tokens)
         first = next((facts.nodes[i] for i in now if facts.nodes[i].weight is None), None)
         if first is not None and not (first.name and state.named):
             self.missing = first
@@ -171,9 +170,8 @@ class Rules:
         state, none, weight = self.state, self.facts.none, self.facts.weight
         if not none:
             return
-        nodes = (*NAMING, Kind.DEPENDENT)
         if state.position and not self.free and not none.isdisjoint(range(state.first, state.position)):
-            self._add(NODES, weight, nodes)
+            self._add(NODES, weight, MAKE_NODES)
         if not has_concept(state) and none.issuperset(range(state.position, len(state.words))):
             self._add(NODES, weight, (Kind.SHIFT, *CONSTANTS))
 
@@ -184,7 +182,7 @@ class Rules:
         if self.top is None:
             return
         facts, record = self.facts, self.record
-        leaving = (*LEAVING, *NAMING)
+        leaving = (*LEAVING, *ON_STACK)
         if self.second is not None:
             here = list(facts.between(record, self.top, self.second))
             for k, from_top in here:
@@ -262,13 +260,13 @@ class Rules:
         if not to_come:
             return
         if self.nodes_left <= to_come or (due and self.most_in_span - self.record.in_span <= due):
-            self._add(_RESERVE, None, (*NAMING, Kind.DEPENDENT), but=self.due_tokens)
+            self._add(_RESERVE, None, MAKE_NODES, but=self.due_tokens)
 
     def _read_others(self) -> None:
         """Of complete facts, no other nodes and edges are made."""
         if not self.facts.given.complete:
             return
-        self._add(_OTHERS, self.facts.weight, (*NAMING, Kind.DEPENDENT), but=self.due_tokens)
+        self._add(_OTHERS, self.facts.weight, MAKE_NODES, but=self.due_tokens)
         arcs: list[int] = []
         if self.second is not None and self.top is not None:
             here = self.facts.between(self.record, self.top, self.second)

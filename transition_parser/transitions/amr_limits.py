@@ -13,8 +13,7 @@ from typing import Any
 
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.transitions.action import Action, Kind
-from transition_parser.transitions.amr_naming import CONCEPTS, is_constant
-from transition_parser.transitions.amr_naming import CONSTANTS as CONSTANT_KINDS
+from transition_parser.transitions.amr_naming import MAKE_NODES, is_constant
 from transition_parser.transitions.amr_roles import MOST_ROLES, ONCE, borne_once, is_plain
 from transition_parser.transitions.amr_sorts import (
     BEARERS,
@@ -33,7 +32,6 @@ from transition_parser.transitions.amr_sorts import (
 
 _SWAPS_PER_WORD = 2
 _LABELLED = (Kind.PRED, Kind.VALUE, Kind.DEPENDENT)
-MAKE_NODES = frozenset({*CONCEPTS, *CONSTANT_KINDS, Kind.ENTITY, Kind.DEPENDENT})
 # One action may make two nodes of the same span even if it never does so in training: of 500 development graphs of
 # Bio AMR, 30 have such a label twice in a span, and one has it three times.
 _REPEATS = 2

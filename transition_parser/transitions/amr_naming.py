@@ -13,6 +13,8 @@ JOINED = "+"  # ENTITY(t,+) joins the words of the span to one string
 MODES = ("imperative", "expressive", "interrogative")
 CONCEPTS = frozenset({Kind.PRED, Kind.COPY_LEMMA, Kind.COPY_SENSE01, Kind.FRAME})
 CONSTANTS = frozenset({Kind.VALUE, Kind.COPY_WORD})
+ON_STACK = CONCEPTS | CONSTANTS | {Kind.ENTITY}  # the kinds of actions that put a node on the stack
+MAKE_NODES = ON_STACK | {Kind.DEPENDENT}
 # The kinds of actions that the lexicon lists
 NAMING = frozenset({Kind.PRED, Kind.VALUE, Kind.ENTITY, Kind.DEPENDENT})
 
