@@ -223,6 +223,17 @@ def test_the_file_ends_in_the_middle(exported, tmp_path):
         load_model(folder)
 
 
+def test_a_dictionary_without_one_of_the_frames(exported, tmp_path):
+    folder = shutil.copytree(exported["amr"], tmp_path / "model")
+    forget_checksums(folder)
+    actions = folder / "dict.act.txt"
+    actions.write_text(
+        actions.read_text(encoding="utf-8").replace("FRAME(15,alias) ", "FRAME(15,aliasx) "), encoding="utf-8"
+    )
+    with pytest.raises(InputError, match=r"dict\.act\.txt: the action vocabulary has no FRAME\(15,alias\) for amr"):
+        load_model(folder)
+
+
 @pytest.mark.parametrize("name", ["trees", "amr"])
 def test_folders_of_earlier_versions_still_load(exported, tmp_path, name):
     folder = shutil.copytree(exported[name], tmp_path / "model")

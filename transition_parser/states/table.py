@@ -135,11 +135,7 @@ class ActionTable:
         present = set(self.column.tolist())
         for column in sorted(needed.difference(_OPTIONAL)):
             if not {column, _INSTEAD.get(column, column)} & present:
-                raise InputError(
-                    f"the action vocabulary has no {column.name} for {self.system.name}: "
-                    "make it with `transition-parser preprocess` and `fairseq-preprocess --task "
-                    "transition_parsing` from one corpus"
-                )
+                raise _lacks(column.name, self.system)
 
     def _read_lexicon(self) -> None:
         lexicon = getattr(self.system, "lexicon", None)
@@ -162,7 +158,13 @@ class ActionTable:
         self.span_lengths = range(1, 2 + max((span.count(" ") for span in spans), default=0))
 
     def _read_frames(self, frames: FrameActions, ids: Mapping[Action, int], lexicon: Mapping[str, list[int]]) -> None:
-        """Make a row for each set of FRAME actions that a span may have, together with its tokens in the lexicon."""
+        """Make a row for each set of FRAME actions that a span may have, together with its tokens in the lexicon.
+
+        Raises `InputError` for a vocabulary that lacks a FRAME action of the table.
+        """
+        lacking = sorted(str(action) for action in frames.all if action not in ids)
+        if lacking:
+            raise _lacks(lacking[0], self.system)
         tokens_of = {actions: tuple(sorted(map(ids.__getitem__, actions))) for actions in frames.sets}
         self.lexicon = []
         for span, seen in [(_OTHER, []), *lexicon.items()]:
@@ -230,6 +232,13 @@ class ActionTable:
         free = [token for token in arcs if not self.top_roles[token] | self.second_roles[token]]
         for sorts in (self.top_sorts, self.second_sorts):
             sorts[free[:1]] &= (1 << LAST_CHANCE) - 1
+
+
+def _lacks(action: str, system: TransitionSystem) -> InputError:
+    return InputError(
+        f"the action vocabulary has no {action} for {system.name}: make it with `transition-parser preprocess` and "
+        "`fairseq-preprocess --task transition_parsing` from one corpus"
+    )
 
 
 def _plain(word: Word) -> int:
