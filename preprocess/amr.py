@@ -6,6 +6,7 @@ The files are `{train,valid,test}.{src,act,amr}`, `spm.model`, `parser.json` and
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,9 +24,9 @@ from transition_parser.text.pieces import Pieces, make_pieces, normalise
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_limits import learned
-from transition_parser.transitions.amr_naming import is_listed, key
+from transition_parser.transitions.amr_naming import MAKE_NODES, is_listed, key
 from transition_parser.transitions.config import ParserConfig
-from transition_parser.transitions.lexicon import Lexicon, wiki_keys
+from transition_parser.transitions.lexicon import Counts, Lexicon, wiki_keys
 
 
 @dataclass(frozen=True)
@@ -95,17 +96,25 @@ def _config(train: list[Derived], shift_words: Sequence[str], frames: str) -> Pa
     actions = [action for item in train for action in item.derivation.actions]
     roles = by_frequency(str(a.label) for a in actions if a.kind in (Kind.LA, Kind.RA))
     limits = learned((item.derivation.actions for item in train), (item.entry.graph for item in train))
-    lexicon = Lexicon(_spans(train), _wiki(train), limits)
+    counts = _counts(train)
+    lexicon = Lexicon(_spans(counts), _wiki(train), limits, counts)
     return ParserConfig(AmrSystem.name, roles, tuple(shift_words), frames=frames, lexicon=lexicon)
 
 
-def _spans(train: list[Derived]) -> dict[str, tuple[Action, ...]]:
-    seen: dict[str, set[Action]] = {}
+def _counts(train: list[Derived]) -> dict[str, dict[Action, int]]:
+    """Return for each span how many nodes each action made of it."""
+    seen: dict[str, Counter[Action]] = {}
     for item in train:
         for action, (first, last) in zip(item.derivation.actions, item.derivation.spans, strict=True):
-            if is_listed(action):
-                seen.setdefault(key(item.words[first : last + 1]), set()).add(action)
-    return {span: tuple(sorted(actions, key=str)) for span, actions in sorted(seen.items())}
+            if action.kind in MAKE_NODES:
+                seen.setdefault(key(item.words[first : last + 1]), Counter())[action] += 1
+    return {span: dict(sorted(of_span.items(), key=str)) for span, of_span in sorted(seen.items())}
+
+
+def _spans(counts: Counts) -> dict[str, tuple[Action, ...]]:
+    """Return for each span the actions that the lexicon lists."""
+    listed = {span: tuple(sorted(filter(is_listed, of_span), key=str)) for span, of_span in counts.items()}
+    return {span: actions for span, actions in listed.items() if actions}
 
 
 def _wiki(train: list[Derived]) -> dict[str, str]:

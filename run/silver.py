@@ -27,7 +27,6 @@ from transition_parser.training.silver.propbank import Frames, read_annotations,
 from transition_parser.training.silver.sources import LEAST, MOST, Sources
 
 EXAMPLE_WORDS = (5, 30)  # the bounds of the number of words of an example
-EACH = 2  # maximum number of examples of a roleset
 
 
 def sources(arguments: argparse.Namespace) -> Sources:
@@ -47,7 +46,7 @@ def sources(arguments: argparse.Namespace) -> Sources:
     for path in arguments.treebanks:
         found.add_treebank(path, annotations)
     if arguments.examples:
-        some = spread(frames.examples, arguments.examples, *EXAMPLE_WORDS, EACH)
+        some = spread(frames.examples, arguments.examples, *EXAMPLE_WORDS, arguments.each)
         found.add_examples(some, Parser.load(arguments.trees, kind="trees"))
     if not found.found:
         raise InputError(f"no sentence of {LEAST} to {MOST} words")
@@ -104,6 +103,7 @@ def options() -> argparse.ArgumentParser:
     of.add_argument("--propbank", nargs="+", default=[], metavar="TSV", help="annotation of sentences of the treebanks")
     of.add_argument("--frames", metavar="JSONL", help="PropBank's frames")
     of.add_argument("--examples", type=int, default=0, metavar="N", help="also parse up to N examples of the frames")
+    of.add_argument("--each", type=int, default=2, metavar="N", help="maximum number of examples of a roleset")
     of.add_argument("--trees", default="en-ewt-minilm", metavar="MODEL", help="model that finds heads in examples")
     return of
 

@@ -107,7 +107,10 @@ def make_model(kind: str, resources: Resources, dropout: float = 0.0) -> Trainin
     torch.manual_seed(1)
     if kind == "columns":
         of_trees = {"read_tags": True, "tag_loss": 0.5}
-        options = {**options, **(of_trees if UPOS in resources.columns else {"read_domain": True})}
+        options = {
+            **options,
+            **(of_trees if UPOS in resources.columns else {"read_domain": True, "lexical_prior": True}),
+        }
     if kind.startswith("pretrained"):
         options = {**options, "pretrained": _encoder()}
     args = Namespace(**{**SIZES, **options}, dropout=dropout)

@@ -124,6 +124,12 @@ def test_lexicon(tmp_path):
             "bearers": {},
             "sentences_on_top": False,
         },
+        "counts": {
+            "cat": {"COPY_LEMMA": 4},
+            "rome": {"ENTITY(city)": 3},
+            "see": {"FRAME(01)": 3},
+            "sleep": {"FRAME(01)": 1},
+        },
     }
     train = bank(tmp_path / "train.amr", CATS, *(ROME.replace("id rome", f"id {i}") for i in range(10)))
     preprocess_amr({"train": [train], "valid": [train]}, tmp_path / "data", SMALL)

@@ -60,7 +60,8 @@ class Resources:
         pieces = Pieces.load(folder)
         _check_pieces(source, pieces, source_path)
         try:
-            table = ActionTable(parser.transition_system(), target.symbols)
+            counts = parser.lexicon.counts if parser.lexicon else {}
+            table = ActionTable(parser.transition_system(), target.symbols, counts=counts)
         except InputError as error:
             raise in_file(target_path, error) from None
         _check_actions(target, parser, table, target_path)

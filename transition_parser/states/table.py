@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from transition_parser.transitions.amr_frames import FrameActions
 from transition_parser.transitions.amr_naming import Word, is_listed, key
 from transition_parser.transitions.amr_roles import SECOND, TOP, role_given
 from transition_parser.transitions.amr_sorts import Sort, made_sort
+from transition_parser.transitions.lexicon import Counts
 from transition_parser.transitions.spec import ActionClass
 
 # The indices of the features of a word, see `ActionTable.features`.
@@ -53,6 +56,8 @@ class ActionTable:
     lexicon: for each row, in order, the tokens that a span allows; None without a lexicon. The rows are the spans of
         the system's lexicon in sorted order. With frames a span has a row for each set of FRAME actions that it may
         have, and so have the spans outside the lexicon together.
+    prior: for each row, in order, the log-probability of actions given the span, see `lexical_prior`; empty where the
+        training data's counts are not known
     once: the roles that search gives a node at most once, see `SearchLimits`; empty if no RA of the vocabulary gives
         another role, because such an RA must remain to connect the last two nodes
     top_roles: (V,) int64; the roles of `once` that each token gives the node on top, as bits
@@ -66,8 +71,10 @@ class ActionTable:
     Raises `InputError` for a vocabulary that lacks a column that the system needs.
     """
 
-    def __init__(self, system: TransitionSystem, tokens: Sequence[str], end: str = "</s>") -> None:
-        self.system = system
+    def __init__(
+        self, system: TransitionSystem, tokens: Sequence[str], end: str = "</s>", counts: Counts = MappingProxyType({})
+    ) -> None:
+        self.system, self._counts = system, counts
         self._frames = system.frames if isinstance(system, AmrSystem) else None
         self.tokens = list(tokens)
         self.end = self.tokens.index(end)
@@ -142,19 +149,21 @@ class ActionTable:
         self._rows: dict[str, int] = {}
         self._rows_of_frames: dict[tuple[str | None, frozenset[Action]], int] = {}
         self.lexicon: list[list[int]] | None = None
+        self.prior: list[dict[int, float]] = []
         self.span_lengths = range(1, 2)
         if lexicon is None:
             if self._frames is not None:
                 raise ValueError("a system with frames needs a lexicon")
             return
         ids = {action: i for i, action in enumerate(self.actions) if action is not None}
-        spans = sorted(lexicon)
-        tokens = [sorted(ids[a] for a in lexicon[span] if a in ids) for span in spans]
+        spans = sorted({*lexicon, *self._counts})
+        tokens = [sorted(ids[a] for a in lexicon.get(span, ()) if a in ids) for span in spans]
         if self._frames is not None:
             self._read_frames(self._frames, ids, dict(zip(spans, tokens, strict=True)))
             return
         self._rows = {span: row for row, span in enumerate(spans, FIRST_ROW)}
         self.lexicon = tokens
+        self._read_prior(spans, ids)
         self.span_lengths = range(1, 2 + max((span.count(" ") for span in spans), default=0))
 
     def _read_frames(self, frames: FrameActions, ids: Mapping[Action, int], lexicon: Mapping[str, list[int]]) -> None:
@@ -166,15 +175,30 @@ class ActionTable:
         if lacking:
             raise _lacks(lacking[0], self.system)
         tokens_of = {actions: tuple(sorted(map(ids.__getitem__, actions))) for actions in frames.sets}
-        self.lexicon = []
+        self.lexicon, spans = [], []
         for span, seen in [(_OTHER, []), *lexicon.items()]:
             possible = frames.sets if span is _OTHER else frames.sets_of(span)
             for actions in sorted(possible, key=tokens_of.__getitem__):
                 self._rows_of_frames[span, actions] = FIRST_ROW + len(self.lexicon)
                 self.lexicon.append(sorted((*seen, *tokens_of[actions])))
+                spans.append(span)
+        self._read_prior(spans, ids)
         longest = max(map(str.split, (*frames.spans, *lexicon)), key=len)
         self.span_lengths = range(1, 1 + len(longest))
         self._spans = frozenset((*frames.spans, *lexicon))
+
+    def _read_prior(self, spans: Sequence[str | None], ids: Mapping[Action, int]) -> None:
+        """Read the prior of each row.
+
+        spans: the span of each row; None for spans outside the lexicon
+        """
+        assert self.lexicon is not None
+        if not self._counts:
+            return
+        for span, listed in zip(spans, self.lexicon, strict=True):
+            of_span = {} if span is None else self._counts.get(span, {})
+            counts = {ids[action]: count for action, count in of_span.items() if action in ids}
+            self.prior.append(lexical_prior({**dict.fromkeys(listed, 0), **counts} if counts else {}))
 
     def _row_of(self, words: Sequence[Word], start: int, end: int) -> int:
         return self._rows.get(key(words[start:end]), UNSEEN)
@@ -232,6 +256,20 @@ class ActionTable:
         free = [token for token in arcs if not self.top_roles[token] | self.second_roles[token]]
         for sorts in (self.top_sorts, self.second_sorts):
             sorts[free[:1]] &= (1 << LAST_CHANCE) - 1
+
+
+def lexical_prior(counts: Mapping[int, int]) -> dict[int, float]:
+    """Return log p(action) of each action that may name a node of a span, relative to equal probabilities.
+
+    Each action has one more count than in training.
+
+    counts: action → how many nodes of the span it made in training
+
+    >>> {action: round(value, 2) for action, value in lexical_prior({1: 6, 2: 0}).items()}
+    {1: 0.56, 2: -1.39}
+    """
+    total = sum(counts.values()) + len(counts)
+    return {action: math.log((count + 1) / total * len(counts)) for action, count in counts.items()}
 
 
 def _lacks(action: str, system: TransitionSystem) -> InputError:

@@ -8,8 +8,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
-from transition_parser.base.errors import input_error
+from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.model_files import (
     OBJECT,
     TEXTS,
@@ -25,8 +26,9 @@ from transition_parser.base.model_files import (
 )
 from transition_parser.transitions.action import Action
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
-from transition_parser.transitions.amr_naming import is_listed
+from transition_parser.transitions.amr_naming import MAKE_NODES, is_listed
 
+Counts = Mapping[str, Mapping[Action, int]]  # span → action → how many nodes of the span it made
 FILE_NAME = "lexicon.json"
 FORMAT_VERSION = 1
 _KEYS = {
@@ -34,6 +36,7 @@ _KEYS = {
     "spans": OBJECT,
     "wiki": OBJECT,
     "limits": OBJECT._replace(required=False),  # files of older versions have no limits
+    "counts": OBJECT._replace(required=False),  # nor counts
 }
 _COUNTS = Key(
     "an object of whole numbers", lambda value: isinstance(value, dict) and all(map(is_whole, value.values()))
@@ -62,11 +65,13 @@ class Lexicon:
     spans: the lemmas of a span (`amr_naming.key`) → the actions that named nodes of it
     wiki: the name of an entity, with and without its concept (`wiki_keys`) → its `:wiki` in training
     limits: the limits that search keeps
+    counts: how many nodes of each span each action made; empty in files of older versions
     """
 
     spans: Mapping[str, tuple[Action, ...]] = field(default_factory=dict)
     wiki: Mapping[str, str] = field(default_factory=dict)
     limits: SearchLimits = DEFAULT_LIMITS
+    counts: Counts = field(default_factory=dict)
 
     def save(self, folder: str | os.PathLike) -> None:
         """Write `lexicon.json` into `folder`."""
@@ -76,6 +81,10 @@ class Lexicon:
             "wiki": dict(self.wiki),
             "limits": self.limits.to_json(),
         }
+        if self.counts:
+            values["counts"] = {
+                span: {str(action): count for action, count in of_span.items()} for span, of_span in self.counts.items()
+            }
         text = json.dumps(values, ensure_ascii=False, indent=0, sort_keys=True)
         Path(folder, FILE_NAME).write_text(text + "\n", encoding="utf-8")
 
@@ -90,7 +99,9 @@ class Lexicon:
             if not (isinstance(wiki, str) and _WIKI.fullmatch(wiki)):
                 raise input_error(f"the wiki of {shown(name)} is {shown(wiki)}, neither a symbol nor in quotes", path)
         spans = {span: _actions(span, tokens, path) for span, tokens in values["spans"].items()}
-        return cls(spans, values["wiki"], _limits(values["limits"], path) if "limits" in values else DEFAULT_LIMITS)
+        limits = _limits(values["limits"], path) if "limits" in values else DEFAULT_LIMITS
+        counts = {span: _counts(span, some, path) for span, some in values.get("counts", {}).items()}
+        return cls(spans, values["wiki"], limits, counts)
 
 
 def _limits(values: dict, path: Path) -> SearchLimits:
@@ -108,13 +119,33 @@ def _actions(span: str, tokens: object, path: Path) -> tuple[Action, ...]:
 
 
 def _naming_action(span: str, token: str, path: Path) -> Action:
+    action = _action(span, token, path)
+    if not is_listed(action):
+        raise _names_no_node(span, token, path)
+    return action
+
+
+def _counts(span: str, counts: object, path: Path) -> dict[Action, int]:
+    if not _COUNTS.fits(counts):
+        raise input_error(f"the counts of {shown(span)} must be {_COUNTS.what}, not {shown(counts)}", path)
+    found = {}
+    for token, count in cast(dict[str, int], counts).items():
+        action = _action(span, token, path)
+        if action.kind not in MAKE_NODES or count < 1:
+            raise _names_no_node(span, token, path)
+        found[action] = count
+    return found
+
+
+def _action(span: str, token: str, path: Path) -> Action:
     try:
-        action = Action.parse(token)
+        return Action.parse(token)
     except ValueError:
         raise input_error(f"the span {shown(span)} lists {shown(token)}, which is not an action", path) from None
-    if not is_listed(action):
-        raise input_error(f"the span {shown(span)} lists {shown(token)}, which does not name a node", path)
-    return action
+
+
+def _names_no_node(span: str, token: str, path: Path) -> InputError:
+    return input_error(f"the span {shown(span)} lists {shown(token)}, which does not name a node", path)
 
 
 def wiki_keys(concept: str, strings: tuple[str, ...]) -> tuple[str, str]:

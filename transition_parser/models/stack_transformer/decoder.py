@@ -20,6 +20,7 @@ from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.inspection import Inspectable
 from transition_parser.modules.layers import add_and_normalise, sinusoids
+from transition_parser.modules.lexical_prior import LexicalPrior
 from transition_parser.modules.linear import keep_weight, padded
 from transition_parser.states.machine import Machine, machine_class
 from transition_parser.states.states import RANKS, States
@@ -84,6 +85,7 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         else:
             nn.init.normal_(self.output.weight, std=dim**-0.5)
         self.positions = StatePositions(dim, self.state_heads) if self.state_heads.positions else None
+        self.prior = LexicalPrior(table) if options.lexical_prior else None
 
     def scores(
         self, actions: Tensor, encoder_out: EncoderOut, states: States, sampled_steps: Tensor | None = None
@@ -95,7 +97,11 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         for layer in self.layers:
             memory = layer.cross_attention.keys_values(encoder_out.words)
             x = layer(x, memory, mask, position_scores)
-        return self.output(self.norm(x))
+        scores = self.output(self.norm(x))
+        if self.prior is None:
+            return scores
+        assert states.context is not None
+        return self.prior(scores.flatten(0, 1), states.context[..., 1].flatten()).view(scores.shape)
 
     def visible_words(self, states: States) -> dict[str, Tensor]:
         """Return the ranks (…, P) that the stack heads and the buffer heads see, 0 for unseen words.
@@ -126,7 +132,8 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         on_cpu = tokens.device.type == "cpu"  # elsewhere counting the legal actions would make the host wait
         some = machine.legal_anywhere() if on_cpu and len(self.table.tokens) >= LARGE_VOCABULARY else None
         legal = machine.legality(some)
-        step = attention.open(tokens, machine.observe(), legal, machine.may_finish(), alive)
+        states = machine.observe()
+        step = attention.open(tokens, states, legal, machine.may_finish(), alive)
         x = self._embed(step.tokens[:, None], search.steps)[:, 0]
         first, *others = (layer.norms[0] for layer in self.layers)
         normed = first(x)
@@ -134,7 +141,12 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
             x, added = layer.step(x, normed, number, attention, step.layers[number])
             normed = add_and_normalise(x, added, norm)
         queries = step.layers[-1].queries
-        return ActionScores(self._output(normed, some, legal, queries), queries, legal, some)
+        scores = self._output(normed, some, legal, queries)
+        if self.prior is not None:
+            assert states.context is not None
+            spans = states.context[:, 1]
+            scores = self.prior(scores, spans if queries is None else spans[queries], some)
+        return ActionScores(scores, queries, legal, some)
 
     def _output(self, x: Tensor, tokens: Tensor | None, legal: Tensor, rows: Tensor | None) -> Tensor:
         """Return scores (N, V), or (N, U) of the actions `tokens`. Only the scores of legal actions are meaningful.

@@ -53,6 +53,12 @@ class StackTransformerOptions(WordOptions):
         "otherwise only the SHIFT of the right word competes",
     )
 
+    lexical_prior: bool = option(
+        False,
+        "AMR: add to the scores of the actions that name nodes how often each of them named the same words in training",
+        since_later=True,
+    )
+
     def contradictions(self) -> str | None:
         if self.encoder_embed_dim != self.decoder_embed_dim:
             return "--encoder-embed-dim and --decoder-embed-dim must be equal"

@@ -1,0 +1,88 @@
+import math
+
+import pytest
+import torch
+
+from transition_parser.base.errors import InputError
+from transition_parser.modules.lexical_prior import LexicalPrior
+from transition_parser.states.table import FIRST_ROW, UNBOUND, UNSEEN, ActionTable
+from transition_parser.text.frames import packaged
+from transition_parser.transitions import Action, make_system
+
+TOKENS = ["</s>", "SHIFT", "MERGE", "CLOSE", "ROOT", "REDUCE", "LA(ARG0)", "RA(ARG0)", "COPY_LEMMA", "COPY_SENSE01"]
+TOKENS += ["COPY_WORD", "PRED(dog)", "PRED(wolf)", "VALUE(-)"]
+COUNTS = {
+    "wolf": {Action.parse("PRED(wolf)"): 6, Action.parse("COPY_LEMMA"): 1, Action.parse("PRED(lost)"): 9},
+    "dog": {Action.parse("PRED(dog)"): 2},
+}
+LEXICON = {"wolf": (Action.parse("PRED(dog)"), Action.parse("PRED(wolf)")), "no": (Action.parse("VALUE(-)"),)}
+
+
+def make_table(counts=COUNTS, frames=None) -> ActionTable:
+    system = make_system("amr", lexicon=LEXICON, frames=frames)
+    tokens = TOKENS if frames is None else [*TOKENS, *map(str, system.frames.all)]
+    return ActionTable(system, tokens, counts=counts)
+
+
+def row_of(table: ActionTable, lemma: str) -> int:
+    return table.features([lemma])[0][-1 if len(table.span_lengths) == 1 else -len(table.span_lengths)]
+
+
+def test_the_prior_of_a_span_is_its_smoothed_counts():
+    table = make_table()
+    prior = table.prior[row_of(table, "wolf") - FIRST_ROW]
+    assert {table.tokens[token]: value for token, value in prior.items()} == pytest.approx(
+        {"PRED(wolf)": math.log(7 / 10 * 3), "COPY_LEMMA": math.log(2 / 10 * 3), "PRED(dog)": math.log(1 / 10 * 3)}
+    )
+    assert table.prior[row_of(table, "no") - FIRST_ROW] == {}  # never counted
+
+
+def test_each_kind_has_its_weight():
+    table = make_table()
+    prior = LexicalPrior(table)
+    rows = torch.tensor([row_of(table, "wolf"), row_of(table, "cat"), UNBOUND])
+    scores = torch.randn(3, len(TOKENS))
+    with torch.no_grad():
+        prior.weight.copy_(torch.arange(1.0, len(prior.weight) + 1))
+        added = prior(scores, rows) - scores
+    wolf, copy = TOKENS.index("PRED(wolf)"), TOKENS.index("COPY_LEMMA")
+    of_row = table.prior[row_of(table, "wolf") - FIRST_ROW]
+    weights = {token: float(added[0, token]) / of_row[token] for token in (wolf, copy, TOKENS.index("PRED(dog)"))}
+    assert weights[wolf] == pytest.approx(weights[TOKENS.index("PRED(dog)")], abs=1e-5)
+    assert round(weights[wolf], 4) != round(weights[copy], 4)
+    assert {*weights} == {*added[0].nonzero()[:, 0].tolist()}
+    assert row_of(table, "cat") == UNSEEN and not added[1:].any()
+
+
+def test_some_actions_get_the_same_as_all():
+    table = make_table()
+    prior = LexicalPrior(table)
+    rows = torch.tensor([row_of(table, lemma) for lemma in ("wolf", "dog", "no", "cat")])
+    scores, some = torch.randn(4, len(TOKENS)), torch.tensor([1, 8, 11, 13])
+    assert torch.equal(prior(scores, rows)[:, some], prior(scores[:, some], rows, some))
+
+
+def test_senses_of_frames_are_counted():
+    counts = {"serve": {Action.parse("FRAME(02)"): 8, Action.parse("FRAME(01)"): 1}}
+    table = make_table(counts, packaged())
+    row = table.features(["serve"])[0]
+    found = [table.prior[i - FIRST_ROW] for i in row if i >= FIRST_ROW and table.prior[i - FIRST_ROW]]
+    values = {table.tokens[token]: value for token, value in found[0].items()}
+    assert max(values, key=values.__getitem__) == "FRAME(02)" and values["FRAME(02)"] > 0.5 > values["FRAME(01)"]
+
+
+def test_new_spans_change_no_legality():
+    for frames in (None, packaged()):
+        with_counts, without = make_table(frames=frames), make_table({}, frames)
+        for lemma in ("wolf", "dog", "no", "cat"):
+            rows = [table.features([lemma])[0] for table in (with_counts, without)]
+            listed = [
+                {token for row in some[3:] if row >= FIRST_ROW for token in table.lexicon[row - FIRST_ROW]}
+                for some, table in zip(rows, (with_counts, without), strict=True)
+            ]
+            assert listed[0] == listed[1], lemma
+
+
+def test_data_without_counts():
+    with pytest.raises(InputError, match="no counts of naming actions: make it with `transition-parser preprocess"):
+        LexicalPrior(make_table({}))

@@ -1,0 +1,69 @@
+"""The prior of naming actions: which actions made nodes of the current span in training, and how often.
+
+A network has to learn from few sentences which sense of a frame a word has most often. Counts know it.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+
+import torch
+from torch import Tensor, nn
+
+from transition_parser.base.errors import InputError
+from transition_parser.states.table import FIRST_ROW, ActionTable
+from transition_parser.transitions.amr_naming import MAKE_NODES
+
+_WEIGHT = 0.5  # of each kind before training
+
+
+class LexicalPrior(nn.Module):
+    """Adds to the score of each naming action its log-probability given the current span, see `lexical_prior`.
+
+    Each kind of action has a weight that is learned. Scores of other actions, and of spans outside the lexicon, stay as
+    they are.
+
+    table: with `prior`
+
+    Raises `InputError` if the training data's counts are not known.
+    """
+
+    def __init__(self, table: ActionTable) -> None:
+        super().__init__()
+        if not table.prior:
+            raise InputError(
+                "the data has no counts of naming actions: make it with `transition-parser preprocess amr`"
+            )
+        kinds = {kind: number for number, kind in enumerate(sorted(MAKE_NODES, key=str))}
+        self.weight = nn.Parameter(torch.full((len(kinds),), _WEIGHT))
+        rows: list[dict[int, float]] = [{}] * FIRST_ROW + table.prior
+        tokens = [*chain.from_iterable(rows)]
+        self._keep("offsets", torch.tensor([0, *map(len, rows)]).cumsum(0))
+        # the 0 at the end keeps the tensors from being empty
+        self._keep("tokens", torch.tensor([*tokens, 0]))
+        self._keep("values", torch.tensor([*chain.from_iterable(row.values() for row in rows), 0.0]))
+        named = [table.actions[token] for token in tokens]
+        self._keep("kinds", torch.tensor([*(kinds[action.kind] for action in named if action), 0]))
+        self._keep("nowhere", torch.full((len(table.tokens),), -1))
+        self._keep("numbers", torch.arange(max(map(len, rows))))
+
+    def _keep(self, name: str, value: Tensor) -> None:
+        self.register_buffer(name, value, persistent=False)
+
+    def forward(self, scores: Tensor, spans: Tensor, tokens: Tensor | None = None) -> Tensor:
+        """Return the scores with the prior.
+
+        scores: (N, U); of the next action
+        spans: (N,); the lexicon row of each current span
+        tokens: (U,); the actions that are scored; None for all actions
+        """
+        index = self.offsets[spans][:, None] + self.numbers
+        there = index < self.offsets[spans + 1][:, None]
+        index = index.clamp_max(len(self.tokens) - 1)
+        column = self.tokens[index]
+        if tokens is not None:
+            places = self.nowhere.scatter(0, tokens, torch.arange(len(tokens), device=tokens.device))
+            column = places[column]
+            there = there & (column >= 0)
+        added = torch.where(there, self.values[index] * self.weight[self.kinds[index]], 0.0)
+        return scores.scatter_add(1, column.clamp_min(0), added.to(scores.dtype))
