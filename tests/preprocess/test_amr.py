@@ -123,6 +123,7 @@ def test_lexicon(tmp_path):
             "targets": values["limits"]["targets"],  # of constants: tests/transitions/test_amr_sorts.py
             "bearers": {},
             "sentences_on_top": False,
+            "several": {},
         },
     }
     train = bank(tmp_path / "train.amr", CATS, *(ROME.replace("id rome", f"id {i}") for i in range(10)))
