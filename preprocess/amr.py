@@ -95,7 +95,8 @@ def preprocess_amr(
 def _config(train: list[Derived], shift_words: Sequence[str], frames: str) -> ParserConfig:
     actions = [action for item in train for action in item.derivation.actions]
     roles = by_frequency(str(a.label) for a in actions if a.kind in (Kind.LA, Kind.RA))
-    limits = learned((item.derivation.actions for item in train), (item.entry.graph for item in train))
+    gold = [item for item in train if not item.entry.is_silver] or train  # a parser's errors must not become legal
+    limits = learned((item.derivation.actions for item in gold), (item.entry.graph for item in gold))
     counts = _counts(train)
     lexicon = Lexicon(_spans(counts), _wiki(train), limits, counts)
     return ParserConfig(AmrSystem.name, roles, tuple(shift_words), frames=frames, lexicon=lexicon)

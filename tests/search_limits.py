@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from transition_parser.graphs.amr import edge_of
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind, make_system
+from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_limits import SearchLimits, _Use
-from transition_parser.transitions.amr_naming import Word
+from transition_parser.transitions.amr_naming import ON_STACK, Word, lemma_of
 from transition_parser.transitions.amr_roles import role_given
 from transition_parser.transitions.amr_sorts import Sort, made_sort, sort_of
 from transition_parser.transitions.amr_state import AmrState, with_action
@@ -41,12 +42,20 @@ def why_beyond(
     return _why_forbidden(limits, words or [_ANY_WORD] * use.words, actions, last_arc)
 
 
-def doubles(limits: SearchLimits, state: AmrState, action: Action) -> bool:
-    """Return True where the legal action gives a node a role of `once` that the node already has."""
+def doubles(
+    limits: SearchLimits, state: AmrState, action: Action, several: Sequence[frozenset[str]] | None = None
+) -> bool:
+    """Return True where the legal action gives a node a role of `once` that the node already has.
+
+    several: the roles that each node may have several times; None where the labels of the nodes tell them
+    """
     given = role_given(action)
     if given is None or given[1] not in limits.once:
         return False
     place, role = given
+    node = state.stack[place]
+    if role in (limits.several.get(lemma_of(state.nodes[node].label), ()) if several is None else several[node]):
+        return False
     return (state.stack[place], role) in {edge_of(*edge)[:2] for edge in state.edges}
 
 
@@ -98,6 +107,20 @@ def new_sorts(state: AmrState, action: Action, before: int) -> list[Sort | None]
     if action.kind is Kind.COPY_WORD and len(state.span) > 1:
         return [None if all(word.is_part_of_number for word in state.span) else Sort.STRING]
     return [made_sort(action) or sorts[0], *sorts[1:]] if sorts else []
+
+
+def new_several(
+    system: AmrSystem, limits: SearchLimits, state: AmrState, action: Action, before: int
+) -> list[frozenset[str]]:
+    """Return the roles that the nodes which the last action made may have several times.
+
+    state: the state after the action
+    before: how many nodes there were before the action
+    """
+    alone = state.position - state.first == 1
+    lemmas = system.lemmas_named(state.words, state.first) if alone else ()
+    new = [limits.several_of(action, lemmas)] if action.kind in ON_STACK else []
+    return [*new, *[frozenset[str]()] * (len(state.nodes) - before - len(new))]
 
 
 def _why_forbidden(

@@ -118,9 +118,9 @@ def test_any_numbers_are_taken_or_refused(data):
     for _ in range(data.draw(st.integers(1, 4))):
         row = data.draw(st.integers(0, 1))
         given_arguments["numbers"][row, data.draw(column)] = data.draw(st.integers(-2, 10))
-        given_arguments["nodes"][row, data.draw(st.integers(0, 7)), data.draw(st.integers(0, 4))] = data.draw(
-            st.integers(-2, 10)
-        )
+        given_arguments["nodes"][
+            row, data.draw(st.integers(0, 7)), data.draw(st.integers(0, len(Nodes._fields) - 1))
+        ] = data.draw(st.integers(-2, 10))
     given_arguments["tokens"] = torch.tensor([data.draw(st.integers(0, len(TABLE.tokens) - 1)) for _ in range(2)])
     given_arguments["columns"] = torch.ones_like(made.legal_columns())
     try:
@@ -133,7 +133,7 @@ def test_any_numbers_are_taken_or_refused(data):
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"features": torch.zeros(2, 4, 3, dtype=torch.long)}, "fields of features more than 3; they are 4, 3 and 3"),
+        ({"features": torch.zeros(2, 4, 4, dtype=torch.long)}, "fields of features more than 4; they are 4, 3 and 4"),
         ({"features": torch.zeros(2, 4, 5)}, "features must be"),
         ({"words": 5}, "words must be from 1 to 4"),
         ({"words": 0}, "words must be from 1 to 4"),
@@ -143,6 +143,7 @@ def test_any_numbers_are_taken_or_refused(data):
         ({"top_roles": torch.zeros(7)}, "top_roles must be"),
         ({"second_roles": torch.zeros(6, dtype=torch.long)}, "second_roles must be"),
         ({"new_roles": torch.zeros(7)}, "new_roles must be"),
+        ({"new_several": torch.zeros(7)}, "new_several must be"),
         ({"new_sort": torch.zeros(6, dtype=torch.long)}, "new_sort must be"),
     ],
 )
@@ -150,7 +151,7 @@ def test_settings(change, problem):
     one = torch.zeros(7, dtype=torch.long)
     good = {"features": torch.zeros(2, 4, 5, dtype=torch.long), "words": 4, "span": 3, "labelled": False}
     good |= {"column": one, "shift_word": one, "most": one, "top_roles": one, "second_roles": one}
-    good |= {"new_roles": one, "new_sort": one}
+    good |= {"new_roles": one, "new_several": one, "new_sort": one}
     Setting(**good)
     with pytest.raises(ValueError, match=problem):
         Setting(**{**good, **change})

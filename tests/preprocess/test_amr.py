@@ -123,6 +123,7 @@ def test_lexicon(tmp_path):
             "targets": values["limits"]["targets"],  # of constants: tests/transitions/test_amr_sorts.py
             "bearers": {},
             "sentences_on_top": False,
+            "several": {},
         },
         "counts": {
             "cat": {"COPY_LEMMA": 4},
@@ -145,6 +146,18 @@ def test_lexicon(tmp_path):
         "not": ["VALUE(-)"],
     }
     assert lexicon.wiki == {}
+
+
+def test_silver_amrs_teach_no_limits_beside_gold_ones(tmp_path):
+    """Else the errors of the parser that made them would be legal."""
+    gold = "# ::id g\n# ::tok cats\n(c / cat~0)\n"
+    silver = "# ::id s\n# ::agreement 0.9\n# ::tok cats\n(c / cat~0 :polite (d / dog~0) :mod + )\n"
+    limits = {}
+    for name, entries in (("both", (gold, silver)), ("gold", (gold,)), ("silver", (silver,))):
+        train = bank(tmp_path / f"{name}.amr", *entries)
+        preprocess_amr({"train": [train], "valid": [train]}, tmp_path / name, SMALL)
+        limits[name] = ParserConfig.load(tmp_path / name).lexicon.limits
+    assert limits["both"] == limits["gold"] != limits["silver"]
 
 
 def test_frames_name_what_training_has_not_seen(tmp_path):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.amr_walks import ACTIONS, EVOKING, FORMS, FRAMES, LEXICON
 from tests.conftest import without_kernels
-from tests.search_limits import doubles, is_unfit, last_arc, new_sorts, why_beyond
+from tests.search_limits import doubles, is_unfit, last_arc, new_several, new_sorts, why_beyond
 from tests.states.test_machine import SPECIAL
 from transition_parser.graphs.amr import AmrGraph, edge_of
 from transition_parser.graphs.bank import parse_entry
@@ -24,6 +24,7 @@ from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import machine_class, make_machine, max_search_actions
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind, make_system
+from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
 from transition_parser.transitions.amr_naming import MAKE_NODES
 from transition_parser.transitions.amr_sorts import BEARERS, CONCEPT_SORTS, Sort
@@ -43,6 +44,11 @@ OF_SORTS = replace(
     targets={"op": frozenset({Sort.CONCEPT, Sort.NUMBER}), "mod": frozenset({Sort.STRING, *CONCEPT_SORTS})},
     bearers=BEARERS,
     sentences_on_top=True,
+)
+SEVERAL = replace(
+    LIMITS,
+    nodes=4,
+    several={"x": frozenset({"ARG0"}), "give-up": frozenset({"ARG0", "op1"}), "dog": frozenset({"op1"})},
 )
 MORE = ("PRED(multi-sentence)", "PRED(name)", "PRED(want-01)", "VALUE(+)", "LA(snt1)", "RA(snt1)", "RA(op1-of)")
 
@@ -81,17 +87,20 @@ def buffer_places(state: AmrState, width: int) -> list[int]:
 
 
 class Made(NamedTuple):
-    """What has made the nodes of the current span, and the sorts of all nodes."""
+    """What has made the nodes of the current span, the sorts of all nodes, and the roles that they may have again."""
 
     span: list[Action]
     sorts: list[Sort | None]
+    several: list[frozenset[str]]
 
-    def then(self, state: AmrState, action: Action) -> "Made":
+    def then(self, system: AmrSystem, state: AmrState, action: Action) -> "Made":
         """state: after the action."""
         span = [] if action.kind is Kind.SHIFT else self.span
+        before = len(self.sorts)
         return Made(
             [*span, *[action] * (action.kind in MAKE_NODES)],
-            [*self.sorts, *new_sorts(state, action, len(self.sorts))],
+            [*self.sorts, *new_sorts(state, action, before)],
+            [*self.several, *new_several(system, system.limits, state, action, before)],
         )
 
 
@@ -110,7 +119,7 @@ def expected_legal(table: ActionTable, state: AmrState, made: Made | None = None
 
 def within_limits(table: ActionTable, state: AmrState, made: Made, action: Action) -> bool:
     limits = table.system.limits
-    if doubles(limits, state, action) or is_unfit(limits, state, made.sorts, action, last_arc(table)):
+    if doubles(limits, state, action, made.several) or is_unfit(limits, state, made.sorts, action, last_arc(table)):
         return False
     if action.kind not in MAKE_NODES or is_free(state):
         return True
@@ -191,7 +200,7 @@ def walk(shift_words, lexicon, sentences, rng, frames=None) -> None:
 
 @ways
 @pytest.mark.parametrize("lexicon", [None, LEXICON])
-@pytest.mark.parametrize("limits", [LIMITS, OF_SORTS, DEFAULT_LIMITS])
+@pytest.mark.parametrize("limits", [LIMITS, OF_SORTS, SEVERAL, DEFAULT_LIMITS])
 @given(
     sentences=st.lists(st.lists(st.sampled_from(FORMS), min_size=1, max_size=6), min_size=1, max_size=4),
     seed=st.integers(0, 2**32),
@@ -208,7 +217,7 @@ def walk_within_limits(lexicon, limits, sentences, rng, frames=None) -> None:
     system = table.system
     machine = machine_of(table, sentences, in_search=True)
     states = [limited(system, system.initial(system.read(words))) for words in sentences]
-    mades, taken = [Made([], []) for _ in states], [[] for _ in states]
+    mades, taken = [Made([], [], []) for _ in states], [[] for _ in states]
     for _ in range(max_search_actions(system, 6) + 1):
         assert_equal(machine, table, states, mades)
         if all(map(system.is_final, states)):
@@ -222,7 +231,7 @@ def walk_within_limits(lexicon, limits, sentences, rng, frames=None) -> None:
                 action = table.actions[token]
                 states[row] = system.apply(state, action)
                 taken[row] = [*taken[row], action]
-                mades[row] = mades[row].then(states[row], action)
+                mades[row] = mades[row].then(system, states[row], action)
         machine.apply(torch.tensor(tokens))
         if rng.random() < 0.2:
             order = [rng.randrange(len(states)) for _ in states]
@@ -231,11 +240,15 @@ def walk_within_limits(lexicon, limits, sentences, rng, frames=None) -> None:
     assert all(map(system.is_final, states))
     for state, actions in zip(states, taken, strict=True):
         assert len(actions) <= max_search_actions(system, len(state.words))
+        # without limits the first concept may come when no word is left
         beyond = why_beyond(
-            limits, actions, state.words, last_arc(table)
-        )  # without limits the first concept may come when no word is left
+            replace(limits, once=frozenset(), several={}) if limits.several else limits,
+            actions,
+            state.words,
+            last_arc(table),
+        )
         assert beyond is None or "from one span" in beyond
-        assert not doubled(system.result(state)) & table.once
+        assert limits.several or not doubled(system.result(state)) & table.once
 
 
 def doubled(graph: AmrGraph) -> set[str]:
@@ -273,6 +286,20 @@ def test_in_search_a_node_gets_a_role_once(way, in_search):
         assert legal_after("SWAP", "SHIFT", "PRED(x)") == everything_but(of_second)  # which was the top
         assert legal_after("SWAP") == everything_but(of_second)  # which was aside
         assert legal_after("LA(ARG0)") == everything_but(of_top | of_second)
+
+
+@ways
+def test_some_concepts_get_a_role_several_times(way):
+    """Whatever names them: a PRED of their lemma, or a rule by a word alone that evokes this lemma."""
+    table = make_table((), None, replace(SEVERAL, repeats={Action.parse("PRED"): 9}), ("PRED(x-02)", "PRED(y)"))
+    with WAYS[way]():
+        for make, again in (("PRED(x-02)", True), ("PRED(y)", False), ("COPY_SENSE01", True)):
+            machine = machine_of(table, [["x", "b"]], in_search=True)
+            for token in ("SHIFT", make, "PRED(y)", "RA(ARG0)"):
+                machine.apply(torch.tensor([table.tokens.index(token)]))
+            assert ("RA(ARG0)" in legal_tokens(machine, table)) == again, make
+            machine.apply(torch.tensor([table.tokens.index("LA(ARG0)")]))
+            assert "LA(ARG0)" not in legal_tokens(machine, table)  # the new node is another concept
 
 
 @ways
@@ -343,7 +370,7 @@ def test_long_walks_are_the_same_in_both_ways():
 )
 @settings(max_examples=25)
 def test_random_walks_with_frames_within_the_limits_of_search(way, sentences, seed):
-    limits = replace(LIMITS, repeats={**LIMITS.repeats, Action.parse("FRAME"): 2, Action.parse("FRAME(01)"): 1})
+    limits = replace(SEVERAL, repeats={**LIMITS.repeats, Action.parse("FRAME"): 2, Action.parse("FRAME(01)"): 1})
     with WAYS[way]():
         walk_within_limits(LEXICON, limits, sentences, random.Random(seed), FRAMES)
 

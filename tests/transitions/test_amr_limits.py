@@ -80,6 +80,20 @@ def test_roles_that_come_once_are_few_and_not_inverse():
             SearchLimits(0, 0, 1, once=frozenset({role, "ARG0", "consist-of"}))
 
 
+def test_concepts_that_get_a_role_several_times():
+    graphs = [graph("(a / a :ARG0 (b / b))")] * 900 + [graph("(c / c-01 :ARG0 (d / d) :ARG0 (e / e))")] * 20
+    limits = replace(learned([TWO], graphs), bearers={})
+    assert limits.once == {"ARG0"} and limits.several == {"c": {"ARG0"}}
+    assert why_beyond(limits, actions("SHIFT PRED(c-02) PRED(a) RA(ARG0) RA(ARG0) CLOSE")) is None
+    assert "RA(ARG0)" in str(why_beyond(limits, actions("SHIFT PRED(a) PRED(c) RA(ARG0) RA(ARG0) CLOSE")))
+    assert SearchLimits.from_json(limits.to_json()) == limits
+    assert SearchLimits.from_json({name: value for name, value in limits.to_json().items() if name != "several"}) == (
+        replace(limits, several={})
+    )
+    with pytest.raises(ValueError, match="`several` lists ARG1 of c, which is not in `once`"):
+        replace(limits, several={"c": frozenset({"ARG1"})})
+
+
 def test_nothing_learned_is_nothing_forbidden_that_a_derivation_needs():
     limits = learned([actions("SHIFT SHIFT SHIFT COPY_LEMMA ROOT CLOSE")])
     assert (limits.nodes, limits.swaps, limits.span) == (0, 0, 1)

@@ -5,7 +5,16 @@ import pytest
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import parse_entry
 from transition_parser.transitions import Action
-from transition_parser.transitions.amr_roles import MOST_ROLES, ONCE, SECOND, TOP, borne_once, is_plain, role_given
+from transition_parser.transitions.amr_roles import (
+    MOST_ROLES,
+    ONCE,
+    SECOND,
+    TOP,
+    borne_once,
+    borne_several,
+    is_plain,
+    role_given,
+)
 
 
 def graph(penman: str) -> AmrGraph:
@@ -20,6 +29,16 @@ def test_a_role_comes_once_that_was_seen_often_and_hardly_ever_twice():
     assert borne_once([*common, *rare, *rare]) == {"ARG0", "ARG1", "consist-of", "ARG2"}
     assert borne_once([*common, *slips, *slips[:1] * 2]) == {"ARG1", "consist-of"}
     assert borne_once([]) == frozenset()
+
+
+def test_concepts_that_bear_a_role_several_times_are_learned_by_their_lemma():
+    common = [graph("(a / a-01 :ARG0 (b / b) :mod 1 :mod 2)")] * 200
+    twice = [graph("(a / a-b-02 :ARG0 (b / b) :ARG0 (c / c))")] * 5
+    graphs = [*common, *twice, *common[:1] * 5, *[graph("(c / c-01 :ARG0 1 :ARG0 2)")] * 4]
+    several = borne_several(graphs)
+    assert several == {"a-b": {"ARG0"}}
+    assert borne_once(graphs) == frozenset() and borne_once(graphs, {**several, "c": {"ARG0"}}) == {"ARG0"}
+    assert borne_several([*twice, *[graph("(a / a-b-02 :ARG0 1)")] * 246]) == {}
 
 
 def test_of_too_many_roles_the_most_frequent_are_kept():

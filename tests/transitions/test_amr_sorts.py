@@ -85,6 +85,12 @@ def test_what_roles_lead_to_is_learned_but_for_slips():
     assert targets_of([]) == {}
 
 
+def test_one_constant_among_thousands_of_concepts_is_a_slip():
+    concepts, constant = [graph("(a / a-01 :ARG0 (b / b))")], [graph("(a / a-01 :ARG0 +)")]
+    assert targets_of([*concepts * 1_999, *constant]) == {"ARG0": CONCEPT_SORTS | {Sort.PLUS}}
+    assert targets_of([*concepts * 2_000, *constant]) == {}
+
+
 def test_what_bears_numbered_roles_is_learned_but_for_slips():
     common = [graph("(a / a-01 :ARG0 (b / and :op1 (c / c)) :ARG1-of (d / d-02) :mod (e / e))")] * 100
     few = [graph("(m / multi-sentence :snt1 (a / a))")] * 9

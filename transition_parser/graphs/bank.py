@@ -19,6 +19,7 @@ from transition_parser.graphs.conllu import decode_line
 from transition_parser.graphs.penman_reader import PenmanError, read_penman
 
 TEXT_KEYS = ("snt", "tok")
+AGREEMENT = "agreement"  # the key of silver AMRs: how much the parses agree among which one was chosen
 
 _KEY = re.compile(r"(?:^|\s)::([\w-]+)(?:\s+|$)")
 _ALTERNATIVE = re.compile(r"(?!1/)\d+/\d+")
@@ -70,6 +71,11 @@ class AmrEntry:
     def id(self) -> str | None:
         """The value of `# ::id`, None for an entry without one."""
         return self.metadata.get("id")
+
+    @property
+    def is_silver(self) -> bool:
+        """True for a parse that was chosen as training data; `# ::agreement` says how much several parses agree."""
+        return AGREEMENT in self.metadata
 
     @property
     def is_alternative(self) -> bool:

@@ -13,7 +13,7 @@ enum {
     NEVER, END, SHIFT, REDUCE, LEFT_ARC, LEFT_ARC_ROOT, RIGHT_ARC, SWAP, MERGE, PRED, COPY_LEMMA, VALUE, COPY_WORD,
     ENTITY, COPY_ENTITY, DEPENDENT, LA, RA, ROOT, CLOSE, LEFT_ARC_ANY, COLUMNS
 };
-enum { SHIFT_ID, LEMMA, PLAIN, FIRST_SPAN }; /* the features of a word, as in states/table.py */
+enum { SHIFT_ID, LEMMA, PLAIN, SEVERAL, FIRST_SPAN }; /* the features of a word, as in states/table.py */
 enum { UNBOUND, UNSEEN };                    /* the first rows of the lexicon, as in states/table.py */
 enum { ARCS_IN_A_ROW = 4 };                  /* as in transitions/amr.py */
 enum { NOT_PLAIN, TEXT, NUMBER };            /* values of the feature PLAIN, as in states/table.py */
@@ -21,6 +21,7 @@ enum { NOT_PLAIN, TEXT, NUMBER };            /* values of the feature PLAIN, as 
 /* The sorts of nodes as bits, as in states/table.py */
 static const int64_t NUMBER_BIT = 1 << 9, STRING_BIT = 1 << 10, TOP_ONLY = 1 << 13, TOPPED = (int64_t)1 << 32;
 enum { LAST_CHANCE = 16 };
+enum { NAMED_BY_WORD = -1 }; /* as in states/table.py */
 
 /* `Rows` in amr_rules.py */
 typedef struct {
@@ -30,7 +31,7 @@ typedef struct {
 
 /* `Nodes` in amr_rules.py */
 typedef struct {
-    int64_t word, group, constant, roles, sort;
+    int64_t word, group, constant, roles, sort, several;
 } Node;
 
 /* The values that all rows share.
@@ -40,11 +41,11 @@ typedef struct {
    span: how many nodes a span may have
    labelled: 1 where SHIFTs name words
    features: (sentences, width, fields); see `ActionTable.features`
-   column, shift_word, top_roles, second_roles, new_roles, new_sort: (vocabulary); see `DeviceTable`
+   column, shift_word, top_roles, second_roles, new_roles, new_several, new_sort: (vocabulary); see `DeviceTable`
    most: (vocabulary); `most_in_span` of `DeviceTable` */
 typedef struct {
     int64_t slots, sentences, width, fields, words, vocabulary, span, labelled;
-    const int64_t *features, *column, *shift_word, *most, *top_roles, *second_roles, *new_roles, *new_sort;
+    const int64_t *features, *column, *shift_word, *most, *top_roles, *second_roles, *new_roles, *new_several, *new_sort;
 } Setting;
 
 static const char *problem_of(const Row *row, const Node *nodes, const Setting *setting) {
@@ -82,10 +83,12 @@ static void make_arc(Row *row, Node *nodes, int64_t column) {
     }
 }
 
+static void add_roles(Node *node, int64_t roles) { node->roles |= roles & ~node->several; }
+
 /* Give the two nodes on top the roles that the token gives them, for search. */
 static void give_roles(const Row *row, Node *nodes, int64_t token, const Setting *setting) {
-    if (row->depth) nodes[row->depth - 1].roles |= setting->top_roles[token];
-    if (row->below) nodes[row->below - 1].roles |= setting->second_roles[token];
+    if (row->depth) add_roles(nodes + row->depth - 1, setting->top_roles[token]);
+    if (row->below) add_roles(nodes + row->below - 1, setting->second_roles[token]);
 }
 
 /* Return the sort of the node that the token makes, as in amr_rules.py. */
@@ -99,12 +102,34 @@ static int64_t sort_made(const Row *row, int64_t column, int64_t token, const Se
     return 0;
 }
 
-static void make_node(Row *row, Node *nodes, int constant, int64_t roles, int64_t sort) {
-    nodes[row->depth] = (Node){row->position - 1, row->made, constant, roles, sort};
+/* Return the roles that the node may bear several times which the token makes, as in amr_rules.py. */
+static int64_t several_made(const Row *row, int64_t token, const Setting *setting) {
+    const int64_t several = setting->new_several[token];
+    if (several != NAMED_BY_WORD) return several;
+    if (row->position - row->first != 1) return 0;
+    return setting->features[(row->sentence * setting->width + row->first) * setting->fields + SEVERAL];
+}
+
+/* Put a new node on the stack. */
+static void make_node(Row *row, Node *nodes, Node node) {
+    nodes[row->depth] = node;
     row->below = row->depth++;
     row->made++;
     row->named = 1;
-    row->has_concept |= !constant;
+    row->has_concept |= !node.constant;
+}
+
+/* Return the node that the token makes.
+
+   in_search: 1 where the limits of search apply */
+static Node node_made(const Row *row, int64_t column, int64_t token, int in_search, const Setting *setting) {
+    Node node = {row->position - 1, row->made, column == VALUE || column == COPY_WORD, 0, 0, 0};
+    if (in_search) {
+        node.roles = setting->new_roles[token];
+        node.sort = sort_made(row, column, token, setting);
+        node.several = several_made(row, token, setting);
+    }
+    return node;
 }
 
 /* Record that the token has made a node of the span.
@@ -138,8 +163,7 @@ static void apply(Row *row, Node *nodes, int64_t *named, int64_t column, int64_t
     case COPY_ENTITY:
     case VALUE:
     case COPY_WORD:
-        make_node(row, nodes, column == VALUE || column == COPY_WORD, named ? setting->new_roles[token] : 0,
-                  named ? sort_made(row, column, token, setting) : 0);
+        make_node(row, nodes, node_made(row, column, token, named != NULL, setting));
         count_node(row, named, token, setting);
         break;
     case DEPENDENT: count_node(row, named, token, setting); break;

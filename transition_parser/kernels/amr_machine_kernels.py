@@ -20,10 +20,10 @@ _FUNCTIONS: dict[str, Signature] = {
     "buffer_ranks": (PROBLEM, (SIZE, *(POINTER,) * 4)),
 }
 _COLUMNS = 21  # the number of columns, as in C
-_NUMBERS, _NODE = 16, 5  # the number of fields of a row and of a node
-_FIRST_SPAN = 3  # the number of features of a word before the features of the spans that end with the word
+_NUMBERS, _NODE = 16, 6  # the number of fields of a row and of a node
+_FIRST_SPAN = 4  # the number of features of a word before the features of the spans that end with the word
 _CONTEXT, _NODES = 2, 4  # the numbers of values in a context; in search the two nodes and then the span's tokens follow
-_OF_TOKENS = ("column", "shift_word", "most", "top_roles", "second_roles", "new_roles", "new_sort")
+_OF_TOKENS = ("column", "shift_word", "most", "top_roles", "second_roles", "new_roles", "new_several", "new_sort")
 library = lazy_library("amr_machine", _FUNCTIONS)
 
 
@@ -44,6 +44,7 @@ class Setting(ctypes.Structure):
     top_roles: (V,); see `DeviceTable`
     second_roles: (V,); see `DeviceTable`
     new_roles: (V,); see `DeviceTable`
+    new_several: (V,); see `DeviceTable`
     new_sort: (V,); see `DeviceTable`
     labelled: True where SHIFTs name words
 
@@ -78,6 +79,7 @@ class Setting(ctypes.Structure):
         top_roles: Tensor,
         second_roles: Tensor,
         new_roles: Tensor,
+        new_several: Tensor,
         new_sort: Tensor,
         labelled: bool,
     ) -> None:
@@ -87,7 +89,7 @@ class Setting(ctypes.Structure):
                 f"words must be from 1 to {width}, span 0 or more, and the fields of features more than {_FIRST_SPAN}; "
                 f"they are {words}, {span} and {fields}"
             )
-        of_tokens = (column, shift_word, most, top_roles, second_roles, new_roles, new_sort)
+        of_tokens = (column, shift_word, most, top_roles, second_roles, new_roles, new_several, new_sort)
         tables = dict(zip(_OF_TOKENS, of_tokens, strict=True))
         super().__init__(
             0, sentences, width, fields, words, vocabulary, span, labelled,
@@ -113,7 +115,7 @@ def take_actions(
 
     tokens: (R,); the actions; None to take no action
     numbers: (R, 16); `Rows` of `amr_rules.py`
-    nodes: (R, M, 5); `Nodes` of `amr_rules.py`, with a free slot in each row
+    nodes: (R, M, 6); `Nodes` of `amr_rules.py`, with a free slot in each row
     named: (R, 2, span); `SpanActions` of `amr_rules.py`; None outside search
     columns: the columns that the previous call returned; None with no tokens
     context: the context that the previous call returned; None with no tokens

@@ -23,6 +23,7 @@ from transition_parser.states.table import (
     NOT_PLAIN,
     NUMBER,
     PLAIN,
+    SEVERAL,
     SHIFT_ID,
     TEXT,
     UNBOUND,
@@ -93,7 +94,7 @@ class AmrMachine(BatchedMachine):
         if not amr_machine_kernels.supports(self.features):
             return None
         vocabulary = (table.column, table.shift_word, table.most_in_span, table.top_roles, table.second_roles)
-        new = (table.new_roles, table.new_sort)
+        new = (table.new_roles, table.new_several, table.new_sort)
         return amr_machine_kernels.Setting(
             self.features, self.width, self.most_in_span, *vocabulary, *new, table.labelled_shift
         )
@@ -178,10 +179,12 @@ class AmrMachine(BatchedMachine):
 
     def _given(self, rows: Rows, tokens: Tensor, column: Tensor) -> GivenRoles:
         table = self.table
-        number = self.features[rows.sentence, (rows.position - 1).clamp_min(0), PLAIN] == NUMBER
+        word = self.features[rows.sentence, (rows.position - 1).clamp_min(0)]
         *_, text = self._unfit(rows)
-        sort = amr_rules.sorts_made(rows, column, text, number, table.new_sort[tokens])
-        return GivenRoles(table.top_roles[tokens], table.second_roles[tokens], table.new_roles[tokens], sort)
+        sort = amr_rules.sorts_made(rows, column, text, word[:, PLAIN] == NUMBER, table.new_sort[tokens])
+        several = amr_rules.several_made(rows, word[:, SEVERAL], table.new_several[tokens])
+        of_top, of_second = table.top_roles[tokens], table.second_roles[tokens]
+        return GivenRoles(of_top, of_second, table.new_roles[tokens], sort, several)
 
     def _make_room(self) -> None:
         """Ensure that each row has a free slot. The rows are read only where one of them may be full."""

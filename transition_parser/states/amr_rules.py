@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from transition_parser.states.table import LAST_CHANCE, NUMBER_BIT, STRING_BIT, TOP_ONLY, TOPPED
+from transition_parser.states.table import LAST_CHANCE, NAMED_BY_WORD, NUMBER_BIT, STRING_BIT, TOP_ONLY, TOPPED
 from transition_parser.transitions.amr import ARCS_IN_A_ROW
 from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_state import limits_of
@@ -95,8 +95,10 @@ class Nodes(NamedTuple):
     word: the last word of the node's span
     group: the connected component of the node
     constant: 1 for constants, 0 for concepts
-    roles: the roles that the node has, as bits, see `ActionTable.once`; 0 outside search
+    roles: the roles that the node has, as bits, see `ActionTable.once`; 0 outside search. A role that the node may bear
+        several times has no bit.
     sort: the sort of the node, as bits, see `SORT_BITS`; 0 outside search
+    several: the roles of `ActionTable.once` that the node may bear several times, as bits; 0 outside search
     """
 
     word: Tensor
@@ -104,6 +106,7 @@ class Nodes(NamedTuple):
     constant: Tensor
     roles: Tensor
     sort: Tensor
+    several: Tensor
 
     def at(self, slot: Tensor) -> Nodes:
         """Return the node in the given slot of each row, (R,) each. Negative slots read slot 0."""
@@ -150,12 +153,14 @@ class GivenRoles(NamedTuple):
     second: (R,); the roles that the second node gets
     new: (R,); the roles that the new node has from the start
     sort: (R,); the sort of the new node, see `sorts_made`
+    several: (R,); the roles that the new node may bear several times, see `several_made`
     """
 
     top: Tensor
     second: Tensor
     new: Tensor
     sort: Tensor
+    several: Tensor
 
 
 def sorts_made(rows: Rows, column: Tensor, text: Tensor, number: Tensor, sort: Tensor) -> Tensor:
@@ -172,6 +177,17 @@ def sorts_made(rows: Rows, column: Tensor, text: Tensor, number: Tensor, sort: T
     alone = rows.position - rows.first == 1
     copied = torch.where(alone & number, NUMBER_BIT, torch.where(alone | text, STRING_BIT, 0))
     return torch.where(column == ActionClass.COPY_WORD, copied, sort)
+
+
+def several_made(rows: Rows, by_word: Tensor, several: Tensor) -> Tensor:
+    """Return the roles that the node which each row's action makes may bear several times, as bits, (R,).
+
+    rows: the rows before the action
+    by_word: (R,); the feature `SEVERAL` of the last word of the span
+    several: (R,); `ActionTable.new_several` of each action
+    """
+    alone = rows.position - rows.first == 1
+    return torch.where(several == NAMED_BY_WORD, torch.where(alone, by_word, 0), several)
 
 
 def apply(rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles | None = None) -> tuple[Rows, Nodes]:
@@ -208,7 +224,7 @@ def _give_roles(rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles) -> 
     roles = nodes.roles
     for place, more in ((rows.depth, given.top), (rows.below, given.second)):
         here = (column != ActionClass.NEVER)[:, None] & (slots == place[:, None] - 1)
-        roles = torch.where(here, roles | more[:, None], roles)
+        roles = torch.where(here, roles | (more[:, None] & ~nodes.several), roles)
     return nodes._replace(roles=roles)
 
 
@@ -272,8 +288,8 @@ def _make_node(rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles | Non
     slots = torch.arange(nodes.word.size(1), device=column.device)
     here = new[:, None] & (slots == rows.depth[:, None])
     zero = torch.zeros_like(rows.made)
-    roles, sort = (zero, zero) if given is None else (given.new, given.sort)
-    values = Nodes(rows.position - 1, rows.made, constant.long(), roles, sort)
+    in_search = (zero, zero, zero) if given is None else (given.new, given.sort, given.several)
+    values = Nodes(rows.position - 1, rows.made, constant.long(), *in_search)
     nodes = Nodes(*(torch.where(here, value[:, None], old) for value, old in zip(values, nodes, strict=True)))
     rows = rows._replace(
         nodes_left=rows.nodes_left - counted,

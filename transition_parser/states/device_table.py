@@ -126,6 +126,7 @@ class DeviceTable:
     top_roles: Tensor  # (V,), see `ActionTable`
     second_roles: Tensor  # (V,), see `ActionTable`
     new_roles: Tensor  # (V,), see `ActionTable`
+    new_several: Tensor  # (V,), see `ActionTable`
     new_sort: Tensor  # (V,), see `ActionTable`
     top_sorts: Tensor  # (V,), see `ActionTable`
     second_sorts: Tensor  # (V,), see `ActionTable`
@@ -144,10 +145,10 @@ class DeviceTable:
         most = torch.tensor(
             [0 if limits is None or a is None else limits.most(a) for a in table.actions], device=device
         )
-        of_roles = (table.top_roles, table.second_roles, table.new_roles)
+        of_roles = (table.top_roles, table.second_roles, table.new_roles, table.new_several)
         of_sorts = (table.new_sort, table.top_sorts, table.second_sorts)
         of_nodes = [torch.from_numpy(bits).to(device) for bits in (*of_roles, *of_sorts)]
-        top_roles, second_roles, _, _, top_sorts, second_sorts = of_nodes
+        top_roles, second_roles, *_, top_sorts, second_sorts = of_nodes
         bearing = (top_roles | second_roles | top_sorts | second_sorts).nonzero()[:, 0]
         named = (table.system.name, table.end, table.labelled_shift)
         return cls(

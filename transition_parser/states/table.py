@@ -12,14 +12,15 @@ from transition_parser.base.errors import InputError
 from transition_parser.transitions import Action, Kind, RootRelations, TransitionSystem, TreeSystem
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import FrameActions
-from transition_parser.transitions.amr_naming import Word, is_listed, key
+from transition_parser.transitions.amr_limits import SearchLimits
+from transition_parser.transitions.amr_naming import NAMED_BY_RULE, Word, is_listed, key
 from transition_parser.transitions.amr_roles import SECOND, TOP, role_given
 from transition_parser.transitions.amr_sorts import Sort, made_sort
 from transition_parser.transitions.lexicon import Counts
 from transition_parser.transitions.spec import ActionClass
 
 # The indices of the features of a word, see `ActionTable.features`.
-SHIFT_ID, LEMMA, PLAIN, FIRST_SPAN = range(4)
+SHIFT_ID, LEMMA, PLAIN, SEVERAL, FIRST_SPAN = range(5)
 # The values of the feature `PLAIN`. TEXT: no number holds this word. NUMBER: the word alone is a number. PART: a number
 # may hold this word beside others.
 NOT_PLAIN, TEXT, NUMBER, PART = range(4)
@@ -35,6 +36,7 @@ SORT_BITS: dict[Sort | None, int] = {None: 0, **{sort: 1 << bit for bit, sort in
 STRING_BIT, NUMBER_BIT = SORT_BITS[Sort.STRING], SORT_BITS[Sort.NUMBER]
 TOP_ONLY = 1 << len(Sort)
 LAST_CHANCE = 16
+NAMED_BY_WORD = -1  # in `ActionTable.new_several`: the word that a node is made of tells the roles
 TOPPED = 1 << 2 * LAST_CHANCE  # beside the sort of the node on top, where the graph has a top
 
 _LIKE = {Kind.COPY_SENSE01: Kind.COPY_LEMMA, Kind.FRAME: Kind.PRED}  # kinds that are legal and act like another one
@@ -64,6 +66,8 @@ class ActionTable:
     second_roles: (V,) int64; the roles of `once` that each token gives the second node, as bits
     new_roles: (V,) int64; the roles of `once` that the node which a token makes has from the start, as bits, so that
         search never gives it these roles; 0 for tokens that put no node on the stack
+    new_several: (V,) int64; the roles of `once` that the node which a token makes may bear several times, as bits; or
+        `NAMED_BY_WORD`
     new_sort: (V,) int64; the sort of the node that a token puts on the stack, as bits
     top_sorts: (V,) int64; the sorts that the node on top may not have where search takes the token, as bits
     second_sorts: (V,) int64; the same for the second node
@@ -105,9 +109,10 @@ class ActionTable:
     def features(self, words: Sequence[str]) -> list[list[int]]:
         """Return the features of each word, and of `</s>` behind the words.
 
-        The first feature of a word is the `shift_word` of its SHIFT. For AMR three kinds of features follow: 1 if the
-        lemma is a symbol, else 0; `NOT_PLAIN`, `TEXT`, `NUMBER` or `PART`; and the lexicon rows of the spans of 1, 2,
-        … words that end with this word.
+        The first feature of a word is the `shift_word` of its SHIFT. For AMR four kinds of features follow: 1 if the
+        lemma is a symbol, else 0; `NOT_PLAIN`, `TEXT`, `NUMBER` or `PART`; the roles of `once`, as bits, that a concept
+        which rules name by this word alone may bear several times; and the lexicon rows of the spans of 1, 2, … words
+        that end with this word.
         """
         shift = {word: i for i, word in enumerate(self.shift_words, 1)}
         columns = [[shift.get(word, 0)] for word in words]
@@ -115,7 +120,7 @@ class ActionTable:
             read = self.system.read(words)
             row_of = self._row_of_frames if self._frames else self._row_of
             for end, (word, row) in enumerate(zip(read, columns, strict=True), 1):
-                row += [int(word.lemma_is_symbol), _plain(word)]
+                row += [int(word.lemma_is_symbol), _plain(word), self._several_of(self.system, read, end - 1)]
                 row += [row_of(read, end - length, end) if length <= end else UNSEEN for length in self.span_lengths]
         columns.append([0] * len(columns[0]))
         return columns
@@ -227,6 +232,25 @@ class ActionTable:
         )
         entities = np.isin(self.column, (ActionClass.ENTITY, ActionClass.COPY_ENTITY))
         self.new_roles = np.where(entities, bits.get("name", 0), 0)
+        self._read_several(limits, bits)
+
+    def _read_several(self, limits: SearchLimits | None, bits: Mapping[str, int]) -> None:
+        several = {} if limits is None else limits.several
+        self._several = {lemma: sum(bits.get(role, 0) for role in roles) for lemma, roles in several.items()}
+        self.new_several = np.zeros(len(self.actions), np.int64)
+        for token, action in enumerate(self.actions):
+            if limits is not None and action is not None:
+                by_word = action.kind in NAMED_BY_RULE
+                roles = limits.several_of(action, ())
+                self.new_several[token] = NAMED_BY_WORD if by_word else sum(bits.get(role, 0) for role in roles)
+
+    def _several_of(self, system: AmrSystem, words: Sequence[Word], place: int) -> int:
+        if not self._several:
+            return 0
+        found = 0
+        for lemma in system.lemmas_named(words, place):
+            found |= self._several.get(lemma, 0)
+        return found
 
     def _read_sorts(self) -> None:
         """Read the sorts of nodes that search compares.

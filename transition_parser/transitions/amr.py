@@ -149,6 +149,11 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         """Return the words with their lemmas."""
         return [Word(form, lemma) for form, lemma in zip(forms, lemmatise(forms), strict=True)]
 
+    def lemmas_named(self, words: Sequence[Word], place: int) -> set[str]:
+        """Return the lemmas of the concepts that `NAMED_BY_RULE` may make of one word alone."""
+        evoked = () if self.frames is None else self.frames.evoked(words[place : place + 1], words[place + 1 :])
+        return {words[place].lemma, *(lemma for lemma in evoked if lemma is not None)}
+
     def initial(self, sentence: Sequence[Word]) -> AmrState:
         """Return the configuration before the first action.
 

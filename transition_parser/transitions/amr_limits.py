@@ -7,14 +7,14 @@ and the oracle have no such limits, so every graph has its derivation.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.transitions.action import Action, Kind
-from transition_parser.transitions.amr_naming import MAKE_NODES, is_constant
-from transition_parser.transitions.amr_roles import MOST_ROLES, ONCE, borne_once, is_plain
+from transition_parser.transitions.amr_naming import MAKE_NODES, NAMED_BY_RULE, is_constant, lemma_of
+from transition_parser.transitions.amr_roles import MOST_ROLES, ONCE, borne_once, borne_several, is_plain
 from transition_parser.transitions.amr_sorts import (
     BEARERS,
     CONCEPT_SORTS,
@@ -54,8 +54,10 @@ class SearchLimits:
     bearers: family of numbered roles (`family`) → the sorts of concepts that may bear its roles; other families may be
         borne by all concepts
     sentences_on_top: True if a `multi-sentence` must be the top of its graph
+    several: lemma of a concept → the roles of `once` that such concepts may get several times all the same
 
-    Raises `ValueError` for more than `MOST_ROLES` roles in `once` and for an inverse role in it.
+    Raises `ValueError` for more than `MOST_ROLES` roles in `once`, for an inverse role in it, and for a role in
+    `several` that is not in it.
     """
 
     nodes: int
@@ -66,6 +68,7 @@ class SearchLimits:
     targets: Mapping[str, frozenset[Sort]] = field(default_factory=dict)
     bearers: Mapping[str, frozenset[Sort]] = field(default_factory=dict)
     sentences_on_top: bool = False
+    several: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.once) > MOST_ROLES:
@@ -73,6 +76,9 @@ class SearchLimits:
         for role in sorted(self.once):
             if not is_plain(role):
                 raise ValueError(f"`once` lists {role}, the inverse of a role: list the role itself, or leave it out")
+        for lemma, roles in self.several.items():
+            for role in sorted(roles - self.once):
+                raise ValueError(f"`several` lists {role} of {lemma}, which is not in `once`: leave it out")
 
     def of_sentence(self, words: int) -> tuple[int, int]:
         """Return how many SWAPs and how many nodes a sentence of so many words may have."""
@@ -81,6 +87,17 @@ class SearchLimits:
     def most(self, action: Action) -> int:
         """Return how often the action may make a node of the same span."""
         return self.repeats.get(action, self.repeats.get(Action(action.kind), 1))
+
+    def several_of(self, action: Action, lemmas: Collection[str]) -> frozenset[str]:
+        """Return the roles of `once` that the node which an action makes may get several times.
+
+        lemmas: the lemmas of the concepts that rules name the node by (`AmrSystem.lemmas_named`)
+        """
+        if action.kind in (Kind.PRED, Kind.ENTITY):
+            lemmas = (lemma_of(action.parts[0]),)
+        elif action.kind not in NAMED_BY_RULE:
+            lemmas = ()
+        return frozenset[str]().union(*(self.several.get(lemma, ()) for lemma in lemmas))
 
     def barred(self, action: Action) -> tuple[frozenset[Sort], frozenset[Sort]]:
         """Return the sorts that the node on top and the second node may not have where LA, RA or DEPENDENT is taken.
@@ -110,16 +127,17 @@ class SearchLimits:
         """Return the fields as values that JSON can hold."""
         repeats = {str(action): count for action, count in self.repeats.items()}
         numbers = {"nodes": self.nodes, "swaps": self.swaps, "span": self.span}
+        several = {lemma: sorted(roles) for lemma, roles in sorted(self.several.items())}
+        roles = {"once": sorted(self.once), "several": several}
         ends = {"targets": _names(self.targets), "bearers": _names(self.bearers)}
-        sentences = {"sentences_on_top": self.sentences_on_top}
-        return {**numbers, "repeats": repeats, "once": sorted(self.once), **ends, **sentences}
+        return {**numbers, "repeats": repeats, **roles, **ends, "sentences_on_top": self.sentences_on_top}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> SearchLimits:
         """Return the limits that `to_json` made these values from.
 
-        Files of older versions have no `once`, or no `targets`, `bearers` and `sentences_on_top`; they get the values
-        of `DEFAULT_LIMITS`. Raises `ValueError` for values that are not valid limits.
+        Files of older versions have no `once`, no `several`, or no `targets`, `bearers` and `sentences_on_top`; they get
+        the values of `DEFAULT_LIMITS`. Raises `ValueError` for values that are not valid limits.
         """
         numbers = {name: values[name] for name in ("nodes", "swaps", "span")} | values["repeats"]
         for name, number in numbers.items():
@@ -133,8 +151,9 @@ class SearchLimits:
         once = frozenset(values["once"]) if "once" in values else ONCE
         targets = _sorts(values["targets"], frozenset(Sort)) if "targets" in values else TARGETS
         bearers = _sorts(values["bearers"], CONCEPT_SORTS) if "bearers" in values else BEARERS
+        several = {lemma: frozenset(roles) for lemma, roles in values.get("several", {}).items()}
         ends = (targets, bearers, values.get("sentences_on_top", True))
-        return cls(values["nodes"], values["swaps"], values["span"], repeats, once, *ends)
+        return cls(values["nodes"], values["swaps"], values["span"], repeats, once, *ends, several)
 
 
 def _names(sorts_of: Mapping[str, frozenset[Sort]]) -> dict[str, list[str]]:
@@ -176,8 +195,8 @@ def learned(derivations: Iterable[Sequence[Action]], graphs: Iterable[AmrGraph] 
     """Return the limits that let search find all given derivations.
 
     Each labelled action may also make two nodes of one span. `once` holds the roles that (almost) no node of the graphs
-    bears twice (`borne_once`). The other limits on roles are learned by `targets_of`, `bearers_of` and
-    `sentences_are_tops`.
+    bears twice (`borne_once`), `several` the concepts that do so (`borne_several`). The other limits on roles are
+    learned by `targets_of`, `bearers_of` and `sentences_are_tops`.
     """
     graphs = list(graphs)
     nodes = swaps = 0
@@ -192,8 +211,11 @@ def learned(derivations: Iterable[Sequence[Action]], graphs: Iterable[AmrGraph] 
     labelled = (*_LABELLED, Kind.FRAME) if any(action.kind is Kind.FRAME for action in repeats) else _LABELLED
     kinds = dict.fromkeys(map(Action, labelled), _REPEATS)
     listed = {action: n for action, n in sorted(repeats.items(), key=str) if action.label is None or n > _REPEATS}
+    found = borne_several(graphs)
+    once = borne_once(graphs, found)
+    several = {lemma: roles & once for lemma, roles in found.items() if roles & once}
     ends = (targets_of(graphs), bearers_of(graphs), sentences_are_tops(graphs))
-    return SearchLimits(nodes, swaps, span, kinds | listed, borne_once(graphs), *ends)
+    return SearchLimits(nodes, swaps, span, kinds | listed, once, *ends, several)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from transition_parser.transitions.action import Action, Kind
 JOINED = "+"  # ENTITY(t,+) joins the words of the span to one string
 MODES = ("imperative", "expressive", "interrogative")
 CONCEPTS = frozenset({Kind.PRED, Kind.COPY_LEMMA, Kind.COPY_SENSE01, Kind.FRAME})
+NAMED_BY_RULE = CONCEPTS - {Kind.PRED}  # the kinds of actions whose concepts the words of the span name
 CONSTANTS = frozenset({Kind.VALUE, Kind.COPY_WORD})
 ON_STACK = CONCEPTS | CONSTANTS | {Kind.ENTITY}  # the kinds of actions that put a node on the stack
 MAKE_NODES = ON_STACK | {Kind.DEPENDENT}
@@ -19,6 +20,7 @@ MAKE_NODES = ON_STACK | {Kind.DEPENDENT}
 NAMING = frozenset({Kind.PRED, Kind.VALUE, Kind.ENTITY, Kind.DEPENDENT})
 
 _SYMBOL = re.compile(r"""[^\s()/:~"\\#]+""")
+_SENSE = re.compile(r"(?<=.)-\d\d+\Z")
 _HYPHEN = re.compile(r"@(\S)@")
 _SIGNS = frozenset("+-.,@")  # besides digits, what the words of a number may hold: `@-@` stands for a hyphen
 _GROUPED = re.compile(r"\d{1,3}(,\d{3})+")
@@ -49,6 +51,15 @@ class Word(NamedTuple):
     def is_part_of_number(self) -> bool:
         """True where COPY_WORD may make a number of this word and others."""
         return all(letter.isdigit() or letter in _SIGNS for letter in self.form)
+
+
+def lemma_of(concept: str) -> str:
+    """Return a concept without its sense number.
+
+    >>> lemma_of("give-up-07"), lemma_of("amino-acid")
+    ('give-up', 'amino-acid')
+    """
+    return _SENSE.sub("", concept)
 
 
 def key(span: Sequence[Word]) -> str:

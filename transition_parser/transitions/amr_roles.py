@@ -1,16 +1,19 @@
 """The roles that a node bears only once, and the node that gets a role from an action.
 
 An inverse role (`ARG0-of`) is borne by the node at the other end. A node may bear `mod`, `time` and others several
-times.
+times, and a few concepts bear other roles several times too: in Bio AMR a third of the `phosphorylate-01` have `:ARG3`
+twice.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from transition_parser.graphs.amr import AmrGraph, edge_of
 from transition_parser.transitions.action import Action, Kind
+from transition_parser.transitions.amr_naming import lemma_of
+from transition_parser.transitions.amr_sorts import family
 
 MOST_ROLES = 63  # search keeps the roles of a node as the bits of one number
 TOP, SECOND = -1, -2  # indices into the stack
@@ -18,6 +21,9 @@ _NEW = 0  # stands for the node that DEPENDENT makes
 # A role is borne once if at least `_SEEN` nodes bear it and fewer than one in `_ONE_IN` of them bears it twice. Corpora
 # have slips: of 7,628 graphs of nine open corpora 217 have a node with the same :ARGn twice, most of them of Bio AMR.
 _SEEN, _ONE_IN = 10, 100
+# Concepts of a lemma bear a role several times if at least `_OFTEN` of them do so, and one in `_ONE_OF` of those with
+# the role. Such nodes do not count above.
+_OFTEN, _ONE_OF = 5, 50
 
 # Roles for models that were exported before roles were learned. They are the roles that AMR defines as borne once, and
 # the most frequent of the other roles that at most one node in hundreds of these corpora bears twice.
@@ -38,14 +44,36 @@ def is_plain(role: str) -> bool:
     return edge_of(0, role, 1) == (0, role, 1)
 
 
-def borne_once(graphs: Iterable[AmrGraph]) -> frozenset[str]:
-    """Return the roles that (but for slips) no node bears twice; of too many, the `MOST_ROLES` most frequent."""
+def borne_several(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[str]]:
+    """Return lemma of concepts → the numbered roles that such concepts bear several times, and not by slips.
+
+    AMR defines numbered roles as borne once.
+    """
+    nodes: Counter[tuple[str, str]] = Counter()
+    twice: Counter[tuple[str, str]] = Counter()
+    for graph in graphs:
+        for (node, role), count in Counter((edge.source, edge.role) for edge in graph.edges).items():
+            if family(role):
+                nodes[lemma_of(graph.labels[node]), role] += 1
+                twice[lemma_of(graph.labels[node]), role] += count > 1
+    several: dict[str, set[str]] = {}
+    for (lemma, role), count in sorted(twice.items()):
+        if count >= _OFTEN and _ONE_OF * count >= nodes[lemma, role]:
+            several.setdefault(lemma, set()).add(role)
+    return {lemma: frozenset(roles) for lemma, roles in several.items()}
+
+
+def borne_once(graphs: Iterable[AmrGraph], several: Mapping[str, Collection[str]] | None = None) -> frozenset[str]:
+    """Return the roles that (but for slips) no node bears twice; of too many, the `MOST_ROLES` most frequent.
+
+    several: what `borne_several` found, which does not count
+    """
     nodes: Counter[str] = Counter()
     twice: Counter[str] = Counter()
     for graph in graphs:
-        for (_node, role), count in Counter((edge.source, edge.role) for edge in graph.edges).items():
+        for (node, role), count in Counter((edge.source, edge.role) for edge in graph.edges).items():
             nodes[role] += 1
-            twice[role] += count > 1
+            twice[role] += count > 1 and role not in (several or {}).get(lemma_of(graph.labels[node]), ())
     often = (role for role, count in sorted(nodes.items(), key=lambda item: (-item[1], item[0])) if count >= _SEEN)
     once = [role for role in often if is_plain(role) and _ONE_IN * twice[role] < nodes[role]]
     return frozenset(once[:MOST_ROLES])

@@ -50,21 +50,22 @@ _NUMBERED = re.compile(r"(ARG|op|snt)\d+")
 _LISTS = "op"  # `:op1`, `:op2`, … lead to the same sorts; each `:ARGn` leads to sorts of its own
 _ALONE = {sort.value: sort for sort in (Sort.SENTENCES, Sort.NAME, Sort.UNKNOWN)}
 _WRITTEN = {"-": Sort.MINUS, "+": Sort.PLUS, **{mode: Sort(mode) for mode in MODES}}
-# A role leads to a sort of constants if at least one in `_TARGETS_IN` of its constants is of this sort. Of 13,807
-# constants in six open corpora 19 are slips of this kind, such as `:polarity` with an unknown symbol. If three
-# in four nodes that the role leads to are constants, this is also so for sorts of concepts, otherwise it leads to all.
-_TARGETS_IN = 100
+# A role leads to a sort of constants if at least one in `_TARGETS_IN` of its constants and one in `_EDGES_IN` of its
+# edges lead to this sort. Of 10,593 constants in six open corpora 16 are slips of this kind, such as `:polarity` with an
+# unknown symbol, or the one constant of 8,173 `:ARG0`. If three in four nodes that the role leads to are constants, the
+# first part is also so for sorts of concepts, otherwise it leads to all.
+_TARGETS_IN, _EDGES_IN = 100, 2_000
 # A numbered role is borne by the sorts that bear at least one in `_BEARERS_IN` of its edges. A role that comes less
 # often than `_SEEN` times may be borne by any sort.
 _BEARERS_IN, _SEEN = 100, 10
 
 # What follows serves models that were exported before sorts were learned. It is what `targets_of` and `bearers_of`
-# learn from the training banks of six open corpora (5,633 graphs), together with the parts of dates that AMR defines.
+# learn from the training banks of six open corpora (5,024 graphs), together with the parts of dates that AMR defines.
 TARGETS: Mapping[str, frozenset[Sort]] = {
     **{role: CONCEPT_SORTS | {Sort.NUMBER} for role in ("ARG1", "ARG3", "ARG4", "frequency", "quant", "unit")},
-    **{role: CONCEPT_SORTS | {Sort.NUMBER} for role in ("century", "decade", "quarter", "year2")},
+    **{role: CONCEPT_SORTS | {Sort.NUMBER} for role in ("century", "decade", "quantity", "quarter", "year2")},
     **{role: CONCEPT_SORTS | {Sort.NUMBER, Sort.STRING} for role in ("li", "mod", "op")},
-    "ARG2": CONCEPT_SORTS | {Sort.NUMBER, Sort.STRING},
+    "ARG2": CONCEPT_SORTS | {Sort.NUMBER, Sort.STRING, Sort.PLUS},
     "value": frozenset({Sort.CONCEPT, Sort.NUMBER, Sort.STRING}),
     "time": CONCEPT_SORTS | {Sort.STRING},
     "era": CONCEPT_SORTS | {Sort.STRING},
@@ -138,7 +139,7 @@ def targets_of(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[Sort]]:
 
 def _targets(sorts: Counter[Sort]) -> frozenset[Sort]:
     constants = Counter({sort: count for sort, count in sorts.items() if sort.is_constant})
-    frequent = _frequent(constants, _TARGETS_IN)
+    frequent = _frequent(constants, _TARGETS_IN) & _frequent(sorts, _EDGES_IN)
     if sorts.total() < _SEEN or 4 * constants.total() < 3 * sorts.total():
         return frequent | CONCEPT_SORTS
     return frequent | (_frequent(sorts, _TARGETS_IN) & CONCEPT_SORTS)

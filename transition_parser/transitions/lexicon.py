@@ -51,6 +51,7 @@ _LIMITS = {
     "span": WHOLE_NUMBER,
     "repeats": _COUNTS,
     "once": TEXTS._replace(required=False),
+    "several": _LISTS._replace(required=False),
     "targets": _LISTS._replace(required=False),
     "bearers": _LISTS._replace(required=False),
     "sentences_on_top": TRUTH._replace(required=False),

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output
 from transition_parser.base.progress import progress
-from transition_parser.graphs.bank import AmrEntry
+from transition_parser.graphs.bank import AGREEMENT, AmrEntry
 from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.parses import AmrParse
 from transition_parser.parsing.sentences.streams import in_chunks
@@ -150,8 +150,8 @@ def _record(entry: AmrEntry, choice: Choice, least: float, unwanted: frozenset[s
     if not unwanted.isdisjoint(parse.graph.labels):
         return {"id": entry.id, "left_out": "unwanted concept"}
     found = replace(parse, place=None).annotated(wiki=False)
-    found = replace(found, metadata={**entry.metadata, "agreement": f"{agreement:.4f}"})
-    written = found.rewritten(("id", "agreement", "snt"), alignments=False)
+    found = replace(found, metadata={**entry.metadata, AGREEMENT: f"{agreement:.4f}"})
+    written = found.rewritten(("id", AGREEMENT, "snt"), alignments=False)
     return {"id": entry.id, "amr": written, "agreement": agreement, "completed": parse.completed}
 
 
