@@ -23,6 +23,7 @@ from transition_parser.text.frames import packaged
 from transition_parser.text.pieces import Pieces, make_pieces, normalise
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions.amr_frames import FrameActions
 from transition_parser.transitions.amr_limits import learned
 from transition_parser.transitions.amr_naming import MAKE_NODES, is_listed, key
 from transition_parser.transitions.config import ParserConfig
@@ -79,7 +80,7 @@ def preprocess_amr(
     with data_folder(dest, (path for paths in splits.values() for path in paths)) as folder:
         pieces = make_pieces(forms, folder, options.pieces, options.pieces_from)
         keep_vectors(options.vectors, (entry.forms for entries in banks.values() for entry in entries), folder)
-        _config(derived["train"], shift_words, frames.version if frames else "").save(folder)
+        _config(derived["train"], shift_words, system.frames).save(folder)
         if options.columns:
             train = [item.entry for item in derived["train"]]
             Columns(values_of(train, options.columns, splits["train"][0])).save(folder)
@@ -92,14 +93,16 @@ def preprocess_amr(
     return counts, [problem for split in problems.values() for problem in split]
 
 
-def _config(train: list[Derived], shift_words: Sequence[str], frames: str) -> ParserConfig:
+def _config(train: list[Derived], shift_words: Sequence[str], frames: FrameActions | None) -> ParserConfig:
     actions = [action for item in train for action in item.derivation.actions]
     roles = by_frequency(str(a.label) for a in actions if a.kind in (Kind.LA, Kind.RA))
     gold = [item for item in train if not item.entry.is_silver] or train  # a parser's errors must not become legal
-    limits = learned((item.derivation.actions for item in gold), (item.entry.graph for item in gold))
+    graphs = (item.entry.graph for item in gold)
+    limits = learned((item.derivation.actions for item in gold), graphs, frames)
     counts = _counts(train)
     lexicon = Lexicon(_spans(counts), _wiki(train), limits, counts)
-    return ParserConfig(AmrSystem.name, roles, tuple(shift_words), frames=frames, lexicon=lexicon)
+    version = frames.table.version if frames else ""
+    return ParserConfig(AmrSystem.name, roles, tuple(shift_words), frames=version, lexicon=lexicon)
 
 
 def _counts(train: list[Derived]) -> dict[str, dict[Action, int]]:

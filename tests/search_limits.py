@@ -43,17 +43,24 @@ def why_beyond(
 
 
 def doubles(
-    limits: SearchLimits, state: AmrState, action: Action, several: Sequence[frozenset[str]] | None = None
+    limits: SearchLimits,
+    state: AmrState,
+    action: Action,
+    several: Sequence[frozenset[str]] | None = None,
+    lacked: Sequence[frozenset[str]] | None = None,
 ) -> bool:
-    """Return True where the legal action gives a node a role of `once` that the node already has.
+    """Return True where the legal action gives a node a role of `once` that it already has, or that its frame lacks.
 
     several: the roles that each node may have several times; None where the labels of the nodes tell them
+    lacked: the roles that the frame of each node lacks; None for none
     """
     given = role_given(action)
     if given is None or given[1] not in limits.once:
         return False
     place, role = given
     node = state.stack[place]
+    if lacked is not None and role in lacked[node]:
+        return True
     if role in (limits.several.get(lemma_of(state.nodes[node].label), ()) if several is None else several[node]):
         return False
     return (state.stack[place], role) in {edge_of(*edge)[:2] for edge in state.edges}
@@ -120,6 +127,21 @@ def new_several(
     alone = state.position - state.first == 1
     lemmas = system.lemmas_named(state.words, state.first) if alone else ()
     new = [limits.several_of(action, lemmas)] if action.kind in ON_STACK else []
+    return [*new, *[frozenset[str]()] * (len(state.nodes) - before - len(new))]
+
+
+def new_lacked(
+    system: AmrSystem, limits: SearchLimits, state: AmrState, action: Action, before: int
+) -> list[frozenset[str]]:
+    """Return the roles that the frames of the nodes lack which the last action made.
+
+    state: the state after the action
+    before: how many nodes there were before the action
+    """
+    alone = state.position - state.first == 1
+    known = system.frames is not None and limits.roles_of_frames
+    named = action.kind is Kind.PRED or (action.kind is Kind.FRAME and alone)
+    new = [system.frames.lacked(state.nodes[before].label)] if known and named else []
     return [*new, *[frozenset[str]()] * (len(state.nodes) - before - len(new))]
 
 

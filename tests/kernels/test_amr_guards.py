@@ -133,8 +133,8 @@ def test_any_numbers_are_taken_or_refused(data):
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"features": torch.zeros(2, 4, 4, dtype=torch.long)}, "fields of features more than 4; they are 4, 3 and 4"),
-        ({"features": torch.zeros(2, 4, 5)}, "features must be"),
+        ({"features": torch.zeros(2, 4, 8, dtype=torch.long)}, "fields of features more than 8; they are 4, 3 and 8"),
+        ({"features": torch.zeros(2, 4, 9)}, "features must be"),
         ({"words": 5}, "words must be from 1 to 4"),
         ({"words": 0}, "words must be from 1 to 4"),
         ({"span": -1}, "span 0 or more"),
@@ -145,13 +145,17 @@ def test_any_numbers_are_taken_or_refused(data):
         ({"new_roles": torch.zeros(7)}, "new_roles must be"),
         ({"new_several": torch.zeros(7)}, "new_several must be"),
         ({"new_sort": torch.zeros(6, dtype=torch.long)}, "new_sort must be"),
+        ({"route": torch.zeros(6, dtype=torch.long)}, "route must be"),
+        ({"sense": torch.zeros(7)}, "sense must be"),
+        ({"lacked": torch.zeros(1, 1)}, "lacked must be"),
     ],
 )
 def test_settings(change, problem):
     one = torch.zeros(7, dtype=torch.long)
-    good = {"features": torch.zeros(2, 4, 5, dtype=torch.long), "words": 4, "span": 3, "labelled": False}
+    good = {"features": torch.zeros(2, 4, 9, dtype=torch.long), "words": 4, "span": 3, "labelled": False}
     good |= {"column": one, "shift_word": one, "most": one, "top_roles": one, "second_roles": one}
-    good |= {"new_roles": one, "new_several": one, "new_sort": one}
+    good |= {"new_roles": one, "new_several": one, "new_sort": one, "route": one, "sense": one}
+    good["lacked"] = torch.zeros(1, 1, dtype=torch.long)
     Setting(**good)
     with pytest.raises(ValueError, match=problem):
         Setting(**{**good, **change})

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.amr_walks import ACTIONS, EVOKING, FORMS, FRAMES, LEXICON
 from tests.conftest import without_kernels
-from tests.search_limits import doubles, is_unfit, last_arc, new_several, new_sorts, why_beyond
+from tests.search_limits import doubles, is_unfit, last_arc, new_lacked, new_several, new_sorts, why_beyond
 from tests.states.test_machine import SPECIAL
 from transition_parser.graphs.amr import AmrGraph, edge_of
 from transition_parser.graphs.bank import parse_entry
@@ -87,11 +87,12 @@ def buffer_places(state: AmrState, width: int) -> list[int]:
 
 
 class Made(NamedTuple):
-    """What has made the nodes of the current span, the sorts of all nodes, and the roles that they may have again."""
+    """What made the nodes of the current span, the sorts of all nodes, the roles that they may have again or lack."""
 
     span: list[Action]
     sorts: list[Sort | None]
     several: list[frozenset[str]]
+    lacked: list[frozenset[str]]
 
     def then(self, system: AmrSystem, state: AmrState, action: Action) -> "Made":
         """state: after the action."""
@@ -101,6 +102,7 @@ class Made(NamedTuple):
             [*span, *[action] * (action.kind in MAKE_NODES)],
             [*self.sorts, *new_sorts(state, action, before)],
             [*self.several, *new_several(system, system.limits, state, action, before)],
+            [*self.lacked, *new_lacked(system, system.limits, state, action, before)],
         )
 
 
@@ -119,7 +121,8 @@ def expected_legal(table: ActionTable, state: AmrState, made: Made | None = None
 
 def within_limits(table: ActionTable, state: AmrState, made: Made, action: Action) -> bool:
     limits = table.system.limits
-    if doubles(limits, state, action, made.several) or is_unfit(limits, state, made.sorts, action, last_arc(table)):
+    doubled = doubles(limits, state, action, made.several, made.lacked)
+    if doubled or is_unfit(limits, state, made.sorts, action, last_arc(table)):
         return False
     if action.kind not in MAKE_NODES or is_free(state):
         return True
@@ -217,7 +220,7 @@ def walk_within_limits(lexicon, limits, sentences, rng, frames=None) -> None:
     system = table.system
     machine = machine_of(table, sentences, in_search=True)
     states = [limited(system, system.initial(system.read(words))) for words in sentences]
-    mades, taken = [Made([], [], []) for _ in states], [[] for _ in states]
+    mades, taken = [Made([], [], [], []) for _ in states], [[] for _ in states]
     for _ in range(max_search_actions(system, 6) + 1):
         assert_equal(machine, table, states, mades)
         if all(map(system.is_final, states)):
@@ -303,6 +306,24 @@ def test_some_concepts_get_a_role_several_times(way):
 
 
 @ways
+def test_frames_bear_the_roles_of_their_table_alone(way):
+    """FRAME by the lemma and the sense, PRED by its label; a concept that the table lacks may have all roles."""
+    limits = replace(LIMITS, repeats={Action.parse("PRED"): 9, Action.parse("FRAME"): 9}, roles_of_frames=True)
+    more = ("PRED(new-york-01)", "PRED(want-01)")
+    cases = [("up", "PRED(new-york-01)", False), ("up", "PRED(want-01)", True), ("up", "PRED(x)", True)]
+    cases += [("give", "FRAME(01)", True), ("York", "FRAME(01)", True)]
+    table = make_table(
+        (), {key: set(map(Action.parse, more)) | {Action.parse("PRED(x)")} for key in ("up", "b")}, limits, more, FRAMES
+    )
+    with WAYS[way]():
+        for word, make, may in cases:
+            machine = machine_of(table, [[word, "b"]], in_search=True)
+            for token in ("SHIFT", make, "SHIFT", "PRED(x)"):
+                machine.apply(torch.tensor([table.tokens.index(token)]))
+            assert ("RA(ARG0)" in legal_tokens(machine, table)) == may, (word, make)
+
+
+@ways
 def test_an_entity_has_its_name(way):
     table = make_table((), None, LIMITS, ("RA(name)", "LA(name)"))
     with WAYS[way]():
@@ -370,7 +391,8 @@ def test_long_walks_are_the_same_in_both_ways():
 )
 @settings(max_examples=25)
 def test_random_walks_with_frames_within_the_limits_of_search(way, sentences, seed):
-    limits = replace(SEVERAL, repeats={**LIMITS.repeats, Action.parse("FRAME"): 2, Action.parse("FRAME(01)"): 1})
+    repeats = {**LIMITS.repeats, Action.parse("FRAME"): 2, Action.parse("FRAME(01)"): 1}
+    limits = replace(SEVERAL, repeats=repeats, roles_of_frames=True)
     with WAYS[way]():
         walk_within_limits(LEXICON, limits, sentences, random.Random(seed), FRAMES)
 

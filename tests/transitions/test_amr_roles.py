@@ -4,7 +4,9 @@ import pytest
 
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import parse_entry
+from transition_parser.text.frames import packaged
 from transition_parser.transitions import Action
+from transition_parser.transitions.amr_frames import frame_actions
 from transition_parser.transitions.amr_roles import (
     MOST_ROLES,
     ONCE,
@@ -13,6 +15,7 @@ from transition_parser.transitions.amr_roles import (
     borne_once,
     borne_several,
     is_plain,
+    keep_to_frames,
     role_given,
 )
 
@@ -29,6 +32,15 @@ def test_a_role_comes_once_that_was_seen_often_and_hardly_ever_twice():
     assert borne_once([*common, *rare, *rare]) == {"ARG0", "ARG1", "consist-of", "ARG2"}
     assert borne_once([*common, *slips, *slips[:1] * 2]) == {"ARG1", "consist-of"}
     assert borne_once([]) == frozenset()
+
+
+def test_frames_keep_to_their_roles_but_for_slips():
+    arrives = [graph("(a / arrive-01 :ARG1 (b / b))")] * 99
+    slip, unknown = graph("(a / arrive-01 :ARG0 (b / b))"), graph("(a / zorb-01 :ARG9 (b / b))")
+    frames = frame_actions(packaged())
+    assert keep_to_frames([*arrives, unknown, slip], frames)
+    assert not keep_to_frames([*arrives, slip, slip], frames)
+    assert keep_to_frames([], frames)
 
 
 def test_concepts_that_bear_a_role_several_times_are_learned_by_their_lemma():

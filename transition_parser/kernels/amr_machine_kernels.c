@@ -13,7 +13,8 @@ enum {
     NEVER, END, SHIFT, REDUCE, LEFT_ARC, LEFT_ARC_ROOT, RIGHT_ARC, SWAP, MERGE, PRED, COPY_LEMMA, VALUE, COPY_WORD,
     ENTITY, COPY_ENTITY, DEPENDENT, LA, RA, ROOT, CLOSE, LEFT_ARC_ANY, COLUMNS
 };
-enum { SHIFT_ID, LEMMA, PLAIN, SEVERAL, FIRST_SPAN }; /* the features of a word, as in states/table.py */
+/* The features of a word, as in states/table.py */
+enum { SHIFT_ID, LEMMA, PLAIN, SEVERAL, EVOKED, ROUTES = 4, FIRST_SPAN = EVOKED + ROUTES };
 enum { UNBOUND, UNSEEN };                    /* the first rows of the lexicon, as in states/table.py */
 enum { ARCS_IN_A_ROW = 4 };                  /* as in transitions/amr.py */
 enum { NOT_PLAIN, TEXT, NUMBER };            /* values of the feature PLAIN, as in states/table.py */
@@ -41,11 +42,14 @@ typedef struct {
    span: how many nodes a span may have
    labelled: 1 where SHIFTs name words
    features: (sentences, width, fields); see `ActionTable.features`
-   column, shift_word, top_roles, second_roles, new_roles, new_several, new_sort: (vocabulary); see `DeviceTable`
-   most: (vocabulary); `most_in_span` of `DeviceTable` */
+   column, shift_word, top_roles, second_roles, new_roles, new_several, route, sense, new_sort: (vocabulary); see
+   `DeviceTable`
+   most: (vocabulary); `most_in_span` of `DeviceTable`
+   lacked: (lemmas, senses); see `DeviceTable` */
 typedef struct {
-    int64_t slots, sentences, width, fields, words, vocabulary, span, labelled;
-    const int64_t *features, *column, *shift_word, *most, *top_roles, *second_roles, *new_roles, *new_several, *new_sort;
+    int64_t slots, sentences, width, fields, words, vocabulary, span, labelled, lemmas, senses;
+    const int64_t *features, *column, *shift_word, *most, *top_roles, *second_roles, *new_roles, *new_several, *route,
+        *sense, *new_sort, *lacked;
 } Setting;
 
 static const char *problem_of(const Row *row, const Node *nodes, const Setting *setting) {
@@ -110,6 +114,15 @@ static int64_t several_made(const Row *row, int64_t token, const Setting *settin
     return setting->features[(row->sentence * setting->width + row->first) * setting->fields + SEVERAL];
 }
 
+/* Return the roles that the frame which the token names does not have, as in amr_rules.py. */
+static int64_t roles_lacked(const Row *row, int64_t token, const Setting *setting) {
+    const int64_t route = setting->route[token], sense = setting->sense[token];
+    if (row->position - row->first != 1 || OUTSIDE(route, ROUTES) || OUTSIDE(sense, setting->senses)) return 0;
+    const int64_t *word = setting->features + (row->sentence * setting->width + row->first) * setting->fields;
+    const int64_t lemma = word[EVOKED + route];
+    return OUTSIDE(lemma, setting->lemmas) ? 0 : setting->lacked[lemma * setting->senses + sense];
+}
+
 /* Put a new node on the stack. */
 static void make_node(Row *row, Node *nodes, Node node) {
     nodes[row->depth] = node;
@@ -125,7 +138,7 @@ static void make_node(Row *row, Node *nodes, Node node) {
 static Node node_made(const Row *row, int64_t column, int64_t token, int in_search, const Setting *setting) {
     Node node = {row->position - 1, row->made, column == VALUE || column == COPY_WORD, 0, 0, 0};
     if (in_search) {
-        node.roles = setting->new_roles[token];
+        node.roles = setting->new_roles[token] | roles_lacked(row, token, setting);
         node.sort = sort_made(row, column, token, setting);
         node.several = several_made(row, token, setting);
     }

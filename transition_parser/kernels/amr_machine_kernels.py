@@ -21,9 +21,10 @@ _FUNCTIONS: dict[str, Signature] = {
 }
 _COLUMNS = 21  # the number of columns, as in C
 _NUMBERS, _NODE = 16, 6  # the number of fields of a row and of a node
-_FIRST_SPAN = 4  # the number of features of a word before the features of the spans that end with the word
+_FIRST_SPAN = 8  # the number of features of a word before the features of the spans that end with the word
 _CONTEXT, _NODES = 2, 4  # the numbers of values in a context; in search the two nodes and then the span's tokens follow
-_OF_TOKENS = ("column", "shift_word", "most", "top_roles", "second_roles", "new_roles", "new_several", "new_sort")
+_OF_TOKENS = ("column", "shift_word", "most", "top_roles", "second_roles", "new_roles", "new_several", "route", "sense")
+_OF_TOKENS += ("new_sort",)
 library = lazy_library("amr_machine", _FUNCTIONS)
 
 
@@ -45,7 +46,10 @@ class Setting(ctypes.Structure):
     second_roles: (V,); see `DeviceTable`
     new_roles: (V,); see `DeviceTable`
     new_several: (V,); see `DeviceTable`
+    route: (V,); see `DeviceTable`
+    sense: (V,); see `DeviceTable`
     new_sort: (V,); see `DeviceTable`
+    lacked: (lemmas, senses); see `DeviceTable`
     labelled: True where SHIFTs name words
 
     Raises `ValueError` for features, numbers or tensors that do not fit.
@@ -63,9 +67,11 @@ class Setting(ctypes.Structure):
                 "vocabulary",
                 "span",
                 "labelled",
+                "lemmas",
+                "senses",
             )
         ),
-        *((name, POINTER) for name in ("features", *_OF_TOKENS)),
+        *((name, POINTER) for name in ("features", *_OF_TOKENS, "lacked")),
     )
 
     def __init__(
@@ -80,7 +86,10 @@ class Setting(ctypes.Structure):
         second_roles: Tensor,
         new_roles: Tensor,
         new_several: Tensor,
+        route: Tensor,
+        sense: Tensor,
         new_sort: Tensor,
+        lacked: Tensor,
         labelled: bool,
     ) -> None:
         (sentences, width, fields), (vocabulary,) = features.shape, column.shape
@@ -89,14 +98,15 @@ class Setting(ctypes.Structure):
                 f"words must be from 1 to {width}, span 0 or more, and the fields of features more than {_FIRST_SPAN}; "
                 f"they are {words}, {span} and {fields}"
             )
-        of_tokens = (column, shift_word, most, top_roles, second_roles, new_roles, new_several, new_sort)
+        of_tokens = (column, shift_word, most, top_roles, second_roles, new_roles, new_several, route, sense, new_sort)
         tables = dict(zip(_OF_TOKENS, of_tokens, strict=True))
         super().__init__(
-            0, sentences, width, fields, words, vocabulary, span, labelled,
+            0, sentences, width, fields, words, vocabulary, span, labelled, *lacked.shape,
             require("features", features, torch.long, *features.shape),
             *(require(name, table, torch.long, vocabulary) for name, table in tables.items()),
+            require("lacked", lacked, torch.long, *lacked.shape),
         )  # fmt: skip
-        self._kept = (features, *tables.values())  # keeps the memory that C reads
+        self._kept = (features, lacked, *tables.values())  # keeps the memory that C reads
 
 
 def take_actions(

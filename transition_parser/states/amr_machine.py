@@ -18,6 +18,7 @@ from transition_parser.states.amr_rules import GivenRoles, Nodes, Rows, SpanActi
 from transition_parser.states.batched import BatchedMachine
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.table import (
+    EVOKED,
     FIRST_SPAN,
     LEMMA,
     NOT_PLAIN,
@@ -94,9 +95,9 @@ class AmrMachine(BatchedMachine):
         if not amr_machine_kernels.supports(self.features):
             return None
         vocabulary = (table.column, table.shift_word, table.most_in_span, table.top_roles, table.second_roles)
-        new = (table.new_roles, table.new_several, table.new_sort)
+        new = (table.new_roles, table.new_several, table.route, table.sense, table.new_sort)
         return amr_machine_kernels.Setting(
-            self.features, self.width, self.most_in_span, *vocabulary, *new, table.labelled_shift
+            self.features, self.width, self.most_in_span, *vocabulary, *new, table.lacked, table.labelled_shift
         )
 
     # --- what a network sees ----------------------------------------------------------------
@@ -184,7 +185,9 @@ class AmrMachine(BatchedMachine):
         sort = amr_rules.sorts_made(rows, column, text, word[:, PLAIN] == NUMBER, table.new_sort[tokens])
         several = amr_rules.several_made(rows, word[:, SEVERAL], table.new_several[tokens])
         of_top, of_second = table.top_roles[tokens], table.second_roles[tokens]
-        return GivenRoles(of_top, of_second, table.new_roles[tokens], sort, several)
+        evoked, route, sense = word[:, EVOKED:FIRST_SPAN], table.route[tokens], table.sense[tokens]
+        lacked = amr_rules.roles_lacked(rows, evoked, route, sense, table.lacked)
+        return GivenRoles(of_top, of_second, table.new_roles[tokens] | lacked, sort, several)
 
     def _make_room(self) -> None:
         """Ensure that each row has a free slot. The rows are read only where one of them may be full."""

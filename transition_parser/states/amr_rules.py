@@ -190,6 +190,19 @@ def several_made(rows: Rows, by_word: Tensor, several: Tensor) -> Tensor:
     return torch.where(several == NAMED_BY_WORD, torch.where(alone, by_word, 0), several)
 
 
+def roles_lacked(rows: Rows, evoked: Tensor, route: Tensor, sense: Tensor, lacked: Tensor) -> Tensor:
+    """Return the roles that the frame which each row's action names does not have, as bits, (R,).
+
+    rows: the rows before the action
+    evoked: (R, routes); the features `EVOKED` … of the last word of the span
+    route, sense: (R,); `ActionTable.route` and `ActionTable.sense` of each action
+    lacked: (lemmas, senses); see `ActionTable`
+    """
+    named = (rows.position - rows.first == 1) & (route >= 0)
+    lemma = evoked.gather(1, route.clamp_min(0)[:, None])[:, 0]
+    return torch.where(named, lacked[lemma, sense], 0)
+
+
 def apply(rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles | None = None) -> tuple[Rows, Nodes]:
     """Return the configurations after each row took its action.
 

@@ -127,6 +127,9 @@ class DeviceTable:
     second_roles: Tensor  # (V,), see `ActionTable`
     new_roles: Tensor  # (V,), see `ActionTable`
     new_several: Tensor  # (V,), see `ActionTable`
+    route: Tensor  # (V,), see `ActionTable`
+    sense: Tensor  # (V,), see `ActionTable`
+    lacked: Tensor  # (lemmas, senses), see `ActionTable`
     new_sort: Tensor  # (V,), see `ActionTable`
     top_sorts: Tensor  # (V,), see `ActionTable`
     second_sorts: Tensor  # (V,), see `ActionTable`
@@ -145,7 +148,8 @@ class DeviceTable:
         most = torch.tensor(
             [0 if limits is None or a is None else limits.most(a) for a in table.actions], device=device
         )
-        of_roles = (table.top_roles, table.second_roles, table.new_roles, table.new_several)
+        of_frames = (table.route, table.sense, table.lacked)
+        of_roles = (table.top_roles, table.second_roles, table.new_roles, table.new_several, *of_frames)
         of_sorts = (table.new_sort, table.top_sorts, table.second_sorts)
         of_nodes = [torch.from_numpy(bits).to(device) for bits in (*of_roles, *of_sorts)]
         top_roles, second_roles, *_, top_sorts, second_sorts = of_nodes

@@ -11,7 +11,7 @@ import numpy as np
 from transition_parser.base.errors import InputError
 from transition_parser.transitions import Action, Kind, RootRelations, TransitionSystem, TreeSystem
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_frames import FrameActions
+from transition_parser.transitions.amr_frames import ROUTES, FrameActions, parts_of
 from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_naming import NAMED_BY_RULE, Word, is_listed, key
 from transition_parser.transitions.amr_roles import SECOND, TOP, role_given
@@ -20,7 +20,8 @@ from transition_parser.transitions.lexicon import Counts
 from transition_parser.transitions.spec import ActionClass
 
 # The indices of the features of a word, see `ActionTable.features`.
-SHIFT_ID, LEMMA, PLAIN, SEVERAL, FIRST_SPAN = range(5)
+SHIFT_ID, LEMMA, PLAIN, SEVERAL, EVOKED = range(5)  # EVOKED: the first of one feature for each route to a frame
+FIRST_SPAN = EVOKED + len(ROUTES)
 # The values of the feature `PLAIN`. TEXT: no number holds this word. NUMBER: the word alone is a number. PART: a number
 # may hold this word beside others.
 NOT_PLAIN, TEXT, NUMBER, PART = range(4)
@@ -65,7 +66,12 @@ class ActionTable:
     top_roles: (V,) int64; the roles of `once` that each token gives the node on top, as bits
     second_roles: (V,) int64; the roles of `once` that each token gives the second node, as bits
     new_roles: (V,) int64; the roles of `once` that the node which a token makes has from the start, as bits, so that
-        search never gives it these roles; 0 for tokens that put no node on the stack
+        search never gives it these roles; 0 for tokens that put no node on the stack. To a FRAME that names a single
+        word `lacked` adds the roles that the frame does not have
+    route: (V,) int64; the number of the route of a FRAME, −1 for other tokens
+    sense: (V,) int64; the number of the sense of a FRAME, 0 for other tokens
+    lacked: (lemmas, senses) int64; the roles of `once` that each frame does not have, as bits; lemma 0 is none of the
+        table's
     new_several: (V,) int64; the roles of `once` that the node which a token makes may bear several times, as bits; or
         `NAMED_BY_WORD`
     new_sort: (V,) int64; the sort of the node that a token puts on the stack, as bits
@@ -109,10 +115,10 @@ class ActionTable:
     def features(self, words: Sequence[str]) -> list[list[int]]:
         """Return the features of each word, and of `</s>` behind the words.
 
-        The first feature of a word is the `shift_word` of its SHIFT. For AMR four kinds of features follow: 1 if the
+        The first feature of a word is the `shift_word` of its SHIFT. For AMR five kinds of features follow: 1 if the
         lemma is a symbol, else 0; `NOT_PLAIN`, `TEXT`, `NUMBER` or `PART`; the roles of `once`, as bits, that a concept
-        which rules name by this word alone may bear several times; and the lexicon rows of the spans of 1, 2, … words
-        that end with this word.
+        which rules name by this word alone may bear several times; the rows in `lacked` of the lemmas that the word
+        evokes by each route; and the lexicon rows of the spans of 1, 2, … words that end with this word.
         """
         shift = {word: i for i, word in enumerate(self.shift_words, 1)}
         columns = [[shift.get(word, 0)] for word in words]
@@ -121,6 +127,7 @@ class ActionTable:
             row_of = self._row_of_frames if self._frames else self._row_of
             for end, (word, row) in enumerate(zip(read, columns, strict=True), 1):
                 row += [int(word.lemma_is_symbol), _plain(word), self._several_of(self.system, read, end - 1)]
+                row += self._evoked_by(read, end - 1)
                 row += [row_of(read, end - length, end) if length <= end else UNSEEN for length in self.span_lengths]
         columns.append([0] * len(columns[0]))
         return columns
@@ -233,6 +240,7 @@ class ActionTable:
         entities = np.isin(self.column, (ActionClass.ENTITY, ActionClass.COPY_ENTITY))
         self.new_roles = np.where(entities, bits.get("name", 0), 0)
         self._read_several(limits, bits)
+        self._read_lacked(limits, bits)
 
     def _read_several(self, limits: SearchLimits | None, bits: Mapping[str, int]) -> None:
         several = {} if limits is None else limits.several
@@ -251,6 +259,32 @@ class ActionTable:
         for lemma in system.lemmas_named(words, place):
             found |= self._several.get(lemma, 0)
         return found
+
+    def _read_lacked(self, limits: SearchLimits | None, bits: Mapping[str, int]) -> None:
+        """Read the roles that frames lack."""
+        frames = self._frames if limits is not None and limits.roles_of_frames else None
+        self.route, self.sense = np.full(len(self.actions), -1), np.zeros(len(self.actions), np.int64)
+        self._lemmas = {} if frames is None else {lemma: row for row, lemma in enumerate(frames.table.lemmas(), 1)}
+        senses: dict[str, int] = {}
+        for token, action in enumerate(self.actions if frames else ()):
+            if action is not None and action.kind is Kind.FRAME:
+                sense, route = parts_of(action)
+                self.route[token], self.sense[token] = ROUTES.index(route), senses.setdefault(sense, len(senses))
+            elif action is not None and action.kind is Kind.PRED and frames is not None:
+                self.new_roles[token] |= sum(bits.get(role, 0) for role in frames.lacked(str(action.label)))
+        self.lacked = np.zeros((len(self._lemmas) + 1, max(len(senses), 1)), np.int64)
+        for lemma, row in self._lemmas.items():
+            assert frames is not None
+            for sense in set(frames.table.senses(lemma)).intersection(senses):
+                lacked = frames.lacked(f"{lemma}-{sense}")
+                self.lacked[row, senses[sense]] = sum(bits.get(role, 0) for role in lacked)
+
+    def _evoked_by(self, words: Sequence[Word], place: int) -> list[int]:
+        """Return the rows in `lacked` of the lemmas that one word evokes."""
+        if self._frames is None or not self._lemmas:
+            return [0] * len(ROUTES)
+        evoked = self._frames.evoked(words[place : place + 1], words[place + 1 :])
+        return [self._lemmas.get(lemma, 0) if lemma else 0 for lemma in evoked]
 
     def _read_sorts(self) -> None:
         """Read the sorts of nodes that search compares.

@@ -115,6 +115,10 @@ class Frames:
         """Return for each lemma the particles with which it evokes another frame."""
         return self._particles
 
+    def lemmas(self) -> tuple[str, ...]:
+        """Return the lemmas that have frames."""
+        return tuple(self._roles)
+
     def senses(self, lemma: str) -> tuple[str, ...]:
         """Return the numbers of a lemma's senses, as AMR writes them; none for a lemma that has no frame.
 

@@ -14,6 +14,8 @@ from transition_parser.transitions.amr_naming import Word, key
 FIRST_SENSE = "01"
 _OWN = Evoked._fields[0]  # labels do not name this route
 _DEFAULT = "thing"  # the lemma of a frame that must be named although nothing evokes one
+NUMBERED = frozenset(f"ARG{number}" for number in range(10))
+ROUTES = Evoked._fields
 _CONCEPT = re.compile(r"(.+)-(\d+)")
 
 
@@ -61,12 +63,23 @@ class FrameActions:
 
         A sentence without any concept may need a frame that nothing evokes. Its lemma is that of the span, or `thing`.
         """
-        sense, route = _parts(action)
+        sense, route = parts_of(action)
         lemma = getattr(self.evoked(span, following), route)
         if lemma is None:
             symbols = all(word.lemma_is_symbol for word in span)
             lemma = "-".join(word.lemma for word in span) if symbols else _DEFAULT
         return f"{lemma}-{sense}"
+
+    def lacked(self, concept: str) -> frozenset[str]:
+        """Return the roles `ARGn` that a concept's frame does not have; none for concepts that the table lacks.
+
+        >>> sorted(frame_actions(packaged()).lacked("arrive-01"))[:2]
+        ['ARG0', 'ARG2']
+        """
+        match = _CONCEPT.fullmatch(concept)
+        if match is None or match[2] not in self.table.senses(match[1]):
+            return frozenset()
+        return NUMBERED.difference(f"ARG{number}" for number in self.table.roles(*match.groups()))
 
     def naming(self, concept: str, span: Sequence[Word], following: Sequence[Word]) -> Action | None:
         """Return the first action that makes the concept of a span, in the order of `Evoked`; None where none does."""
@@ -150,6 +163,7 @@ def _action(sense: str, route: str) -> Action:
     return Action(Kind.FRAME, sense if route == _OWN else joined(sense, route))
 
 
-def _parts(action: Action) -> tuple[str, str]:
+def parts_of(action: Action) -> tuple[str, str]:
+    """Return the sense of a FRAME action and its route, a field of `Evoked`."""
     sense, *route = action.parts
     return sense, (*route, _OWN)[0]

@@ -13,8 +13,16 @@ from typing import Any
 
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.transitions.action import Action, Kind
+from transition_parser.transitions.amr_frames import FrameActions
 from transition_parser.transitions.amr_naming import MAKE_NODES, NAMED_BY_RULE, is_constant, lemma_of
-from transition_parser.transitions.amr_roles import MOST_ROLES, ONCE, borne_once, borne_several, is_plain
+from transition_parser.transitions.amr_roles import (
+    MOST_ROLES,
+    ONCE,
+    borne_once,
+    borne_several,
+    is_plain,
+    keep_to_frames,
+)
 from transition_parser.transitions.amr_sorts import (
     BEARERS,
     CONCEPT_SORTS,
@@ -55,6 +63,8 @@ class SearchLimits:
         borne by all concepts
     sentences_on_top: True if a `multi-sentence` must be the top of its graph
     several: lemma of a concept → the roles of `once` that such concepts may get several times all the same
+    roles_of_frames: True if the concept of a frame gets those roles `ARGn` of `once` alone that the table of frames
+        gives it; concepts that the table lacks get all
 
     Raises `ValueError` for more than `MOST_ROLES` roles in `once`, for an inverse role in it, and for a role in
     `several` that is not in it.
@@ -69,6 +79,7 @@ class SearchLimits:
     bearers: Mapping[str, frozenset[Sort]] = field(default_factory=dict)
     sentences_on_top: bool = False
     several: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    roles_of_frames: bool = False
 
     def __post_init__(self) -> None:
         if len(self.once) > MOST_ROLES:
@@ -130,14 +141,16 @@ class SearchLimits:
         several = {lemma: sorted(roles) for lemma, roles in sorted(self.several.items())}
         roles = {"once": sorted(self.once), "several": several}
         ends = {"targets": _names(self.targets), "bearers": _names(self.bearers)}
-        return {**numbers, "repeats": repeats, **roles, **ends, "sentences_on_top": self.sentences_on_top}
+        rules = {"sentences_on_top": self.sentences_on_top, "roles_of_frames": self.roles_of_frames}
+        return {**numbers, "repeats": repeats, **roles, **ends, **rules}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> SearchLimits:
         """Return the limits that `to_json` made these values from.
 
-        Files of older versions have no `once`, no `several`, or no `targets`, `bearers` and `sentences_on_top`; they get
-        the values of `DEFAULT_LIMITS`. Raises `ValueError` for values that are not valid limits.
+        Files of older versions have no `once`, no `several`, no `roles_of_frames`, or no `targets`, `bearers` and
+        `sentences_on_top`; they get the values of `DEFAULT_LIMITS`. Raises `ValueError` for values that are not valid
+        limits.
         """
         numbers = {name: values[name] for name in ("nodes", "swaps", "span")} | values["repeats"]
         for name, number in numbers.items():
@@ -153,7 +166,8 @@ class SearchLimits:
         bearers = _sorts(values["bearers"], CONCEPT_SORTS) if "bearers" in values else BEARERS
         several = {lemma: frozenset(roles) for lemma, roles in values.get("several", {}).items()}
         ends = (targets, bearers, values.get("sentences_on_top", True))
-        return cls(values["nodes"], values["swaps"], values["span"], repeats, once, *ends, several)
+        by_frame = values.get("roles_of_frames", True)
+        return cls(values["nodes"], values["swaps"], values["span"], repeats, once, *ends, several, by_frame)
 
 
 def _names(sorts_of: Mapping[str, frozenset[Sort]]) -> dict[str, list[str]]:
@@ -188,15 +202,20 @@ DEFAULT_LIMITS = SearchLimits(
     targets=TARGETS,
     bearers=BEARERS,
     sentences_on_top=True,
+    roles_of_frames=True,
 )
 
 
-def learned(derivations: Iterable[Sequence[Action]], graphs: Iterable[AmrGraph] = ()) -> SearchLimits:
+def learned(
+    derivations: Iterable[Sequence[Action]], graphs: Iterable[AmrGraph] = (), frames: FrameActions | None = None
+) -> SearchLimits:
     """Return the limits that let search find all given derivations.
 
     Each labelled action may also make two nodes of one span. `once` holds the roles that (almost) no node of the graphs
     bears twice (`borne_once`), `several` the concepts that do so (`borne_several`). The other limits on roles are
-    learned by `targets_of`, `bearers_of` and `sentences_are_tops`.
+    learned by `targets_of`, `bearers_of`, `sentences_are_tops` and `keep_to_frames`.
+
+    frames: the FRAME actions of the derivations; None for derivations without any
     """
     graphs = list(graphs)
     nodes = swaps = 0
@@ -215,7 +234,8 @@ def learned(derivations: Iterable[Sequence[Action]], graphs: Iterable[AmrGraph] 
     once = borne_once(graphs, found)
     several = {lemma: roles & once for lemma, roles in found.items() if roles & once}
     ends = (targets_of(graphs), bearers_of(graphs), sentences_are_tops(graphs))
-    return SearchLimits(nodes, swaps, span, kinds | listed, once, *ends, several)
+    by_frame = frames is not None and keep_to_frames(graphs, frames)
+    return SearchLimits(nodes, swaps, span, kinds | listed, once, *ends, several, by_frame)
 
 
 @dataclass(frozen=True)

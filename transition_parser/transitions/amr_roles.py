@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from transition_parser.graphs.amr import AmrGraph, edge_of
 from transition_parser.transitions.action import Action, Kind
+from transition_parser.transitions.amr_frames import NUMBERED, FrameActions
 from transition_parser.transitions.amr_naming import lemma_of
 from transition_parser.transitions.amr_sorts import family
 
@@ -77,6 +78,16 @@ def borne_once(graphs: Iterable[AmrGraph], several: Mapping[str, Collection[str]
     often = (role for role, count in sorted(nodes.items(), key=lambda item: (-item[1], item[0])) if count >= _SEEN)
     once = [role for role in often if is_plain(role) and _ONE_IN * twice[role] < nodes[role]]
     return frozenset(once[:MOST_ROLES])
+
+
+def keep_to_frames(graphs: Iterable[AmrGraph], frames: FrameActions) -> bool:
+    """Return True if (but for slips) frames bear no role `ARGn` that the table of frames does not give them."""
+    edges = beyond = 0
+    for graph in graphs:
+        for edge in graph.edges:
+            edges += edge.role in NUMBERED
+            beyond += edge.role in frames.lacked(graph.labels[edge.source])
+    return _ONE_IN * beyond <= edges
 
 
 def role_given(action: Action) -> tuple[int, str] | None:

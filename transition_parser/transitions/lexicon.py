@@ -55,6 +55,7 @@ _LIMITS = {
     "targets": _LISTS._replace(required=False),
     "bearers": _LISTS._replace(required=False),
     "sentences_on_top": TRUTH._replace(required=False),
+    "roles_of_frames": TRUTH._replace(required=False),
 }
 _WIKI = re.compile(r'"(?:[^"\\\n]|\\.)*"|[^\s()"\\]+')  # a value in PENMAN notation: a string or a symbol
 
