@@ -22,7 +22,7 @@ from transition_parser.text.frames import packaged
 from transition_parser.text.pieces import Pieces, make_pieces, normalise
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_limits import learned
+from transition_parser.transitions.amr_limits import SearchLimits, learned
 from transition_parser.transitions.amr_naming import is_listed, key
 from transition_parser.transitions.config import ParserConfig
 from transition_parser.transitions.lexicon import Lexicon, wiki_keys
@@ -94,10 +94,17 @@ def preprocess_amr(
 def _config(train: list[Derived], shift_words: Sequence[str], frames: str) -> ParserConfig:
     actions = [action for item in train for action in item.derivation.actions]
     roles = by_frequency(str(a.label) for a in actions if a.kind in (Kind.LA, Kind.RA))
-    gold = [item for item in train if not item.entry.is_silver] or train  # a parser's errors must not become legal
-    limits = learned((item.derivation.actions for item in gold), (item.entry.graph for item in gold))
-    lexicon = Lexicon(_spans(train), _wiki(train), limits)
+    lexicon = Lexicon(_spans(train), _wiki(train), limits_of(train))
     return ParserConfig(AmrSystem.name, roles, tuple(shift_words), frames=frames, lexicon=lexicon)
+
+
+def limits_of(train: Sequence[Derived]) -> SearchLimits:
+    """Return the limits of search that the training data teaches.
+
+    Where there are gold AMRs, silver AMRs teach none: the errors of the parser that made them must not become legal.
+    """
+    gold = [item for item in train if not item.entry.is_silver] or train
+    return learned((item.derivation.actions for item in gold), (item.entry.graph for item in gold))
 
 
 def _spans(train: list[Derived]) -> dict[str, tuple[Action, ...]]:
