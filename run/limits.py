@@ -27,7 +27,9 @@ from transition_parser.transitions.config import ParserConfig
 
 
 def limits(banks: Sequence[str], frames: bool) -> SearchLimits:
-    """Return the limits that the graphs of some banks and their derivations teach. Entries that can't be used are left out.
+    """Return the limits that the graphs of some banks and their derivations teach.
+
+    Entries that can't be used are left out.
 
     frames: True for the derivations of models with FRAME actions
     """

@@ -136,8 +136,8 @@ class SearchLimits:
     def from_json(cls, values: Mapping[str, Any]) -> SearchLimits:
         """Return the limits that `to_json` made these values from.
 
-        Files of older versions have no `once`, no `several`, or no `targets`, `bearers` and `sentences_on_top`; they get
-        the values of `DEFAULT_LIMITS`. Raises `ValueError` for values that are not valid limits.
+        Files of older versions have no `once`, no `several`, or no `targets`, `bearers` and `sentences_on_top`; they
+        get the values of `DEFAULT_LIMITS`. Raises `ValueError` for values that are not valid limits.
         """
         numbers = {name: values[name] for name in ("nodes", "swaps", "span")} | values["repeats"]
         for name, number in numbers.items():

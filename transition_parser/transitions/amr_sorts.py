@@ -51,9 +51,9 @@ _LISTS = "op"  # `:op1`, `:op2`, … lead to the same sorts; each `:ARGn` leads 
 _ALONE = {sort.value: sort for sort in (Sort.SENTENCES, Sort.NAME, Sort.UNKNOWN)}
 _WRITTEN = {"-": Sort.MINUS, "+": Sort.PLUS, **{mode: Sort(mode) for mode in MODES}}
 # A role leads to a sort of constants if at least one in `_TARGETS_IN` of its constants and one in `_EDGES_IN` of its
-# edges lead to this sort. Of 10,593 constants in six open corpora 16 are slips of this kind, such as `:polarity` with an
-# unknown symbol, or the one constant of 8,173 `:ARG0`. If three in four nodes that the role leads to are constants, the
-# first part is also so for sorts of concepts, otherwise it leads to all.
+# edges lead to this sort. Of 10,593 constants in six open corpora 16 are slips of this kind, such as `:polarity` with
+# an unknown symbol, or the one constant of 8,173 `:ARG0`. If three in four nodes that the role leads to are constants,
+# the first part is also so for sorts of concepts, otherwise it leads to all.
 _TARGETS_IN, _EDGES_IN = 100, 2_000
 # A numbered role is borne by the sorts that bear at least one in `_BEARERS_IN` of its edges. A role that comes less
 # often than `_SEEN` times may be borne by any sort.
