@@ -219,7 +219,8 @@ class AmrParse(SentenceParse):
     node_scores: for each node the probability of the actions that made it, including the actions that merged words into
         its span
     edge_scores: for each edge the probability of its action
-    completed: the number of given facts that no action fulfilled, so that the finished graph was changed; see `given`
+    completed: the number of given facts that no action fulfilled, so that the finished graph was changed and `actions`
+        alone build another one; see `given`
 
     With alternatives, the scores of nodes and edges change as `Parse.arc_scores` do. `Ranked` has the other fields:
     probability, place and alternatives.
