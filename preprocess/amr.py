@@ -24,7 +24,7 @@ from transition_parser.text.pieces import Pieces, make_pieces, normalise
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import FrameActions
-from transition_parser.transitions.amr_limits import learned
+from transition_parser.transitions.amr_limits import SearchLimits, learned
 from transition_parser.transitions.amr_naming import MAKE_NODES, is_listed, key
 from transition_parser.transitions.config import ParserConfig
 from transition_parser.transitions.lexicon import Counts, Lexicon, wiki_keys
@@ -96,13 +96,22 @@ def preprocess_amr(
 def _config(train: list[Derived], shift_words: Sequence[str], frames: FrameActions | None) -> ParserConfig:
     actions = [action for item in train for action in item.derivation.actions]
     roles = by_frequency(str(a.label) for a in actions if a.kind in (Kind.LA, Kind.RA))
-    gold = [item for item in train if not item.entry.is_silver] or train  # a parser's errors must not become legal
-    graphs = (item.entry.graph for item in gold)
-    limits = learned((item.derivation.actions for item in gold), graphs, frames)
     counts = _counts(train)
-    lexicon = Lexicon(_spans(counts), _wiki(train), limits, counts)
+    lexicon = Lexicon(_spans(counts), _wiki(train), limits_of(train, frames), counts)
     version = frames.table.version if frames else ""
     return ParserConfig(AmrSystem.name, roles, tuple(shift_words), frames=version, lexicon=lexicon)
+
+
+def limits_of(train: Sequence[Derived], frames: FrameActions | None) -> SearchLimits:
+    """Return the limits of search that the training data teaches.
+
+    Where there are gold AMRs, silver AMRs teach none: the errors of the parser that made them must not become legal.
+
+    frames: see `learned`
+    """
+    gold = [item for item in train if not item.entry.is_silver] or train
+    graphs = (item.entry.graph for item in gold)
+    return learned((item.derivation.actions for item in gold), graphs, frames)
 
 
 def _counts(train: list[Derived]) -> dict[str, dict[Action, int]]:

@@ -14,6 +14,7 @@ from transition_parser.graphs.bank import parse_entry
     [
         ("(a / and :op1 (b / b) :op3 (c / c) :op7 (d / d))", ["op1", "op2", "op3"]),
         ("(a / and :op4 (b / b) :op1 (c / c) :mod (d / d))", ["op2", "op1", "mod"]),
+        ("(a / and :op2 (b / b) :op1 (c / c) :op2 (d / d))", ["op2", "op1", "op3"]),
         ("(a / and :op2 (b / b))", ["op2"]),
         ("(a / or :op3 (b / b))", ["op1"]),
         ("(n / name :op2 (b / b))", ["op1"]),

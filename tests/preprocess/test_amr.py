@@ -124,6 +124,7 @@ def test_lexicon(tmp_path):
             "bearers": {},
             "sentences_on_top": False,
             "several": {},
+            "roles_of_frames": True,
         },
         "counts": {
             "cat": {"COPY_LEMMA": 4},

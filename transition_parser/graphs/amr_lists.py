@@ -15,8 +15,9 @@ _LISTED = re.compile(r"(op|snt)(\d+)")
 def without_gaps(graph: AmrGraph) -> AmrGraph:
     """Return the graph with the roles of its lists numbered 1, 2, … without a gap, in the same order.
 
-    A conjunction whose only conjunct is `:op2` keeps it, because gold graphs write a sentence that begins with "And"
-    like this. Search makes the members of a list in any order, so that it can't see a gap before the graph is complete.
+    Members with the same number get numbers one after another, so that lists may be longer than any in training. A
+    conjunction whose only conjunct is `:op2` keeps it, because gold graphs write a sentence that begins with "And" like
+    this. Search makes the members of a list in any order, so that it can't see a gap before the graph is complete.
 
     >>> graph = AmrGraph(("and", "dog", "cat"), frozenset(), (Edge(0, "op3", 1), Edge(0, "op1", 2)))
     >>> [edge.role for edge in without_gaps(graph).edges]
@@ -37,18 +38,13 @@ def gapless(label: str, edges: Sequence[Edge]) -> list[Edge]:
     label: the concept of the node
     """
     for name in ("op", "snt"):
-        numbers = sorted({number for edge in edges if (number := _number(edge.role, name)) is not None})
-        if not (label in CONJUNCTIONS and numbers == [2]):
-            place = {number: place for place, number in enumerate(numbers, 1)}
-            edges = [_renumbered(edge, name, place) for edge in edges]
+        numbers = [(number, i) for i, edge in enumerate(edges) if (number := _number(edge.role, name)) is not None]
+        if not (label in CONJUNCTIONS and [number for number, _ in numbers] == [2]):
+            place = {i: place for place, (_, i) in enumerate(sorted(numbers), 1)}
+            edges = [edge._replace(role=f"{name}{place[i]}") if i in place else edge for i, edge in enumerate(edges)]
     return list(edges)
 
 
 def _number(role: str, name: str) -> int | None:
     match = _LISTED.fullmatch(role)
     return int(match[2]) if match and match[1] == name else None
-
-
-def _renumbered(edge: Edge, name: str, place: dict[int, int]) -> Edge:
-    number = _number(edge.role, name)
-    return edge if number is None else edge._replace(role=f"{name}{place[number]}")

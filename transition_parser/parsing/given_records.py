@@ -187,18 +187,28 @@ class SentenceFacts:
                 yield k, False
 
     def is_awaited(self, record: Record, node: int) -> list[int]:
-        """Return the open edge facts of a node whose other end can still come, or is the top of the stack."""
+        """Return the open edge facts that need a node: their other end can still come, or is the top of the stack.
+
+        Of several nodes that may be the end of a fact which can still come, the last on the stack is needed. If search
+        had to keep all of them, it would meet stacks that training never has, and name a word again and again there.
+        """
         found = []
         top = record.state.stack[-1]
         for k in record.open_edges:
             edge = self.edges[k]
             for here, there in ((edge.source, edge.target), (edge.target, edge.source)):
                 if self.fits(here, record, node) and (
-                    self.can_come(there, record) or (top != node and self.fits(there, record, top))
+                    (self.can_come(there, record) and self._is_last(here, record, node))
+                    or (top != node and self.fits(there, record, top))
                 ):
                     found.append(k)
                     break
         return found
+
+    def _is_last(self, place: Place, record: Record, node: int) -> bool:
+        """Return True where no other node on the stack or aside may be this end."""
+        others = (*record.state.stack, *record.state.aside)
+        return place.fact >= 0 or not any(other != node and self.fits(place, record, other) for other in others)
 
     # --- actions -----------------------------------------------------------------------------------
 

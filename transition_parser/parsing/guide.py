@@ -21,6 +21,8 @@ from transition_parser.transitions import Kind
 from transition_parser.transitions.amr_naming import CONCEPTS, CONSTANTS, ON_STACK
 from transition_parser.transitions.amr_state import limits_of
 
+_NONE = np.empty(0, dtype=np.int64)
+
 
 class _Columns:
     """The actions that are scored at a step.
@@ -34,17 +36,22 @@ class _Columns:
         self.kinds = table.kind[self.tokens]
         self._index = np.full(len(table.kind), -1)
         self._index[self.tokens] = np.arange(len(self.tokens))
+        self._of: dict[Collection[Kind], np.ndarray] = {}
 
     def index(self, tokens: Sequence[int]) -> np.ndarray:
         """Return the indices of those of the tokens that are scored."""
+        if not tokens:
+            return _NONE
         found = self._index[np.asarray(tokens, dtype=np.int64)]
         return found[found >= 0]
 
     def of(self, kinds: Collection[Kind]) -> np.ndarray:
-        """Return (U,) bool, True for the actions of some kinds."""
-        wanted = np.zeros(len(KIND_IDS) + 1, dtype=bool)
-        wanted[[KIND_IDS[kind] for kind in kinds]] = True
-        return wanted[self.kinds]
+        """Return (U,) bool, True for the actions of some kinds. All rows of a step share the array."""
+        if kinds not in self._of:
+            wanted = np.zeros(len(KIND_IDS) + 1, dtype=bool)
+            wanted[[KIND_IDS[kind] for kind in kinds]] = True
+            self._of[kinds] = wanted[self.kinds]
+        return self._of[kinds]
 
 
 class Guide:
@@ -127,7 +134,7 @@ class Guide:
         exempt = columns.index([*substitutes])
         hard = np.zeros(len(legal))
         for rule in rules.all():
-            hit = columns.of(rule.kinds)
+            hit = columns.of(rule.kinds).copy()
             hit[columns.index(rule.tokens)] = True
             hit[columns.index(rule.but)] = False
             if rule.hard == NODES:

@@ -22,6 +22,7 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.graphs.tree_text import tree_text
 from transition_parser.parsing.alternatives import Parts, Ranked
 from transition_parser.parsing.completion import complete
+from transition_parser.parsing.strays import strays, without
 from transition_parser.text.columns import LEMMA, UNKNOWN, UPOS, Rules
 from transition_parser.text.lemma_rules import lemma_of
 from transition_parser.transitions import Action, Kind
@@ -218,7 +219,8 @@ class AmrParse(SentenceParse):
     node_scores: for each node the probability of the actions that made it, including the actions that merged words into
         its span
     edge_scores: for each edge the probability of its action
-    completed: the number of given facts that no action fulfilled, so that the finished graph was changed; see `given`
+    completed: the number of given facts that no action fulfilled, so that the finished graph was changed and `actions`
+        alone build another one; see `given`
 
     With alternatives, the scores of nodes and edges change as `Parse.arc_scores` do. `Ranked` has the other fields:
     probability, place and alternatives.
@@ -455,7 +457,8 @@ def replay_amr(
 ) -> AmrParse:
     """Return the parse with the AMR that a derivation builds, replayed once through the pure-Python machine.
 
-    Gaps in the numbers of `:opN` and `:sntN` are closed (`without_gaps`).
+    Nodes that say nothing are left out (`strays`), and gaps in the numbers of `:opN` and `:sntN` are closed
+    (`without_gaps`); so the actions alone may build a slightly larger graph.
 
     words: the normalised forms of the sentence
     wiki: the values of `:wiki` in the training data, see `Lexicon`
@@ -520,12 +523,19 @@ def _amr_of(
         from_span = 0.0 if action.kind is Kind.DEPENDENT else span
         nodes += [log_prob + from_span] * (len(state.nodes) - len(nodes))
         edges += [log_prob] * (len(state.edges) - len(edges))
-    graph = system.result(state) if gaps else without_gaps(system.result(state))
+    graph, alignments = system.result(state), system.alignments(state)
+    made = [nodes[node] for node in kept(state)]
+    gone = frozenset[int]() if gaps else strays(graph, system.limits)
+    if gone:
+        graph, left, connected = without(graph, gone)
+        alignments, made = [alignments[node] for node in left], [made[node] for node in left]
+        edges = [edges[edge] for edge in connected]
+    if not gaps:
+        graph = without_gaps(graph)
     values, new_names = _wiki(graph, wiki or {})
     return AmrParse(
-        sentence, graph, tuple(system.alignments(state)), values, tuple(actions), hypothesis.score,
-        tuple(math.exp(nodes[node]) for node in kept(state)), tuple(map(math.exp, edges)), new_names,
-        probability=_probability(hypothesis),
+        sentence, graph, tuple(alignments), values, tuple(actions), hypothesis.score,
+        tuple(map(math.exp, made)), tuple(map(math.exp, edges)), new_names, probability=_probability(hypothesis),
     )  # fmt: skip
 
 

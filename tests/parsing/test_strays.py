@@ -1,0 +1,28 @@
+"""Nodes that say nothing are left out of a parse."""
+
+import pytest
+
+from transition_parser.graphs.bank import parse_entry
+from transition_parser.parsing.strays import strays, without
+from transition_parser.transitions.amr_limits import DEFAULT_LIMITS
+
+
+@pytest.mark.parametrize(
+    ("penman", "left"),
+    [
+        ("(d / dog :mod (o / or) :mod +)", "(d / dog)"),
+        ("(d / dog :mod 5 :polarity -)", None),
+        ("(d / dog :time - :mode expressive :mod expressive)", "(d / dog :mode expressive)"),
+        ("(d / dog :name (n / name))", "(d / dog)"),
+        ('(d / dog :name (n / name :op1 "Rex"))', None),
+        ("(o / or)", None),
+        ("(s / see-01 :ARG0 (o / or :mod (d / dog)))", None),  # the dog would be lost
+        ("(s / see-01 :ARG0 (d / dog :op1-of (a / and)))", None),
+    ],
+)
+def test_what_says_nothing_is_left_out(penman, left):
+    graph = parse_entry([penman]).graph
+    smaller, nodes, edges = without(graph, strays(graph, DEFAULT_LIMITS))
+    assert smaller == (graph if left is None else parse_entry([left]).graph)
+    assert [graph.labels[node] for node in nodes] == list(smaller.labels) and len(edges) == len(smaller.edges)
+    assert smaller.is_connected()

@@ -1,0 +1,65 @@
+"""Nodes of a finished AMR that say nothing, which search could not foresee: their removal keeps the graph connected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from transition_parser.graphs.amr import AmrGraph, Edge
+from transition_parser.graphs.amr_lists import CONJUNCTIONS
+from transition_parser.transitions.amr_limits import SearchLimits
+from transition_parser.transitions.amr_sorts import CONCEPT_SORTS, Sort, role_of_constants, sort_of
+
+_COPIED = (Sort.NUMBER, Sort.STRING)  # constants that words of the sentence give always say something
+
+
+def strays(graph: AmrGraph, limits: SearchLimits) -> frozenset[int]:
+    """Return the nodes that say nothing.
+
+    These are conjunctions and names with a single edge, which have no member, and signs and modes under a role that
+    never leads to them. Search makes a node before its edges. Where the last words leave it no other choice, it takes
+    an edge that `limits` forbid.
+
+    >>> graph = AmrGraph(("dog", "or", "+"), frozenset({2}), (Edge(1, "mod", 0), Edge(0, "mod", 2)))
+    >>> sorted(strays(graph, SearchLimits(0, 0, 1, targets={"polite": frozenset({Sort.PLUS})})))
+    [1, 2]
+    """
+    return frozenset(node for node in _found(graph, limits) if node != graph.top)
+
+
+def _found(graph: AmrGraph, limits: SearchLimits) -> Iterator[int]:
+    touching: list[list[Edge]] = [[] for _ in graph.labels]
+    for edge in graph.edges:
+        touching[edge.source].append(edge)
+        touching[edge.target].append(edge)
+    for node, edges in enumerate(touching):
+        label, alone = graph.labels[node], len(edges) == 1
+        if node not in graph.constants:
+            if alone and (label in CONJUNCTIONS or label == Sort.NAME.value) and not _has_member(node, edges[0]):
+                yield node
+        elif alone and limits.targets:
+            sort = sort_of(label, True)
+            takes = limits.targets.get(role_of_constants(edges[0].role), CONCEPT_SORTS)
+            if sort not in takes and sort not in _COPIED:
+                yield node
+
+
+def _has_member(node: int, edge: Edge) -> bool:
+    return edge.source == node and role_of_constants(edge.role) == "op"
+
+
+def without(graph: AmrGraph, gone: frozenset[int]) -> tuple[AmrGraph, list[int], list[int]]:
+    """Return the graph without some nodes, and the numbers of the nodes and of the edges that are left."""
+    nodes = [node for node in range(len(graph)) if node not in gone]
+    edges = [number for number, edge in enumerate(graph.edges) if not gone & {edge.source, edge.target}]
+    place = {old: new for new, old in enumerate(nodes)}
+    left = [graph.edges[number] for number in edges]
+    return (
+        AmrGraph(
+            tuple(graph.labels[node] for node in nodes),
+            frozenset(place[node] for node in nodes if node in graph.constants),
+            tuple(Edge(place[source], role, place[target]) for source, role, target in left),
+            place[graph.top],
+        ),
+        nodes,
+        edges,
+    )
