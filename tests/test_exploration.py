@@ -31,7 +31,7 @@ MODELS = (*OF_STATES, "sentence", "sentence graph", "state graph", "composed", "
 @pytest.fixture(scope="module", params=SYSTEMS)
 def of_system(request, tmp_path_factory):
     """(task, batch with gold trees) of a system."""
-    folder = make_folder(request.param, tmp_path_factory.mktemp(request.param) / "data")
+    folder = make_folder(request.param, tmp_path_factory)
     task = make_task(folder)
     batch = make_batch(task, folder, range(2, 15), 12)
     sources, targets = (list(side) for side in _unpadded(task, batch))
