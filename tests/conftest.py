@@ -18,7 +18,7 @@ from unittest import mock
 import pytest
 from hypothesis import settings
 
-from tests.programs import Programs
+from tests.programs import PARSING, TRAINING, Programs
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "tests" / "data" / "sample.conllu"
@@ -26,7 +26,8 @@ SAMPLE_AMR = ROOT / "tests" / "data" / "sample.amr"
 DATA_VARIABLE = "TRANSITION_PARSER_DATA"
 
 OF_PROGRAMS = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}  # in their environment
-PROGRAMS = Programs({**os.environ, **OF_PROGRAMS})
+ENVIRONMENT = {**os.environ, **OF_PROGRAMS}
+PROGRAMS = Programs(ENVIRONMENT, (*PARSING, *TRAINING))
 
 settings.register_profile("default", deadline=None)  # machines are shared: no timed tests
 settings.load_profile("default")

@@ -1,4 +1,4 @@
-"""Programs that start fast: a process that has imported torch and fairseq forks itself for each of them.
+"""Programs that start fast: a process that has imported torch, and fairseq for some, forks itself for each of them.
 
 Importing these takes several times as long as most programs of the tests then run. What a program does is the same as
 in a process of its own: nothing of the package is imported before the fork.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import importlib
 import json
 import os
 import runpy
@@ -17,17 +18,27 @@ import tempfile
 from pathlib import Path
 
 
-class Programs:
-    """The process, started when it is first needed. env: its environment."""
+PARSING = ("torch", "spacy", "sentencepiece", "safetensors.torch")
+TRAINING = (
+    *("fairseq.checkpoint_utils", "fairseq.models", "fairseq.tasks", "fairseq.trainer"),
+    "torch._dynamo",  # what torch imports for every optimizer
+)
 
-    def __init__(self, env: dict[str, str]) -> None:
-        self.env = env
+
+class Programs:
+    """The process, started when it is first needed. env: its environment; imports: what it imports first."""
+
+    def __init__(self, env: dict[str, str], imports: tuple[str, ...]) -> None:
+        self.env, self.imports = env, imports
         self._server: subprocess.Popen | None = None
 
     def run(self, command: list[str], stdin: str, cwd: Path, env: dict[str, str]) -> subprocess.CompletedProcess:
-        """Runs a Python script with its arguments, and returns its exit status and what it printed."""
+        """Runs a Python script, or `-c` and code, with its arguments, and returns its exit status and what it printed.
+
+        The path of modules is that of the process."""
         if self._server is None:
-            server = [sys.executable, "-P", __file__]  # -P: `import fairseq` does not mean the folder beside this file
+            # -P: `import fairseq` does not mean the folder beside this file
+            server = [sys.executable, "-P", __file__, *self.imports]
             self._server = subprocess.Popen(
                 server, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=self.env
             )
@@ -44,12 +55,8 @@ class Programs:
 
 def _serve() -> None:
     """Reads a program a line, and answers by its exit status."""
-    import fairseq.checkpoint_utils
-    import fairseq.models
-    import fairseq.tasks
-    import fairseq.trainer  # noqa: F401
-    import torch._dynamo  # noqa: F401  (what torch imports for every optimizer)
-
+    for name in sys.argv[1:]:
+        importlib.import_module(name)
     gc.freeze()  # so that no child looks for garbage among these modules, as it otherwise would at least at its end
     while line := sys.stdin.readline():
         child = os.fork()
@@ -65,9 +72,14 @@ def _become(command: list[str], cwd: str, env: dict[str, str], files: list[str])
     for number, (file, flags) in enumerate(zip(files, [os.O_RDONLY, *[os.O_WRONLY | os.O_CREAT] * 2], strict=True)):
         os.dup2(os.open(file, flags), number)
     sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
-    sys.argv = command
-    sys.path.insert(0, str(Path(command[0]).parent))
-    runpy.run_path(command[0], run_name="__main__")
+    if command[0] == "-c":
+        sys.argv = ["-c", *command[2:]]
+        sys.path.insert(0, "")
+        exec(command[1], {"__name__": "__main__"})
+    else:
+        sys.argv = command
+        sys.path.insert(0, str(Path(command[0]).parent))
+        runpy.run_path(command[0], run_name="__main__")
 
 
 if __name__ == "__main__":
