@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Self
 
 import numpy as np
 
@@ -84,6 +85,10 @@ class ActionTable:
         self._read_lexicon()
         self._read_roles()
         self._read_sorts()
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return the table itself: nothing changes it, and copies of a model share it."""
+        return self
 
     @property
     def labelled_shift(self) -> bool:
