@@ -87,6 +87,12 @@ def run(*command: str | Path, status: int = 0, stdin: str | None = None, cwd: Pa
     return done
 
 
+def run_code(code: str) -> None:
+    """Runs code in a process that has imported nothing of the package; fails where it does."""
+    done = PROGRAMS.run(["-c", code], "", ROOT, ENVIRONMENT)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
 def run_here(*command: str | Path, status: int = 0, stdin: str = "") -> subprocess.CompletedProcess:
     """`transition-parser` in this process: what `run` does, without seconds of imports."""
     from transition_parser.cli.main import main

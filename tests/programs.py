@@ -17,7 +17,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-
 PARSING = ("torch", "spacy", "sentencepiece", "safetensors.torch")
 TRAINING = (
     *("fairseq.checkpoint_utils", "fairseq.models", "fairseq.tasks", "fairseq.trainer"),
