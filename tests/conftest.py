@@ -18,7 +18,7 @@ from unittest import mock
 import pytest
 from hypothesis import settings
 
-from tests.programs import Programs
+from tests.programs import PARSING, TRAINING, Programs
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "tests" / "data" / "sample.conllu"
@@ -26,7 +26,8 @@ SAMPLE_AMR = ROOT / "tests" / "data" / "sample.amr"
 DATA_VARIABLE = "TRANSITION_PARSER_DATA"
 
 OF_PROGRAMS = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}  # in their environment
-PROGRAMS = Programs({**os.environ, **OF_PROGRAMS})
+ENVIRONMENT = {**os.environ, **OF_PROGRAMS}
+PROGRAMS = Programs(ENVIRONMENT, (*PARSING, *TRAINING))
 
 settings.register_profile("default", deadline=None)  # machines are shared: no timed tests
 settings.load_profile("default")
@@ -84,6 +85,12 @@ def run(*command: str | Path, status: int = 0, stdin: str | None = None, cwd: Pa
     done = PROGRAMS.run([str(path), *arguments], stdin or "", cwd or ROOT, {**os.environ, **OF_PROGRAMS})
     assert done.returncode == status, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     return done
+
+
+def run_code(code: str) -> None:
+    """Runs code in a process that has imported nothing of the package; fails where it does."""
+    done = PROGRAMS.run(["-c", code], "", ROOT, ENVIRONMENT)
+    assert done.returncode == 0, done.stderr[-3000:]
 
 
 def run_here(*command: str | Path, status: int = 0, stdin: str = "") -> subprocess.CompletedProcess:

@@ -1,4 +1,4 @@
-"""Programs that start fast: a process that has imported torch and fairseq forks itself for each of them.
+"""Programs that start fast: a process that has imported torch, and fairseq for some, forks itself for each of them.
 
 Importing these takes several times as long as most programs of the tests then run. What a program does is the same as
 in a process of its own: nothing of the package is imported before the fork.
@@ -8,67 +8,122 @@ from __future__ import annotations
 
 import atexit
 import gc
+import importlib
 import json
 import os
 import runpy
+import select
+import shlex
+import socket
 import subprocess
 import sys
 import tempfile
+from functools import cached_property
 from pathlib import Path
+
+PARSING = ("torch", "spacy", "sentencepiece", "safetensors.torch")
+TRAINING = (
+    *("fairseq.checkpoint_utils", "fairseq.models", "fairseq.tasks", "fairseq.trainer"),
+    "torch._dynamo",  # what torch imports for every optimizer
+)
 
 
 class Programs:
-    """The process, started when it is first needed. env: its environment."""
+    """The process, started when it is first needed. env: its environment; imports: what it imports first."""
 
-    def __init__(self, env: dict[str, str]) -> None:
-        self.env = env
-        self._server: subprocess.Popen | None = None
+    def __init__(self, env: dict[str, str], imports: tuple[str, ...]) -> None:
+        self.env, self.imports = env, imports
 
     def run(self, command: list[str], stdin: str, cwd: Path, env: dict[str, str]) -> subprocess.CompletedProcess:
-        """Runs a Python script with its arguments, and returns its exit status and what it printed."""
-        if self._server is None:
-            server = [sys.executable, "-P", __file__]  # -P: `import fairseq` does not mean the folder beside this file
-            self._server = subprocess.Popen(
-                server, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=self.env
-            )
-            atexit.register(self._server.communicate)
-        with tempfile.TemporaryDirectory() as folder:
-            files = [str(Path(folder, name)) for name in ("in", "out", "err")]
-            Path(files[0]).write_text(stdin, encoding="utf-8")
-            print(json.dumps([command, str(cwd), env, files]), file=self._server.stdin, flush=True)
-            status = self._server.stdout.readline()
-            assert status, "the process that starts programs is gone"
-            out, err = (Path(file).read_bytes().decode() for file in files[1:])
-        return subprocess.CompletedProcess(command, int(status), out, err)
+        """Runs a Python script, or `-c` and code, with its arguments, and returns its exit status and what it printed.
+
+        The path of modules is that of the process."""
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            given.write(stdin.encode())
+            for file in (given, out, err):
+                file.seek(0)
+            status = _call(self._address, command, str(cwd), env, [file.fileno() for file in (given, out, err)])
+            printed = [(file.seek(0), file.read().decode())[1] for file in (out, err)]
+        return subprocess.CompletedProcess(command, status, *printed)
+
+    def in_bash(self, *names: str) -> dict[str, str]:
+        """The environment of a script in bash that runs programs of this environment so, by their names."""
+        call = shlex.join(
+            [sys.executable, "-I", "-S", __file__, "call", self._address, str(Path(sys.executable).parent)]
+        )
+        return {f"BASH_FUNC_{name}%%": f'() {{ {call}/{name} "$@"; }}' for name in names}
+
+    @cached_property
+    def _address(self) -> str:
+        folder = tempfile.TemporaryDirectory()
+        address = str(Path(folder.name, "socket"))
+        # -P: `import fairseq` does not mean the folder beside this file
+        command = [sys.executable, "-P", __file__, "serve", address, *self.imports]
+        server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.env)
+        atexit.register(folder.cleanup)
+        atexit.register(server.communicate)  # it ends with its input
+        assert server.stdout.readline(), "the process that starts programs is gone"
+        return address
 
 
-def _serve() -> None:
-    """Reads a program a line, and answers by its exit status."""
-    import fairseq.checkpoint_utils
-    import fairseq.models
-    import fairseq.tasks
-    import fairseq.trainer  # noqa: F401
-    import torch._dynamo  # noqa: F401  (what torch imports for every optimizer)
+def _call(address: str, command: list[str], cwd: str, env: dict[str, str], files: list[int]) -> int:
+    """The exit status of a program that the process at an address runs with these files as its first three."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(address)
+        socket.send_fds(connection, [b"."], files)
+        connection.sendall(json.dumps([command, cwd, env]).encode() + b"\n")
+        status = connection.makefile().readline()
+    assert status, "the process that starts programs is gone"
+    return int(status)
 
+
+def _serve(address: str, *imports: str) -> None:
+    """Runs one program after the other until its own input ends."""
+    for name in imports:
+        importlib.import_module(name)
     gc.freeze()  # so that no child looks for garbage among these modules, as it otherwise would at least at its end
-    while line := sys.stdin.readline():
-        child = os.fork()
-        if not child:
-            return _become(*json.loads(line))
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen()
+        print("ready", flush=True)
+        while listener in select.select([listener, sys.stdin], [], [])[0]:
+            connection, _ = listener.accept()
+            with connection:
+                _, files, *_ = socket.recv_fds(connection, 1, 3)
+                asked = json.loads(connection.makefile().readline())
+                child = os.fork()
+                if not child:
+                    listener.close()
+                    connection.close()
+                    return _become(*asked, files)
+                for file in files:
+                    os.close(file)
+                status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+                connection.sendall(f"{status}\n".encode())
 
 
-def _become(command: list[str], cwd: str, env: dict[str, str], files: list[str]) -> None:
+def _become(command: list[str], cwd: str, env: dict[str, str], files: list[int]) -> None:
     os.environ.clear()
     os.environ.update(env)
     os.chdir(cwd)
-    for number, (file, flags) in enumerate(zip(files, [os.O_RDONLY, *[os.O_WRONLY | os.O_CREAT] * 2], strict=True)):
-        os.dup2(os.open(file, flags), number)
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
     sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
-    sys.argv = command
-    sys.path.insert(0, str(Path(command[0]).parent))
-    runpy.run_path(command[0], run_name="__main__")
+    if command[0] == "-c":
+        sys.argv = ["-c", *command[2:]]
+        sys.path.insert(0, "")
+        exec(command[1], {"__name__": "__main__"})
+    else:
+        sys.argv = command
+        sys.path.insert(0, str(Path(command[0]).parent))
+        runpy.run_path(command[0], run_name="__main__")
 
 
 if __name__ == "__main__":
-    _serve()
+    what, *rest = sys.argv[1:]
+    if what == "serve":
+        _serve(*rest)
+    else:
+        code = _call(rest[0], rest[1:], os.getcwd(), dict(os.environ), [0, 1, 2])
+        sys.exit(code if code >= 0 else 128 - code)

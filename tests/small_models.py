@@ -6,15 +6,16 @@ import atexit
 import shutil
 import tempfile
 from argparse import Namespace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import torch
 from fairseq.optim.adam import FairseqAdam
 from fairseq.utils import apply_to_sample
+from pytest import TempPathFactory
 
 import tests.toy_plugin  # noqa: F401  (registers its model)
-from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
+from tests.conftest import SAMPLE, SAMPLE_AMR, made_once, run_here
 from tests.tiny_encoder import make_encoder
 from transition_parser import Parser
 from transition_parser.criterions.legal_cross_entropy import LegalCrossEntropyCriterion
@@ -82,8 +83,13 @@ def runs_with(kind: str, system: str) -> bool:
     return kind not in GRAPHS or (system in TREE_SYSTEMS and not TREE_SYSTEMS[system].projective_only)
 
 
-def make_folder(system: str, folder: Path) -> Path:
-    """A folder of the sample corpus as `fairseq-preprocess` needs it, with its dictionaries. Some SHIFTs have words."""
+def make_folder(system: str, factory: TempPathFactory) -> Path:
+    """A folder of the sample corpus as `fairseq-preprocess` needs it, with its dictionaries. Some SHIFTs have words. It
+    is made once for all tests, which only read it."""
+    return made_once(factory, f"small_{system}", partial(_preprocess, system))
+
+
+def _preprocess(system: str, folder: Path) -> None:
     kind, sample, options = "amr", SAMPLE_AMR, ("--domains",)
     if system != "amr":
         kind, sample, options = "dependency", SAMPLE, ("--system", system, "--upos", "--lemmas")
@@ -92,7 +98,6 @@ def make_folder(system: str, folder: Path) -> Path:
     for side in ("src", "act"):
         dictionary = TransitionParsingTask.build_dictionary([str(folder / f"train.{side}")])
         dictionary.save(str(folder / f"dict.{side}.txt"))
-    return folder
 
 
 def make_task(folder: Path, train_precision: str = "fp32", **options) -> TransitionParsingTask:

@@ -31,7 +31,7 @@ MODELS = (*OF_STATES, "sentence", "sentence graph", "state graph", "composed", "
 @pytest.fixture(scope="module", params=SYSTEMS)
 def of_system(request, tmp_path_factory):
     """(task, batch with gold trees) of a system."""
-    folder = make_folder(request.param, tmp_path_factory.mktemp(request.param) / "data")
+    folder = make_folder(request.param, tmp_path_factory)
     task = make_task(folder)
     batch = make_batch(task, folder, range(2, 15), 12)
     sources, targets = (list(side) for side in _unpadded(task, batch))
@@ -64,8 +64,8 @@ def test_trees_are_the_gold_ones(of_system):
 def test_correct_actions_build_the_gold_tree(of_system, kind):
     """Whatever an untrained model prefers among them."""
     task, batch = of_system
-    model = make_model(kind, task.resources).plain
-    net_input = with_words(make_model(kind, task.resources), task, batch)["net_input"]
+    model = make_model(kind, task.resources)
+    net_input, model = with_words(model, task, batch)["net_input"], model.plain
     found = explore(model, net_input, GoldTrees(**batch["trees"]), None)
     for tokens, steps, gold, source in zip(
         found.actions.tolist(), found.steps.tolist(), batch["references"], net_input["src_tokens"].tolist(), strict=True
@@ -91,8 +91,8 @@ def test_correct_actions_along_gold_derivations(of_system):
 def test_states_are_those_of_the_derivation(of_system, kind):
     """What search saw on the way is what teacher forcing sees of the same actions."""
     task, batch = of_system
-    model = make_model(kind, task.resources).plain
-    net_input = with_words(make_model(kind, task.resources), task, batch)["net_input"]
+    model = make_model(kind, task.resources)
+    net_input, model = with_words(model, task, batch)["net_input"], model.plain
     found = explore(model, net_input, GoldTrees(**batch["trees"]), _draws())
     ends = torch.full_like(found.actions[:, :1], task.table.end)
     prefix = torch.cat([ends, found.actions[:, :-1]], 1)

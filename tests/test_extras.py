@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
+from tests.conftest import ENVIRONMENT, ROOT, SAMPLE, SAMPLE_AMR
+from tests.programs import PARSING, Programs
 from transition_parser.base.errors import InputError, needs_extra
 
+PROGRAMS = Programs(ENVIRONMENT, PARSING)
 OF_EXTRAS = ("fairseq", "omegaconf", "hydra", "matplotlib", "shtab")
 WITHOUT = f"""
 import sys
 from importlib.abc import MetaPathFinder
+assert not sys.modules.keys() & set({OF_EXTRAS})
 class Hidden(MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in {OF_EXTRAS}:
@@ -28,14 +30,7 @@ sys.exit(main(sys.argv[1:]))
 
 def without_extras(*arguments: str | Path, status: int = 0, stdin: str = "") -> subprocess.CompletedProcess:
     """`transition-parser ARGUMENTS` as where the package is installed without its extras."""
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT, *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
-        cwd=ROOT,
-        input=stdin,
-        capture_output=True,
-        text=True,
-    )
+    done = PROGRAMS.run(["-c", WITHOUT, *map(str, arguments)], stdin, ROOT, ENVIRONMENT)
     assert done.returncode == status, done.stderr[-3000:]
     return done
 

@@ -2,13 +2,14 @@
 
 import importlib.util
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
 import torch
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
-from transition_parser import Parser
+from transition_parser import AmrParse, Parser
 from transition_parser.base.errors import ParserWarning
 from transition_parser.graphs.amr import edge_of
 from transition_parser.graphs.amr_score import Counts, smatch_counts
@@ -32,9 +33,13 @@ def las(beam: int, path, model: str = "en-ewt") -> float:
     return Comparison(gold, [parse.annotated() for parse in parses]).scores()["las"].f1
 
 
+@cache
+def amrs(model: str, beam: int, path: Path) -> list[AmrParse]:
+    return Parser.load(model, beam=beam).parse(path)
+
+
 def smatch(beam: int, path, model: str = "en-amr") -> float:
-    parses = Parser.load(model, beam=beam).parse(path)
-    pairs = zip(read_bank(path), parses, strict=True)
+    pairs = zip(read_bank(path), amrs(model, beam, path), strict=True)
     counts = (smatch_counts(gold.graph.to_penman(), parse.graph.to_penman()) for gold, parse in pairs)
     return sum(counts, Counts()).f1
 
@@ -84,7 +89,7 @@ def test_they_reach_their_scores(corpora):
 @pytest.mark.parametrize("model", ["en-amr", pytest.param("en-amr-minilm", marks=MINILM)])
 @pytest.mark.parametrize("beam", [1, 10])
 def test_no_node_of_the_yardstick_has_a_role_twice_that_comes_once(model, beam):
-    for parse in Parser.load(model, beam=beam).parse(YARDSTICK_AMR):
+    for parse in amrs(model, beam, YARDSTICK_AMR):
         borne = Counter(edge_of(*edge)[:2] for edge in parse.graph.edges)
         assert not [role for (_node, role), count in borne.items() if count > 1 and role in ONCE]
 

@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run
+from tests.conftest import OF_PROGRAMS, PROGRAMS, ROOT, SAMPLE, SAMPLE_AMR, run
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency_score import PTB_PUNCTUATION
 
 RUN = ROOT / "run"
 INSTALLED = ("train", "draw", "pretrained", "docs", "test")  # the extras that run/setup.sh installs
+FORKED = ("transition-parser", "fairseq-preprocess")  # what the scripts call by name
 SCRIPTS = sorted(
     path.name for path in RUN.glob("*.sh") if path.name not in ("environment.sh", "variants.sh", "setup.sh", "test.sh")
 )
@@ -34,7 +35,7 @@ def bash(script: str, *arguments: str | Path, cwd: Path, status: int = 0, **envi
         capture_output=True,
         text=True,
         cwd=cwd,
-        env={**clean, "PATH": path, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **environment},
+        env={**clean, **OF_PROGRAMS, **PROGRAMS.in_bash(*FORKED), "PATH": path, **environment},
     )
     assert done.returncode == status, f"{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
     return done

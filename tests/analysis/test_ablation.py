@@ -19,7 +19,7 @@ from transition_parser.parsing.search import search
 
 @pytest.fixture(scope="module", params=SYSTEMS)
 def of_system(request, tmp_path_factory):
-    folder = make_folder(request.param, tmp_path_factory.mktemp(request.param) / "data")
+    folder = make_folder(request.param, tmp_path_factory)
     task = make_task(folder)
     return request.param, task, make_batch(task, folder, range(3, 12), 8)
 
@@ -48,9 +48,9 @@ def test_what_is_hidden_does_not_matter(of_system, kind):
     assert before == [best[0].tokens for best in search(plain, encoder_out)]
 
 
-def test_a_decoder_need_not_be_inspectable(tmp_path):
+def test_a_decoder_need_not_be_inspectable(tmp_path_factory):
     """Its model parses and has traces without visible words; ablation is refused in one line."""
-    resources = make_task(make_folder("arc-hybrid", tmp_path)).resources
+    resources = make_task(make_folder("arc-hybrid", tmp_path_factory)).resources
     options = ToyOptions()
     parser = Parser(build(options, resources), resources, precision="fp32")
     assert not isinstance(parser.model.decoder, Inspectable)

@@ -26,7 +26,7 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def resources(tmp_path_factory):
-    folders = {system: make_folder(system, tmp_path_factory.mktemp(system) / "data") for system in SYSTEMS}
+    folders = {system: make_folder(system, tmp_path_factory) for system in SYSTEMS}
     return {system: make_task(folder).resources for system, folder in folders.items()}
 
 

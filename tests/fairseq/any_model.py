@@ -17,6 +17,7 @@ from transition_parser.storage.checkpoints import load_model
 from transition_parser.transitions import Action
 from transition_parser.transitions.config import ParserConfig
 
+AT_THE_END = ("--validate-interval", "100", "--save-interval", "100")  # not after each epoch of a few updates
 TASK = ("--user-dir", "transition_parser", "--task", "transition_parsing")
 
 
@@ -36,7 +37,7 @@ def train(
 def train_twice(data: Path, checkpoints: Path, arch: str, *options: str | Path, updates: tuple[int, int]) -> Path:
     """A checkpoint of training that was stopped and resumed."""
     for some in updates:
-        done = train(data, checkpoints, arch, *options, updates=some)
+        done = train(data, checkpoints, arch, *AT_THE_END, *options, updates=some)
     said = done.stdout + done.stderr
     assert "Loaded checkpoint" in said and '"valid_las"' in said
     return checkpoints / "checkpoint_last.pt"

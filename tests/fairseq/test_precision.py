@@ -11,7 +11,7 @@ from transition_parser.tasks import transition_parsing
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return make_folder("arc-hybrid-swap", tmp_path_factory.mktemp("precision") / "data")
+    return make_folder("arc-hybrid-swap", tmp_path_factory)
 
 
 def dtypes(task, folder, weights: torch.dtype) -> set[torch.dtype]:

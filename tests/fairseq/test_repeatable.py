@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from tests.conftest import OF_PROGRAMS, ROOT
-from tests.programs import Programs
+from tests.programs import TRAINING, Programs
 from tests.small_models import MODELS, SIZES, runs_with
 from tests.tiny_encoder import make_encoder
 from transition_parser.models.registry import architecture_of
@@ -70,7 +70,7 @@ def train(commands: dict[str, list[str]], folder: Path, seed: int, resumed: tupl
     file = folder / "trainings.json"
     file.write_text(json.dumps(trainings), encoding="utf-8")
     env = {**os.environ, **OF_PROGRAMS, "PYTHONHASHSEED": str(seed)}
-    done = Programs(env).run([str(ROOT / "tests" / "trainings.py"), str(file)], "", ROOT, env)
+    done = Programs(env, TRAINING).run([str(ROOT / "tests" / "trainings.py"), str(file)], "", ROOT, env)
     assert done.returncode == 0, done.stderr[-3000:]
 
 

@@ -11,12 +11,9 @@ import pytest
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run, run_here
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
+from transition_parser.integrations import ray as engine
 from transition_parser.parsing.bulk import Job
 from transition_parser.parsing.sentences.rows import Reading
-
-pytest.importorskip("ray.data")
-
-from transition_parser.integrations import ray as engine
 
 TIMES = 5
 
@@ -24,6 +21,7 @@ TIMES = 5
 @pytest.fixture(scope="module", autouse=True)
 def running():
     """Ray for all tests here: starting it takes longest."""
+    pytest.importorskip("ray.data")
     import ray
 
     with pytest.MonkeyPatch.context() as patch:

@@ -17,7 +17,7 @@ from spacy import displacy
 from spacy.tokens import Doc, Span, Token
 from spacy.vocab import Vocab
 
-from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_code, run_here
 from tests.parsing.test_parses import random_tree
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
@@ -275,7 +275,7 @@ import transition_parser.integrations.spacy
 from spacy.tokens import Doc, Span, Token
 assert not any(kind.has_extension(n) for kind in (Doc, Span, Token) for n in ("tree", "amr", "to_amr", "arc_score"))
 """
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+    run_code(code)
 
 
 def test_an_extension_of_another_package_is_not_replaced(monkeypatch):
@@ -332,7 +332,7 @@ for text, found in zip(texts, there, strict=True):
     assert found._.tree == here._.tree and found._.to_amr() == here._.to_amr(), text
     assert [t._.arc_score for t in found] == [t._.arc_score for t in here]
 """
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    run_code(code)
 
 
 # --- saving -------------------------------------------------------------------------------------------
@@ -412,7 +412,7 @@ import pickle, spacy
 document = pickle.loads({pickled!r})(spacy.blank("en")("She ran."))
 assert len(document._.tree) == 1 and document[0]._.arc_score > 0
 """
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+    run_code(code)
 
 
 def test_what_is_shown_of_attributes():

@@ -49,7 +49,7 @@ GRAPH_MODELS = ("sentence graph", "state graph", "pretrained graph")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return make_folder("arc-standard", tmp_path_factory.mktemp("g2g") / "data")
+    return make_folder("arc-standard", tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
@@ -257,9 +257,9 @@ def test_a_segment_that_the_encoder_lacks_starts_as_its_last(encoder):
 
 
 @pytest.mark.parametrize("system", ["arc-standard", "arc-hybrid-swap"])
-def test_classifiers_read_the_words_that_an_action_is_about(system, task, tmp_path):
+def test_classifiers_read_the_words_that_an_action_is_about(system, task, tmp_path_factory):
     """Exist s2, s1, b1; Relation the two words of the arc, of which there may be none, and all of them the history."""
-    table = (task if system == "arc-standard" else make_task(make_folder(system, tmp_path / "data"))).table
+    table = (task if system == "arc-standard" else make_task(make_folder(system, tmp_path_factory))).table
     options = architecture_of("state_transformer_g2g").options(relation_width=6, exist_width=7).check()
     torch.manual_seed(1)
     kinds = Kinds(table)
@@ -595,7 +595,7 @@ def test_a_state_does_not_depend_on_its_batch(task, batch):
 @pytest.fixture(scope="module")
 def of_any_shape(tmp_path_factory):
     """The task, and a batch of it, of a system that builds every tree."""
-    folder = make_folder("arc-hybrid-swap", tmp_path_factory.mktemp("refined") / "data")
+    folder = make_folder("arc-hybrid-swap", tmp_path_factory)
     task = make_task(folder)
     return task, make_batch(task, folder, range(1, 9), 6)
 
@@ -717,8 +717,8 @@ def test_biaffine_scores_are_those_of_the_papers():
 # --- what can't be done ---------------------------------------------------------------------
 
 
-def test_amrs_are_refused(tmp_path):
-    amrs = make_task(make_folder("amr", tmp_path / "data"))
+def test_amrs_are_refused(tmp_path_factory):
+    amrs = make_task(make_folder("amr", tmp_path_factory))
     for kind in ("sentence", "state graph", "refined"):
         with pytest.raises(InputError, match="reads and writes dependency trees, not amr"):
             make_model(kind, amrs.resources)

@@ -280,7 +280,7 @@ def folder_of(tmp_path_factory):
 
     def folder(system: str):
         if system not in folders:
-            folders[system] = make_folder(system, tmp_path_factory.mktemp(system) / "data")
+            folders[system] = make_folder(system, tmp_path_factory)
         return folders[system]
 
     return folder

@@ -74,9 +74,9 @@ def gru(cell: torch.nn.GRUCell, x: torch.Tensor, z: torch.Tensor) -> torch.Tenso
 
 @pytest.mark.parametrize("kind", ["stack attention", "seq2seq"])
 @torch.no_grad()
-def test_the_decoder_is_that_of_the_equations(kind, tmp_path):
+def test_the_decoder_is_that_of_the_equations(kind, tmp_path_factory):
     """Eqs. 3 to 7 over gold derivations, some with SWAP, state by state; s and r come from the plain state machine."""
-    folder = make_folder("arc-hybrid-swap", tmp_path / "data")
+    folder = make_folder("arc-hybrid-swap", tmp_path_factory)
     task = make_task(folder)
     batch = make_batch(task, folder, range(5, 9), 64)
     plain, actions = make_model(kind, task.resources).plain.double().eval(), batch["net_input"]["prev_output_tokens"]

@@ -145,7 +145,7 @@ def case_of(tmp_path_factory):
 
     def case(system: str, kind: str, lengths: range = range(2, 8), count: int = 4):
         if system not in tasks:
-            folder = make_folder(system, tmp_path_factory.mktemp(system) / "data")
+            folder = make_folder(system, tmp_path_factory)
             tasks[system] = make_task(folder), folder
         task, folder = tasks[system]
         model = make_model(kind, task.resources)

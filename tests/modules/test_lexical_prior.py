@@ -5,7 +5,7 @@ import torch
 
 from transition_parser.base.errors import InputError
 from transition_parser.modules.lexical_prior import LexicalPrior
-from transition_parser.states.table import FIRST_ROW, UNBOUND, UNSEEN, ActionTable
+from transition_parser.states.table import FIRST_ROW, FIRST_SPAN, UNBOUND, UNSEEN, ActionTable
 from transition_parser.text.frames import packaged
 from transition_parser.transitions import Action, make_system
 
@@ -25,7 +25,7 @@ def make_table(counts=COUNTS, frames=None) -> ActionTable:
 
 
 def row_of(table: ActionTable, lemma: str) -> int:
-    return table.features([lemma])[0][-1 if len(table.span_lengths) == 1 else -len(table.span_lengths)]
+    return table.features([lemma])[0][FIRST_SPAN]
 
 
 def test_the_prior_of_a_span_is_its_smoothed_counts():
@@ -65,9 +65,8 @@ def test_some_actions_get_the_same_as_all():
 def test_senses_of_frames_are_counted():
     counts = {"serve": {Action.parse("FRAME(02)"): 8, Action.parse("FRAME(01)"): 1}}
     table = make_table(counts, packaged())
-    row = table.features(["serve"])[0]
-    found = [table.prior[i - FIRST_ROW] for i in row if i >= FIRST_ROW and table.prior[i - FIRST_ROW]]
-    values = {table.tokens[token]: value for token, value in found[0].items()}
+    prior = table.prior[row_of(table, "serve") - FIRST_ROW]
+    values = {table.tokens[token]: value for token, value in prior.items()}
     assert max(values, key=values.__getitem__) == "FRAME(02)" and values["FRAME(02)"] > 0.5 > values["FRAME(01)"]
 
 
@@ -77,7 +76,7 @@ def test_new_spans_change_no_legality():
         for lemma in ("wolf", "dog", "no", "cat"):
             rows = [table.features([lemma])[0] for table in (with_counts, without)]
             listed = [
-                {token for row in some[3:] if row >= FIRST_ROW for token in table.lexicon[row - FIRST_ROW]}
+                {token for row in some[FIRST_SPAN:] if row >= FIRST_ROW for token in table.lexicon[row - FIRST_ROW]}
                 for some, table in zip(rows, (with_counts, without), strict=True)
             ]
             assert listed[0] == listed[1], lemma

@@ -136,8 +136,8 @@ def test_too_many():
         Parser.load("en-ewt", nbest=0)
 
 
-def test_a_model_of_whole_trees_has_one(tmp_path):
-    task = make_task(make_folder("arc-hybrid-swap", tmp_path / "data"))
+def test_a_model_of_whole_trees_has_one(tmp_path_factory):
+    task = make_task(make_folder("arc-hybrid-swap", tmp_path_factory))
     model = make_model("heads", task.resources).plain
     (one,), (parse,) = (
         Parser(model, task.resources, precision="fp32", nbest=nbest).parse([["She", "sleeps", "."]]) for nbest in (1, 3)

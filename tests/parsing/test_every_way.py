@@ -92,7 +92,7 @@ def case_of(tmp_path_factory) -> Callable[[str, str], Case]:
 
     def case(system: str, kind: str) -> Case:
         if system not in tasks:
-            folder = make_folder(system, tmp_path_factory.mktemp(system) / "data")
+            folder = make_folder(system, tmp_path_factory)
             task = make_task(folder)
             tasks[system] = task, make_batch(task, folder, range(1, 7), 4)
         if (system, kind) not in cases:

@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 import torch
@@ -24,15 +25,37 @@ def some_parses(parser: Parser, model: str) -> list[tuple]:
     return [(parse.actions, parse.score) for parse in parser.parse(sentences)]
 
 
+@pytest.fixture(scope="module")
+def original():
+    """A parser from disk or of a model in memory, with its parses."""
+
+    @cache
+    def made(model: str, precision: str, from_disk: bool) -> tuple[Parser, list[tuple]]:
+        options = {"precision": precision}
+        parser = Parser.load(model, 2, 500, **options) if from_disk else Parser(*load_model(model), **options)
+        return parser, some_parses(parser, model)
+
+    return made
+
+
 @PRECISIONS
 @pytest.mark.parametrize("model", PATHS)
 @pytest.mark.parametrize("copied", [copy.deepcopy, copy.copy, lambda parser: pickle.loads(pickle.dumps(parser))])
-def test_a_copy_parses_alike(model, precision, copied):
-    for parser in (Parser.load(model, 2, 500, precision=precision), Parser(*load_model(model), precision=precision)):
+def test_a_copy_parses_alike(original, model, precision, copied):
+    for from_disk in (True, False):
+        parser, expected = original(model, precision, from_disk)
         other = copied(parser)
         assert other.model is not parser.model
         assert (other.beam, other.batch_tokens, other.threads) == (parser.beam, parser.batch_tokens, parser.threads)
-        assert some_parses(other, model) == some_parses(parser, model)
+        assert some_parses(other, model) == expected == some_parses(parser, model)
+
+
+def test_copies_of_a_model_share_what_nothing_changes():
+    for name in PATHS:
+        model, resources = load_model(name)
+        copied = copy.deepcopy(model)
+        assert copied.decoder is not model.decoder and copied.decoder.table is model.decoder.table is resources.table
+        assert copy.deepcopy(resources.columns) is resources.columns
 
 
 def in_another_process(parser: Parser, sentences: list) -> list[tuple]:

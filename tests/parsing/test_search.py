@@ -50,9 +50,9 @@ class Prefixes:
 
 
 @pytest.mark.parametrize("beam", [1, 3])
-def test_an_observer_can_follow_each_hypothesis(tmp_path, beam):
+def test_an_observer_can_follow_each_hypothesis(tmp_path_factory, beam):
     """Through the moves of hypotheses, and where finished sentences leave the batch."""
-    resources = make_task(make_folder("arc-hybrid-swap", tmp_path)).resources
+    resources = make_task(make_folder("arc-hybrid-swap", tmp_path_factory)).resources
     parser = Parser(make_model("state", resources).plain, resources, precision="fp32")
     sentences = [["word"] * length for length in (1, 12, 2, 7, 1)]
     observer = Prefixes(len(sentences), len(resources.table.tokens))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Self
 
 import numpy as np
 
@@ -101,6 +102,10 @@ class ActionTable:
         self._read_lexicon()
         self._read_roles()
         self._read_sorts()
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return the table itself: nothing changes it, and copies of a model share it."""
+        return self
 
     @property
     def labelled_shift(self) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.model_files import (
@@ -114,6 +114,10 @@ class Columns:
         self.values = {name: tuple(of_column) for name, of_column in values.items()}
         self.rules = dict(rules)
         self._ids = {name: {value: i for i, value in enumerate(v, 1)} for name, v in self.values.items()}
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return the columns themselves: nothing changes them, and copies of a model share them."""
+        return self
 
     def __contains__(self, column: str) -> bool:
         return column in self.values
