@@ -15,7 +15,6 @@ from operator import itemgetter
 from transition_parser.base.errors import input_error
 from transition_parser.graphs.conllu import Sentence
 
-
 # the features that the shared task scores
 UNIVERSAL_FEATURES = frozenset(
     "PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm Mood Tense Aspect "
