@@ -27,7 +27,7 @@ from transition_parser.transitions.amr_frames import FrameActions
 from transition_parser.transitions.amr_limits import SearchLimits, learned
 from transition_parser.transitions.amr_naming import MAKE_NODES, is_listed, key
 from transition_parser.transitions.config import ParserConfig
-from transition_parser.transitions.lexicon import Counts, Lexicon, wiki_keys
+from transition_parser.transitions.lexicon import Lexicon, wiki_keys
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ def preprocess_amr(
 def _config(train: list[Derived], shift_words: Sequence[str], frames: FrameActions | None) -> ParserConfig:
     actions = [action for item in train for action in item.derivation.actions]
     roles = by_frequency(str(a.label) for a in actions if a.kind in (Kind.LA, Kind.RA))
-    counts = _counts(train)
-    lexicon = Lexicon(_spans(counts), _wiki(train), limits_of(train, frames), counts)
+    counts = _counts([item for item in train if not item.entry.is_example])
+    lexicon = Lexicon(_spans(train), _wiki(train), limits_of(train, frames), counts)
     version = frames.table.version if frames else ""
     return ParserConfig(AmrSystem.name, roles, tuple(shift_words), frames=version, lexicon=lexicon)
 
@@ -124,9 +124,10 @@ def _counts(train: list[Derived]) -> dict[str, dict[Action, int]]:
     return {span: dict(sorted(of_span.items(), key=str)) for span, of_span in sorted(seen.items())}
 
 
-def _spans(counts: Counts) -> dict[str, tuple[Action, ...]]:
+def _spans(train: list[Derived]) -> dict[str, tuple[Action, ...]]:
     """Return for each span the actions that the lexicon lists."""
-    listed = {span: tuple(sorted(filter(is_listed, of_span), key=str)) for span, of_span in counts.items()}
+    made = _counts(train).items()
+    listed = {span: tuple(sorted(filter(is_listed, of_span), key=str)) for span, of_span in made}
     return {span: actions for span, actions in listed.items() if actions}
 
 

@@ -19,6 +19,7 @@ from transition_parser.graphs.conllu import decode_line
 from transition_parser.graphs.penman_reader import PenmanError, read_penman
 
 TEXT_KEYS = ("snt", "tok")
+EXAMPLE = "example"  # the key of sentences that were chosen as examples of something, such as a roleset
 AGREEMENT = "agreement"  # the key of silver AMRs: how much the parses agree among which one was chosen
 
 _KEY = re.compile(r"(?:^|\s)::([\w-]+)(?:\s+|$)")
@@ -76,6 +77,11 @@ class AmrEntry:
     def is_silver(self) -> bool:
         """True for a parse that was chosen as training data; `# ::agreement` says how much several parses agree."""
         return AGREEMENT in self.metadata
+
+    @property
+    def is_example(self) -> bool:
+        """True for a sentence that was chosen as an example, so that its words are no sample of a text."""
+        return EXAMPLE in self.metadata
 
     @property
     def is_alternative(self) -> bool:

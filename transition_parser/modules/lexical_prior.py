@@ -14,7 +14,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.states.table import FIRST_ROW, ActionTable
 from transition_parser.transitions.amr_naming import MAKE_NODES
 
-_WEIGHT = 0.5  # of each kind before training
+_WEIGHT = 1.0  # of each kind before training
 
 
 class LexicalPrior(nn.Module):

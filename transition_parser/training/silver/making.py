@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output
 from transition_parser.base.progress import progress
-from transition_parser.graphs.bank import AGREEMENT, AmrEntry
+from transition_parser.graphs.bank import AGREEMENT, EXAMPLE, AmrEntry
 from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.parses import AmrParse
 from transition_parser.parsing.sentences.streams import in_chunks
@@ -151,7 +151,7 @@ def _record(entry: AmrEntry, choice: Choice, least: float, unwanted: frozenset[s
         return {"id": entry.id, "left_out": "unwanted concept"}
     found = replace(parse, place=None).annotated(wiki=False)
     found = replace(found, metadata={**entry.metadata, AGREEMENT: f"{agreement:.4f}"})
-    written = found.rewritten(("id", AGREEMENT, "snt"), alignments=False)
+    written = found.rewritten(("id", AGREEMENT, EXAMPLE, "snt"), alignments=False)
     return {"id": entry.id, "amr": written, "agreement": agreement, "completed": parse.completed}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from pathlib import Path
 from typing import NamedTuple
 
-from transition_parser.graphs.bank import AmrEntry
+from transition_parser.graphs.bank import EXAMPLE, AmrEntry
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parser import Parser
@@ -66,9 +66,16 @@ class Sources:
         some = [one for one in examples if " ".join(one.words) not in self._seen]
         parses = parser.parse_stream(Sentence.from_words(one.words) for one in some)
         for example, parse in zip(some, parses, strict=True):
-            self._add(f"frames.{example.id}", parse.annotated(), [example.predicate])
+            of = {EXAMPLE: example.predicate.roleset}
+            self._add(f"frames.{example.id}", parse.annotated(), [example.predicate], of)
 
-    def _add(self, name: str, sentence: Sentence, predicates: Sequence[Predicate]) -> None:
+    def _add(
+        self, name: str, sentence: Sentence, predicates: Sequence[Predicate], more: Mapping[str, str] | None = None
+    ) -> None:
+        """Add a sentence.
+
+        more: further metadata of its entry
+        """
         words = ["".join(form.split()) for form in sentence.forms]  # `10 000` has a space
         text = " ".join(words)
         if not (all(words) and LEAST <= len(words) <= MOST) or text in self._seen:
@@ -81,7 +88,7 @@ class Sources:
         given = facts.given if facts else None
         self.left_out.update(facts.left_out if facts else {})
         self.counts.update(_counted(given))
-        self.found.append(Source(AmrEntry.from_words(words, {"id": name}), given))
+        self.found.append(Source(AmrEntry.from_words(words, {"id": name, **(more or {})}), given))
 
     def __iter__(self) -> Iterator[Source]:
         return iter(self.found)
