@@ -32,6 +32,7 @@ COMMANDS = (
     "oracle",
     "average",
     "export",
+    "package",
     "calibrate",
     "ablation",
     "completion",
