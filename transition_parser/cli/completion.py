@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     completers = dict.fromkeys(_FILES, shtab.FILE) | dict.fromkeys(_FOLDERS, shtab.DIRECTORY)
     completers |= {
         "MODEL": _name_or_file("models", [*BEST, *model_names()]),
-        "CONFIG": _name_or_file("configs", config_names()),
+        **dict.fromkeys(("CONFIG", "TREEBANK|CONFIG"), _name_or_file("configs", config_names())),
     }
     _complete(parser, completers)
     print(shtab.complete(parser, arguments.shell))

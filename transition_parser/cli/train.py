@@ -1,8 +1,12 @@
 """Train a parser: prepare the data, train, export the best checkpoint or average of checkpoints, and evaluate it.
 
-CONFIG is a file of flags for fairseq-train, or the name of one that comes with the package (ewt-en, ud-spa-dp-small,
-amr-en, …). Flags after -- replace flags of CONFIG. The kind of the training file determines whether trees or AMRs are
-learnt.
+TREEBANK is a folder with train.conllu and, if possible, dev.conllu and test.conllu, or with the files of a treebank of
+Universal Dependencies (xx_name-ud-train.conllu, …). The config is chosen by the number of training words. Without dev
+data every tenth training sentence is held out.
+
+CONFIG, with --train and --dev, is a file of flags for fairseq-train, or the name of one that comes with the package
+(ewt-en, ud-spa-dp-small, amr-en, …). The kind of the training file determines whether trees or AMRs are learnt. Flags
+after -- replace flags of the config.
 
 Run the same command again to continue after an interruption; finished steps are not repeated. A higher --max-epoch
 continues a finished training.
@@ -17,8 +21,9 @@ import argparse
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,9 +44,11 @@ from transition_parser.text.columns import KNOWN
 
 if TYPE_CHECKING:
     from transition_parser.training.flags import Flag
+    from transition_parser.training.treebanks import Treebank
 
 HELP = "train a model on a treebank or AMR corpus, in one command"
 EXAMPLE = """example:
+  transition-parser train UD_French-Sequoia -o fr-sequoia
   transition-parser train ud-spa-dp-small --train train.conllu --dev dev.conllu --test test.conllu -o fr-sequoia
   transition-parser train lpp-stack-small --train train.amr --dev dev.amr -o lpp -- --max-epoch 20 --seed 2
   transition-parser parse fr-sequoia/model letter.conllu"""
@@ -52,13 +59,25 @@ TENSORBOARD = "--tensorboard-logdir"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
-    parser.usage = "transition-parser train CONFIG --train FILE --dev FILE -o DIR [option ...] [-- flag ...]"
+    parser.usage = """transition-parser train TREEBANK -o DIR [option ...] [-- flag ...]
+       transition-parser train CONFIG --train FILE --dev FILE -o DIR [option ...] [-- flag ...]"""
     parser.add_argument(
-        "config", metavar="CONFIG", help="file of flags for fairseq-train, or name of a config of the package"
+        "source",
+        metavar="TREEBANK|CONFIG",
+        help="folder of a treebank; or file of flags for fairseq-train, or name of a config of the package",
     )
-    for split, what, required in (("train", "training", True), ("dev", "development", True), ("test", "test", False)):
-        several = f"{what} trees (one file) or AMRs (one or more files)"
-        parser.add_argument(f"--{split}", required=required, nargs="+", metavar="FILE", help=several)
+    for split, what in (("train", "training"), ("dev", "development"), ("test", "test")):
+        several = f"with CONFIG: {what} trees (one file) or AMRs (one or more files)"
+        parser.add_argument(f"--{split}", nargs="+", metavar="FILE", help=several)
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument(
+        "--config", metavar="CONFIG", help="with TREEBANK: config (default: chosen by the number of training words)"
+    )
+    chosen.add_argument(
+        "--pretrained",
+        action="store_true",
+        help="with TREEBANK: words are also read by MiniLM, a pretrained encoder of English",
+    )
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the experiment")
     add_system(parser, required=False)
     _add_data(parser)
@@ -103,6 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
     from transition_parser.training.stages import Stages
 
     import_user_dir(arguments.user_dir)
+    treebank = _treebank(arguments)
     experiment = _experiment(arguments)
     new = not experiment.dest.exists()
     with locked(experiment.dest) as lock:
@@ -119,6 +139,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.half,
             arguments.processes,
             about,
+            treebank,
             tensorboard=arguments.tensorboard_logdir,
         )
         try:
@@ -133,9 +154,39 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({**figures, "model": str(experiment.model)}, ensure_ascii=False))
     else:
-        print("\n".join(_lines(figures)))
+        print("\n".join(_lines(figures) if treebank is None else _table(figures)))
         print(f"model: {experiment.model}")
     return 0
+
+
+def _treebank(arguments: argparse.Namespace) -> Treebank | None:
+    """Return the treebank whose folder was given, and put its files and its config into the arguments; None if a config
+    was given.
+
+    Raises `InputError` for options that belong to the other form of the command.
+    """
+    from transition_parser.training.recipes import config_for
+    from transition_parser.training.treebanks import Treebank
+
+    if arguments.train and arguments.dev:
+        if arguments.config or arguments.pretrained:
+            option = "--config" if arguments.config else "--pretrained"
+            raise InputError(f"{option} is for the folder of a treebank: {arguments.source} is a config already")
+        arguments.config = arguments.source
+        return None
+    given = [f"--{split}" for split in ("train", "dev", "test") if getattr(arguments, split)]
+    if given:
+        raise InputError(
+            f"{given[0]}: give --train and --dev with a config, or the folder of a treebank without {given[0]}"
+        )
+    treebank = Treebank.of_folder(arguments.source)
+    sentences, words = treebank.size
+    arguments.config = arguments.config or config_for(words, arguments.pretrained)
+    for split in ("train", "dev", "test"):
+        setattr(arguments, split, [str(treebank.files[split])] if split in treebank.files else None)
+    found = ", ".join(path.name for path in treebank.files.values())
+    print(f"{treebank.name}: {found}; {sentences:,} sentences, {words:,} words: {arguments.config}", file=sys.stderr)
+    return treebank
 
 
 def _experiment(arguments: argparse.Namespace) -> Any:
@@ -207,6 +258,19 @@ def _lines(figures: dict[str, Any]) -> list[str]:
             shown = (f"{name} {_shown(value)}" for name, value in scores.items() if name not in ("words", "sentences"))
             lines.append(f"{split}, {beam}: {', '.join(shown)}")
     return lines
+
+
+def _table(figures: dict[str, Any]) -> list[str]:
+    """Return the scores as a table: a row for each score, a column for each split and beam."""
+    columns = {f"{split}, {beam}": of for split in ("dev", "test") for beam, of in figures.get(split, {}).items()}
+    names = [name for name in dict.fromkeys(chain(*columns.values())) if name not in ("words", "sentences")]
+    rows = [["", *columns], *([name, *(_cell(scores, name) for scores in columns.values())] for name in names)]
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    return ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
+
+
+def _cell(scores: Mapping[str, Any], name: str) -> str:
+    return _shown(scores[name]) if name in scores else "–"
 
 
 def _compared(figures: dict[str, Any]) -> list[str]:

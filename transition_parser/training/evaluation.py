@@ -56,7 +56,9 @@ def untagged(sentence: Sentence) -> Sentence:
 
 
 def _gold(experiment: Experiment, split: str) -> Path:
-    """Return the file of the gold graphs of a split; for AMRs the file of the data, which lacks entries that were left
-    out."""
+    """Return the file of the gold graphs of a split.
+
+    The folder of the data has files of AMRs without the entries that were left out, and of dev data that were held out.
+    """
     bank = experiment.data / f"{'valid' if split == 'dev' else split}{experiment.formalism.suffix}"
     return bank if bank.is_file() else Path(experiment.files[split][0])

@@ -19,14 +19,15 @@ from typing import Any
 
 from transition_parser.base.files import replacing
 from transition_parser.parsing.formalisms import AMR
-from transition_parser.storage.cards import write_card
 from transition_parser.text.columns import KNOWN, asked_for
 from transition_parser.training.display import Display, epochs_of
 from transition_parser.training.evaluation import Evaluation, evaluate
 from transition_parser.training.experiment import Experiment
 from transition_parser.training.flags import arguments_of
+from transition_parser.training.model_card import write_model_card
 from transition_parser.training.programs import run_fairseq
 from transition_parser.training.selection import select
+from transition_parser.training.treebanks import Treebank, hold_out
 
 SPLITS = {"train": "train", "dev": "valid", "test": "test"}  # our name of a split → fairseq's name
 # flags that `train` sets, so that configs may not set them
@@ -43,6 +44,7 @@ class Stages:
     half: export 16 bits a weight
     processes: the number of processes that align AMRs
     about: language and licence, for the model's card
+    treebank: the treebank, where it came as a folder
     tensorboard: the folder into which fairseq-train logs for TensorBoard
     say: called with a line of text for each stage that begins and for each notice, such as an entry left out
     """
@@ -54,6 +56,7 @@ class Stages:
     half: bool = False
     processes: int = 1
     about: Mapping[str, str] = field(default_factory=dict)
+    treebank: Treebank | None = None
     tensorboard: str | None = None
     say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True)
 
@@ -109,6 +112,8 @@ class Stages:
         experiment = self.experiment
         folder = _fresh(experiment.dest / ".data")
         splits = {SPLITS[split]: paths for split, paths in experiment.files.items()}
+        if experiment.holds_out:
+            splits |= _held_out(experiment, folder)
         for line in _preprocess(experiment, splits, folder, self.processes):
             self.say(line)
         prefixes = {"train": "--trainpref", "valid": "--validpref", "test": "--testpref"}
@@ -152,10 +157,10 @@ class Stages:
         export_checkpoint(averaged, folder, self.half)
         figures: dict[str, Any] = {"epochs": len(history), "averaged": len(averaged), "compared": compared}
         for split in ("dev", "test"):
-            if split in experiment.files:
+            if split in experiment.splits:
                 figures[split] = evaluate(experiment, folder, split, self.evaluation)
         (folder / SCORES).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-        _write_card(experiment, folder, figures, self.about)
+        write_model_card(experiment, folder, figures, self.about, self.treebank)
         os.replace(folder, experiment.model)
 
 
@@ -169,15 +174,12 @@ def _best(epochs: Sequence[Mapping[str, float]], experiment: Experiment) -> str:
     return f" (best {metric.upper()} {score:g}, epoch {epoch})"
 
 
-def _write_card(experiment: Experiment, folder: Path, figures: dict[str, Any], about: Mapping[str, str]) -> None:
-    scores: list[dict[str, Any]] = []
-    for split in experiment.files:
-        for beam, of_split in figures.get(split, {}).items():
-            values = {name: of_split[name] for name in experiment.formalism.figures}
-            values = {name: value["f1"] if isinstance(value, dict) else value for name, value in values.items()}
-            scores.append({"data": Path(experiment.files[split][0]).name, "beam": int(beam.split()[1]), **values})
-    text = f"Trained by `transition-parser train` with the config `{Path(experiment.config).name}`."
-    write_card(folder, experiment.dest.resolve().name, {**about, "scores": scores}, text)
+def _held_out(experiment: Experiment, folder: Path) -> dict[str, Sequence[str]]:
+    """Divide the training data into training and dev data, which are written into a folder, and return their files."""
+    folder.mkdir()
+    files = {name: folder / f"{name}{experiment.formalism.suffix}" for name in (SPLITS["train"], SPLITS["dev"])}
+    hold_out(experiment.files["train"][0], *files.values())
+    return {name: [str(path)] for name, path in files.items()}
 
 
 def mend_checkpoints(folder: Path, say: Callable[[str], None]) -> None:
