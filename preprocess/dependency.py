@@ -16,7 +16,7 @@ from preprocess.splits import by_frequency, data_folder, keep_vectors, source_li
 from transition_parser.base.errors import input_error
 from transition_parser.base.progress import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
-from transition_parser.text.columns import KNOWN, LEMMA, UNKNOWN, UPOS, Columns
+from transition_parser.text.columns import KNOWN, LEMMA, UNKNOWN, UPOS, Columns, seen_with_tags
 from transition_parser.text.pieces import Pieces, make_pieces, normalise
 from transition_parser.transitions import RootRelations, make_system
 from transition_parser.transitions.config import ParserConfig
@@ -62,7 +62,8 @@ def preprocess_dependency(
         keep_vectors(options.vectors, (s.forms for sentences in treebanks.values() for s in sentences), folder)
         config.save(folder)
         rules = _rules(train, UPOS in options.columns) if LEMMA in options.columns else {}
-        columns = Columns(values_of(train, options.columns, splits["train"]), rules)
+        values = values_of(train, options.columns, splits["train"])
+        columns = Columns(values, rules, seen_with_tags(train, values))
         if columns.values:
             columns.save(folder)
         return {

@@ -11,7 +11,7 @@ from typing import Any
 
 from transition_parser.base.errors import input_error
 from transition_parser.base.files import new_files
-from transition_parser.text.columns import KNOWN, UNKNOWN
+from transition_parser.text.columns import KNOWN, labels_of
 from transition_parser.text.pieces import Pieces, normalise
 from transition_parser.text.word_vectors import read_vectors
 
@@ -58,7 +58,7 @@ def keep_vectors(path: str | os.PathLike | None, sentences: Iterable[Iterable[st
 def values_of(
     sentences: Sequence[Any], columns: Collection[str], path: str | os.PathLike
 ) -> dict[str, tuple[str, ...]]:
-    """Return for each column the values that a model learns, the most frequent first.
+    """Return for each column the labels that a model learns, the most frequent first.
 
     sentences: the training data
     columns: names of `text.columns.KNOWN`
@@ -67,10 +67,10 @@ def values_of(
     found = {}
     for name in columns:
         column = KNOWN[name]
-        known = [value for sentence in sentences for value in column.values(sentence) if value != UNKNOWN]
-        if not known:
-            raise input_error(f"the column {name.upper()} is empty: there is nothing to learn from", path)
-        found[name] = by_frequency(known, column.least)
+        found[name] = by_frequency(labels_of(name, sentences), column.least)
+        if not found[name] and not any(labels_of(name, sentences)):
+            problem = f"the column {name.upper()} is empty: there is nothing to learn from"
+            raise input_error(f"{problem}; leave out --{column.flag}", path)
     return found
 
 

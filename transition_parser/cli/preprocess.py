@@ -11,6 +11,7 @@ import argparse
 from preprocess.amr import AmrOptions, preprocess_amr
 from preprocess.banks import RULE
 from preprocess.dependency import DependencyOptions, preprocess_dependency
+from transition_parser.cli.columns import add_columns, wanted_columns
 from transition_parser.cli.options import (
     add_frames,
     add_json,
@@ -22,8 +23,7 @@ from transition_parser.cli.options import (
     print_figures,
     report_left_out,
 )
-from transition_parser.parsing.formalisms import AMR, TREES, Formalism
-from transition_parser.text.columns import KNOWN, asked_for
+from transition_parser.parsing.formalisms import AMR, TREES
 
 HELP = "convert corpora to the files that fairseq-preprocess reads"
 EXAMPLE = f"""{RULE}
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_system(dependency, formalism=TREES)
     _add_shared(dependency)
     add_nonprojective(dependency)
-    _add_columns(dependency, TREES)
+    add_columns(dependency, TREES)
     amr = _add_kind(kinds, "amr", "AMR banks", _run_amr)
     for split, what, required in (("train", "training", True), ("valid", "development", True), ("test", "test", False)):
         amr.add_argument(f"--{split}", required=required, nargs="+", metavar="AMR", help=f"{what} graphs")
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_shared(amr)
     add_skip_bad(amr)
     add_processes(amr)
-    _add_columns(amr, AMR)
+    add_columns(amr, AMR)
     add_frames(amr)
 
 
@@ -68,13 +68,6 @@ def _add_kind(kinds, name: str, help_text: str, run_kind) -> argparse.ArgumentPa
     )
     kind.set_defaults(run_kind=run_kind)
     return kind
-
-
-def _add_columns(parser: argparse.ArgumentParser, formalism: Formalism) -> None:
-    for name, column in KNOWN.items():
-        if column.graphs == formalism.name:
-            text = f"also write {column.holds}, {{train,…}}.{name}, for {' and '.join(column.used_by)}"
-            parser.add_argument(f"--{column.flag}", action="store_true", help=text)
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
@@ -98,7 +91,7 @@ def _run_dependency(splits: dict, arguments: argparse.Namespace) -> dict[str, di
         arguments.pieces,
         arguments.labeled_shift,
         arguments.nonprojective,
-        asked_for(vars(arguments), TREES.name),
+        wanted_columns(arguments, TREES),
         arguments.vectors,
         arguments.pieces_from,
     )
@@ -111,7 +104,7 @@ def _run_amr(splits: dict, arguments: argparse.Namespace) -> dict[str, dict[str,
         arguments.labeled_shift,
         arguments.skip_bad,
         arguments.processes,
-        asked_for(vars(arguments), AMR.name),
+        wanted_columns(arguments, AMR),
         arguments.vectors,
         arguments.pieces_from,
         not arguments.no_frames,

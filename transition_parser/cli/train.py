@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transition_parser.base.errors import InputError, input_error
+from transition_parser.cli.columns import columns_to_train
 from transition_parser.cli.options import (
     add_json,
     add_nonprojective,
@@ -88,7 +89,8 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     data = parser.add_argument_group("data")
     add_vocabulary(data)
     for column in KNOWN.values():
-        what = f"{column.graphs}: use {column.holds} (default: if CONFIG has {' or '.join(column.used_by)})"
+        if_there = " and the treebank has them" if column.predicted else ""
+        what = f"{column.graphs}: use {column.holds} (default: if CONFIG has {' or '.join(column.used_by)}{if_there})"
         data.add_argument(f"--{column.flag}", action=argparse.BooleanOptionalAction, help=what)
     add_nonprojective(data)
     add_skip_bad(data)
@@ -229,18 +231,19 @@ def _without_tensorboard(arguments: argparse.Namespace, flags: Sequence[Flag]) -
 
 def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: set[str]) -> dict[str, Any]:
     """Return the options of the preparation; options that were not given depend on the flags that need them."""
+    from transition_parser.training.experiment import options_of
+
     system = arguments.system or formalism.default_system
     if formalism_of(system) is not formalism:
         raise InputError(f"--system {system} builds {formalism_of(system).name}, but the files hold {formalism.name}")
     values, ours = {**vars(arguments), "system": system}, _option_names(formalism)
-    for column in KNOWN.values():
-        if values[column.flag] is None:
-            values[column.flag] = not flags.isdisjoint(column.used_by) and column.flag in ours
     for other in FORMALISMS:
         for name in _option_names(other) - ours:
-            if values[name] not in (False, "skip"):
+            if values[name] not in (None, False, "skip"):
                 raise InputError(f"--{name.replace('_', '-')} is for {other.name}, but the files hold {formalism.name}")
-    return {name: values[name] for name in sorted(ours)}
+    given = {column.flag: values[column.flag] for column in KNOWN.values()}
+    taken = columns_to_train(given, flags, formalism, arguments.train[0], options_of(Path(arguments.output)))
+    return {name: {**values, **taken}[name] for name in sorted(ours) if name in taken or name not in given}
 
 
 def _option_names(formalism: Formalism) -> set[str]:

@@ -150,11 +150,22 @@ class Sentence:
             rows.append(row)
         return replace(self, rows=tuple(rows))
 
-    def with_tags(self, upos: Sequence[str] = (), lemmas: Sequence[str] = ()) -> Sentence:
-        """Return the sentence with the given UPOS tags and lemmas for words that have none."""
+    def with_tags(
+        self,
+        upos: Sequence[str] = (),
+        lemmas: Sequence[str] = (),
+        xpos: Sequence[str] = (),
+        feats: Sequence[str] = (),
+    ) -> Sentence:
+        """Return the sentence with the given tags and lemmas for words that have none.
+
+        The features are taken if no word of the sentence has features, since `_` beside features means "no features".
+        """
         words = [number for number, row in enumerate(self.rows) if row.is_word]
         rows = list(self.rows)
-        for column, values in (("upos", upos), ("lemma", lemmas)):
+        if any(rows[number].feats != "_" for number in words):
+            feats = ()
+        for column, values in (("upos", upos), ("lemma", lemmas), ("xpos", xpos), ("feats", feats)):
             for number, value in zip(words, values, strict=False):
                 if getattr(rows[number], column) == "_":
                     rows[number] = rows[number]._replace(**{column: value})

@@ -134,6 +134,7 @@ class TreeSentence(ParsedSentence):
     """A sentence with its tree."""
 
     upos: list[str] = Field(description="one for each word; `_`: none")
+    xpos: list[str] = Field(description="one for each word; `_`: none")
     lemmas: list[str] = Field(description="one for each word; `_`: none")
     features: list[str] = Field(
         description="one string for each word, as FEATS of CoNLL-U: `Case=Nom|Number=Sing`; `_`: none"

@@ -131,8 +131,8 @@ class _Component(Pipe):
 class TreeComponent(_Component):
     """The component that writes dependency trees into documents.
 
-    It sets `head`, `dep` and `is_sent_start` of tokens. It sets `pos` and `lemma` of tokens that have none, if the
-    model predicts them. It also provides `token._.arc_score`, `span._.tree` and `doc._.tree`; `doc.noun_chunks` works
+    It sets `head`, `dep` and `is_sent_start` of tokens. It sets `pos`, `lemma`, `tag` and `morph` of tokens that have
+    none, if the model predicts them. It also provides `token._.arc_score`, `span._.tree` and `doc._.tree`; `doc.noun_chunks` works
     on its trees.
     """
 
@@ -209,6 +209,6 @@ make_tree_component = _register(
     TreeComponent,
     "transition_parser",
     "en",
-    ["token.head", "token.dep", "token.pos", "token.lemma", "token.is_sent_start", "doc._.tree"],
+    [f"token.{name}" for name in ("head", "dep", "pos", "lemma", "tag", "morph", "is_sent_start")] + ["doc._.tree"],
 )
 make_amr_component = _register(AmrComponent, "transition_amr", "amr", ["doc._.to_amr"])

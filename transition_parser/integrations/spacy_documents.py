@@ -18,7 +18,8 @@ from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.sentences.texts import on_one_line
 from transition_parser.text.segmentation import segmented
 
-SPACE_RELATION, SPACE_TAG = "dep", "SPACE"  # for white space, as in spaCy's own pipelines
+SPACE_RELATION, SPACE_POS, SPACE_TAG = "dep", "SPACE", "_SP"  # for white space, as in spaCy's own pipelines
+_COLUMNS = {"POS": "upos", "LEMMA": "lemma", "TAG": "xpos", "MORPH": "feats"}  # attribute of spaCy → of a row
 AMRS = "transition_amr"  # key in `user_data`
 
 
@@ -67,27 +68,29 @@ def _starts(document: Doc) -> list[int]:
 
 
 def tree_sentence(document: Doc, sentence: DocSentence) -> Sentence:
-    """Return the words of a sentence, with the tags and lemmas that the document has."""
+    """Return the words of a sentence, with the tags, lemmas and features that the document has."""
     tokens = [document[i] for i in sentence.words]
     rows = [Row(str(number), on_one_line(token.text)) for number, token in enumerate(tokens, 1)]
-    if any(token.lemma or token.pos for token in tokens):
-        rows = [
-            row._replace(lemma=on_one_line(token.lemma_) or NO_VALUE, upos=token.pos_ or NO_VALUE)
-            for row, token in zip(rows, tokens, strict=True)
-        ]
+    if any(token.lemma or token.pos or token.tag or token.has_morph() for token in tokens):
+        rows = [row._replace(**_columns(token)) for row, token in zip(rows, tokens, strict=True)]
     return Sentence(tuple(rows))
 
 
+def _columns(token: Token) -> dict[str, str]:
+    values = {"lemma": on_one_line(token.lemma_), "upos": token.pos_, "xpos": token.tag_, "feats": str(token.morph)}
+    return {name: value or NO_VALUE for name, value in values.items()}
+
+
 def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[Parse | None]) -> None:
-    """Write heads, relations and sentence starts into a document, and tags and lemmas of tokens that have none.
+    """Write heads, relations and sentence starts into a document, and tags, lemmas and features of tokens without.
 
     The head of white space is the word before it, or the first word of a sentence that begins with white space. White
     space thus adds neither heads in other sentences nor crossing arcs.
 
     parses: one for each sentence; None for a sentence of white space alone
     """
-    n, strings = len(document), document.vocab.strings
-    heads, relations, tags, lemmas = np.zeros(n, np.int64), [SPACE_RELATION] * n, [SPACE_TAG] * n, [""] * n
+    n, names = len(document), _predicted(parses)
+    heads, values = np.zeros(n, np.int64), {name: [""] * n for name in ("DEP", *names)}
     for sentence, parse in zip(sentences, parses, strict=True):
         words = sentence.words
         last = words[0] if words else sentence.start
@@ -97,34 +100,53 @@ def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[
             if i in of_words:
                 last = i
             else:
-                token = document[i]
-                tags[i], lemmas[i] = token.pos_ or SPACE_TAG, token.lemma_ or token.text
+                of_space = _values_of_space(document[i])
+                for name, of_name in values.items():
+                    of_name[i] = of_space[name]
         if parse is not None:
-            _set_words(words, parse, heads, relations, tags, lemmas)
-    columns = [
-        heads.astype(np.uint64),
-        np.array([strings.add(relation) for relation in relations], np.uint64),
-        np.array([IDS.get(tag, 0) for tag in tags], np.uint64),
-        np.array([strings.add(lemma) if lemma else 0 for lemma in lemmas], np.uint64),
-    ]
-    document.from_array(["HEAD", "DEP", "POS", "LEMMA"], np.stack(columns, axis=1))
+            _set_words(words, parse, heads, values)
+    columns = [heads.astype(np.uint64), *(_ids(document, name, of_name) for name, of_name in values.items())]
+    document.from_array(["HEAD", *values], np.stack(columns, axis=1))
     set_sentence_starts(document, [sentence.start for sentence in sentences])
     for sentence, parse in zip(sentences, parses, strict=True):
         for i, score in zip(sentence.words, parse.arc_scores if parse else (), strict=True):
             document[i]._.arc_score = score
 
 
-def _set_words(
-    words: list[int], parse: Parse, heads: np.ndarray, relations: list[str], tags: list[str], lemmas: list[str]
-) -> None:
-    nothing = [NO_VALUE] * len(words)
-    given, tree = parse.sentence.words, parse.tree
-    predicted = zip(tree.heads, tree.relations, parse.upos or nothing, parse.lemmas or nothing, strict=True)
-    for i, row, (head, relation, upos, lemma) in zip(words, given, predicted, strict=True):
+def _predicted(parses: Sequence[Parse | None]) -> list[str]:
+    """Return the names, as spaCy's, of the columns to write: tags and features only if the model predicts them."""
+    found = [parse for parse in parses if parse is not None]
+    more = {"TAG": any(parse.xpos for parse in found), "MORPH": any(parse.feats for parse in found)}
+    return ["POS", "LEMMA", *(name for name, there in more.items() if there)]
+
+
+def _values_of_space(token: Token) -> dict[str, str]:
+    """Return the values of a token of white space; values that it has are kept."""
+    return {
+        "DEP": SPACE_RELATION,
+        "POS": token.pos_ or SPACE_POS,
+        "LEMMA": token.lemma_ or token.text,
+        "TAG": token.tag_ or SPACE_TAG,
+        "MORPH": str(token.morph),
+    }
+
+
+def _set_words(words: list[int], parse: Parse, heads: np.ndarray, values: dict[str, list[str]]) -> None:
+    tree = parse.tree
+    for i, row, head, relation in zip(words, parse.tagged().words, tree.heads, tree.relations, strict=True):
         heads[i] = words[head - 1] - i if head else 0
-        relations[i] = relation
-        tags[i] = value_of(upos if row.upos == NO_VALUE else row.upos)
-        lemmas[i] = value_of(lemma if row.lemma == NO_VALUE else row.lemma)
+        values["DEP"][i] = relation
+        for name, column in _COLUMNS.items():
+            if name in values:
+                values[name][i] = value_of(getattr(row, column))
+
+
+def _ids(document: Doc, name: str, values: Sequence[str]) -> np.ndarray:
+    """Return the ids of values in spaCy, 0 for none."""
+    if name == "POS":
+        return np.array([IDS.get(value, 0) for value in values], np.uint64)
+    add = document.vocab.strings.add
+    return np.array([add(value) if value else 0 for value in values], np.uint64)
 
 
 def tree_of(span: Span) -> DependencyTree:

@@ -25,7 +25,6 @@ from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import Machine, make_machine
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionTable
-from transition_parser.text.columns import UPOS
 
 # prefix of the names of weights in a checkpoint that belong to another model, trained along with this one
 ALSO_PREFIX = "also_"
@@ -359,7 +358,7 @@ class ParserModel(nn.Module):
 
     encoder: called as `encoder(src_tokens, words=…)`, returns `EncoderOut`. Its optional attribute `inputs`
         is the `WordInputs` by which it reads words.
-    tags: the heads that predict tags and lemmas; None for a model that predicts none.
+    tags: the heads that predict tags, lemmas and features; None for a model that predicts none.
     calibration: the calibration of the confidences; None if none was fitted.
     """
 
@@ -378,7 +377,7 @@ class ParserModel(nn.Module):
 
     @property
     def tag_heads(self) -> TagHeads | None:
-        """The heads that predict tags and lemmas; None for a model that predicts none."""
+        """The heads that predict tags, lemmas and features; None for a model that predicts none."""
         return getattr(self, "tags", None)
 
     def encode(self, net_input: Mapping[str, Any]) -> EncoderOut:
@@ -392,7 +391,7 @@ class ParserModel(nn.Module):
         tokens, words = net_input["src_tokens"], net_input.get("words")
         encoder_out = self.encoder(tokens) if words is None else self.encoder(tokens, words=words)
         if words is not None and TAGS in words and self.tag_heads is not None and not self.training:
-            predicted = self.tag_heads.best(encoder_out.words)[UPOS]
+            predicted = self.tag_heads.best_tags(encoder_out.words)
             words = {**words, TAGS: {"ids": _with_predicted(words[TAGS]["ids"], predicted, encoder_out.lengths)}}
             encoder_out = self.encoder(tokens, words=words)
         return replace(encoder_out, features=net_input.get("features"))

@@ -1,4 +1,4 @@
-"""Tags and lemmas of words, predicted from the encoder and trained along with the parser."""
+"""Tags, lemmas and features of words, predicted from the encoder and trained along with the parser."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transition_parser.modules.labels import Labels, labels_of_column, seen_labels
 from transition_parser.modules.linear import linear
 from transition_parser.modules.words import WordOptions
-from transition_parser.text.columns import Annotations, Columns, predicted
+from transition_parser.text.columns import UPOS, Annotations, Columns, predicted
+
+Tags = dict[str, list[str]]  # column → the value of each word of a sentence
 
 
 class TagLoss(NamedTuple):
@@ -38,50 +40,76 @@ class TagHeads(nn.ModuleDict):
     def __init__(self, dim: int, columns: Columns, weight: float) -> None:
         super().__init__({name: linear(dim, columns.count(name)) for name in predicted() if name in columns})
         self.columns, self.weight = columns, weight
+        self._labels: dict[str, Labels] = {name: labels_of_column(columns, name) for name in self}
+        found = {name: seen_labels(columns, name) for name in self}
+        self._seen = {name: seen for name, seen in found.items() if seen is not None}
 
     def scores(self, words: Tensor) -> dict[str, Tensor]:
-        """Return the scores (B, P, values) of each column, before the softmax, −inf for id 0.
+        """Return the scores (B, P, labels) of each column with one label a word, before the softmax, −inf for id 0.
+
+        Columns of sets have scores (B, P, attributes, places), see `LabelSet`.
 
         words: (B, P, dim); see `EncoderOut`.
         """
-        scores = {name: head(words).float() for name, head in self.items()}
-        return {name: F.pad(of_column[..., 1:], (1, 0), value=float("-inf")) for name, of_column in scores.items()}
+        return {name: self._labels[name].scores(head(words)) for name, head in self.items()}
 
-    def best(self, words: Tensor) -> dict[str, Tensor]:
-        """Return the best ids (B, P) of each column; the root and padding get ids, too."""
-        return {name: scores.argmax(-1) for name, scores in self.scores(words).items()}
+    def best_tags(self, words: Tensor) -> Tensor:
+        """Return the ids (B, P) of the best UPOS tags; the root and padding get ids, too."""
+        return self._labels[UPOS].best(self[UPOS](words))
 
-    def predict(self, words: Tensor, lengths: Sequence[int]) -> list[dict[str, list[str]]]:
+    def predict(self, words: Tensor, lengths: Sequence[int], tags: Sequence[Sequence[str]] = ()) -> list[Tags]:
         """Return the predicted values of each column, for each sentence.
 
         lengths: the number of words of each sentence.
+        tags: the UPOS tags of the words where they are known, else `_`; () if none are. They limit the labels of other
+            columns to labels seen with these tags, as predicted tags do where none is known.
         """
-        best = {name: ids.cpu().tolist() for name, ids in self.best(words).items()}
+        best = {name: ids.cpu().tolist() for name, ids in self._best(words, tags).items()}
         return [
-            {name: self.columns.of_ids(name, ids[i][:length]) for name, ids in best.items()}
+            {name: self._labels[name].values(ids[i][:length]) for name, ids in best.items()}
             for i, length in enumerate(lengths)
         ]
 
-    def targets(self, annotations: Annotations, wide: int) -> dict[str, Tensor]:
-        """Return the target ids (B, wide) of each column.
+    @property
+    def limited(self) -> bool:
+        """True if UPOS tags limit the labels of other columns."""
+        return bool(self._seen)
 
-        The id is 0 at the root, at padding, and for values that training has not seen.
-        """
-        rows = {name: [self.columns.ids(name, values) for values in annotations[name]] for name in self}
-        return {
-            name: torch.tensor([[*ids, *[0] * (wide - len(ids))] for ids in of_column])
-            for name, of_column in rows.items()
-        }
+    def _best(self, words: Tensor, tags: Sequence[Sequence[str]]) -> dict[str, Tensor]:
+        best: dict[str, Tensor] = {}
+        of_words = None
+        for name, head in self.items():
+            if name in self._seen and of_words is None:
+                of_words = self._tags(best[UPOS], tags)
+            legal = self._seen_with(name, of_words) if of_words is not None else None
+            best[name] = self._labels[name].best(head(words), legal)
+        return best
+
+    def _tags(self, predicted: Tensor, tags: Sequence[Sequence[str]]) -> Tensor:
+        """Return the ids (B, P) of the tags that are known, and of the predicted ones where none is known."""
+        if not tags:
+            return predicted
+        known = self._labels[UPOS].targets(tags, predicted.size(1)).to(predicted.device)
+        return torch.where(known > 0, known, predicted)
+
+    def _seen_with(self, name: str, tags: Tensor) -> Tensor | None:
+        """Return (B, P, labels) bool: the labels of a column that training has seen with the tags, None for all."""
+        if name not in self._seen:
+            return None
+        if self._seen[name].device != tags.device:
+            self._seen[name] = self._seen[name].to(tags.device)
+        return self._seen[name][tags]
+
+    def targets(self, annotations: Annotations, wide: int) -> dict[str, Tensor]:
+        """Return the targets of each column, (B, wide) or (B, wide, attributes); see `OneLabel` and `LabelSet`."""
+        return {name: labels.targets(annotations[name], wide) for name, labels in self._labels.items()}
 
     def loss(self, words: Tensor, targets: Mapping[str, Tensor]) -> TagLoss:
-        """Return the cross-entropy of the words whose target is not 0."""
-        loss, right, counted = words.new_zeros((), dtype=torch.float), {}, {}
-        for name, scores in self.scores(words).items():
-            target = targets[name]
-            loss = loss + F.cross_entropy(scores.flatten(0, 1), target.flatten(), ignore_index=0, reduction="sum")
-            right[name] = ((scores.argmax(-1) == target) & (target > 0)).sum()
-            counted[name] = (target > 0).sum()
-        return TagLoss(self.weight * loss, right, counted)
+        """Return the loss of the words that have targets."""
+        found = {name: self._labels[name].loss(head(words), targets[name]) for name, head in self.items()}
+        loss = sum((of_column.loss for of_column in found.values()), words.new_zeros((), dtype=torch.float))
+        right = {name: of_column.right for name, of_column in found.items()}
+        return TagLoss(self.weight * loss, right, {name: of_column.words for name, of_column in found.items()})
 
 
 def tag_heads(options: WordOptions, dim: int, columns: Columns) -> TagHeads | None:

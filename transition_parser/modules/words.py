@@ -32,8 +32,8 @@ class WordOptions(InputOptions):
     no_pieces: bool = option(False, "words are not read by their pieces, only by other inputs", since_later=True)
     tag_loss: float = option(
         0.0,
-        "weight of the loss of predicting the columns `upos` and `lemma` of the data from the encoder; 0: do "
-        "not predict them",
+        "weight of the loss of predicting the columns `upos`, `lemma`, `xpos` and `feats` of the data from the "
+        "encoder; 0: do not predict them",
         least=0.0,
         since_later=True,
     )

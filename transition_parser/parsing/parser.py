@@ -49,7 +49,7 @@ from transition_parser.parsing.sentences.objects import (
 from transition_parser.parsing.sentences.streams import ErrorAtEnd, in_chunks, in_weighed_chunks
 from transition_parser.storage.cards import AmrModel, TreeModel
 from transition_parser.storage.checkpoints import load_model
-from transition_parser.text.columns import DOMAIN, Annotations
+from transition_parser.text.columns import DOMAIN, UPOS, Annotations
 from transition_parser.text.lengths import LONGEST
 from transition_parser.text.pieces import normalise
 
@@ -498,7 +498,7 @@ class Parser(Generic[P_co]):
         net_input = {"src_tokens": source, "features": features, "words": words}
         with torch.inference_mode():
             encoder_out = self.model.encode(to_device(self.device, net_input))
-            return encoder_out, self._tags(encoder_out, sentences)
+            return encoder_out, self._tags(encoder_out, some)
 
     def _annotations(self, some: list[_ToParse], columns: Collection[str]) -> Annotations:
         """Return the values that the sentences and the options give for these columns."""
@@ -508,10 +508,12 @@ class Parser(Generic[P_co]):
             annotations[DOMAIN] = [[self._domain]] * len(some)
         return annotations
 
-    def _tags(self, encoder_out: EncoderOut, sentences: list[list[str]]) -> list[Mapping[str, Sequence[str]]]:
-        if self.model.tag_heads is None:
-            return [NO_TAGS] * len(sentences)
-        return [*self.model.tag_heads.predict(encoder_out.words, [len(words) for words in sentences])]
+    def _tags(self, encoder_out: EncoderOut, some: list[_ToParse]) -> list[Mapping[str, Sequence[str]]]:
+        heads = self.model.tag_heads
+        if heads is None:
+            return [NO_TAGS] * len(some)
+        tags = self._annotations(some, [UPOS]).get(UPOS, ()) if heads.limited else ()
+        return [*heads.predict(encoder_out.words, [len(one.words) for one in some], tags)]
 
 
 def _build_again(kind: type[Parser], model: ParserModel, resources: Resources, options: dict) -> Parser:

@@ -22,7 +22,7 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.graphs.tree_text import tree_text
 from transition_parser.parsing.alternatives import Parts, Ranked
 from transition_parser.parsing.completion import complete
-from transition_parser.text.columns import LEMMA, UNKNOWN, UPOS, Rules
+from transition_parser.text.columns import FEATS, LEMMA, UNKNOWN, UPOS, XPOS, Rules
 from transition_parser.text.lemma_rules import lemma_of
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr_state import kept
@@ -103,6 +103,8 @@ class Parse(SentenceParse):
     score: the log-probability of the derivation divided by the number of its actions + 1
     upos: the predicted tag of each word, () where the model predicts none
     lemmas: the lemma of each word, () where the model predicts none
+    xpos, feats: the predicted XPOS tag and features of each word as CoNLL-U writes them, () where the model predicts
+        none
 
     `Ranked` has the other fields: probability, place and alternatives.
     """
@@ -114,6 +116,12 @@ class Parse(SentenceParse):
     score: float
     upos: tuple[str, ...] = ()
     lemmas: tuple[str, ...] = ()
+    xpos: tuple[str, ...] = ()
+    feats: tuple[str, ...] = ()
+
+    def tagged(self) -> Sentence:
+        """Return the input with the predicted tags, lemmas and features where it has none (`Sentence.with_tags`)."""
+        return self.sentence.with_tags(self.upos, self.lemmas, self.xpos, self.feats)
 
     def graph_key(self) -> Hashable:
         """Return the tree."""
@@ -124,7 +132,7 @@ class Parse(SentenceParse):
         return {"arc_scores": [*enumerate(zip(self.tree.heads, self.tree.relations, strict=True))]}
 
     def annotated(self, scores: bool = False, actions: bool = False) -> Sentence:
-        """Return the sentence with its tree, and with tags and lemmas where the parse has them.
+        """Return the sentence with its tree, and with tags, lemmas and features where the parse has them.
 
         scores: True to add `ArcScore=` in MISC, `# score` (the probability) and `# parse_score`
         actions: True to add `# actions`
@@ -136,7 +144,7 @@ class Parse(SentenceParse):
         have neither the sentence's id nor the comments that open paragraphs and documents, because these must come
         once.
         """
-        before = self.sentence.without(SCORE_KEY, _REPLACED).without_enhanced().with_tags(self.upos, self.lemmas)
+        before = self.tagged().without(SCORE_KEY, _REPLACED).without_enhanced()
         comments = list(before.comments)
         misc = None
         if self.place:
@@ -167,7 +175,7 @@ class Parse(SentenceParse):
         - `score`, `probability`, `actions`: see `Parse`; each action as it is written
         - `alternatives`: where alternatives were asked for, a dictionary of each, the best first
         """
-        sentence = self.sentence.with_tags(self.upos, self.lemmas)
+        sentence = self.tagged()
         columns = zip(sentence.words, self.tree.heads, self.tree.relations, self.arc_scores, strict=True)
         words = [
             {"form": row.form, **_columns(row), "head": head, "relation": relation, "score": score}
@@ -186,7 +194,7 @@ class Parse(SentenceParse):
         """Return a document of spaCy with the words, their columns and the tree, see `parsing.documents`."""
         from transition_parser.parsing.documents import document_of
 
-        return document_of(self.sentence.with_tags(self.upos, self.lemmas), self.tree, vocab)
+        return document_of(self.tagged(), self.tree, vocab)
 
     def __str__(self) -> str:
         """Return the tree as text (`graphs.tree_text`), with tags where they are known."""
@@ -418,11 +426,11 @@ def replay_tree(
         for word in system.may_attach(state):
             log_probs[word] += log_prob
         state = system.apply(state, action)
-    upos, lemmas = tuple(tags.get(UPOS, ())), _lemmas(sentence, tags, rules)
+    upos, xpos, feats = (tuple(tags.get(name, ())) for name in (UPOS, XPOS, FEATS))
     scores = tuple(map(math.exp, log_probs))
     return Parse(
-        sentence, system.result(state), scores, tuple(actions), hypothesis.score, upos, lemmas,
-        probability=_probability(hypothesis),
+        sentence, system.result(state), scores, tuple(actions), hypothesis.score,
+        upos, _lemmas(sentence, tags, rules), xpos, feats, probability=_probability(hypothesis),
     )  # fmt: skip
 
 

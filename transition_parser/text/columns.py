@@ -1,15 +1,16 @@
 """The annotations of sentences besides words and graphs: columns of values, and `columns.json`, which lists them.
 
 A column has one value for each word or one for each sentence; `KNOWN` says all that differs between columns. The
-values of a split are in `{split}.{column}`: one line for each sentence, values separated by spaces. `columns.json` also
-has the lemma rules of known forms.
+values of a split are in `{split}.{column}`: one line for each sentence, values separated by spaces. What models learn
+are labels: the values themselves, or the single features of a value of FEATS. `columns.json` lists the labels of each
+column, the labels that training has seen with each UPOS tag, and the lemma rules of known forms.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -28,12 +29,15 @@ from transition_parser.base.model_files import (
 from transition_parser.text.lemma_rules import rule_of
 
 FILE_NAME = "columns.json"
-FORMAT_VERSION, FORMER_VERSION = 2, 1  # files of the former version have no rules of known forms
-UPOS, LEMMA, DOMAIN = "upos", "lemma", "domain"
+FORMAT_VERSION, FORMER_VERSIONS = 3, (1, 2)  # files of version 1 have no rules of known forms, both no `seen`
+UPOS, LEMMA, XPOS, FEATS, DOMAIN = "upos", "lemma", "xpos", "feats", "domain"
 UNKNOWN = "_"
+NO_FEATURES = "|"  # the value of a word that is known to have no features
 Annotations = Mapping[str, Sequence[Sequence[str]]]  # column → sentence → values
 Rules = Mapping[tuple[str, str], str]  # form and tag → the rule of its lemma
-_KEYS = {"format_version": WHOLE_NUMBER, "columns": OBJECT, "rules": OBJECT._replace(required=False)}
+Seen = Mapping[str, Mapping[str, Sequence[str]]]  # column → UPOS tag → labels
+_OPTIONAL = OBJECT._replace(required=False)
+_KEYS = {"format_version": WHOLE_NUMBER, "columns": OBJECT, "rules": _OPTIONAL, "seen": _OPTIONAL}
 _SPLITS = ("train", "valid", "dev", "test")
 
 
@@ -49,6 +53,8 @@ class Column:
     of_words: True if each word has a value, False if each sentence has one
     predicted: True if models with `--tag-loss` predict it
     least: least occurrences of a value in training; rarer values count as unknown
+    is_set: True if a value is a set of labels, written as FEATS are: `Case=Nom|Number=Sing`
+    by_tag: True if a word is predicted only labels that training has seen with the word's UPOS tag
     """
 
     flag: str
@@ -59,6 +65,20 @@ class Column:
     of_words: bool = True
     predicted: bool = False
     least: int = 1
+    is_set: bool = False
+    by_tag: bool = False
+
+    def labels(self, value: str) -> list[str]:
+        """Return the labels of a value."""
+        return [label for label in value.split("|") if label] if self.is_set else [value]
+
+    def value(self, labels: Iterable[str]) -> str:
+        """Return the value of labels, `_` for none. Features are in UD's order: alphabetical, whatever their case."""
+        return "|".join(sorted(labels, key=str.lower)) or UNKNOWN
+
+
+def _features(sentence: Any) -> Sequence[str]:
+    return [NO_FEATURES if row.feats == UNKNOWN else row.feats for row in sentence.words]
 
 
 def _rules_of_words(sentence: Any) -> Sequence[str]:
@@ -79,6 +99,14 @@ KNOWN: dict[str, Column] = {
     ),
     # a lemma rule that occurs once is an exception, or a mistake
     LEMMA: Column("lemmas", "trees", _rules_of_words, "lemmas", ("--tag-loss",), predicted=True, least=2),
+    XPOS: Column(
+        "xpos", "trees", lambda sentence: [row.xpos for row in sentence.words], "XPOS tags", ("--tag-loss",),
+        predicted=True, by_tag=True,
+    ),
+    FEATS: Column(
+        "feats", "trees", _features, "morphological features", ("--tag-loss",),
+        predicted=True, is_set=True, by_tag=True,
+    ),
     DOMAIN: Column(
         "domains", "AMRs", _domain,
         "domains (the name of each sentence's file, or of its folder if the file is called train, valid, dev or test)",
@@ -95,24 +123,63 @@ def predicted() -> list[str]:
 def asked_for(options: Mapping[str, Any], graphs: str) -> list[str]:
     """Return the names of the columns of `trees` or `AMRs` whose flags are set.
 
-    options: name of an option, without dashes → its value
+    options: name of an option, without dashes → its value; options may be missing
     """
-    return [name for name, column in KNOWN.items() if column.graphs == graphs and options[column.flag]]
+    return [name for name, column in KNOWN.items() if column.graphs == graphs and options.get(column.flag)]
+
+
+def present(sentences: Iterable[Any], columns: Collection[str]) -> list[str]:
+    """Return the columns, of the given ones, that hold a label anywhere. No more sentences are read than needed."""
+    missing = list(columns)
+    for sentence in sentences:
+        missing = [name for name in missing if not any(_labels(name, KNOWN[name].values(sentence)))]
+        if not missing:
+            break
+    return [name for name in columns if name not in missing]
+
+
+def _labels(column: str, values: Iterable[str]) -> Iterator[str]:
+    return (label for value in values if value != UNKNOWN for label in KNOWN[column].labels(value))
+
+
+def labels_of(column: str, sentences: Iterable[Any]) -> Iterator[str]:
+    """Yield all labels of a column of some sentences, as often as they occur."""
+    return (label for sentence in sentences for label in _labels(column, KNOWN[column].values(sentence)))
+
+
+def seen_with_tags(sentences: Iterable[Any], columns: Mapping[str, Sequence[str]]) -> Seen:
+    """Return the labels that occur with each UPOS tag, for columns with `by_tag`.
+
+    columns: column → its labels; without UPOS nothing is returned
+    """
+    names = [name for name in columns if KNOWN[name].by_tag] if UPOS in columns else []
+    found: dict[str, dict[str, set[str]]] = {name: {tag: set() for tag in columns[UPOS]} for name in names}
+    for sentence in sentences if names else ():
+        tags = KNOWN[UPOS].values(sentence)
+        for name in names:
+            for tag, value in zip(tags, KNOWN[name].values(sentence), strict=True):
+                if tag != UNKNOWN:
+                    found[name][tag].update(_labels(name, [value]))
+    return {name: {tag: [v for v in columns[name] if v in s] for tag, s in tags.items()} for name, tags in found.items()}
 
 
 class Columns:
-    """The values of each column that the training data has. Id 0 stands for all other values.
+    """The labels of each column that the training data has. Id 0 stands for all other labels.
 
-    values: column → its values, the most frequent first
+    values: column → its labels, the most frequent first
+    seen: column → UPOS tag → the labels that occur with the tag
     rules: (form, tag) → lemma rule, for forms that have one lemma with this tag throughout the training data; the tag
         is `_` where the data has no tags
     """
 
     def __init__(
-        self, values: Mapping[str, Sequence[str]] = MappingProxyType({}), rules: Rules = MappingProxyType({})
+        self,
+        values: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        rules: Rules = MappingProxyType({}),
+        seen: Seen = MappingProxyType({}),
     ) -> None:
         self.values = {name: tuple(of_column) for name, of_column in values.items()}
-        self.rules = dict(rules)
+        self.rules, self.seen = dict(rules), dict(seen)
         self._ids = {name: {value: i for i, value in enumerate(v, 1)} for name, v in self.values.items()}
 
     def __contains__(self, column: str) -> bool:
@@ -149,7 +216,8 @@ class Columns:
         for (form, tag), rule in self.rules.items():
             forms.setdefault(tag, {}).setdefault(rule, []).append(form)
         values = {"format_version": FORMAT_VERSION, "columns": {name: list(v) for name, v in self.values.items()}}
-        text = json.dumps({**values, "rules": forms} if forms else values, ensure_ascii=False, indent=0)
+        more = {name: value for name, value in (("rules", forms), ("seen", self.seen)) if value}
+        text = json.dumps({**values, **more}, ensure_ascii=False, indent=0)
         Path(folder, FILE_NAME).write_text(text + "\n", encoding="utf-8")
 
     @classmethod
@@ -159,14 +227,18 @@ class Columns:
         if not os.path.lexists(path):
             return cls()
         values = read_json(path, "`transition-parser preprocess` writes it")
-        check_version(values, (FORMER_VERSION, FORMAT_VERSION), path)
+        check_version(values, (*FORMER_VERSIONS, FORMAT_VERSION), path)
         check_keys(values, _KEYS, path)
         for name, listed in values["columns"].items():
             if name not in KNOWN:
                 raise input_error(f"unknown column {name!r:.60}: columns are {', '.join(KNOWN)}", path)
             if not is_texts(listed) or not all(value.split() == [value] and value != UNKNOWN for value in listed):
                 raise input_error(f"the values of {name} must be {TEXTS.what}, without white space", path)
-        return cls(values["columns"], _rules(values.get("rules", {}), path))
+            if KNOWN[name].is_set and any(KNOWN[name].labels(label) != [label] for label in listed):
+                raise input_error(f"a label of {name} holds |, which separates labels", path)
+        rules, seen = _rules(values.get("rules", {}), path), values.get("seen", {})
+        _check_seen(seen, values["columns"], path)
+        return cls(values["columns"], rules, seen)
 
 
 def _rules(forms: Mapping[str, Mapping[str, Sequence[str]]], path: Path) -> Rules:
@@ -179,6 +251,17 @@ def _rules(forms: Mapping[str, Mapping[str, Sequence[str]]], path: Path) -> Rule
                 raise input_error(f"the forms of the rule {rule!r:.60} must be {TEXTS.what}", path)
             rules.update(dict.fromkeys(((form, tag) for form in listed), rule))
     return rules
+
+
+def _check_seen(seen: Mapping[str, Any], columns: Mapping[str, Sequence[str]], path: Path) -> None:
+    """Raise `InputError` for labels seen with tags that are not lists of labels of the columns."""
+    for name, of_column in seen.items():
+        known = columns.get(name, ())
+        if not OBJECT.fits(of_column) or not set(of_column) <= {*columns.get(UPOS, ())}:
+            raise input_error(f"the labels of {name!r:.60} that were seen must be {OBJECT.what}, by UPOS tag", path)
+        for tag, listed in of_column.items():
+            if not is_texts(listed) or not set(listed) <= {*known}:
+                raise input_error(f"the labels of {name} that were seen with {tag} must be values of {name}", path)
 
 
 def read_annotations(

@@ -172,6 +172,15 @@ class Experiment:
         }
 
 
+def options_of(folder: Path) -> Mapping[str, Any] | None:
+    """Return the options of the experiment that a folder holds, by flag; None if it holds none."""
+    path = folder / FILE_NAME
+    if not path.is_file():
+        return None
+    found = read_json(path, WRITTEN_BY).get("options")
+    return found if isinstance(found, dict) else {}
+
+
 LOCK = ".lock"
 
 

@@ -14,12 +14,13 @@ function tableOf(label, columns) {
 const sureColumn = (count, confidences = []) =>
   ({ name: "Sure", values: Array.from({ length: count }, (_, i) => (confidences[i] === undefined ? "" : percent(confidences[i]))), kind: "number" });
 
-function treeTable({ words, lemmas, upos, features, heads, relations, confidences }) {
+function treeTable({ words, lemmas, upos, xpos, features, heads, relations, confidences }) {
   const known = (values = []) => words.map((_, i) => (isKnown(values[i]) ? values[i] : ""));
   return tableOf("The tree as a table", [
     { name: "Word", values: words.map((word, i) => `${i + 1} ${word}`) },
     { name: "Lemma", values: known(lemmas) },
     { name: "UPOS", values: known(upos) },
+    { name: "XPOS", values: known(xpos) },
     { name: "Features", values: known(features).map((text) => text.replaceAll("|", " ")) },
     { name: "Relation", values: relations },
     { name: "Head", values: heads.map((head) => (head ? `${head} ${words[head - 1]}` : "–")) },

@@ -107,8 +107,8 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     def as_data(self, sentence: Sentence) -> dict[str, Any]:
         """Return a sentence with its tree as plain data.
 
-        The keys are `heads` of words (0 for the root), `relations`, `upos`, `lemmas` and `features` as CoNLL-U writes
-        them (`_`: none), and the keys of all formalisms.
+        The keys are `heads` of words (0 for the root), `relations`, `upos`, `xpos`, `lemmas` and `features` as CoNLL-U
+        writes them (`_`: none), and the keys of all formalisms.
         """
         tree, rows = sentence.tree(), sentence.words
         return {
@@ -116,6 +116,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
             "text": sentence.text,
             "words": sentence.forms,
             "upos": [row.upos for row in rows],
+            "xpos": [row.xpos for row in rows],
             "lemmas": [row.lemma for row in rows],
             "features": [row.feats for row in rows],
             "heads": list(tree.heads),

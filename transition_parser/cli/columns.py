@@ -1,0 +1,78 @@
+"""The columns of a corpus that a command takes: named by flags, or all that the corpus has."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from transition_parser.parsing.formalisms import TREES, Formalism
+from transition_parser.text.columns import KNOWN, asked_for, present
+
+ALL_COLUMNS = "all_columns"
+PREDICTED_BY = "--tag-loss"
+
+
+def add_columns(parser: argparse.ArgumentParser, formalism: Formalism) -> None:
+    """Add the flag of each column of a formalism, and for trees `--all-columns`."""
+    for name, column in KNOWN.items():
+        if column.graphs == formalism.name:
+            text = f"also write {column.holds}, {{train,…}}.{name}, for {' and '.join(column.used_by)}"
+            parser.add_argument(f"--{column.flag}", action="store_true", help=text)
+    if formalism is TREES:
+        flags = ", ".join(f"--{KNOWN[name].flag}" for name in _predicted(formalism))
+        text = f"also write all columns that models predict ({flags}); columns that are empty in --train are left out"
+        parser.add_argument("--all-columns", action="store_true", help=text)
+
+
+def wanted_columns(arguments: argparse.Namespace, formalism: Formalism) -> Collection[str]:
+    """Return the columns that the flags of `add_columns` ask for, without empty ones that only `--all-columns` does."""
+    values = vars(arguments)
+    named = asked_for(values, formalism.name)
+    others = [name for name in _predicted(formalism) if name not in named] if values.get(ALL_COLUMNS) else []
+    there = [*named, *_present(arguments.train, others, formalism)]
+    return [name for name in KNOWN if name in there]
+
+
+def columns_to_train(
+    given: Mapping[str, bool | None],
+    flags: Collection[str],
+    formalism: Formalism,
+    train: str,
+    earlier: Mapping[str, Any] | None,
+) -> dict[str, bool]:
+    """Return for the flag of each column whether a training takes the column.
+
+    A column that was neither asked for nor refused is taken if a flag of the model needs it, unless the column is empty
+    and the model would only predict it. Flags of columns that did not exist when the experiment began are left out.
+
+    given: flag of a column → True, False, or None for a flag that was not given
+    flags: the flags of the model
+    train: the training file
+    earlier: the options of the experiment that the folder holds, see `Experiment`; None if it holds none
+    """
+    open_ = [name for name, column in KNOWN.items() if column.graphs == formalism.name and given[column.flag] is None]
+    needed = {name: {*flags} & {*KNOWN[name].used_by} for name in open_ if _existed(name, earlier)}
+    predicted = [name for name, by in needed.items() if by == {PREDICTED_BY}]
+    empty = {*predicted}.difference(_present(train, predicted, formalism))
+    taken = {KNOWN[name].flag: bool(by) and name not in empty for name, by in needed.items()}
+    return taken | {flag: value for flag, value in given.items() if value is not None}
+
+
+def _existed(column: str, options: Mapping[str, Any] | None) -> bool:
+    return options is None or f"--{KNOWN[column].flag}" in options
+
+
+def _predicted(formalism: Formalism) -> Sequence[str]:
+    return [name for name, column in KNOWN.items() if column.predicted and column.graphs == formalism.name]
+
+
+def _present(path: str, columns: Collection[str], formalism: Formalism) -> Collection[str]:
+    """Return the columns, of the given ones, that are not empty in a file; say which are left out."""
+    there = present(formalism.read_graphs(path), columns) if columns else []
+    for name in columns:
+        if name not in there:
+            message = f"{path} has no {KNOWN[name].holds}: models can't learn to predict them"
+            print(f"transition-parser: note: {message}", file=sys.stderr)
+    return there
