@@ -11,33 +11,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import spacy
 
 from transition_parser import Parser
-from transition_parser.graphs.conllu import Row, Sentence, read_conllu
+from transition_parser.graphs.conllu import Row, Sentence, raw_text, read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.graphs.dependency_score import Comparison
 from transition_parser.parsing.sentences.objects import sentences_from
-
-OPENS = re.compile(r"#\s*new(doc|par)\b")
-
-
-def raw_text(sentences: Iterable[Sentence]) -> str:
-    """Return the text of the sentences of a treebank."""
-    parts: list[str] = []
-    for sentence in sentences:
-        if parts and any(OPENS.match(comment) for comment in sentence.comments):
-            parts.append("\n\n")
-        covered = 0
-        for row in sentence.rows:
-            if row.is_range or (row.is_word and int(row.id) > covered):
-                covered = row.span[1] if row.is_range else int(row.id)
-                parts.append(row.form + " " * ("SpaceAfter=No" not in row.misc.split("|")))
-    return "".join(parts)
 
 
 def with_any_tree(sentence: Sentence) -> Sentence:

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.cli.columns import columns_to_train
+from transition_parser.cli.columns import PREDICTED_BY, columns_to_train
 from transition_parser.cli.options import (
     add_json,
     add_nonprojective,
@@ -41,7 +41,7 @@ from transition_parser.cli.options import (
     positive,
 )
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism, formalism_of, formalism_of_files
-from transition_parser.text.columns import KNOWN
+from transition_parser.text.columns import KNOWN, predicted
 
 if TYPE_CHECKING:
     from transition_parser.training.flags import Flag
@@ -92,6 +92,11 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
         if_there = " and the treebank has them" if column.predicted else ""
         what = f"{column.graphs}: use {column.holds} (default: if CONFIG has {' or '.join(column.used_by)}{if_there})"
         data.add_argument(f"--{column.flag}", action=argparse.BooleanOptionalAction, help=what)
+    data.add_argument(
+        "--segmenter",
+        action=argparse.BooleanOptionalAction,
+        help="trees: also learn to divide raw text into sentences and words (default: for TREEBANK)",
+    )
     add_nonprojective(data)
     add_skip_bad(data)
     add_processes(data)
@@ -125,7 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     import_user_dir(arguments.user_dir)
     treebank = _treebank(arguments)
-    experiment = _experiment(arguments)
+    experiment = _experiment(arguments, treebank)
     new = not experiment.dest.exists()
     with locked(experiment.dest) as lock:
         before = experiment.begin()
@@ -191,7 +196,7 @@ def _treebank(arguments: argparse.Namespace) -> Treebank | None:
     return treebank
 
 
-def _experiment(arguments: argparse.Namespace) -> Any:
+def _experiment(arguments: argparse.Namespace, treebank: Treebank | None) -> Any:
     """Return the requested experiment, which is checked before anything is written."""
     from transition_parser.parsing.preparation import checked_device
     from transition_parser.training.checks import check_flags
@@ -208,7 +213,13 @@ def _experiment(arguments: argparse.Namespace) -> Any:
     if several and formalism is TREES:
         raise InputError(f"--{several[0]} takes one CoNLL-U file")
     options = _data_options(arguments, formalism, {flag.name for flag in flags})
+    if treebank is not None and not any(options[KNOWN[name].flag] for name in predicted()):
+        flags = [flag for flag in flags if flag.name != PREDICTED_BY]
     settings = {"half": arguments.half, "beam": arguments.beam}
+    if arguments.segmenter or (arguments.segmenter is None and treebank is not None):
+        if formalism is not TREES:
+            raise InputError(f"--segmenter is for trees, but the files hold {formalism.name}")
+        settings["segmenter"] = True
     experiment = Experiment(Path(arguments.output), arguments.config, tuple(flags), splits, options, settings)
     if not experiment.is_finished:
         check_flags(flags, formalism, options)
@@ -266,7 +277,8 @@ def _lines(figures: dict[str, Any]) -> list[str]:
 def _table(figures: dict[str, Any]) -> list[str]:
     """Return the scores as a table: a row for each score, a column for each split and beam."""
     columns = {f"{split}, {beam}": of for split in ("dev", "test") for beam, of in figures.get(split, {}).items()}
-    names = [name for name in dict.fromkeys(chain(*columns.values())) if name not in ("words", "sentences")]
+    columns |= {f"{split}, raw text": scores for split, scores in figures.get("raw_text", {}).items()}
+    names = [name for name in dict.fromkeys(chain(*reversed(columns.values()))) if name != "words"]
     rows = [["", *columns], *([name, *(_cell(scores, name) for scores in columns.values())] for name in names)]
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     return ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]

@@ -9,7 +9,7 @@ from typing import Any
 
 from transition_parser.base.files import replacing
 from transition_parser.base.progress import progress
-from transition_parser.graphs.conllu import Sentence
+from transition_parser.graphs.conllu import Sentence, raw_text, read_conllu
 from transition_parser.parsing.formalisms import TREES
 from transition_parser.training.experiment import Experiment
 
@@ -48,6 +48,21 @@ def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -
             file.writelines(str(parse.annotated()) for parse in parses)
         figures[f"beam {beam}"] = formalism.score(str(gold), str(parsed)).figures
     return figures
+
+
+def evaluate_raw_text(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any]:
+    """Parse the raw text of a split of trees with the first beam and score it, and return the figures.
+
+    The parses are written to `SPLIT.raw-text.conllu` in the folder of the experiment.
+    """
+    from transition_parser.parsing.parser import Parser
+
+    gold, parsed = _gold(experiment, split), experiment.dest / f"{split}.raw-text.conllu"
+    parser = Parser.load(model, beam=how.beams[0], device=how.device)
+    parses = parser.parse(raw_text(read_conllu(gold)))
+    with replacing(parsed) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        file.writelines(str(parse.annotated()) for parse in parses)
+    return experiment.formalism.score(str(gold), str(parsed)).figures
 
 
 def untagged(sentence: Sentence) -> Sentence:

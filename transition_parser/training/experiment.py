@@ -69,6 +69,11 @@ class Experiment:
         return "dev" not in self.files
 
     @property
+    def has_segmenter(self) -> bool:
+        """True where the model gets a segmenter that is learned from the training trees."""
+        return bool(self.settings.get("segmenter"))
+
+    @property
     def data(self) -> Path:
         """The folder of the binarised data."""
         return self.dest / "data"

@@ -36,7 +36,8 @@ def write_model_card(
         for path in treebank.license_files:
             shutil.copyfile(path, folder / path.name)
         about, text = {**treebank.about(), **about}, f"{treebank.source()}\n\n{text}"
-    write_card(folder, experiment.dest.resolve().name, {**about, "scores": scores}, text)
+    title = experiment.dest.resolve().name if treebank is None else treebank.name
+    write_card(folder, title, {**about, "scores": scores}, text)
 
 
 def _data_name(experiment: Experiment, split: str, treebank: Treebank | None) -> str:

@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from transition_parser.base.files import replacing
+from transition_parser.data.resources import SEGMENTER_FILES
 from transition_parser.parsing.formalisms import AMR
 from transition_parser.text.columns import KNOWN, asked_for
 from transition_parser.training.display import Display, epochs_of
-from transition_parser.training.evaluation import Evaluation, evaluate
+from transition_parser.training.evaluation import Evaluation, evaluate, evaluate_raw_text
 from transition_parser.training.experiment import Experiment
 from transition_parser.training.flags import arguments_of
 from transition_parser.training.model_card import write_model_card
@@ -33,6 +34,8 @@ SPLITS = {"train": "train", "dev": "valid", "test": "test"}  # our name of a spl
 # flags that `train` sets, so that configs may not set them
 OURS = ("--save-dir", "--log-format", "--user-dir", "--task", "--no-progress-bar", "--log-file", "--restore-file")
 TRAIN_LOG, PREPARE_LOG, SCORES, CURVE = "train.log", "prepare.log", "scores.json", "learning-curve.svg"
+DESCRIPTION = SEGMENTER_FILES[0]
+_SAID_EPOCHS = 10  # the progress of a segmenter is said so often
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,9 @@ class Stages:
         if not experiment.data.is_dir():
             self.say("preparing the data")
             self._prepare()
+        if experiment.has_segmenter and not Path(experiment.data, DESCRIPTION).is_file():
+            self.say("training the segmenter of raw text")
+            self._train_segmenter()
         history = experiment.history
         if not history.is_file():
             self.say(f"training: the log is {experiment.dest / TRAIN_LOG}")
@@ -122,6 +128,22 @@ class Stages:
         run_fairseq("preprocess", [*arguments, *languages], experiment.dest / PREPARE_LOG, self.lock)
         os.replace(folder, experiment.data)
 
+    def _train_segmenter(self) -> None:
+        """Write a segmenter into the folder of the data, from which the export of a checkpoint copies it."""
+        from transition_parser.storage.segmenters import save_segmenter
+        from transition_parser.training.segmenter import SegmentationScores, train_segmenter
+
+        def report(epoch: int, scores: SegmentationScores) -> None:
+            if epoch % _SAID_EPOCHS == 0:
+                shown = ", ".join(f"{name} {score:.2f}" for name, score in scores._asdict().items())
+                self.say(f"epoch {epoch} of the segmenter  dev {shown}")
+
+        experiment = self.experiment
+        train, dev = (experiment.files.get(split) for split in ("train", "dev"))
+        if experiment.holds_out:
+            train, dev = ([str(path)] for path in _held_out_files(experiment, experiment.data).values())
+        save_segmenter(train_segmenter(train or (), dev or (), report=report), experiment.data)
+
     def _train(self, history: Path) -> None:
         experiment = self.experiment
         metric = experiment.metric
@@ -159,6 +181,10 @@ class Stages:
         for split in ("dev", "test"):
             if split in experiment.splits:
                 figures[split] = evaluate(experiment, folder, split, self.evaluation)
+        if experiment.has_segmenter:
+            figures["raw_text"] = {
+                experiment.splits[-1]: evaluate_raw_text(experiment, folder, experiment.splits[-1], self.evaluation)
+            }
         (folder / SCORES).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
         write_model_card(experiment, folder, figures, self.about, self.treebank)
         os.replace(folder, experiment.model)
@@ -177,9 +203,14 @@ def _best(epochs: Sequence[Mapping[str, float]], experiment: Experiment) -> str:
 def _held_out(experiment: Experiment, folder: Path) -> dict[str, Sequence[str]]:
     """Divide the training data into training and dev data, which are written into a folder, and return their files."""
     folder.mkdir()
-    files = {name: folder / f"{name}{experiment.formalism.suffix}" for name in (SPLITS["train"], SPLITS["dev"])}
+    files = _held_out_files(experiment, folder)
     hold_out(experiment.files["train"][0], *files.values())
     return {name: [str(path)] for name, path in files.items()}
+
+
+def _held_out_files(experiment: Experiment, folder: Path) -> dict[str, Path]:
+    names = (SPLITS["train"], SPLITS["dev"])
+    return {name: folder / f"{name}{experiment.formalism.suffix}" for name in names}
 
 
 def mend_checkpoints(folder: Path, say: Callable[[str], None]) -> None:
