@@ -33,6 +33,7 @@ COMMANDS = (
     "average",
     "export",
     "calibrate",
+    "segmenter",
     "ablation",
     "completion",
 )
