@@ -34,6 +34,7 @@ COMMANDS = (
     "export",
     "package",
     "calibrate",
+    "segmenter",
     "ablation",
     "completion",
 )

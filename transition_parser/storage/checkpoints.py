@@ -10,6 +10,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from transition_parser.modules.contract import ALSO_PREFIX, ParserModel
 from transition_parser.storage.cards import BEST, OWN_NAMES, PRETRAINED, model_names, named_models
 from transition_parser.storage.exports import CONFIG, WEIGHTS, read_calibration, read_config, write_config
 from transition_parser.storage.installed import InstalledModel, installed_model, naming_package
+from transition_parser.storage.segmenters import load_segmenter
 from transition_parser.storage.weights import (
     check_finite,
     check_shapes,
@@ -237,7 +239,7 @@ def _from_state(state: dict, path: Path) -> tuple[ParserModel, Resources, Path]:
     """Return the model of a checkpoint, with its resources and the folder that they are from."""
     name, options = _described(state, path)
     folder = _data_folder(state, path)
-    resources = Resources.load(folder)
+    resources = _resources(folder)
     known = _fingerprint(state, path)
     if known and known != resources.fingerprint:
         raise input_error(
@@ -258,7 +260,7 @@ def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
         options = architecture_of(name).options.of_config(values)
     except InputError as error:
         raise in_file(folder / CONFIG, error) from None
-    resources = Resources.load(folder)
+    resources = _resources(folder)
     path = folder / WEIGHTS
     if not path.is_file():
         raise input_error("not found, or not a regular file: make it with `transition-parser export`", path)
@@ -277,6 +279,12 @@ def _calibration(folder: Path, resources: Resources) -> Calibration | None:
                 f"{shown(name)} is not a kind of confidence of {system}: calibrate the model again", folder / CONFIG
             )
     return calibration
+
+
+def _resources(folder: Path) -> Resources:
+    segmenter = load_segmenter(folder)
+    resources = Resources.load(folder)
+    return resources if segmenter is None else replace(resources, segmenter=segmenter)
 
 
 def _build(name: str, options: Any, resources: Resources, shapes: Mapping, path: Path, folder: Path) -> ParserModel:

@@ -26,6 +26,7 @@ from transition_parser.base.model_files import (
 )
 from transition_parser.data.resources import SEGMENTER_FILES
 from transition_parser.modules.boundary_labeller import BoundaryNetwork, NetworkLabeller
+from transition_parser.modules.calibration import Calibration
 from transition_parser.storage.exports import CONFIG, read_calibration, read_config, write_config
 from transition_parser.storage.weights import (
     check_shapes,
@@ -57,14 +58,18 @@ _KEYS = {
 }
 
 
+def check_destination(folder: str | os.PathLike) -> None:
+    """Raise `InputError` where `save_segmenter` would: for a file, and for a damaged model."""
+    _described(Path(folder))
+
+
 def save_segmenter(segmenter: LearnedSegmenter, folder: str | os.PathLike) -> None:
     """Write a segmenter into a folder, which is made if it is missing.
 
     In an exported model, `config.json` is written again with the checksums of the new files. Raises `InputError` for a
     damaged model, which stays as it is.
     """
-    is_model = Path(folder, CONFIG).is_file()
-    described = (*read_config(folder), read_calibration(folder)) if is_model else None
+    described = _described(Path(folder))
     labeller = cast(NetworkLabeller, segmenter.labeller)
     weights = {name: value.half().contiguous() for name, value in labeller.network.state_dict().items()}
     text = json.dumps(_description(segmenter), ensure_ascii=False, indent=0)
@@ -91,6 +96,15 @@ def load_segmenter(folder: str | os.PathLike) -> LearnedSegmenter | None:
     set_weights(network, stored_weights(weights), weights)
     tables = ({key: tuple(words) for key, words in values[name].items()} for name in MultiWords._fields)
     return LearnedSegmenter(NetworkLabeller(network, known), MultiWords(*tables), values["holds_blanks"])
+
+
+def _described(folder: Path) -> tuple[str, dict[str, Any], Calibration | None] | None:
+    """Return the contents of an exported model's `config.json`, None for another folder."""
+    if folder.exists() and not folder.is_dir():
+        raise input_error("is a file, not a folder to write into", folder)
+    if not (folder / CONFIG).is_file():
+        return None
+    return (*read_config(folder), read_calibration(folder))
 
 
 def _description(segmenter: LearnedSegmenter) -> dict[str, Any]:
@@ -123,15 +137,15 @@ def _check_words(values: Mapping[str, Any], path: Path) -> None:
     """
     for name, may_be_empty in (("forms", ()), ("suffixes", (0,)), ("prefixes", (-1,))):
         for key, words in values[name].items():
-            fits = isinstance(words, list) and len(words) > 1 and all(map(is_text, words))
-            if not (
-                fits and key and all(_is_word(w) or _may_be_empty(words, i, may_be_empty) for i, w in enumerate(words))
-            ):
+            if not key or not _are_words(words, may_be_empty):
                 raise input_error(f"{name!r} has {shown(words)} for {shown(key)}: it must be two or more words", path)
 
 
-def _may_be_empty(words: list[str], i: int, places: tuple[int, ...]) -> bool:
-    return not words[i] and any(i == place % len(words) for place in places)
+def _are_words(words: object, may_be_empty: tuple[int, ...]) -> bool:
+    if not isinstance(words, list) or len(words) < 2 or not all(map(is_text, words)):
+        return False
+    empty = {place % len(words) for place in may_be_empty}
+    return all(_is_word(word) or (not word and i in empty) for i, word in enumerate(words))
 
 
 def _is_word(word: str) -> bool:

@@ -62,8 +62,10 @@ class LearnedSegmenter:
     def tokens(self, text: str) -> Iterator[Token]:
         """Yield the tokens of a text that is one sentence."""
         labels, units = _Labels(self.labeller), Units(0, self.holds_blanks, LONGEST * LONG_WORD)
-        for unit in (*units.read(*labels.read(text, True)), *units.rest()):
-            yield self.token(unit)
+        for first in range(0, len(text), STRETCH):
+            stretch = text[first : first + STRETCH]
+            yield from map(self.token, units.read(*labels.read(stretch, first + STRETCH >= len(text))))
+        yield from map(self.token, units.rest())
 
     def token(self, unit: Unit) -> Token:
         """Return a token with its words."""

@@ -27,14 +27,14 @@ Paths = Sequence[str | os.PathLike]
 _OPENS = ("newdoc", "newpar")
 _WINDOW, _WINDOWS = 500, 8  # characters of a window, windows of a batch
 _PARAGRAPH_BREAK = 0.05  # probability that a paragraph ends behind a sentence, beside those of the treebank
-_CHARACTERS_SEEN, _EPOCHS = 24_000_000, (10, 100)
+_CHARACTERS_SEEN, _EPOCHS = 6_000_000, (10, 60)
 
 
 @dataclass(frozen=True)
 class SegmenterOptions:
     """The options of training a segmenter.
 
-    epochs: passes over the training text; by default enough for about 24 million characters, from 10 to 100
+    epochs: passes over the training text; by default enough for about 6 million characters, from 10 to 60
     size, layers: size and number of the network's layers
     dropout: the probability that training hides a value
     hidden: the probability that training hides which character a character is, but not its Unicode category
@@ -62,7 +62,7 @@ class SegmentationScores(NamedTuple):
 def train_segmenter(
     train: Paths,
     dev: Paths = (),
-    options: SegmenterOptions = SegmenterOptions(),  # noqa: B008  (frozen)
+    options: SegmenterOptions = SegmenterOptions(),
     report: Callable[[int, SegmentationScores], None] | None = None,
 ) -> LearnedSegmenter:
     """Return a segmenter that divides text as a treebank does.
