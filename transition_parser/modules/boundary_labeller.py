@@ -17,7 +17,7 @@ class BoundaryNetwork(nn.Module):
     characters: how many different characters the network knows
     size: the size of embeddings and layers
     layers: the number of layers; each reads twice as far as the one before it
-    dropout: the probability that training hides a value
+    dropout: the probability that training hides a feature in a whole window
 
     Source: iterated dilated convolutions, Strubell et al. 2017, without their iteration.
     """
@@ -27,7 +27,7 @@ class BoundaryNetwork(nn.Module):
         self.characters = nn.Embedding(characters, size)
         self.categories = nn.Embedding(CATEGORIES, size)
         self.layers = nn.ModuleList(nn.Conv1d(size, size, 3, dilation=1 << layer) for layer in range(layers))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = nn.Dropout1d(dropout)
         self.out = nn.Linear(size, len(_FLAGS))
         self.context = (1 << layers) - 1
 
@@ -37,7 +37,7 @@ class BoundaryNetwork(nn.Module):
         ids: (B, T), the characters
         kinds: (B, T), their categories
         """
-        x = self.dropout(self.characters(ids) + self.categories(kinds)).transpose(1, 2)
+        x = self.dropout((self.characters(ids) + self.categories(kinds)).transpose(1, 2))
         for layer in self.layers:
             (reach,) = layer.dilation
             x = x[:, :, reach:-reach] + self.dropout(torch.relu(layer(x)))

@@ -36,7 +36,7 @@ class SegmenterOptions:
 
     epochs: passes over the training text; by default enough for about 6 million characters, from 10 to 60
     size, layers: size and number of the network's layers
-    dropout: the probability that training hides a value
+    dropout: the probability that training hides a feature in a whole window
     hidden: the probability that training hides which character a character is, but not its Unicode category
     rate: the largest learning rate
     seed: the seed of all random numbers
