@@ -79,6 +79,16 @@ def test_score_of_itself():
     assert found["by_relation"]["nsubj"]["f1"] == 100.0 and "1-10" in found["by_length"]
 
 
+def test_official_scores_as_a_table_and_as_data():
+    printed = run_here("score", SAMPLE, SAMPLE, "--conll18").stdout.splitlines()
+    assert (
+        printed[0].split(" | ")[0].strip() == "Metric"
+        and printed[-1].split() == "BLEX | 100.00 | 100.00 | 100.00 | 100.00".split()
+    )
+    found = figures("score", SAMPLE, SAMPLE, "--conll18")
+    assert found["las"] == found["conll18"]["MLAS"]["f1"] == 100.0 and len(found["conll18"]) == 13
+
+
 def test_score_of_raw_text(tmp_path):
     gold, system = tmp_path / "gold.conllu", tmp_path / "system.conllu"
     gold.write_text("1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n\n1\tStop\t_\t_\t_\t_\t0\troot\t_\t_\n\n")

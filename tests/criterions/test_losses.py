@@ -109,7 +109,10 @@ def test_columns_are_logged_by_batches_without_them_too_where_asked_for():
     heads = TagHeads(4, Columns({"upos": ("NOUN", "VERB")}), weight=0.5)
     words, tags = torch.randn(2, 3, 4), {"upos": torch.tensor([[1, 2, 0], [2, 0, 0]])}
     extra = {"tag_heads": heads, "words": words}
-    for always, others in ((True, dict.fromkeys([f"{n}_{c}" for n in ("lemma", "xpos", "feats") for c in ("right", "words")], 0.0)), (False, {})):
+    for always, others in (
+        (True, dict.fromkeys([f"{n}_{c}" for n in ("lemma", "xpos", "feats") for c in ("right", "words")], 0.0)),
+        (False, {}),
+    ):
         loss_of = ColumnLoss(always)
         logged = loss_of.logged(loss_of(extra, {"tags": tags}))
         wanted = heads.loss(words, tags)

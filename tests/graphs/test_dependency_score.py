@@ -33,7 +33,7 @@ GOLD = ["1 She 2 nsubj / 2 ran 0 root / 3 home 2 advmod / 4 . 2 punct ."]
 def test_one_wrong_head_and_one_wrong_label_of_four():
     system = ["1 She 2 obj / 2 ran 0 root / 3 home 1 advmod / 4 . 2 punct ."]
     # heads: 3 of 4; head and label: 2 of 4; labels: 3 of 4; content words: 1 of She, ran, home
-    assert f1(GOLD, system) == {"uas": 75.0, "las": 50.0, "clas": 33.33, "label_accuracy": 75.0}
+    assert f1(GOLD, system) == {"uas": 75.0, "las": 50.0, "clas": 33.33, "label_accuracy": 75.0, "xpos": 100.0}
 
 
 def test_clas_counts_content_words_of_each_file():
@@ -59,7 +59,8 @@ def test_the_tags_of_gold_decide_what_is_punctuation():
     """In both files: a parse may have no tags, or others."""
     perfect = "1 She 2 nsubj / 2 ran 0 root / 3 home 2 advmod / 4 . 2 punct"
     for system in ([perfect], [perfect + " SYM"], ["1 She 2 nsubj , / 2 ran 0 root . / 3 home 2 advmod / 4 . 2 punct"]):
-        assert {*f1(GOLD, system, skip_punctuation=True).values()} == {100.0}
+        found = f1(GOLD, system, skip_punctuation=True)
+        assert {score for name, score in found.items() if name != "xpos"} == {100.0}
         assert Comparison(sentences(*GOLD), sentences(*system), False, True).scores()["uas"] == Score(3, 3, 3)
     assert f1([perfect], GOLD, skip_punctuation=True) == f1([perfect], GOLD)
 
@@ -227,6 +228,18 @@ def test_other_characters_are_refused_with_their_place():
     shorter = read(system.split("# sent_id = t")[0], "s.conllu")
     with pytest.raises(InputError, match=r"^s.conllu:2: sentence s: .* has 'bc', the system has ''"):
         Comparison(read(gold, "g.conllu"), shorter)
+
+
+def test_xpos_and_features_are_scored_where_both_files_have_them():
+    def read(xpos: str, feats: str) -> list[Sentence]:
+        return [Sentence((Row("1", "a", "_", "_", xpos, feats, "0", "root"),))]
+
+    gold = read("NN", "Case=Nom|Style=Coll|Number=Sing")
+    scores = Comparison(gold, read("NN", "Number=Sing|Case=Nom")).scores()
+    assert (scores["xpos"].f1, scores["ufeats"].f1) == (100.0, 100.0)  # universal features, in any order
+    scores = Comparison(gold, read("NP", "Number=Sing")).scores()
+    assert (scores["xpos"].f1, scores["ufeats"].f1) == (0.0, 0.0)
+    assert not {"xpos", "ufeats"} & Comparison(gold, read("_", "_")).scores().keys()
 
 
 def test_tags_and_lemmas_are_scored_where_both_files_have_them():

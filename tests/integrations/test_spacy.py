@@ -25,7 +25,7 @@ from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.integrations import spacy as integration
-from transition_parser.integrations.spacy_documents import sentences_of, set_trees, trees_of
+from transition_parser.integrations.spacy_documents import sentences_of, set_trees, tree_sentence, trees_of
 from transition_parser.integrations.spacy_models import SAVED
 from transition_parser.parsing.parses import Parse
 from transition_parser.storage.cards import PRETRAINED
@@ -147,6 +147,26 @@ def test_tags_and_lemmas_that_a_document_has_are_kept(trees):
     document = trees(Doc(trees.vocab, words=words, pos=pos, lemmas=["hound", ""], sent_starts=[True, False]))
     assert [token.pos_ for token in document] == ["X", plain[1].pos_] and plain[0].pos_ not in ("X", "")
     assert [token.lemma_ for token in document] == ["hound", "bark"] and plain[0].lemma_ != "hound"
+
+
+def test_xpos_and_features_that_a_model_predicts():
+    def parsed(document: Doc) -> Doc:
+        """The document with a tree over Dogs, barked and the full stop."""
+        (sentence,) = sentences_of(document)
+        tree = DependencyTree((2, 0, 2), ("nsubj", "root", "punct"))
+        predicted = {"upos": ("NOUN", "VERB", "PUNCT"), "xpos": ("NNS", "VBD", "."), "feats": ("Number=Plur", "_", "_")}
+        parse = Parse(tree_sentence(document, sentence), tree, (1.0,) * 3, (), 0.0, **predicted)
+        set_trees(document, [sentence], [parse])
+        return document
+
+    words, vocab = ["Dogs", " ", "barked", "."], Vocab()
+    Token.set_extension("arc_score", default=None, force=True)
+    found = parsed(Doc(vocab, words=words))
+    assert [token.tag_ for token in found] == ["NNS", "_SP", "VBD", "."]
+    assert [str(token.morph) for token in found] == ["Number=Plur", "", "", ""]
+    kept = parsed(Doc(vocab, words=words, tags=["own", "", "", ""], morphs=["", "", "Tense=Past", ""]))
+    assert [token.tag_ for token in kept] == ["own", "_SP", "VBD", "."]
+    assert [str(token.morph) for token in kept] == ["", "", "Tense=Past", ""]  # given features are given for all words
 
 
 @pytest.mark.parametrize("words", [[], ["\n"], [" ", "\n\n"]])

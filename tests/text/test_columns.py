@@ -3,9 +3,20 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from transition_parser.base.errors import InputError
-from transition_parser.text.columns import FILE_NAME, Columns, read_annotations
+from transition_parser.graphs.conllu import Row, Sentence
+from transition_parser.text.columns import (
+    FILE_NAME,
+    KNOWN,
+    Columns,
+    labels_of,
+    present,
+    read_annotations,
+    seen_with_tags,
+)
 
 COLUMNS = Columns({"upos": ("NOUN", "VERB"), "domain": ("news",)})
 
@@ -24,6 +35,69 @@ def test_a_file_and_none(tmp_path):
         Columns(COLUMNS.values, rules).save(tmp_path)
         found = Columns.load(tmp_path)
         assert found.values == COLUMNS.values and found.rules == rules
+
+
+def sentence(*words: tuple[str, str, str]) -> Sentence:
+    """A sentence of words with UPOS, XPOS and FEATS."""
+    return Sentence(tuple(Row(str(i), "a", upos=u, xpos=x, feats=f) for i, (u, x, f) in enumerate(words, 1)))
+
+
+SENTENCES = [
+    sentence(("NOUN", "NN", "Number=Sing|Case=Nom"), ("PUNCT", "_", "_")),
+    sentence(("NOUN", "NN", "_"), ("VERB", "VB", "Number=Sing"), ("_", "X", "Typo=Yes")),
+]
+
+
+def test_labels_of_columns():
+    assert [*labels_of("xpos", SENTENCES)] == ["NN", "NN", "VB", "X"]
+    assert [*labels_of("feats", SENTENCES)] == ["Number=Sing", "Case=Nom", "Number=Sing", "Typo=Yes"]
+    assert KNOWN["feats"].values(SENTENCES[0]) == ["Number=Sing|Case=Nom", "|"]  # known to have none
+
+
+def test_columns_that_are_there():
+    assert present(SENTENCES, ["upos", "lemma", "feats"]) == ["upos", "feats"]
+    assert present([sentence(("_", "_", "_"))], ["upos", "xpos", "feats"]) == []
+    assert present(iter([SENTENCES[0], None]), ["xpos", "feats"]) == ["xpos", "feats"]  # reads no further than needed
+
+
+def test_labels_seen_with_tags():
+    columns = {"upos": ("NOUN", "VERB", "PUNCT"), "xpos": ("NN", "VB"), "feats": ("Number=Sing", "Case=Nom")}
+    assert seen_with_tags(SENTENCES, columns) == {
+        "xpos": {"NOUN": ["NN"], "VERB": ["VB"], "PUNCT": []},
+        "feats": {"NOUN": ["Number=Sing", "Case=Nom"], "VERB": ["Number=Sing"], "PUNCT": []},
+    }
+    del columns["upos"]
+    assert seen_with_tags(SENTENCES, columns) == {}
+
+
+@given(st.sets(st.sampled_from(["Case=Nom", "animacy=Hum", "Number[psor]=Sing", "Number=Sing", "Foreign"])))
+def test_labels_and_values_of_sets(labels):
+    column = KNOWN["feats"]
+    value = column.value(labels)
+    assert value == ("_" if not labels else "|".join(sorted(labels, key=str.lower)))
+    assert not labels or set(column.labels(value)) == labels
+
+
+def test_a_file_of_labels_seen_with_tags(tmp_path):
+    seen = {"feats": {"NOUN": ["Case=Nom"], "VERB": []}}
+    Columns({"upos": ("NOUN", "VERB"), "feats": ("Case=Nom", "Case=Acc")}, seen=seen).save(tmp_path)
+    assert Columns.load(tmp_path).seen == seen
+
+
+@pytest.mark.parametrize(
+    ("columns", "seen", "problem"),
+    [
+        ({"feats": ["Case=Nom|Number=Sing"]}, {}, r"a label of feats holds \|"),
+        ({"upos": ["NOUN"]}, {"feats": []}, "the labels of 'feats' that were seen must be a JSON object"),
+        ({"upos": ["NOUN"], "feats": ["A"]}, {"feats": {"VERB": ["A"]}}, "by UPOS tag"),
+        ({"upos": ["NOUN"], "feats": ["A"]}, {"feats": {"NOUN": ["B"]}}, "must be values of feats"),
+        ({"upos": ["NOUN"], "feats": ["A"]}, {"feats": {"NOUN": "A"}}, "must be values of feats"),
+    ],
+)
+def test_an_unfit_file_of_labels(tmp_path, columns, seen, problem):
+    (tmp_path / FILE_NAME).write_text(json.dumps({"format_version": 3, "columns": columns, "seen": seen}))
+    with pytest.raises(InputError, match=problem):
+        Columns.load(tmp_path)
 
 
 def test_a_file_of_the_former_version(tmp_path):

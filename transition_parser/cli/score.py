@@ -1,8 +1,9 @@
 """Score parses against gold graphs.
 
 Trees (CoNLL-U): UAS, LAS, CLAS and label accuracy as the CoNLL 2018 shared task defines them (words are aligned by
-their characters, subtypes of relations are ignored). UPOS and lemmas are scored if both files have them. If the files
-divide their text differently, the F1 of tokens, sentences and words is printed, too.
+their characters, subtypes of relations are ignored). UPOS, lemmas, XPOS and universal features are scored if both files
+have them. If the files divide their text differently, the F1 of tokens, sentences and words is printed, too.
+--conll18 prints the table of the official script of the shared task instead, with all its 13 scores.
 
 AMRs (.amr, PENMAN): Smatch, as `smatch.py -f SYSTEM GOLD` counts it but with a fixed seed; the fine-grained scores of
 Damonte et al. 2017; and SemBLEU of the whole file (Song and Gildea 2019). For graphs of more than about 400 nodes each,
@@ -29,9 +30,10 @@ HELP = "score parses against gold graphs: UAS, LAS, UPOS and others for trees, S
 EXAMPLE = """example:
   transition-parser score dev.conllu dev.parsed.conllu --full-labels --by-relation
   transition-parser score dev.amr dev.parsed.amr --fine-grained --processes 4
+  transition-parser score dev.conllu dev.parsed.conllu --conll18
   transition-parser score dev.conllu dev.parsed.conllu --html errors.html"""
 OPTIONS: OptionsOf = {
-    TREES: {"full_labels": False, "punct": None, "by_relation": False, "by_length": False},
+    TREES: {"conll18": False, "full_labels": False, "punct": None, "by_relation": False, "by_length": False},
     AMR: {"fine_grained": False, "ignore_wiki": False, "restarts": None, "seed": None, "processes": None},
 }
 
@@ -43,6 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "system", metavar="SYSTEM", help="file to score, of the same kind and text (AMR: with the same entries)"
     )
     trees = parser.add_argument_group("trees")
+    trees.add_argument(
+        "--conll18",
+        action="store_true",
+        help="give all scores of the CoNLL 2018 shared task, as its official script does: precision, recall, F1 and "
+        "accuracy on aligned words of Tokens, Sentences, Words, UPOS, XPOS, UFeats, AllTags, Lemmas, UAS, LAS, CLAS, "
+        "MLAS and BLEX; always without subtypes, and with punctuation",
+    )
     trees.add_argument(
         "--full-labels", action="store_true", help="compare relations with their subtypes (default: without)"
     )

@@ -162,14 +162,16 @@ class Sentence:
 
         The features are taken if no word of the sentence has features, since `_` beside features means "no features".
         """
-        words = [number for number, row in enumerate(self.rows) if row.is_word]
-        rows = list(self.rows)
-        if any(rows[number].feats != "_" for number in words):
-            feats = ()
-        for column, values in (("upos", upos), ("lemma", lemmas), ("xpos", xpos), ("feats", feats)):
-            for number, value in zip(words, values, strict=False):
-                if getattr(rows[number], column) == "_":
-                    rows[number] = rows[number]._replace(**{column: value})
+        columns = {"upos": upos, "lemma": lemmas, "xpos": xpos, "feats": feats}
+        if feats and any(row.feats != "_" for row in self.rows if row.is_word):
+            del columns["feats"]
+        found = {name: values for name, values in columns.items() if values}
+        rows, word = list(self.rows), 0
+        for number, row in enumerate(rows):
+            if row.is_word:
+                missing = {name: values[word] for name, values in found.items() if getattr(row, name) == "_"}
+                rows[number] = row._replace(**missing) if missing else row
+                word += 1
         return replace(self, rows=tuple(rows))
 
     def without(self, misc_key: str, comment_keys: Iterable[str]) -> Sentence:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 import os
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
+from typing import Literal
 
 from transition_parser.base.errors import input_error
 from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.graphs.word_alignment import Pair, TextFile, Word, align, check_same_text
 
 CONTENT_RELATIONS = frozenset(
     "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos "
@@ -42,77 +42,19 @@ class Score:
     right: int
 
     @property
+    def precision(self) -> float:
+        """The share of the system's words that are right, in percent."""
+        return 100.0 * self.right / self.system if self.system else 0.0
+
+    @property
+    def recall(self) -> float:
+        """The share of gold's words that are right, in percent."""
+        return 100.0 * self.right / self.gold if self.gold else 0.0
+
+    @property
     def f1(self) -> float:
         """F1 in percent. With equal tokenisation, F1 is the share of right words."""
         return 200.0 * self.right / (self.gold + self.system) if self.right else 0.0
-
-
-@dataclass(eq=False)
-class _Word:
-    """A word with the characters that it covers. The words of a range share the characters of the range."""
-
-    form: str
-    start: int
-    end: int
-    relation: str
-    upos: str
-    xpos: str
-    lemma: str
-    in_range: bool
-    parent: _Word | None = None
-    length: int = 0  # how many words the sentence of the word has
-
-
-Pair = tuple[_Word, _Word]
-
-
-class _File:
-    """The words, tokens and sentences of a file, with their positions in its text.
-
-    text: the characters of all tokens, without spaces
-    tokens, sentences: the first character of each in `text`, and the character after its last
-    _rows: for each token its sentence and its row there
-    """
-
-    def __init__(self, sentences: Iterable[Sentence], full_labels: bool) -> None:
-        self.words: list[_Word] = []
-        self.tokens: list[tuple[int, int]] = []
-        self.sentences: list[tuple[int, int]] = []
-        self._rows: list[tuple[Sentence, int]] = []
-        self._full_labels = full_labels
-        forms: list[str] = []
-        for sentence in sentences:
-            self._add(sentence, forms)
-        self.text = "".join(forms)
-
-    def _add(self, sentence: Sentence, forms: list[str]) -> None:
-        tree = sentence.tree()
-        first_word, first_token, covered = len(self.words), len(self.tokens), 0
-        for number, row in enumerate(sentence.rows):
-            if not (row.is_word or row.is_range):
-                continue
-            in_range = row.is_word and int(row.id) <= covered
-            if not in_range:
-                forms.append(_without_spaces(row.form))
-                start = self.tokens[-1][1] if self.tokens else 0
-                self.tokens.append((start, start + len(forms[-1])))
-                self._rows.append((sentence, number))
-            if row.is_range:
-                covered = row.span[1]
-            if row.is_word:
-                relation = row.deprel if self._full_labels else row.deprel.split(":")[0]
-                self.words.append(_Word(row.form, *self.tokens[-1], relation, row.upos, row.xpos, row.lemma, in_range))
-        self.sentences.append((self.tokens[first_token][0], self.tokens[-1][1]))
-        for word, head in zip(self.words[first_word:], tree.heads, strict=True):
-            word.parent = self.words[first_word + head - 1] if head else None
-            word.length = len(tree)
-
-    def place(self, character: int) -> tuple[str | None, int | None, str | None]:
-        """Return the file, the line and the sentence id of a character; of the last token for the end of the text."""
-        token = min(bisect_right(self.tokens, character, key=itemgetter(0)), len(self.tokens)) - 1
-        sentence, row = self._rows[token]
-        line = None if sentence.line is None else sentence.line + len(sentence.comments) + row
-        return sentence.path, line, sentence.id
 
 
 class Comparison:
@@ -134,10 +76,10 @@ class Comparison:
         skip_punctuation: bool = False,
     ) -> None:
         self.sentences = list(gold)
-        self._files = _File(self.sentences, full_labels), _File(system, full_labels)
-        _check_same_text(*self._files)
+        self._files = TextFile(self.sentences, full_labels), TextFile(system, full_labels)
+        check_same_text(*self._files)
         self.gold, self.system = (file.words for file in self._files)
-        self.pairs = _align(self.gold, self.system)
+        self.pairs = align(self.gold, self.system)
         self._gold_of = {id(system): gold for gold, system in self.pairs}
         self._gold_ends = [word.end for word in self.gold]
         self._gold_starts = [word.start for word in self.gold]
@@ -146,11 +88,11 @@ class Comparison:
             self._left_out = {id(word) for word in self.gold if word.xpos in PTB_PUNCTUATION}
             self._left_out |= {id(word) for word in self.system if not any(map(self.counts, self._gold_words(word)))}
 
-    def counts(self, word: _Word) -> bool:
+    def counts(self, word: Word) -> bool:
         """Return True for a word of either file that is not left out as punctuation."""
         return id(word) not in self._left_out
 
-    def _gold_words(self, word: _Word) -> Sequence[_Word]:
+    def _gold_words(self, word: Word) -> Sequence[Word]:
         """Return the gold word that a word is aligned with, or else all gold words that share characters with it."""
         aligned = self._gold_of.get(id(word))
         if aligned is not None:
@@ -171,10 +113,11 @@ class Comparison:
     def scores(self) -> dict[str, Score]:
         """Return UAS, LAS, CLAS (content words only) and label accuracy.
 
-        Scores of UPOS and lemmas follow if both files have them.
+        Scores of UPOS, lemmas, XPOS and universal features follow if both files have them. `conll18` has all scores of
+        the shared task.
         """
 
-        def content(word: _Word) -> bool:
+        def content(word: Word) -> bool:
             return word.relation.split(":")[0] in CONTENT_RELATIONS
 
         def label(pair: Pair) -> bool:
@@ -190,6 +133,10 @@ class Comparison:
             scores["upos"] = self._score(lambda pair: pair[0].upos == pair[1].upos)
         if self._both_have("lemma"):  # any lemma is right for a gold word without a lemma
             scores["lemmas"] = self._score(lambda pair: pair[0].lemma in (_NONE, pair[1].lemma))
+        if self._both_have("xpos"):
+            scores["xpos"] = self._score(lambda pair: pair[0].xpos == pair[1].xpos)
+        if self._both_have("feats"):
+            scores["ufeats"] = self._score(lambda pair: pair[0].universal_features == pair[1].universal_features)
         return scores
 
     def _both_have(self, column: str) -> bool:
@@ -207,16 +154,16 @@ class Comparison:
 
         Tokens and sentences are right if they cover the same characters. Words are right if they are aligned.
         """
-
-        def same(gold: Sequence[tuple[int, int]], system: Sequence[tuple[int, int]]) -> Score:
-            return Score(len(gold), len(system), len({*gold} & {*system}))
-
-        gold, system = self._files
         return {
-            "tokens_f1": same(gold.tokens, system.tokens),
-            "sentences_f1": same(gold.sentences, system.sentences),
+            "tokens_f1": self.spans("tokens"),
+            "sentences_f1": self.spans("sentences"),
             "words_f1": self._score(lambda pair: True),
         }
+
+    def spans(self, kind: Literal["tokens", "sentences"]) -> Score:
+        """Return the score of tokens or sentences: those are right that cover the same characters."""
+        gold, system = (getattr(file, kind) for file in self._files)
+        return Score(len(gold), len(system), len({*gold} & {*system}))
 
     def by_relation(self) -> dict[str, Score]:
         """Return LAS of the words with each relation, most frequent gold relation first."""
@@ -244,7 +191,7 @@ class Comparison:
         """
         place = {id(word): i for words in (self.gold, self.system) for i, word in enumerate(words)}
 
-        def distance(word: _Word) -> str:
+        def distance(word: Word) -> str:
             if word.parent is None:
                 return _ROOT
             ends = self._gold_of.get(id(word)), self._gold_of.get(id(word.parent))
@@ -263,12 +210,12 @@ class Comparison:
         """The aligned words, as (gold, system), except punctuation that is left out."""
         return [pair for pair in self.pairs if self.counts(pair[0])]
 
-    def gold_of(self, word: _Word) -> _Word | None:
+    def gold_of(self, word: Word) -> Word | None:
         """Return the gold word that a system's word is aligned with, None if there is none."""
         return self._gold_of.get(id(word))
 
-    def _score(self, right: Callable[[Pair], bool], counted: Callable[[_Word], bool] = lambda word: True) -> Score:
-        def keep(word: _Word) -> bool:
+    def _score(self, right: Callable[[Pair], bool], counted: Callable[[Word], bool] = lambda word: True) -> Score:
+        def keep(word: Word) -> bool:
             return counted(word) and self.counts(word)
 
         return Score(
@@ -315,86 +262,3 @@ def _read(path: str | os.PathLike) -> list[Sentence]:
     if not sentences:
         raise input_error("the file holds no sentences", path)
     return sentences
-
-
-def _without_spaces(form: str) -> str:
-    kept = "".join(c for c in form if unicodedata.category(c) != "Zs")
-    return kept or form
-
-
-def _check_same_text(gold: _File, system: _File) -> None:
-    if gold.text == system.text:
-        return
-    first = next(
-        (i for i, (a, b) in enumerate(zip(gold.text, system.text, strict=False)) if a != b),
-        min(len(gold.text), len(system.text)),
-    )
-    path, line, name = gold.place(first)
-    where = f" ({path}:{line}{f', sentence {name}' if name else ''})" if path else ""
-    problem = (
-        f"the texts differ from character {first} on (spaces not counted): gold{where} has "
-        f"{gold.text[first : first + 20]!r}, the system has {system.text[first : first + 20]!r}"
-    )
-    raise input_error(problem, *system.place(first))
-
-
-def _align(gold: Sequence[_Word], system: Sequence[_Word]) -> list[Pair]:
-    """Return the pairs of words that cover the same characters.
-
-    Inside ranges, the pairs are the longest common subsequence of forms.
-    """
-    pairs: list[Pair] = []
-    g = s = 0
-    while g < len(gold) and s < len(system):
-        if gold[g].in_range or system[s].in_range:
-            if not gold[g].in_range and gold[g].start < system[s].start:
-                g += 1
-            elif not system[s].in_range and system[s].start < gold[g].start:
-                s += 1
-            first = g, s
-            g, s = _range_ends(gold, system, g, s)
-            pairs += _common_subsequence(gold[first[0] : g], system[first[1] : s])
-        elif (gold[g].start, gold[g].end) == (system[s].start, system[s].end):
-            pairs.append((gold[g], system[s]))
-            g, s = g + 1, s + 1
-        elif gold[g].start <= system[s].start:
-            g += 1
-        else:
-            s += 1
-    return pairs
-
-
-def _range_ends(gold: Sequence[_Word], system: Sequence[_Word], g: int, s: int) -> tuple[int, int]:
-    """Return the ends of the smallest stretches from word g of gold and word s of system on that cut no range."""
-    end = max(w[i].end for w, i in ((gold, g), (system, s)) if i < len(w) and w[i].in_range)
-
-    def inside(words: Sequence[_Word], i: int) -> bool:
-        if i >= len(words):
-            return False
-        return words[i].start < end if words[i].in_range else words[i].end <= end
-
-    while inside(gold, g) or inside(system, s):
-        take_gold = g < len(gold) and (s >= len(system) or gold[g].start <= system[s].start)
-        word = gold[g] if take_gold else system[s]
-        if word.in_range:
-            end = max(end, word.end)
-        g, s = (g + 1, s) if take_gold else (g, s + 1)
-    return g, s
-
-
-def _common_subsequence(gold: Sequence[_Word], system: Sequence[_Word]) -> list[Pair]:
-    best = [[0] * (len(system) + 1) for _ in range(len(gold) + 1)]
-    for g in reversed(range(len(gold))):
-        for s in reversed(range(len(system))):
-            same = gold[g].form.lower() == system[s].form.lower()
-            best[g][s] = 1 + best[g + 1][s + 1] if same else max(best[g + 1][s], best[g][s + 1])
-    pairs, g, s = [], 0, 0
-    while g < len(gold) and s < len(system):
-        if gold[g].form.lower() == system[s].form.lower():
-            pairs.append((gold[g], system[s]))
-            g, s = g + 1, s + 1
-        elif best[g + 1][s] >= best[g][s + 1]:
-            g += 1
-        else:
-            s += 1
-    return pairs

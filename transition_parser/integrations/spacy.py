@@ -132,8 +132,8 @@ class TreeComponent(_Component):
     """The component that writes dependency trees into documents.
 
     It sets `head`, `dep` and `is_sent_start` of tokens. It sets `pos`, `lemma`, `tag` and `morph` of tokens that have
-    none, if the model predicts them. It also provides `token._.arc_score`, `span._.tree` and `doc._.tree`; `doc.noun_chunks` works
-    on its trees.
+    none, if the model predicts them. It also provides `token._.arc_score`, `span._.tree` and `doc._.tree`;
+    `doc.noun_chunks` works on its trees.
     """
 
     formalism = TREES

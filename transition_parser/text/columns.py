@@ -160,7 +160,9 @@ def seen_with_tags(sentences: Iterable[Any], columns: Mapping[str, Sequence[str]
             for tag, value in zip(tags, KNOWN[name].values(sentence), strict=True):
                 if tag != UNKNOWN:
                     found[name][tag].update(_labels(name, [value]))
-    return {name: {tag: [v for v in columns[name] if v in s] for tag, s in tags.items()} for name, tags in found.items()}
+    return {
+        name: {tag: [v for v in columns[name] if v in s] for tag, s in tags.items()} for name, tags in found.items()
+    }
 
 
 class Columns:

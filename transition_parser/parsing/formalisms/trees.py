@@ -99,6 +99,11 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         figures["words"] = scores["uas"].gold
         width = max(map(len, figures))
         text = "\n".join(f"{name:<{width}}  {value}" for name, value in figures.items())
+        if given.get("conll18"):
+            from transition_parser.graphs import conll18
+
+            official = conll18.conll18(comparison)
+            figures["conll18"], text = conll18.as_data(official), conll18.table(official)
         for name in ("by_relation", "by_length"):
             if given.get(name):
                 table = getattr(comparison, name)()

@@ -1,0 +1,127 @@
+"""Sets of features with a softmax for each attribute, and labels that UPOS tags limit, against plain references."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transition_parser.modules.labels import LabelSet, OneLabel, seen_labels
+from transition_parser.modules.tagging import TagHeads
+from transition_parser.text.columns import Columns
+
+FEATS = ("Number=Sing", "Case=Nom", "Number=Plur", "Foreign", "Case=Acc", "case=x")
+ATTRIBUTES = (("Number=Sing", "Number=Plur"), ("Case=Nom", "Case=Acc"), ("Foreign",), ("case=x",))
+SEEN = {
+    "feats": {"NOUN": ["Number=Sing", "Number=Plur", "Case=Acc"], "VERB": []},
+    "xpos": {"NOUN": ["NN", "NNS"], "VERB": ["VB"]},
+}
+VALUES = {"upos": ("NOUN", "VERB", "X"), "xpos": ("NN", "VB", "NNS"), "feats": FEATS}
+COLUMNS = Columns(VALUES, seen=SEEN | {"xpos": {**SEEN["xpos"], "X": []}})
+DIM = 6
+
+
+def features() -> LabelSet:
+    return LabelSet(COLUMNS, "feats")
+
+
+def some_scores(seed: int, *shape: int) -> torch.Tensor:
+    return torch.randn(*shape, len(FEATS) + 1, generator=torch.Generator().manual_seed(seed))
+
+
+sets = st.tuples(*(st.sampled_from([None, *labels]) for labels in ATTRIBUTES))
+
+
+@given(st.lists(sets, min_size=1, max_size=4))
+def test_any_set_can_be_a_target_and_a_prediction(chosen):
+    """A set that no word of the training data has, too; the order is UD's, and the order of the targets is not."""
+    values = ["|".join(sorted(filter(None, one), reverse=True)) or "|" for one in chosen]
+    labels = features()
+    (target,) = labels.targets([values], len(values) + 1)
+    assert target[-1].tolist() == [-1] * len(ATTRIBUTES)  # the root
+    scores = torch.full((1, len(values), len(FEATS) + 1), -1.0)
+    for word, one in enumerate(chosen):
+        for label in filter(None, one):
+            scores[0, word, FEATS.index(label) + 1] = 1.0
+    found = labels.values(labels.best(scores)[0].tolist())
+    assert found == ["|".join(sorted(filter(None, one), key=str.lower)) or "_" for one in chosen]
+    loss = labels.loss(scores, target[None, :-1])
+    assert loss.right == loss.words == len(values)
+
+
+def test_the_loss_is_the_sum_over_attributes():
+    labels, scores = features(), some_scores(1, 1, 4)
+    target = labels.targets([["Case=Acc|Number=Sing", "|", "_"]], 4)
+    wanted = 0.0
+    for word, chosen in enumerate(({"Case=Acc", "Number=Sing"}, set())):
+        for attribute in ATTRIBUTES:
+            of_labels = {label: scores[0, word, FEATS.index(label) + 1].item() for label in attribute}
+            right = sum(score for label, score in of_labels.items() if label in chosen)  # 0 for absent
+            wanted += math.log(1.0 + sum(map(math.exp, of_labels.values()))) - right
+    loss = labels.loss(scores, target)
+    assert loss.loss.item() == pytest.approx(wanted, rel=1e-5) and loss.words == 2
+
+
+def test_values_with_labels_that_training_lacks_are_no_targets():
+    targets = features().targets([["Case=Gen|Number=Sing", "Case=Nom"]], 2)
+    assert targets[0, 0].tolist() == [-1] * 4 and targets[0, 1].tolist() == [0, 1, 0, 0]
+
+
+def test_labels_that_are_not_legal_are_absent():
+    labels, scores = features(), torch.ones(1, 1, len(FEATS) + 1)
+    legal = torch.zeros(1, 1, len(FEATS) + 1, dtype=torch.bool)
+    assert labels.values(labels.best(scores, legal)[0].tolist()) == ["_"]
+    legal[0, 0, FEATS.index("Case=Acc") + 1] = True
+    assert labels.values(labels.best(scores, legal)[0].tolist()) == ["Case=Acc"]
+    one = OneLabel(COLUMNS, "xpos")
+    scores = torch.tensor([[[9.0, 1.0, 2.0, 3.0]]])
+    assert one.values(one.best(scores)[0].tolist()) == ["NNS"]
+    for legal, wanted in (([True, True, True, False], "VB"), ([True, False, False, False], "_")):
+        assert one.values(one.best(scores, torch.tensor([[legal]]))[0].tolist()) == [wanted]
+
+
+def test_what_was_seen_with_a_tag():
+    assert seen_labels(COLUMNS, "upos") is None
+    assert seen_labels(COLUMNS, "xpos").int().tolist() == [[1, 1, 1, 1], [0, 1, 0, 1], [0, 0, 1, 0], [0, 0, 0, 0]]
+
+
+def heads() -> TagHeads:
+    torch.manual_seed(3)
+    return TagHeads(DIM, COLUMNS, weight=0.5)
+
+
+def test_predictions_keep_to_what_was_seen_with_the_tag():
+    words = torch.randn(5, 8, DIM, generator=torch.Generator().manual_seed(4))
+    for tags in ((), [["VERB"] * 7] * 5, [["_", "NOUN", "unseen"] * 2] * 5):
+        for number, found in enumerate(heads().predict(words, [6] * 5, tags)):
+            for word in range(6):
+                given_tag = tags[number][word] if tags else "_"
+                tag = given_tag if given_tag in VALUES["upos"] else found["upos"][word]
+                allowed = {None, *SEEN["feats"].get(tag, FEATS)}
+                assert {label or None for label in found["feats"][word].replace("_", "").split("|")} <= allowed | {None}
+                assert found["xpos"][word] in (SEEN["xpos"] | {"X": ["_"]})[tag]
+
+
+def test_predictions_do_not_depend_on_the_batch():
+    words = torch.randn(4, 8, DIM, generator=torch.Generator().manual_seed(5))
+    lengths = [7, 3, 5, 1]
+    together = heads().predict(words, lengths)
+    assert together == [heads().predict(words[i : i + 1, : n + 1], [n])[0] for i, n in enumerate(lengths)]
+
+
+def test_the_loss_of_all_columns():
+    words = torch.randn(2, 3, DIM, generator=torch.Generator().manual_seed(6))
+    annotations = {
+        "upos": [["NOUN", "VERB"], ["X"]],
+        "xpos": [["NN", "_"], ["VB"]],
+        "feats": [["Case=Acc", "|"], ["_"]],
+    }
+    model = heads()
+    targets = model.targets(annotations, 3)
+    loss = model.loss(words, targets)
+    assert {name: int(count) for name, count in loss.words.items()} == {"upos": 3, "xpos": 2, "feats": 2}
+    parts = [model._labels[name].loss(head(words), targets[name]).loss.item() for name, head in model.items()]
+    assert loss.loss.item() == pytest.approx(0.5 * sum(parts), rel=1e-5)
+    loss.loss.backward()
+    assert all(torch.isfinite(parameter.grad).all() for parameter in model.parameters())
