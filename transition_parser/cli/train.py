@@ -21,9 +21,8 @@ import argparse
 import json
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -136,7 +135,7 @@ def run(arguments: argparse.Namespace) -> int:
         before = experiment.begin()
         if before:
             print(f"training goes on; the model so far is kept in {before}", file=sys.stderr)
-        how = Evaluation(tuple(arguments.beam), arguments.device)
+        how = Evaluation(tuple(arguments.beam), arguments.device, conll18=treebank is not None)
         about = {name: getattr(arguments, name) for name in ("language", "license") if getattr(arguments, name)}
         stages = Stages(
             experiment,
@@ -275,17 +274,13 @@ def _lines(figures: dict[str, Any]) -> list[str]:
 
 
 def _table(figures: dict[str, Any]) -> list[str]:
-    """Return the scores as a table: a row for each score, a column for each split and beam."""
+    """Return the scores of the CoNLL 2018 shared task as a table: a column for each split and beam, and for raw text."""
     columns = {f"{split}, {beam}": of for split in ("dev", "test") for beam, of in figures.get(split, {}).items()}
-    columns |= {f"{split}, raw text": scores for split, scores in figures.get("raw_text", {}).items()}
-    names = [name for name in dict.fromkeys(chain(*reversed(columns.values()))) if name != "words"]
-    rows = [["", *columns], *([name, *(_cell(scores, name) for scores in columns.values())] for name in names)]
-    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
-    return ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
-
-
-def _cell(scores: Mapping[str, Any], name: str) -> str:
-    return _shown(scores[name]) if name in scores else "–"
+    columns |= {f"{split}, raw text": of for split, of in figures.get("raw_text", {}).items()}
+    tables = [scores["conll18"] for scores in columns.values()]
+    rows = [["F1", *columns], *([name, *(f"{one[name]['f1']:.2f}" for one in tables)] for name in tables[0])]
+    first, *others = (max(map(len, cells)) for cells in zip(*rows, strict=True))
+    return ["  ".join([f"{row[0]:<{first}}", *map(str.rjust, row[1:], others)]) for row in rows]
 
 
 def _compared(figures: dict[str, Any]) -> list[str]:

@@ -22,10 +22,17 @@ class Evaluation:
 
     beams: the beams with which the data are parsed, one after the other
     device: the device, as `Parser` takes it
+    conll18: also give all scores of the CoNLL 2018 shared task, for trees
     """
 
     beams: Sequence[int] = (1,)
     device: str = "cpu"
+    conll18: bool = False
+
+    @property
+    def options(self) -> dict[str, bool]:
+        """The options for `Formalism.score`."""
+        return {"conll18": True} if self.conll18 else {}
 
 
 def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any]:
@@ -46,7 +53,7 @@ def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -
         parses = progress(parser.parse_stream(sentences), f"parsing {split}, beam {beam}")
         with replacing(parsed) as temporary, open(temporary, "w", encoding="utf-8") as file:
             file.writelines(str(parse.annotated()) for parse in parses)
-        figures[f"beam {beam}"] = formalism.score(str(gold), str(parsed)).figures
+        figures[f"beam {beam}"] = formalism.score(str(gold), str(parsed), how.options).figures
     return figures
 
 
@@ -62,7 +69,7 @@ def evaluate_raw_text(experiment: Experiment, model: Path, split: str, how: Eval
     parses = parser.parse(raw_text(read_conllu(gold)))
     with replacing(parsed) as temporary, open(temporary, "w", encoding="utf-8") as file:
         file.writelines(str(parse.annotated()) for parse in parses)
-    return experiment.formalism.score(str(gold), str(parsed)).figures
+    return experiment.formalism.score(str(gold), str(parsed), how.options).figures
 
 
 def untagged(sentence: Sentence) -> Sentence:
