@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import random
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -24,7 +25,7 @@ from transition_parser.text.multiwords import MultiWords
 from transition_parser.text.tokens import Token
 
 Paths = Sequence[str | os.PathLike]
-_OPENS = ("newdoc", "newpar")
+_OPENS = re.compile(r"#\s*new(doc|par)\b")
 _WINDOW, _WINDOWS = 500, 8  # characters of a window, windows of a batch
 _PARAGRAPH_BREAK = 0.05  # probability that a paragraph ends behind a sentence, beside those of the treebank
 _CHARACTERS_SEEN, _EPOCHS = 6_000_000, (10, 60)
@@ -216,7 +217,7 @@ def written_sentences(paths: Paths) -> list[WrittenSentence]:
 
 
 def _written(sentence: Sentence, path: str | os.PathLike) -> WrittenSentence:
-    opens = any(comment[1:].split("=")[0].split()[:1] in ([name] for name in _OPENS) for comment in sentence.comments)
+    opens = any(_OPENS.match(comment) for comment in sentence.comments)
     tokens = tuple(_written_tokens(sentence))
     if not all(token.form.strip() for token in tokens):
         raise input_error("a token is white space: a segmenter can't learn it", path, sentence.line, sentence.id)
