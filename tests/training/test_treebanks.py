@@ -40,7 +40,7 @@ def test_a_treebank_is_trained_on_in_one_command(treebank, tmp_path, monkeypatch
     command = ("train", treebank, "-o", tmp_path / "out", "--pieces", "400")
     flags = ("--", "--max-epoch", "2", *SMALL)
     done = run_here(*command, *flags)
-    assert done.stderr.startswith("UD_English-Tiny: en_tiny-ud-train.conllu; 64 sentences, 433 words: ud-spa-dp-tiny\n")
+    assert done.stderr.startswith("UD_English-Tiny: en_tiny-ud-train.conllu; 64 sentences, 433 words: ud-spa-dp-sm")
     assert "training the segmenter" in done.stderr and "epoch 10 of the segmenter  dev sentences" in done.stderr
     head, *rows = [re.split(r"  +", line.strip()) for line in done.stdout.splitlines()[:-1]]
     assert head == ["F1", "dev, beam 1", "dev, raw text"]
@@ -151,7 +151,7 @@ def test_no_sentence_is_lost_or_doubled_by_holding_out(tmp_path):
 
 def test_configs_fit_sizes():
     assert [config_for(words) for words in (0, 10_180, 33_878, 204_577, 10**7)] == [
-        *("ud-spa-dp-tiny", "ud-spa-dp-tiny", "ud-spa-dp-small", "ewt-en", "ud-spa-dp-large")
+        *("ud-spa-dp-small", "ud-spa-dp-small", "ud-spa-dp-small", "ewt-en", "ud-spa-dp-large")
     ]
     assert config_for(204_577, pretrained=True) == "ewt-en-minilm"
     for recipe in RECIPES:

@@ -274,7 +274,7 @@ def _lines(figures: dict[str, Any]) -> list[str]:
 
 
 def _table(figures: dict[str, Any]) -> list[str]:
-    """Return the scores of the CoNLL 2018 shared task as a table: a column for each split and beam, and for raw text."""
+    """Return the scores of CoNLL 2018 as a table: a column for each split and beam, and for raw text."""
     columns = {f"{split}, {beam}": of for split in ("dev", "test") for beam, of in figures.get(split, {}).items()}
     columns |= {f"{split}, raw text": of for split, of in figures.get("raw_text", {}).items()}
     tables = [scores["conll18"] for scores in columns.values()]

@@ -18,10 +18,9 @@ class Recipe(NamedTuple):
     pretrained: str
 
 
-# The fewer words, the smaller the batches, and the more epochs. docs/treebank.md shows this table.
+# The fewer words, the smaller the batches and the more epochs. docs/treebank.md shows this table.
 RECIPES = (
-    Recipe(0, "ud-spa-dp-tiny", "ud-minilm-small"),
-    Recipe(15_000, "ud-spa-dp-small", "ud-minilm-small"),
+    Recipe(0, "ud-spa-dp-small", "ud-minilm-small"),
     Recipe(120_000, "ewt-en", "ewt-en-minilm"),
     Recipe(600_000, "ud-spa-dp-large", "ewt-en-minilm"),
 )
