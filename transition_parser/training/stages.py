@@ -69,7 +69,7 @@ class Stages:
         if not experiment.data.is_dir():
             self.say("preparing the data")
             self._prepare()
-        if experiment.has_segmenter and not Path(experiment.data, DESCRIPTION).is_file():
+        if self._lacks_segmenter:
             self.say("training the segmenter of raw text")
             self._train_segmenter()
         history = experiment.history
@@ -88,12 +88,19 @@ class Stages:
         experiment = self.experiment
         return not experiment.data.is_dir() and not (experiment.dest / PREPARE_LOG).exists()
 
+    @property
+    def _lacks_segmenter(self) -> bool:
+        """True where a segmenter is still to be trained."""
+        return self.experiment.has_segmenter and not Path(self.experiment.data, DESCRIPTION).is_file()
+
     def kept(self) -> str:
         """Return one line that says which results exist so far, and how to go on with the experiment."""
         experiment = self.experiment
         again = "run the same command again to go on"
         if not experiment.data.is_dir():
             return "interrupted while the data were prepared: nothing is kept; run the same command again to begin anew"
+        if self._lacks_segmenter:
+            return f"interrupted while the segmenter was trained: the data are kept in {experiment.data}; {again}"
         if experiment.history.is_file():
             return f"interrupted after training: all checkpoints are kept in {experiment.checkpoints}; {again}"
         epochs = self._finished_epochs()
