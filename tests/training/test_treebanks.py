@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import replace
-from functools import partial
 
 import pytest
 
@@ -13,7 +12,7 @@ from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import raw_text, read_conllu
 from transition_parser.storage.cards import read_card
-from transition_parser.training import checks, segmenter
+from transition_parser.training import checks
 from transition_parser.training.evaluation import untagged
 from transition_parser.training.flags import read_flags
 from transition_parser.training.recipes import RECIPES, config_for
@@ -34,10 +33,8 @@ def treebank(tmp_path):
     return folder
 
 
-def test_a_treebank_is_trained_on_in_one_command(treebank, tmp_path, monkeypatch):
-    brief = partial(segmenter.train_segmenter, options=segmenter.SegmenterOptions(epochs=10, size=8))
-    monkeypatch.setattr(segmenter, "train_segmenter", brief)
-    command = ("train", treebank, "-o", tmp_path / "out", "--pieces", "400")
+def test_a_treebank_is_trained_on_in_one_command(treebank, tmp_path):
+    command = ("train", treebank, "-o", tmp_path / "out", "--pieces", "400", "--segmenter-epochs", "10")
     flags = ("--", "--max-epoch", "2", *SMALL)
     done = run_here(*command, *flags)
     assert done.stderr.startswith("UD_English-Tiny: en_tiny-ud-train.conllu; 64 sentences, 433 words: ud-spa-dp-sm")

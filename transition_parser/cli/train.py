@@ -96,6 +96,12 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="trees: also learn to divide raw text into sentences and words (default: for TREEBANK)",
     )
+    data.add_argument(
+        "--segmenter-epochs",
+        type=positive,
+        metavar="N",
+        help="epochs of the segmenter (default: by the size of its text)",
+    )
     add_nonprojective(data)
     add_skip_bad(data)
     add_processes(data)
@@ -219,6 +225,8 @@ def _experiment(arguments: argparse.Namespace, treebank: Treebank | None) -> Any
         if formalism is not TREES:
             raise InputError(f"--segmenter is for trees, but the files hold {formalism.name}")
         settings["segmenter"] = True
+        if arguments.segmenter_epochs:
+            settings["segmenter_epochs"] = arguments.segmenter_epochs
     experiment = Experiment(Path(arguments.output), arguments.config, tuple(flags), splits, options, settings)
     if not experiment.is_finished:
         check_flags(flags, formalism, options)

@@ -138,7 +138,7 @@ class Stages:
     def _train_segmenter(self) -> None:
         """Write a segmenter into the folder of the data, from which the export of a checkpoint copies it."""
         from transition_parser.storage.segmenters import save_segmenter
-        from transition_parser.training.segmenter import SegmentationScores, train_segmenter
+        from transition_parser.training.segmenter import SegmentationScores, SegmenterOptions, train_segmenter
 
         def report(epoch: int, scores: SegmentationScores) -> None:
             if epoch % _SAID_EPOCHS == 0:
@@ -149,7 +149,8 @@ class Stages:
         train, dev = (experiment.files.get(split) for split in ("train", "dev"))
         if experiment.holds_out:
             train, dev = ([str(path)] for path in _held_out_files(experiment, experiment.data).values())
-        save_segmenter(train_segmenter(train or (), dev or (), report=report), experiment.data)
+        options = SegmenterOptions(epochs=experiment.settings.get("segmenter_epochs"))
+        save_segmenter(train_segmenter(train or (), dev or (), options, report), experiment.data)
 
     def _train(self, history: Path) -> None:
         experiment = self.experiment
