@@ -31,7 +31,7 @@ from transition_parser.storage.installed import GROUP
 
 PREFIX = "transition-parser-"
 _TAG = "py3-none-any"
-_BESIDE = (FILE_NAME, "scores.json", "LICENSE*", "LICENCE*", "COPYING*", "NOTICE*")  # files that go along, by their patterns
+_BESIDE = (FILE_NAME, "scores.json", "LICENSE*", "LICENCE*", "COPYING*", "NOTICE*")  # patterns of files that go along
 _LICENSES = _BESIDE[2:]
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same wheel for the same model, whenever it is made
 
