@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -90,7 +91,7 @@ def load_segmenter(folder: str | os.PathLike) -> LearnedSegmenter | None:
         raise input_error(f"not found, or not a regular file: {_MAKE}", weights)
     shapes = stored_shapes(weights)
     known = Characters(values["characters"])
-    with no_larger_than(sum(_elements(shape) for shape in shapes.values()), weights):
+    with no_larger_than(sum(map(math.prod, shapes.values())), weights):
         network = BoundaryNetwork(len(known), values["size"], values["layers"])
     check_shapes(network, shapes, weights, path)
     set_weights(network, stored_weights(weights), weights)
@@ -150,10 +151,3 @@ def _are_words(words: object, may_be_empty: tuple[int, ...]) -> bool:
 
 def _is_word(word: str) -> bool:
     return bool(word.strip()) and not set(word) & set("\t\n\r\0")
-
-
-def _elements(shape: tuple[int, ...]) -> int:
-    total = 1
-    for size in shape:
-        total *= size
-    return total
