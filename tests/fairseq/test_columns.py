@@ -1,7 +1,8 @@
-"""Models that predict tags and lemmas, read tags, letters and domains, through the real programs."""
+"""Models that predict tags, lemmas and features, read tags, letters and domains, through the real programs."""
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -13,14 +14,25 @@ from transition_parser.graphs.conllu import Row, Sentence, read_conllu
 INPUTS = ("--character-width", "8", "--read-vectors")
 
 
+def with_features(sentence):
+    """The sentence with XPOS and features that follow from form and UPOS."""
+    number = {True: "Number=Plur", False: "Number=Sing"}
+    return replace(sentence, rows=tuple(
+        row._replace(xpos=f"{row.upos}!", feats=number[row.form.endswith("s")] if row.upos == "NOUN" else "_")
+        for row in sentence.rows
+    ))  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tagged") / "data"
     vectors = folder.with_name("vectors.txt")
     vectors.write_text("the 1 2 3\nis 4 5 6\n")
+    treebank = vectors.with_name("treebank.conllu")
+    treebank.write_text("".join(map(str, map(with_features, read_conllu(SAMPLE)))), encoding="utf-8")
     run_here(
-        "preprocess", "dependency", "--train", SAMPLE, "--valid", SAMPLE, "--test", SAMPLE, "--system",
-        "arc-hybrid-swap", "--pieces", "400", "--upos", "--lemmas", "--vectors", vectors, "--dest", folder,
+        "preprocess", "dependency", "--train", treebank, "--valid", treebank, "--test", treebank, "--system",
+        "arc-hybrid-swap", "--pieces", "400", "--all-columns", "--vectors", vectors, "--dest", folder,
     )  # fmt: skip
     fairseq_preprocess(folder)
     return folder
@@ -32,7 +44,7 @@ def exported(request, data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("checkpoints")
     options = ("--read-tags", "--tag-dropout", "0.5", "--no-pieces") if request.param != "pieces" else ()
     done = train(data, folder, "--tag-loss", "0.5", *INPUTS, *options, updates=40)
-    assert '"valid_upos"' in done.stdout + done.stderr and '"valid_lemma"' in done.stdout + done.stderr
+    assert all(f'"valid_{name}"' in done.stdout + done.stderr for name in ("upos", "lemma", "xpos", "feats"))
     run_here("average", folder / "checkpoint_last.pt", folder / "checkpoint_last.pt", "-o", folder / "mean.pt")
     run_here("export", folder / "mean.pt", "-o", folder / "exported")
     return folder / "exported"
@@ -53,7 +65,7 @@ def amr_exported(tmp_path_factory):
 
 def blank(sentence):
     """The sentence without its tags and lemmas."""
-    rows = tuple(row._replace(lemma="_", upos="_") if row.is_word else row for row in sentence.rows)
+    rows = tuple(row._replace(lemma="_", upos="_", xpos="_") if row.is_word else row for row in sentence.rows)
     return Sentence(rows, sentence.comments)
 
 
@@ -65,6 +77,9 @@ def test_what_is_missing_is_filled_in(exported):
     for sentence, kept, filled in zip(sentences, given, found, strict=True):
         for gold, same, new in zip(sentence.words, kept.annotated().words, filled.annotated().words, strict=True):
             assert (same.upos, same.lemma) == (gold.upos, gold.lemma)
+            assert same.xpos == (f"{gold.upos}!" if gold.xpos == "_" else gold.xpos)  # limited by the given tag
+            assert new.xpos == f"{new.upos}!"
+            assert new.feats in (("Number=Sing", "Number=Plur", "_") if new.upos == "NOUN" else ("_",))
             assert new.upos != "_" and (new.lemma != "_" or new.form == "_")
             right += new.upos == gold.upos
     assert right > 0.25 * sum(len(sentence.words) for sentence in sentences)
@@ -87,7 +102,7 @@ def test_batches_and_orders_make_no_difference(exported):
     sentences = [blank(sentence) for sentence in read_conllu(SAMPLE)][:12]
     for sentence, wanted in zip(sentences, parser.parse(sentences), strict=True):
         (alone,) = parser.parse([sentence])
-        assert (alone.actions, alone.upos, alone.lemmas) == (wanted.actions, wanted.upos, wanted.lemmas)
+        assert (alone.actions, alone.tagged()) == (wanted.actions, wanted.tagged())
         assert alone.score == pytest.approx(wanted.score, abs=1e-4)
 
 

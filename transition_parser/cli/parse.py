@@ -11,12 +11,13 @@ and replaces the graphs without reading them. Text that is divided already has o
 its tokens (--tokens), or not tokenised (--tokenize). Standard input and pipes are parsed as they come: whenever the
 input pauses, the parses of all complete sentences (of text: paragraphs) are written.
 
-In CoNLL-U, HEAD and DEPREL are replaced. Given values of LEMMA and UPOS are kept; a model that predicts these columns
-replaces the value _. XPOS, FEATS, MISC and comments are kept. Annotations of the earlier tree are removed: DEPS becomes
-_, and empty nodes (8.1), ArcScore= in MISC and the comments # nbest, # score, # parse_score and # actions are deleted.
-ArcScore= and these comments are written anew only with --nbest, --scores and --actions. In the same way an AMR bank
-loses # ::node, # ::edge, # ::root, # ::alignments, # ::nbest, # ::score, # ::parse_score, # ::node_scores and
-# ::actions of its earlier graphs.
+In CoNLL-U, HEAD and DEPREL are replaced. Given values of LEMMA, UPOS, XPOS and FEATS are kept; a model that predicts
+these columns replaces the value _ (in FEATS only if no word of the sentence has features, since _ also means "none").
+MISC and comments are kept. Annotations of the earlier tree are removed: DEPS becomes _, and empty nodes (8.1),
+ArcScore= in MISC and the comments # nbest, # score, # parse_score and # actions are deleted. ArcScore= and these
+comments are written anew only with --nbest, --scores and --actions. In the same way an AMR bank loses # ::node, #
+::edge, # ::root, # ::alignments, # ::nbest, # ::score, # ::parse_score, # ::node_scores and # ::actions of its earlier
+graphs.
 
 With --nbest K the K best parses of each sentence follow one another. Each is a different graph, and has the comments
 # nbest = 1/K, # nbest = 2/K, … (# ::nbest 1/K) and # score, the probability of the graph. The first parse has the id of

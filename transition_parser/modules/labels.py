@@ -39,6 +39,7 @@ class OneLabel:
 
     def __init__(self, columns: Columns, name: str) -> None:
         self.name, self.columns = name, columns
+        self._values = (UNKNOWN, *columns.values[name])
 
     def targets(self, sentences: Sequence[Sequence[str]], wide: int) -> Tensor:
         """Return the target ids (B, wide).
@@ -74,7 +75,7 @@ class OneLabel:
 
     def values(self, ids: Sequence[Any]) -> list[str]:
         """Return the value of each word, `_` for id 0."""
-        return self.columns.of_ids(self.name, ids)
+        return [self._values[i] for i in ids]
 
 
 class LabelSet:

@@ -38,8 +38,8 @@ class Evaluation:
 def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any]:
     """Parse a split and score it, and return beam → the figures of `Formalism.score`.
 
-    Trees are parsed without gold tags and lemmas. The parses are written to `SPLIT.beam-N.conllu` (`.amr`) in the
-    folder of the experiment.
+    Trees are parsed without gold tags, lemmas and features. The parses are written to `SPLIT.beam-N.conllu` (`.amr`) in
+    the folder of the experiment.
     """
     from transition_parser.parsing.parser import Parser
 
