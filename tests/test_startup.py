@@ -22,7 +22,7 @@ ROOMS = (
         "transition_parser.graphs.dependency_score",
     ),
     *("transition_parser.text.lemmas", "transition_parser.text.pieces", "transition_parser.text.tokens"),
-    "transition_parser.text.segmentation",
+    *("transition_parser.text.segmentation", "transition_parser.text.learned_segmentation"),
 )
 
 HELP = """

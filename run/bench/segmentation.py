@@ -1,43 +1,28 @@
 """Quality of the division of raw text into sentences and tokens: the F1 scores of the CoNLL 2018 shared task.
 
-python run/bench/segmentation.py TREEBANK.conllu [--model en-ewt]
+python run/bench/segmentation.py TREEBANK.conllu [--model en-ewt] [--segmenter FOLDER] [--udpipe MODEL]
 
 The raw text is the text of the treebank: sentences with a space between them, unless the last token says SpaceAfter=No,
-and a blank line where a paragraph or document opens. Our rules are compared with spaCy's English tokeniser and its
-sentencizer. --model adds the attachment scores of parses of the raw text.
+and a blank line where a paragraph or document opens. Our rules for English are compared with spaCy's English tokeniser
+and its sentencizer. A learned segmenter, for any language, is compared with the tokeniser of UDPipe 1 (`ufal.udpipe`).
+--model adds the attachment scores of parses of the raw text.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import spacy
 
 from transition_parser import Parser
-from transition_parser.graphs.conllu import Row, Sentence, read_conllu
+from transition_parser.graphs.conllu import Row, Sentence, parse_conllu, raw_text, read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.graphs.dependency_score import Comparison
 from transition_parser.parsing.sentences.objects import sentences_from
-
-OPENS = re.compile(r"#\s*new(doc|par)\b")
-
-
-def raw_text(sentences: Iterable[Sentence]) -> str:
-    """Return the text of the sentences of a treebank."""
-    parts: list[str] = []
-    for sentence in sentences:
-        if parts and any(OPENS.match(comment) for comment in sentence.comments):
-            parts.append("\n\n")
-        covered = 0
-        for row in sentence.rows:
-            if row.is_range or (row.is_word and int(row.id) > covered):
-                covered = row.span[1] if row.is_range else int(row.id)
-                parts.append(row.form + " " * ("SpaceAfter=No" not in row.misc.split("|")))
-    return "".join(parts)
+from transition_parser.storage.segmenters import load_segmenter
 
 
 def with_any_tree(sentence: Sentence) -> Sentence:
@@ -57,17 +42,49 @@ def of_spacy(text: str) -> Iterator[Sentence]:
                 yield Sentence(tuple(Row(str(number), word) for number, word in enumerate(words, 1)))
 
 
+def of_segmenter(text: str, folder: str) -> Iterator[Sentence]:
+    """Yield the sentences that a learned segmenter finds."""
+    segmenter = load_segmenter(folder)
+    if segmenter is None:
+        raise SystemExit(f"{folder}: there is no segmenter")
+    yield from sentences_from(text, Sentence, segmenter=segmenter)
+
+
+def of_udpipe(text: str, path: str) -> Iterator[Sentence]:
+    """Yield the sentences that the tokeniser of a model of UDPipe 1 finds."""
+    from ufal import udpipe
+
+    model = udpipe.Model.load(path)
+    if model is None:
+        raise SystemExit(f"{path}: UDPipe can't read the model")
+    pipeline = udpipe.Pipeline(model, "tokenize", udpipe.Pipeline.NONE, udpipe.Pipeline.NONE, "conllu")
+    yield from parse_conllu(pipeline.process(text).encode().splitlines(), path)
+
+
+def divisions(arguments: argparse.Namespace, text: str) -> Iterator[tuple[str, Iterable[Sentence]]]:
+    """Yield the name and the sentences of each way to divide the text."""
+    if arguments.segmenter is None and arguments.udpipe is None:
+        yield "rules", sentences_from(text, Sentence)
+        yield "spacy", of_spacy(text)
+    if arguments.segmenter is not None:
+        yield arguments.segmenter, of_segmenter(text, arguments.segmenter)
+    if arguments.udpipe is not None:
+        yield arguments.udpipe, of_udpipe(text, arguments.udpipe)
+
+
 def main() -> None:
-    """Measure our rules and spaCy's."""
+    """Measure ways to divide the text of a treebank."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("treebank", help="CoNLL-U file")
     options.add_argument("--model", help="parse, too, by greedy search")
+    options.add_argument("--segmenter", metavar="FOLDER", help="measure this segmenter instead of the rules")
+    options.add_argument("--udpipe", metavar="MODEL", help="measure the tokeniser of this model of UDPipe 1")
     options.add_argument("-o", "--output", help="write the JSON report there too")
     arguments = options.parse_args()
     gold = list(read_conllu(arguments.treebank))
     text = raw_text(gold)
     figures: dict[str, object] = {"benchmark": "segmentation", "treebank": arguments.treebank}
-    for name, sentences in (("rules", sentences_from(text, Sentence)), ("spacy", of_spacy(text))):
+    for name, sentences in divisions(arguments, text):
         comparison = Comparison(gold, map(with_any_tree, sentences))
         figures[name] = {key: round(score.f1, 2) for key, score in comparison.segmentation().items()}
     if arguments.model:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -275,6 +276,8 @@ def test_an_interruption_says_what_is_kept(experiment):
     assert "nothing is kept" in stages.kept()
     experiment.data.mkdir()
     assert "interrupted in the first epoch: the data are kept" in stages.kept()
+    learning = replace(stages, experiment=replace(experiment, settings={"segmenter": True}))
+    assert "interrupted while the segmenter was trained: the data are kept" in learning.kept()
     (experiment.dest / "train.log").write_text("\n".join(LOG[:-1]) + "\n")
     (experiment.checkpoints / "checkpoint_last.pt").touch()
     assert "training until epoch 1 (best LAS 50.5, epoch 1) is kept" in stages.kept()

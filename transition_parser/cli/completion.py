@@ -28,14 +28,14 @@ def run(arguments: argparse.Namespace) -> int:
     with needs_extra("completion", "scripts for shells"):
         import shtab
     from transition_parser.cli.main import build_parser
-    from transition_parser.storage.cards import BEST, named_models
+    from transition_parser.storage.cards import BEST, model_names
     from transition_parser.training.flags import config_names
 
     parser = build_parser()
     completers = dict.fromkeys(_FILES, shtab.FILE) | dict.fromkeys(_FOLDERS, shtab.DIRECTORY)
     completers |= {
-        "MODEL": _name_or_file("models", [*BEST, *named_models()]),
-        "CONFIG": _name_or_file("configs", config_names()),
+        "MODEL": _name_or_file("models", [*BEST, *model_names()]),
+        **dict.fromkeys(("CONFIG", "TREEBANK|CONFIG"), _name_or_file("configs", config_names())),
     }
     _complete(parser, completers)
     print(shtab.complete(parser, arguments.shell))

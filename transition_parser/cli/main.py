@@ -32,7 +32,9 @@ COMMANDS = (
     "oracle",
     "average",
     "export",
+    "package",
     "calibrate",
+    "segmenter",
     "ablation",
     "completion",
 )

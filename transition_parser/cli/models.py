@@ -1,6 +1,6 @@
-"""List the known models: the models of the package, the models in the given folders, and the models in the folders that
-the environment variable TRANSITION_PARSER_MODELS names. Description, language, licence and scores come from the card
-of a model, the front matter of its README.md.
+"""List the known models: the models of the package, the models in the given folders, the models in the folders that
+the environment variable TRANSITION_PARSER_MODELS names, and the models that installed packages bring. Description,
+language, licence and scores come from the card of a model, the front matter of its README.md.
 """
 
 from __future__ import annotations

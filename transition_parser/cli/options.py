@@ -157,7 +157,8 @@ def add_text(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
     text.add_argument(
         "--raw",
         action="store_true",
-        help="read IN as raw text, even if it looks like CoNLL-U or an AMR bank",
+        help="read IN as raw text, even if it looks like CoNLL-U or an AMR bank; the segmenter of the model divides "
+        "it into sentences and tokens, or rules for English if the model has none",
     )
     text.add_argument(
         "--tokens",
@@ -165,7 +166,9 @@ def add_text(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
         help="read text as one tokenised sentence a line, with spaces between the tokens",
     )
     text.add_argument(
-        "--tokenize", action="store_true", help="read text as one sentence a line, and tokenise it by rules for English"
+        "--tokenize",
+        action="store_true",
+        help="read text as one sentence a line, and tokenise it by the segmenter of the model, or by rules for English",
     )
 
 

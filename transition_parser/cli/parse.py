@@ -4,7 +4,8 @@ MODEL is a checkpoint of fairseq-train, a folder that `export` wrote, or the nam
 package: en-ewt, en-amr, en-ewt-minilm, en-amr-minilm, or en (trees) and amr, which stand for the best of these models
 that runs here.
 
-IN is a file, or - for standard input. Text has any number of English sentences, and its paragraphs end at blank lines.
+IN is a file, or - for standard input. Text has any number of sentences, and its paragraphs end at blank lines. The
+segmenter of the model divides it, or rules for English if the model has none (see `transition-parser segmenter`).
 A model of trees also reads CoNLL-U (see below). A model of AMRs also reads an AMR bank; it keeps the # ::key comments,
 and replaces the graphs without reading them. Text that is divided already has one sentence a line: with blanks between
 its tokens (--tokens), or not tokenised (--tokenize). Standard input and pipes are parsed as they come: whenever the
@@ -323,7 +324,8 @@ def _job(arguments: argparse.Namespace, given: GivenFacts | None) -> Job:
         "wiki": WIKI[arguments.wiki],
     }
     annotations = {name: wanted[name] for name in parser.formalism.annotations}
-    return Job(parser, _reading(arguments, parser.formalism), annotations, arguments.json, given)
+    reading = _reading(arguments, parser.formalism)._replace(segmenter=parser.resources.segmenter)
+    return Job(parser, reading, annotations, arguments.json, given)
 
 
 def _reading(arguments: argparse.Namespace, formalism: Formalism) -> Reading:

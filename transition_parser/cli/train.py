@@ -1,8 +1,12 @@
 """Train a parser: prepare the data, train, export the best checkpoint or average of checkpoints, and evaluate it.
 
-CONFIG is a file of flags for fairseq-train, or the name of one that comes with the package (ewt-en, ud-spa-dp-small,
-amr-en, …). Flags after -- replace flags of CONFIG. The kind of the training file determines whether trees or AMRs are
-learnt.
+TREEBANK is a folder with train.conllu and, if possible, dev.conllu and test.conllu, or with the files of a treebank of
+Universal Dependencies (xx_name-ud-train.conllu, …). The config is chosen by the number of training words. Without dev
+data every tenth training sentence is held out.
+
+CONFIG, with --train and --dev, is a file of flags for fairseq-train, or the name of one that comes with the package
+(ewt-en, ud-spa-dp-small, amr-en, …). The kind of the training file determines whether trees or AMRs are learnt. Flags
+after -- replace flags of the config.
 
 Run the same command again to continue after an interruption; finished steps are not repeated. A higher --max-epoch
 continues a finished training.
@@ -23,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.cli.columns import columns_to_train
+from transition_parser.cli.columns import PREDICTED_BY, columns_to_train
 from transition_parser.cli.options import (
     add_json,
     add_nonprojective,
@@ -36,13 +40,15 @@ from transition_parser.cli.options import (
     positive,
 )
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism, formalism_of, formalism_of_files
-from transition_parser.text.columns import KNOWN
+from transition_parser.text.columns import KNOWN, predicted
 
 if TYPE_CHECKING:
     from transition_parser.training.flags import Flag
+    from transition_parser.training.treebanks import Treebank
 
 HELP = "train a model on a treebank or AMR corpus, in one command"
 EXAMPLE = """example:
+  transition-parser train UD_French-Sequoia -o fr-sequoia
   transition-parser train ud-spa-dp-small --train train.conllu --dev dev.conllu --test test.conllu -o fr-sequoia
   transition-parser train lpp-stack-small --train train.amr --dev dev.amr -o lpp -- --max-epoch 20 --seed 2
   transition-parser parse fr-sequoia/model letter.conllu"""
@@ -53,13 +59,25 @@ TENSORBOARD = "--tensorboard-logdir"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
-    parser.usage = "transition-parser train CONFIG --train FILE --dev FILE -o DIR [option ...] [-- flag ...]"
+    parser.usage = """transition-parser train TREEBANK -o DIR [option ...] [-- flag ...]
+       transition-parser train CONFIG --train FILE --dev FILE -o DIR [option ...] [-- flag ...]"""
     parser.add_argument(
-        "config", metavar="CONFIG", help="file of flags for fairseq-train, or name of a config of the package"
+        "source",
+        metavar="TREEBANK|CONFIG",
+        help="folder of a treebank; or file of flags for fairseq-train, or name of a config of the package",
     )
-    for split, what, required in (("train", "training", True), ("dev", "development", True), ("test", "test", False)):
-        several = f"{what} trees (one file) or AMRs (one or more files)"
-        parser.add_argument(f"--{split}", required=required, nargs="+", metavar="FILE", help=several)
+    for split, what in (("train", "training"), ("dev", "development"), ("test", "test")):
+        several = f"with CONFIG: {what} trees (one file) or AMRs (one or more files)"
+        parser.add_argument(f"--{split}", nargs="+", metavar="FILE", help=several)
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument(
+        "--config", metavar="CONFIG", help="with TREEBANK: config (default: chosen by the number of training words)"
+    )
+    chosen.add_argument(
+        "--pretrained",
+        action="store_true",
+        help="with TREEBANK: words are also read by MiniLM, a pretrained encoder of English",
+    )
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the experiment")
     add_system(parser, required=False)
     _add_data(parser)
@@ -73,6 +91,17 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
         if_there = " and the treebank has them" if column.predicted else ""
         what = f"{column.graphs}: use {column.holds} (default: if CONFIG has {' or '.join(column.used_by)}{if_there})"
         data.add_argument(f"--{column.flag}", action=argparse.BooleanOptionalAction, help=what)
+    data.add_argument(
+        "--segmenter",
+        action=argparse.BooleanOptionalAction,
+        help="trees: also learn to divide raw text into sentences and words (default: for TREEBANK)",
+    )
+    data.add_argument(
+        "--segmenter-epochs",
+        type=positive,
+        metavar="N",
+        help="epochs of the segmenter (default: by the size of its text)",
+    )
     add_nonprojective(data)
     add_skip_bad(data)
     add_processes(data)
@@ -105,13 +134,14 @@ def run(arguments: argparse.Namespace) -> int:
     from transition_parser.training.stages import Stages
 
     import_user_dir(arguments.user_dir)
-    experiment = _experiment(arguments)
+    treebank = _treebank(arguments)
+    experiment = _experiment(arguments, treebank)
     new = not experiment.dest.exists()
     with locked(experiment.dest) as lock:
         before = experiment.begin()
         if before:
             print(f"training goes on; the model so far is kept in {before}", file=sys.stderr)
-        how = Evaluation(tuple(arguments.beam), arguments.device)
+        how = Evaluation(tuple(arguments.beam), arguments.device, conll18=treebank is not None)
         about = {name: getattr(arguments, name) for name in ("language", "license") if getattr(arguments, name)}
         stages = Stages(
             experiment,
@@ -121,6 +151,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.half,
             arguments.processes,
             about,
+            treebank,
             tensorboard=arguments.tensorboard_logdir,
         )
         try:
@@ -135,12 +166,42 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({**figures, "model": str(experiment.model)}, ensure_ascii=False))
     else:
-        print("\n".join(_lines(figures)))
+        print("\n".join(_lines(figures) if treebank is None else _table(figures)))
         print(f"model: {experiment.model}")
     return 0
 
 
-def _experiment(arguments: argparse.Namespace) -> Any:
+def _treebank(arguments: argparse.Namespace) -> Treebank | None:
+    """Return the treebank whose folder was given, and put its files and its config into the arguments; None if a config
+    was given.
+
+    Raises `InputError` for options that belong to the other form of the command.
+    """
+    from transition_parser.training.recipes import config_for
+    from transition_parser.training.treebanks import Treebank
+
+    if arguments.train and arguments.dev:
+        if arguments.config or arguments.pretrained:
+            option = "--config" if arguments.config else "--pretrained"
+            raise InputError(f"{option} is for the folder of a treebank: {arguments.source} is a config already")
+        arguments.config = arguments.source
+        return None
+    given = [f"--{split}" for split in ("train", "dev", "test") if getattr(arguments, split)]
+    if given:
+        raise InputError(
+            f"{given[0]}: give --train and --dev with a config, or the folder of a treebank without {given[0]}"
+        )
+    treebank = Treebank.of_folder(arguments.source)
+    sentences, words = treebank.size
+    arguments.config = arguments.config or config_for(words, arguments.pretrained)
+    for split in ("train", "dev", "test"):
+        setattr(arguments, split, [str(treebank.files[split])] if split in treebank.files else None)
+    found = ", ".join(path.name for path in treebank.files.values())
+    print(f"{treebank.name}: {found}; {sentences:,} sentences, {words:,} words: {arguments.config}", file=sys.stderr)
+    return treebank
+
+
+def _experiment(arguments: argparse.Namespace, treebank: Treebank | None) -> Any:
     """Return the requested experiment, which is checked before anything is written."""
     from transition_parser.parsing.preparation import checked_device
     from transition_parser.training.checks import check_flags
@@ -157,7 +218,15 @@ def _experiment(arguments: argparse.Namespace) -> Any:
     if several and formalism is TREES:
         raise InputError(f"--{several[0]} takes one CoNLL-U file")
     options = _data_options(arguments, formalism, {flag.name for flag in flags})
+    if treebank is not None and not any(options[KNOWN[name].flag] for name in predicted()):
+        flags = [flag for flag in flags if flag.name != PREDICTED_BY]
     settings = {"half": arguments.half, "beam": arguments.beam}
+    if arguments.segmenter or (arguments.segmenter is None and treebank is not None):
+        if formalism is not TREES:
+            raise InputError(f"--segmenter is for trees, but the files hold {formalism.name}")
+        settings["segmenter"] = True
+        if arguments.segmenter_epochs:
+            settings["segmenter_epochs"] = arguments.segmenter_epochs
     experiment = Experiment(Path(arguments.output), arguments.config, tuple(flags), splits, options, settings)
     if not experiment.is_finished:
         check_flags(flags, formalism, options)
@@ -210,6 +279,16 @@ def _lines(figures: dict[str, Any]) -> list[str]:
             shown = (f"{name} {_shown(value)}" for name, value in scores.items() if name not in ("words", "sentences"))
             lines.append(f"{split}, {beam}: {', '.join(shown)}")
     return lines
+
+
+def _table(figures: dict[str, Any]) -> list[str]:
+    """Return the scores of CoNLL 2018 as a table: a column for each split and beam, and for raw text."""
+    columns = {f"{split}, {beam}": of for split in ("dev", "test") for beam, of in figures.get(split, {}).items()}
+    columns |= {f"{split}, raw text": of for split, of in figures.get("raw_text", {}).items()}
+    tables = [scores["conll18"] for scores in columns.values()]
+    rows = [["F1", *columns], *([name, *(f"{one[name]['f1']:.2f}" for one in tables)] for name in tables[0])]
+    first, *others = (max(map(len, cells)) for cells in zip(*rows, strict=True))
+    return ["  ".join([f"{row[0]:<{first}}", *map(str.rjust, row[1:], others)]) for row in rows]
 
 
 def _compared(figures: dict[str, Any]) -> list[str]:

@@ -22,6 +22,7 @@ from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.columns import Columns
 from transition_parser.text.pieces import FILE_NAME as PIECES
 from transition_parser.text.pieces import OPEN, Pieces
+from transition_parser.text.segmentation import ENGLISH, Segmenter
 from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, WordVectors
 from transition_parser.transitions.config import FILE_NAME as PARSER
 from transition_parser.transitions.config import ParserConfig
@@ -30,7 +31,9 @@ from transition_parser.transitions.lexicon import FILE_NAME as LEXICON
 SOURCE, TARGET = "src", "act"
 FILES = (f"dict.{SOURCE}.txt", f"dict.{TARGET}.txt", PIECES, PARSER)
 WORD_FILES = (COLUMNS, WORDS_FILE, VECTORS_FILE)  # only for models that read or predict their contents
-OPTIONAL_FILES = (LEXICON, *WORD_FILES)
+SEGMENTER_FILES = ("segmenter.json", "segmenter.safetensors")  # a learned segmenter: its description, its weights
+OPTIONAL_FILES = (LEXICON, *WORD_FILES, *SEGMENTER_FILES)
+_NOT_OF_ALL = (*WORD_FILES, *SEGMENTER_FILES)
 _FILLER = re.compile(r"madeupword\d{4}")  # a symbol with which fairseq-preprocess fills up dictionaries
 
 
@@ -50,6 +53,7 @@ class Resources:
     fingerprint: str  # SHA-256 of the files that every model reads; it identifies them
     columns: Columns = field(default_factory=Columns)
     vectors: WordVectors | None = None
+    segmenter: Segmenter = ENGLISH  # divides raw text; a learned one comes from `storage.segmenters`
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Resources:
@@ -65,7 +69,7 @@ class Resources:
         except InputError as error:
             raise in_file(target_path, error) from None
         _check_actions(target, parser, table, target_path)
-        contents = b"".join(path.read_bytes() for path in cls.files(folder, without=WORD_FILES))
+        contents = b"".join(path.read_bytes() for path in cls.files(folder, without=_NOT_OF_ALL))
         fingerprint = hashlib.sha256(contents).hexdigest()
         columns, vectors = Columns.load(folder), WordVectors.load(folder)
         return cls(source, target, parser, pieces, table, fingerprint, columns, vectors)

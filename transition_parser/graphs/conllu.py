@@ -21,6 +21,7 @@ COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DE
 MAY_HOLD_SPACES = ("FORM", "LEMMA", "MISC")
 
 
+_OPENS = re.compile(r"#\s*new(doc|par)\b")
 _ALTERNATIVE = re.compile(r"# nbest = (?!1/)\d+/\d+")
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 
@@ -213,6 +214,19 @@ def _tokens_with_spaces(rows: Iterable[Row]) -> Iterator[str]:
         elif not row.is_word or int(row.id) <= last:
             continue
         yield row.form if "SpaceAfter=No" in row.misc.split("|") else f"{row.form} "
+
+
+def raw_text(sentences: Iterable[Sentence]) -> str:
+    """Return the text of consecutive sentences, with a blank line before each that opens a document or paragraph.
+
+    A space follows each token that has no `SpaceAfter=No`.
+    """
+    parts: list[str] = []
+    for sentence in sentences:
+        if parts and any(_OPENS.match(comment) for comment in sentence.comments):
+            parts.append("\n\n")
+        parts.extend(_tokens_with_spaces(sentence.rows))
+    return "".join(parts)
 
 
 def read_conllu(path: str | os.PathLike) -> Iterator[Sentence]:

@@ -305,7 +305,7 @@ class _Service:
     def _sentences(self, parser: Parser, given: str | list[list[str]]) -> list[Any]:
         most = self.limits
         try:
-            sentences = sentences_from(given, parser.formalism.sentence)
+            sentences = sentences_from(given, parser.formalism.sentence, segmenter=parser.resources.segmenter)
         except InputError as error:
             raise RequestError(400, str(error)) from None
         words = sum(len(sentence.forms) for sentence in sentences)

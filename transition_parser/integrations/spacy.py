@@ -95,7 +95,7 @@ class _Component(Pipe):
 
     def _parse(self, docs: Sequence[Doc]) -> None:
         parser = self.parser
-        sentences = [documents.sentences_of(doc) for doc in docs]
+        sentences = [documents.sentences_of(doc, parser.resources.segmenter) for doc in docs]
         given = chain.from_iterable(map(self._given, docs, sentences))
         parses = parser.parse_stream(given)
         for doc, of_doc in zip(docs, sentences, strict=True):

@@ -16,7 +16,7 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.documents import NO_VALUE, set_sentence_starts, value_of
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.sentences.texts import on_one_line
-from transition_parser.text.segmentation import segmented
+from transition_parser.text.segmentation import ENGLISH, Segmenter
 
 SPACE_RELATION, SPACE_POS, SPACE_TAG = "dep", "SPACE", "_SP"  # for white space, as in spaCy's own pipelines
 _COLUMNS = {"POS": "upos", "LEMMA": "lemma", "TAG": "xpos", "MORPH": "feats"}  # attribute of spaCy → of a row
@@ -35,8 +35,8 @@ class DocSentence(NamedTuple):
     words: list[int]
 
 
-def sentences_of(document: Doc) -> list[DocSentence]:
-    """Return the sentences of a document; without sentence boundaries it is divided by rules for English.
+def sentences_of(document: Doc, segmenter: Segmenter = ENGLISH) -> list[DocSentence]:
+    """Return the sentences of a document; a document without sentence boundaries is divided by the segmenter.
 
     A token belongs to the sentence that contains its first character. White space between sentences belongs to the
     sentence before it.
@@ -45,18 +45,22 @@ def sentences_of(document: Doc) -> list[DocSentence]:
         return []
     strings = document.vocab.strings
     is_space = [not strings[form].strip() for form in document.to_array("ORTH").tolist()]
-    starts = [span.start for span in document.sents] if document.has_annotation("SENT_START") else _starts(document)
+    starts = (
+        [span.start for span in document.sents]
+        if document.has_annotation("SENT_START")
+        else _starts(document, segmenter)
+    )
     return [
         DocSentence(start, end, [i for i in range(start, end) if not is_space[i]])
         for start, end in zip(starts, [*starts[1:], len(document)], strict=True)
     ]
 
 
-def _starts(document: Doc) -> list[int]:
+def _starts(document: Doc, segmenter: Segmenter) -> list[int]:
     starts = [0]
     tokens = [(token.idx, token.i) for token in document if token.text.strip()]
     place = 0
-    for sentence in list(segmented(document.text))[1:]:
+    for sentence in list(segmenter.sentences(document.text.split("\n")))[1:]:
         while place < len(tokens) and tokens[place][0] < sentence.start:
             place += 1
         if place < len(tokens) and tokens[place][1] > starts[-1] and place:

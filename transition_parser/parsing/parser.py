@@ -252,8 +252,9 @@ class Parser(Generic[P_co]):
     def parse(self, text: object, given: GivenInput | None = None) -> list[P_co]:
         """Return the parses of the given text, sentences or file.
 
-        - a string: a text, divided into sentences and tokens here by rules for English; it gives one parse a sentence,
-          none where the text is empty, and `parse.sentence.spans` has the places of the words in the text
+        - a string: a text, divided into sentences and tokens here by the segmenter of the model, or by rules for
+          English if the model has none; it gives one parse a sentence, none where the text is empty, and
+          `parse.sentence.spans` has the places of the words in the text
         - a list of strings: always a list of texts, whatever the strings hold; None stands for an empty text; U+FFFD
           replaces zero bytes and halves of surrogate pairs, with a warning; `stream` returns the parses of each text
           apart
@@ -268,7 +269,8 @@ class Parser(Generic[P_co]):
         """
         if isinstance(text, os.PathLike):
             return list(self.parse_stream(self.read(text), given=given))
-        return list(self.parse_stream(sentences_from(text, self.formalism.sentence, self.longest), given=given))
+        sentences = sentences_from(text, self.formalism.sentence, self.longest, self.resources.segmenter)
+        return list(self.parse_stream(sentences, given=given))
 
     def parse_sents(self, sentences: Iterable[str | None]) -> list[str]:
         """Return the parse of each sentence as text, as amrlib's `parse_sents` does.
@@ -280,7 +282,7 @@ class Parser(Generic[P_co]):
         string without words, and of None, is an empty string. U+FFFD replaces characters as in `stream`. Raises
         `InputError` for anything but a list of strings, and for a sentence that is longer than `longest`.
         """
-        given = whole_sentences(sentences, self.formalism.sentence, self.longest)
+        given = whole_sentences(sentences, self.formalism.sentence, self.longest, self.resources.segmenter)
         parses = self.parse_stream(one for one in given if one is not None)
         return ["" if one is None else str(next(parses).annotated()) for one in given]
 
@@ -297,7 +299,7 @@ class Parser(Generic[P_co]):
         Raises `InputError` for an item that is not a string, with its number, and whatever `texts` raises, after the
         parses of all texts before the error.
         """
-        given = sentences_of_texts(texts, self.formalism.sentence, self.longest)
+        given = sentences_of_texts(texts, self.formalism.sentence, self.longest, self.resources.segmenter)
         return self._parse_each(ErrorAtEnd(given), chunk or CHUNK)
 
     def _parse_each(self, given: ErrorAtEnd[list], chunk: int) -> Iterator[list[P_co]]:
@@ -314,7 +316,7 @@ class Parser(Generic[P_co]):
             False: one sentence a line, not tokenised.
         raw: True to read the file as raw text, whatever it looks like
         """
-        return self.formalism.read(path, tokenised, raw, self.longest)
+        return self.formalism.read(path, tokenised, raw, self.longest, self.resources.segmenter)
 
     def parse_stream(
         self, sentences: Iterable[AnySentence], chunk: int | None = None, given: GivenInput | None = None

@@ -18,11 +18,13 @@ import importlib.util
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, Literal
 
-from transition_parser.base.errors import input_error
+from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.base.model_files import TEXT, Key, check_keys, read_json, read_text
+from transition_parser.storage.installed import InstalledModel, check_single, installed_models
 from transition_parser.transitions.config import ParserConfig
 
 FILE_NAME, CONFIG = "README.md", "config.json"
@@ -31,6 +33,7 @@ PRETRAINED = Path(__file__).resolve().parents[1] / "pretrained"
 BEST = {"en": ("en-ewt-minilm", "en-ewt"), "amr": ("en-amr-minilm", "en-amr")}
 TreeModel = Literal["en", "en-ewt", "en-ewt-minilm"]  # models of the package, for the types of `Parser.load`
 AmrModel = Literal["amr", "en-amr", "en-amr-minilm"]
+OWN_NAMES = frozenset(chain(BEST, *BEST.values()))  # no other model can have one of these names
 VARIABLE = "TRANSITION_PARSER_MODELS"  # folders of the user's models, divided as the folders in PATH are
 _FENCE = "---"
 
@@ -123,8 +126,17 @@ def write_card(folder: Path, title: str, front: Mapping[str, Any], text: str) ->
     (folder / FILE_NAME).write_text(f"{_FENCE}\n{matter}{_FENCE}\n\n# {title}\n\n{text}\n", encoding="utf-8")
 
 
+def card_text(folder: Path) -> str:
+    """Return the text of a card below its front matter, "" where there is no card."""
+    path = folder / FILE_NAME
+    if not path.is_file():
+        return ""
+    text = read_text(path, "a card")
+    return text.partition(f"\n{_FENCE}\n")[2].lstrip("\n") if text.startswith(f"{_FENCE}\n") else text
+
+
 def named_models() -> dict[str, Path]:
-    """Return the folders of the models that have a name, by name.
+    """Return the folders of the models that have a name, by name, without the models of installed packages.
 
     The models are the package's own, and the models in the folders that the environment variable
     `TRANSITION_PARSER_MODELS` lists. Of two models with one name the first counts. The keys of `BEST` can't be names.
@@ -136,11 +148,18 @@ def named_models() -> dict[str, Path]:
     return {name: model for name, model in named.items() if name not in BEST}
 
 
+def model_names() -> list[str]:
+    """Return the names of `named_models`, and the other names of models that installed packages bring."""
+    return list(dict.fromkeys(chain(named_models(), (model.name for model in installed_models()))))
+
+
 def known_models(folders: Iterable[str | os.PathLike] = ()) -> Iterator[ModelCard]:
-    """Yield the cards of the models of the package, of the models in some folders, and of the user's models.
+    """Yield the cards of the models of the package, of the models in some folders, of the user's models, and of the
+    models that installed packages bring.
 
     A model that can't be loaded by its name has its path as name. The user's models are in the folders that the
-    environment variable `TRANSITION_PARSER_MODELS` lists.
+    environment variable `TRANSITION_PARSER_MODELS` lists. Warns with a `ParserWarning` where an installed model is
+    damaged, or can't be loaded by its name.
 
     folders: each is a model, or holds models
 
@@ -158,6 +177,30 @@ def known_models(folders: Iterable[str | os.PathLike] = ()) -> Iterator[ModelCar
         for model in found:
             name = _name_of(model)
             yield read_card(model, name if named.get(name) == model else str(model))
+    for name, of_name in groupby(installed_models(), lambda model: model.name):
+        yield from _installed_cards(list(of_name), name in named)
+
+
+def _installed_cards(models: Sequence[InstalledModel], is_taken: bool) -> Iterator[ModelCard]:
+    """Yield the cards of installed models, which all have one name.
+
+    is_taken: True where the name stands for a model that no package brings
+    """
+    name, is_free = models[0].name, not is_taken and len(models) == 1
+    if name in OWN_NAMES:
+        packages = " and ".join(model.package for model in models)
+        warn(f"{name} is the name of a model of transition-parser itself: load the model of {packages} by its path")
+        is_free = False
+    try:
+        check_single(models)
+    except InputError as error:
+        warn(f"{error}, or load each by its path")
+    for model in models:
+        try:
+            folder = model.folder
+            yield read_card(folder, name if is_free else str(folder))
+        except InputError as error:
+            warn(str(error))
 
 
 def _name_of(folder: Path) -> str:

@@ -10,6 +10,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,10 @@ from transition_parser.data.resources import OPTIONAL_FILES, WORD_FILES, Resourc
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.calibration import Calibration
 from transition_parser.modules.contract import ALSO_PREFIX, ParserModel
-from transition_parser.storage.cards import BEST, PRETRAINED, named_models
+from transition_parser.storage.cards import BEST, OWN_NAMES, PRETRAINED, model_names, named_models
 from transition_parser.storage.exports import CONFIG, WEIGHTS, read_calibration, read_config, write_config
+from transition_parser.storage.installed import InstalledModel, installed_model, naming_package
+from transition_parser.storage.segmenters import load_segmenter
 from transition_parser.storage.weights import (
     check_finite,
     check_shapes,
@@ -45,27 +48,27 @@ _CLASS = re.compile(r"(?:GLOBAL |class |type |function )([\w.]+\.[\w.]+)")
 def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
     """Return a model ready for parsing, and its resources.
 
-    path: a checkpoint file, an exported folder, the name of a model (`named_models`), or a key of `BEST`, which stands
+    path: a checkpoint file, an exported folder, the name of a model (`model_names`), or a key of `BEST`, which stands
         for the best model of the package
 
     Raises `InputError` for anything else. Warns with a `ParserWarning` where the best model of the package can't be
     loaded, and the next one takes its place.
     """
-    name, path = str(path), model_path(path)
+    name, (path, package) = str(path), _located(path)
     if name in BEST and path.parent == PRETRAINED:
         _warn_of_fallback(name, path.name)
     if os.path.isdir(path):
-        return _load_exported(path)
+        with naming_package(package):
+            return _load_exported(path)
     return _from_state(load_checkpoint(path), path)[:2]
 
 
 def model_path(model: str | os.PathLike) -> Path:
-    """Return the path where `load_model` reads a model: the folder of a named model, or the argument itself."""
-    path = Path(model)
-    if not os.path.lexists(path) and path.name == str(path):
-        name = next((name for name in BEST.get(path.name, ()) if _why_not_here(name) is None), path.name)
-        return named_models().get(name, path)
-    return path
+    """Return the path where `load_model` reads a model: the folder of a named model, or the argument itself.
+
+    Raises `InputError` for the name of a model that several packages bring, or a damaged one.
+    """
+    return _located(model)[0]
 
 
 def system_of_folder(model: str | os.PathLike) -> str | None:
@@ -73,8 +76,20 @@ def system_of_folder(model: str | os.PathLike) -> str | None:
 
     None stands for anything but an exported folder or the name of one. Raises `InputError` for a damaged folder.
     """
-    path = model_path(model)
-    return ParserConfig.load(path).system if (path / CONFIG).is_file() else None
+    path, package = _located(model)
+    with naming_package(package):
+        return ParserConfig.load(path).system if (path / CONFIG).is_file() else None
+
+
+def _located(model: str | os.PathLike) -> tuple[Path, InstalledModel | None]:
+    """Return the path of a model, and the installed model that it is, None where no package brings it."""
+    path = Path(model)
+    if os.path.lexists(path) or path.name != str(path):
+        return path, None
+    name = next((name for name in BEST.get(path.name, ()) if _why_not_here(name) is None), path.name)
+    named = named_models()
+    package = None if name in named or name in OWN_NAMES else installed_model(name)
+    return (named.get(name, path), None) if package is None else (package.folder, package)
 
 
 def _why_not_here(name: str) -> str | None:
@@ -112,7 +127,7 @@ def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
     """
     path = Path(path)
     if not os.path.lexists(path):
-        known = f" or model with a name ({', '.join(named_models())})"
+        known = f" or model with a name ({', '.join(model_names())})"
         raise input_error(f"no such checkpoint file, exported folder{known}", path)
     _check_archive(path)
     allow_fairseq_checkpoints()
@@ -224,7 +239,7 @@ def _from_state(state: dict, path: Path) -> tuple[ParserModel, Resources, Path]:
     """Return the model of a checkpoint, with its resources and the folder that they are from."""
     name, options = _described(state, path)
     folder = _data_folder(state, path)
-    resources = Resources.load(folder)
+    resources = _resources(folder)
     known = _fingerprint(state, path)
     if known and known != resources.fingerprint:
         raise input_error(
@@ -245,7 +260,7 @@ def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
         options = architecture_of(name).options.of_config(values)
     except InputError as error:
         raise in_file(folder / CONFIG, error) from None
-    resources = Resources.load(folder)
+    resources = _resources(folder)
     path = folder / WEIGHTS
     if not path.is_file():
         raise input_error("not found, or not a regular file: make it with `transition-parser export`", path)
@@ -264,6 +279,12 @@ def _calibration(folder: Path, resources: Resources) -> Calibration | None:
                 f"{shown(name)} is not a kind of confidence of {system}: calibrate the model again", folder / CONFIG
             )
     return calibration
+
+
+def _resources(folder: Path) -> Resources:
+    segmenter = load_segmenter(folder)
+    resources = Resources.load(folder)
+    return resources if segmenter is None else replace(resources, segmenter=segmenter)
 
 
 def _build(name: str, options: Any, resources: Resources, shapes: Mapping, path: Path, folder: Path) -> ParserModel:

@@ -59,7 +59,7 @@ def write_config(
         "architecture": architecture,
         "model": dict(options),
         **({} if calibration is None else {"calibration": calibration.as_json()}),
-        "files": {path.name: sha256_of(path) for path in _files(Path(folder))},
+        "files": {path.name: sha256_of(path) for path in model_files(Path(folder))},
     }
     text = json.dumps({**values, "sha256": _sha256_of_json(values)}, indent=1)
     with replacing(Path(folder, CONFIG)) as temporary:
@@ -103,7 +103,7 @@ def _checked_config(folder: Path) -> dict[str, Any]:
 
 
 def _check_files(folder: Path, sums: Mapping[str, object]) -> None:
-    paths = {path.name: path for path in _files(folder)}
+    paths = {path.name: path for path in model_files(folder)}
     for name in sorted(paths.keys() ^ sums.keys()):
         problem = "is not there, but was exported" if name in sums else "was not exported with the model"
         raise input_error(f"{problem}: export the model again", folder / name)
@@ -118,7 +118,8 @@ def _check_files(folder: Path, sums: Mapping[str, object]) -> None:
             )
 
 
-def _files(folder: Path) -> list[Path]:
+def model_files(folder: Path) -> list[Path]:
+    """Return the files of an exported model that `load_model` reads, without `config.json`."""
     return [*Resources.files(folder), folder / WEIGHTS]
 
 

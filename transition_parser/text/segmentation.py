@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from transition_parser.text.lengths import LONG_WORD, LONGEST, places_to_divide, with_short_tokens
+from transition_parser.text.paragraphs import stretches
 from transition_parser.text.tokens import EMOTICON, Token, tokens
 
 _STRETCH = 1 << 18  # about how many characters of a paragraph are divided together
@@ -41,6 +42,34 @@ class TextSentence(NamedTuple):
         return self.tokens[0].start
 
 
+class Segmenter(Protocol):
+    """A way to divide text into sentences and tokens."""
+
+    def sentences(self, lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
+        """Yield the sentences of a text from its lines without their ends. Paragraphs end at blank lines.
+
+        longest: a sentence that is longer (`text.lengths`) is divided into several
+        """
+
+    def tokens(self, text: str) -> Iterator[Token]:
+        """Yield the tokens of a text that is one sentence."""
+
+
+class EnglishRules:
+    """The rules of this module and of `text.tokens`."""
+
+    def sentences(self, lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
+        """Return `segmented_lines`."""
+        return segmented_lines(lines, longest)
+
+    def tokens(self, text: str) -> Iterator[Token]:
+        """Return `tokens`."""
+        return tokens(text)
+
+
+ENGLISH = EnglishRules()
+
+
 def segmented(text: str, longest: int = LONGEST) -> Iterator[TextSentence]:
     """Yield the sentences of a text in order. All characters between sentences are white space.
 
@@ -61,7 +90,7 @@ def segmented_lines(lines: Iterable[str], longest: int = LONGEST) -> Iterator[Te
     stretches.
     """
     opens, rest = True, ""  # rest: the end of the stretch, from the start of a sentence whose end is not yet known
-    for start, stretch, is_end in _stretches(lines):
+    for start, stretch, is_end in stretches(lines, _STRETCH):
         start, text = start - len(rest), rest + stretch
         in_text = tokens(text) if len(text) <= longest * LONG_WORD else with_short_tokens(tokens(text), longest)
         found = [Token(start + token.start, token.words) for token in in_text]
@@ -73,44 +102,6 @@ def segmented_lines(lines: Iterable[str], longest: int = LONGEST) -> Iterator[Te
             yield TextSentence(written, some, opens, not attached, goes_on)
             opens, first = False, end
         opens, rest = opens or is_end, text[found[first].start - start :] if first < len(found) else ""
-
-
-def _stretches(lines: Iterable[str]) -> Iterator[tuple[int, str, bool]]:
-    """Yield each paragraph, which is a run of lines that are not blank, in stretches where it is long.
-
-    An item is the position of a stretch, its text, and True where the paragraph ends there. The stretches hold all
-    characters of the paragraph.
-    """
-    block: list[str] = []
-    size = start = here = 0
-    is_open = False
-    for line in lines:
-        if line.strip():
-            start = start if block else here
-            for piece in _pieces(line):
-                if size > _STRETCH:
-                    yield start, "".join(block), False
-                    block, start, size = [], start + size, 0
-                block.append(piece)
-                size += len(piece)
-            block.append("\n")
-            size, is_open = size + 1, True
-        elif is_open:
-            yield start, "".join(block), True
-            block, size, is_open = [], 0, False
-        here += len(line) + 1
-    if is_open:
-        yield start, "".join(block), True
-
-
-def _pieces(line: str) -> Iterator[str]:
-    """Yield the line in one piece, or a long line in several. A piece ends behind a blank where there is one."""
-    first = 0
-    while len(line) - first > _STRETCH:
-        end = line.rfind(" ", first + _STRETCH // 2, first + _STRETCH) + 1 or first + _STRETCH
-        yield line[first:end]
-        first = end
-    yield line[first:]
 
 
 def _borders(tokens: Sequence[Token], text: str, start: int, is_end: bool, longest: int) -> Iterator[tuple[int, bool]]:

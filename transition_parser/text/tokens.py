@@ -22,25 +22,29 @@ class Token(NamedTuple):
     """A token of a text.
 
     start: the position of its first character in the text
-    words: the syntactic words that spell the token
+    words: the syntactic words of the token
+    written: the characters of the token where the words do not spell them (French `du` has the words `de` and `le`)
     """
 
     start: int
     words: tuple[str, ...]
+    written: str | None = None
 
     @property
     def form(self) -> str:
         """The characters of the token."""
-        return "".join(self.words)
+        return "".join(self.words) if self.written is None else self.written
 
     @property
     def end(self) -> int:
         """The position behind the last character."""
-        return self.start + sum(map(len, self.words))
+        return self.start + len(self.form)
 
     @property
     def spans(self) -> list[Span]:
-        """The positions of the words."""
+        """The positions of the words. Words that do not spell the token all have the position of the token."""
+        if self.written is not None:
+            return [(self.start, self.end)] * len(self.words)
         ends = [self.start + sum(map(len, self.words[: i + 1])) for i in range(len(self.words))]
         return list(zip([self.start, *ends], ends))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from transition_parser.base.files import replacing
 from transition_parser.base.progress import progress
-from transition_parser.graphs.conllu import Sentence
+from transition_parser.graphs.conllu import Sentence, raw_text, read_conllu
 from transition_parser.parsing.formalisms import TREES
 from transition_parser.training.experiment import Experiment
 
@@ -22,10 +22,17 @@ class Evaluation:
 
     beams: the beams with which the data are parsed, one after the other
     device: the device, as `Parser` takes it
+    conll18: also give all scores of the CoNLL 2018 shared task, for trees
     """
 
     beams: Sequence[int] = (1,)
     device: str = "cpu"
+    conll18: bool = False
+
+    @property
+    def options(self) -> dict[str, bool]:
+        """The options for `Formalism.score`."""
+        return {"conll18": True} if self.conll18 else {}
 
 
 def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any]:
@@ -46,8 +53,23 @@ def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -
         parses = progress(parser.parse_stream(sentences), f"parsing {split}, beam {beam}")
         with replacing(parsed) as temporary, open(temporary, "w", encoding="utf-8") as file:
             file.writelines(str(parse.annotated()) for parse in parses)
-        figures[f"beam {beam}"] = formalism.score(str(gold), str(parsed)).figures
+        figures[f"beam {beam}"] = formalism.score(str(gold), str(parsed), how.options).figures
     return figures
+
+
+def evaluate_raw_text(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any]:
+    """Parse the raw text of a split of trees with the first beam and score it, and return the figures.
+
+    The parses are written to `SPLIT.raw-text.conllu` in the folder of the experiment.
+    """
+    from transition_parser.parsing.parser import Parser
+
+    gold, parsed = _gold(experiment, split), experiment.dest / f"{split}.raw-text.conllu"
+    parser = Parser.load(model, beam=how.beams[0], device=how.device)
+    parses = parser.parse(raw_text(read_conllu(gold)))
+    with replacing(parsed) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        file.writelines(str(parse.annotated()) for parse in parses)
+    return experiment.formalism.score(str(gold), str(parsed), how.options).figures
 
 
 def untagged(sentence: Sentence) -> Sentence:
@@ -56,7 +78,9 @@ def untagged(sentence: Sentence) -> Sentence:
 
 
 def _gold(experiment: Experiment, split: str) -> Path:
-    """Return the file of the gold graphs of a split; for AMRs the file of the data, which lacks entries that were left
-    out."""
+    """Return the file of the gold graphs of a split.
+
+    The folder of the data has files of AMRs without the entries that were left out, and of dev data that were held out.
+    """
     bank = experiment.data / f"{'valid' if split == 'dev' else split}{experiment.formalism.suffix}"
     return bank if bank.is_file() else Path(experiment.files[split][0])

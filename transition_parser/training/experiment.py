@@ -40,7 +40,8 @@ class Experiment:
 
     config: the name of the config, for people
     flags: the flags of `fairseq-train`, each once
-    files: `train`, `dev`, and `test` where there is one → their files
+    files: `train`, and `dev` and `test` where they are there → their files; without `dev`, training sentences are held
+        out
     options: the options of the preparation of the data, by name; `system` is among them
     settings: other settings that change the model or its figures
     """
@@ -56,6 +57,21 @@ class Experiment:
     def formalism(self) -> Formalism:
         """The formalism of the transition system."""
         return formalism_of(self.options["system"])
+
+    @property
+    def splits(self) -> list[str]:
+        """The splits that the data have: `train`, `dev`, and `test` where it is there."""
+        return [split for split in ("train", "dev", "test") if split in self.files or split == "dev"]
+
+    @property
+    def holds_out(self) -> bool:
+        """True where dev data are held out from the training data."""
+        return "dev" not in self.files
+
+    @property
+    def has_segmenter(self) -> bool:
+        """True where the model gets a segmenter that is learned from the training trees."""
+        return bool(self.settings.get("segmenter"))
 
     @property
     def data(self) -> Path:

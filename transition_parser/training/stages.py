@@ -18,20 +18,24 @@ from pathlib import Path
 from typing import Any
 
 from transition_parser.base.files import replacing
+from transition_parser.data.resources import SEGMENTER_FILES
 from transition_parser.parsing.formalisms import AMR
-from transition_parser.storage.cards import write_card
 from transition_parser.text.columns import KNOWN, asked_for
 from transition_parser.training.display import Display, epochs_of
-from transition_parser.training.evaluation import Evaluation, evaluate
+from transition_parser.training.evaluation import Evaluation, evaluate, evaluate_raw_text
 from transition_parser.training.experiment import Experiment
 from transition_parser.training.flags import arguments_of
+from transition_parser.training.model_card import write_model_card
 from transition_parser.training.programs import run_fairseq
 from transition_parser.training.selection import select
+from transition_parser.training.treebanks import Treebank, hold_out
 
 SPLITS = {"train": "train", "dev": "valid", "test": "test"}  # our name of a split → fairseq's name
 # flags that `train` sets, so that configs may not set them
 OURS = ("--save-dir", "--log-format", "--user-dir", "--task", "--no-progress-bar", "--log-file", "--restore-file")
 TRAIN_LOG, PREPARE_LOG, SCORES, CURVE = "train.log", "prepare.log", "scores.json", "learning-curve.svg"
+DESCRIPTION = SEGMENTER_FILES[0]
+_SAID_EPOCHS = 10  # the progress of a segmenter is said so often
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ class Stages:
     half: export 16 bits a weight
     processes: the number of processes that align AMRs
     about: language and licence, for the model's card
+    treebank: the treebank, where it came as a folder
     tensorboard: the folder into which fairseq-train logs for TensorBoard
     say: called with a line of text for each stage that begins and for each notice, such as an entry left out
     """
@@ -54,6 +59,7 @@ class Stages:
     half: bool = False
     processes: int = 1
     about: Mapping[str, str] = field(default_factory=dict)
+    treebank: Treebank | None = None
     tensorboard: str | None = None
     say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True)
 
@@ -63,6 +69,9 @@ class Stages:
         if not experiment.data.is_dir():
             self.say("preparing the data")
             self._prepare()
+        if self._lacks_segmenter:
+            self.say("training the segmenter of raw text")
+            self._train_segmenter()
         history = experiment.history
         if not history.is_file():
             self.say(f"training: the log is {experiment.dest / TRAIN_LOG}")
@@ -79,12 +88,19 @@ class Stages:
         experiment = self.experiment
         return not experiment.data.is_dir() and not (experiment.dest / PREPARE_LOG).exists()
 
+    @property
+    def _lacks_segmenter(self) -> bool:
+        """True where a segmenter is still to be trained."""
+        return self.experiment.has_segmenter and not Path(self.experiment.data, DESCRIPTION).is_file()
+
     def kept(self) -> str:
         """Return one line that says which results exist so far, and how to go on with the experiment."""
         experiment = self.experiment
         again = "run the same command again to go on"
         if not experiment.data.is_dir():
             return "interrupted while the data were prepared: nothing is kept; run the same command again to begin anew"
+        if self._lacks_segmenter:
+            return f"interrupted while the segmenter was trained: the data are kept in {experiment.data}; {again}"
         if experiment.history.is_file():
             return f"interrupted after training: all checkpoints are kept in {experiment.checkpoints}; {again}"
         epochs = self._finished_epochs()
@@ -109,6 +125,8 @@ class Stages:
         experiment = self.experiment
         folder = _fresh(experiment.dest / ".data")
         splits = {SPLITS[split]: paths for split, paths in experiment.files.items()}
+        if experiment.holds_out:
+            splits |= _held_out(experiment, folder)
         for line in _preprocess(experiment, splits, folder, self.processes):
             self.say(line)
         prefixes = {"train": "--trainpref", "valid": "--validpref", "test": "--testpref"}
@@ -116,6 +134,23 @@ class Stages:
         languages = ("--source-lang", "src", "--target-lang", "act", "--destdir", str(folder))
         run_fairseq("preprocess", [*arguments, *languages], experiment.dest / PREPARE_LOG, self.lock)
         os.replace(folder, experiment.data)
+
+    def _train_segmenter(self) -> None:
+        """Write a segmenter into the folder of the data, from which the export of a checkpoint copies it."""
+        from transition_parser.storage.segmenters import save_segmenter
+        from transition_parser.training.segmenter import SegmentationScores, SegmenterOptions, train_segmenter
+
+        def report(epoch: int, scores: SegmentationScores) -> None:
+            if epoch % _SAID_EPOCHS == 0:
+                shown = ", ".join(f"{name} {score:.2f}" for name, score in scores._asdict().items())
+                self.say(f"epoch {epoch} of the segmenter  dev {shown}")
+
+        experiment = self.experiment
+        train, dev = (experiment.files.get(split) for split in ("train", "dev"))
+        if experiment.holds_out:
+            train, dev = ([str(path)] for path in _held_out_files(experiment, experiment.data).values())
+        options = SegmenterOptions(epochs=experiment.settings.get("segmenter_epochs"))
+        save_segmenter(train_segmenter(train or (), dev or (), options, report), experiment.data)
 
     def _train(self, history: Path) -> None:
         experiment = self.experiment
@@ -152,10 +187,14 @@ class Stages:
         export_checkpoint(averaged, folder, self.half)
         figures: dict[str, Any] = {"epochs": len(history), "averaged": len(averaged), "compared": compared}
         for split in ("dev", "test"):
-            if split in experiment.files:
+            if split in experiment.splits:
                 figures[split] = evaluate(experiment, folder, split, self.evaluation)
+        if experiment.has_segmenter:
+            figures["raw_text"] = {
+                experiment.splits[-1]: evaluate_raw_text(experiment, folder, experiment.splits[-1], self.evaluation)
+            }
         (folder / SCORES).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-        _write_card(experiment, folder, figures, self.about)
+        write_model_card(experiment, folder, figures, self.about, self.treebank)
         os.replace(folder, experiment.model)
 
 
@@ -169,15 +208,17 @@ def _best(epochs: Sequence[Mapping[str, float]], experiment: Experiment) -> str:
     return f" (best {metric.upper()} {score:g}, epoch {epoch})"
 
 
-def _write_card(experiment: Experiment, folder: Path, figures: dict[str, Any], about: Mapping[str, str]) -> None:
-    scores: list[dict[str, Any]] = []
-    for split in experiment.files:
-        for beam, of_split in figures.get(split, {}).items():
-            values = {name: of_split[name] for name in experiment.formalism.figures}
-            values = {name: value["f1"] if isinstance(value, dict) else value for name, value in values.items()}
-            scores.append({"data": Path(experiment.files[split][0]).name, "beam": int(beam.split()[1]), **values})
-    text = f"Trained by `transition-parser train` with the config `{Path(experiment.config).name}`."
-    write_card(folder, experiment.dest.resolve().name, {**about, "scores": scores}, text)
+def _held_out(experiment: Experiment, folder: Path) -> dict[str, Sequence[str]]:
+    """Divide the training data into training and dev data, which are written into a folder, and return their files."""
+    folder.mkdir()
+    files = _held_out_files(experiment, folder)
+    hold_out(experiment.files["train"][0], *files.values())
+    return {name: [str(path)] for name, path in files.items()}
+
+
+def _held_out_files(experiment: Experiment, folder: Path) -> dict[str, Path]:
+    names = (SPLITS["train"], SPLITS["dev"])
+    return {name: folder / f"{name}{experiment.formalism.suffix}" for name in names}
 
 
 def mend_checkpoints(folder: Path, say: Callable[[str], None]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
+from tests.text.test_learned_segmentation import SEGMENTER
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
@@ -27,6 +28,7 @@ FILES = {
     "raw by default.amrs.txt": (TEXT, AmrEntry, Reading()),
     "raw.trees.txt": (TEXT, Sentence, Reading(raw=True)),
     "raw.amrs.txt": (TEXT, AmrEntry, Reading(raw=True)),
+    "raw learned.txt": (TEXT, Sentence, Reading(raw=True, segmenter=SEGMENTER)),
     "raw long.txt": (TEXT, Sentence, Reading(raw=True, longest=2)),
     "jsonl": ("\n".join(map(json.dumps, ROWS)) + "\n\n", Sentence, Reading(column="text", tokenised=True)),
     "raw.jsonl": ("\n".join(map(json.dumps, ROWS)), AmrEntry, Reading(column="text", raw=True)),

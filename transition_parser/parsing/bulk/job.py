@@ -47,7 +47,8 @@ class Job:
         """Return all options that the output depends on, beside the inputs, as values that JSON can hold."""
         as_json = {"json": True} if self.as_json else {}
         given = {} if self.given is None else {"given": self.given.fingerprint}
-        return {**self.parser.described(), **self.reading._asdict(), **self.annotations, **as_json, **given}
+        reading = {name: value for name, value in self.reading._asdict().items() if name != "segmenter"}
+        return {**self.parser.described(), **reading, **self.annotations, **as_json, **given}
 
     def write(self, parts: Sequence[Part], path: str | None, resume: bool = False) -> int:
         """Parse some parts of files into one file, and return the number of sentences that were parsed.

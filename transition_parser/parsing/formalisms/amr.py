@@ -15,6 +15,7 @@ from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Repo
 from transition_parser.parsing.parses import AmrParse, replay_amr, replay_given
 from transition_parser.parsing.sentences import read_amr_sentences
 from transition_parser.text.lengths import LONGEST
+from transition_parser.text.segmentation import ENGLISH, Segmenter
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import AmrState
 
@@ -46,9 +47,14 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     figures: ClassVar = {"smatch": _smatch}
 
     def read(
-        self, path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False, longest: int = LONGEST
+        self,
+        path: str | os.PathLike,
+        tokenised: bool | None = None,
+        raw: bool = False,
+        longest: int = LONGEST,
+        segmenter: Segmenter = ENGLISH,
     ) -> Iterator[AmrEntry]:
-        return read_amr_sentences(path, tokenised, raw, longest)
+        return read_amr_sentences(path, tokenised, raw, longest, segmenter)
 
     def replay(
         self,

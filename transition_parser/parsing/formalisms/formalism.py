@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, 
 
 from transition_parser.text.columns import KNOWN
 from transition_parser.text.lengths import LONGEST
+from transition_parser.text.segmentation import ENGLISH, Segmenter
 
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
@@ -97,7 +98,12 @@ class Formalism(ABC, Generic[E, P, G]):
 
     @abstractmethod
     def read(
-        self, path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False, longest: int = LONGEST
+        self,
+        path: str | os.PathLike,
+        tokenised: bool | None = None,
+        raw: bool = False,
+        longest: int = LONGEST,
+        segmenter: Segmenter = ENGLISH,
     ) -> Iterator[E]:
         """Yield the sentences to parse of a file, `-` for standard input; see `parsing.sentences`."""
 

@@ -17,8 +17,8 @@ from transition_parser.parsing.sentences.streams import standard_input
 from transition_parser.parsing.sentences.texts import MORE, OF_TEXT, TextWarnings, on_one_line, rows_of
 from transition_parser.parsing.sentences.tokenised import TokenisedCheck
 from transition_parser.text.lengths import LONGEST
-from transition_parser.text.segmentation import segmented_lines
-from transition_parser.text.tokens import tokenise, tokens
+from transition_parser.text.segmentation import ENGLISH, EnglishRules, Segmenter
+from transition_parser.text.tokens import tokenise
 
 T = TypeVar("T", Sentence, AmrEntry)
 Kind = type[Sentence] | type[AmrEntry]
@@ -54,24 +54,33 @@ WHOLE = Start(1, 0)
 
 
 def read_sentences(
-    path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False, longest: int = LONGEST
+    path: str | os.PathLike,
+    tokenised: bool | None = None,
+    raw: bool = False,
+    longest: int = LONGEST,
+    segmenter: Segmenter = ENGLISH,
 ) -> Iterator[Sentence]:
     """Yield the sentences of a file, `-` for standard input, as they are read.
 
     A file is CoNLL-U where its first line that is no comment holds a tab, or where its name ends in `.conllu`. Any
     other file is text. Text without sentences gives a `ParserWarning`; CoNLL-U without sentences is an `InputError`.
 
-    tokenised: None (default): text holds any number of English sentences, and its paragraphs end at blank lines; True:
+    tokenised: None (default): text holds any number of sentences, and its paragraphs end at blank lines; True:
         each line that is not blank is one sentence, with white space between its tokens; False: each line that is not
-        blank is one sentence, whose tokens are found by the rules of `text.tokens`
+        blank is one sentence, whose tokens the segmenter finds
     raw: True to read the file as text with `tokenised` None, whatever it looks like
     longest: maximum length of a sentence; a longer sentence of raw text is divided, with a warning; see `text.lengths`
+    segmenter: divides text into sentences and tokens, by default by rules for English
     """
-    return _read(path, Sentence, tokenised, raw, longest)
+    return _read(path, Sentence, tokenised, raw, longest, segmenter)
 
 
 def read_amr_sentences(
-    path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False, longest: int = LONGEST
+    path: str | os.PathLike,
+    tokenised: bool | None = None,
+    raw: bool = False,
+    longest: int = LONGEST,
+    segmenter: Segmenter = ENGLISH,
 ) -> Iterator[AmrEntry]:
     """Yield the sentences of a file, `-` for standard input, each as an entry with `# ::tok` and `# ::id`.
 
@@ -82,18 +91,21 @@ def read_amr_sentences(
     tokenised: as in `read_sentences`, but tokens that are not given are found by spaCy's rules for English
     raw: as in `read_sentences`
     longest: as in `read_sentences`
+    segmenter: divides text into sentences, by default by rules for English
     """
-    return _read(path, AmrEntry, tokenised, raw, longest)
+    return _read(path, AmrEntry, tokenised, raw, longest, segmenter)
 
 
-def _read(path: str | os.PathLike, kind: type[T], tokenised: bool | None, raw: bool, longest: int) -> Iterator[T]:
+def _read(
+    path: str | os.PathLike, kind: type[T], tokenised: bool | None, raw: bool, longest: int, segmenter: Segmenter
+) -> Iterator[T]:
     with opened(path) as (file, name):
         head, layout = head_and_layout(file, name, kind, tokenised, raw)
         lines: Iterable[bytes] = chain(head, file)
-        if layout is FileLayout.PARAGRAPHS and not raw:
+        if layout is FileLayout.PARAGRAPHS and not raw and isinstance(segmenter, EnglishRules):
             lines = TokenisedCheck().passing(lines)
         empty = True
-        for sentence in sentences_of(lines, name, kind, layout, tokenised, longest=longest):
+        for sentence in sentences_of(lines, name, kind, layout, tokenised, longest=longest, segmenter=segmenter):
             empty = False
             yield sentence
         if empty:
@@ -146,6 +158,7 @@ def sentences_of(
     start: Start = WHOLE,
     longest: int = LONGEST,
     warned: TextWarnings | None = None,
+    segmenter: Segmenter = ENGLISH,
 ) -> Iterator[Any]:
     """Return an iterator over the sentences of some lines.
 
@@ -153,9 +166,12 @@ def sentences_of(
     start: the place in their file where the lines begin
     longest: see `read_sentences`
     warned: the warnings about the file, where the lines are one text of several in the file
+    segmenter: see `read_sentences`
     """
     if layout is FileLayout.PARAGRAPHS:
-        return _of_paragraphs(lines, name, kind, start, longest, warned or TextWarnings())
+        return _of_paragraphs(lines, name, kind, start, longest, warned or TextWarnings(), segmenter)
+    if layout is FileLayout.LINES and kind is Sentence:
+        return _trees_of_lines(lines, name, None if tokenised else segmenter, start, longest)
     return _READERS[kind, layout](lines, name, bool(tokenised), start, longest)
 
 
@@ -198,11 +214,15 @@ def _conllu(lines: Iterable[bytes], name: str, _tokenised: bool, start: Start, _
 
 
 def _trees_of_lines(
-    lines: Iterable[bytes], name: str, tokenised: bool, start: Start, longest: int
+    lines: Iterable[bytes], name: str, segmenter: Segmenter | None, start: Start, longest: int
 ) -> Iterator[Sentence]:
+    """Yield a sentence for each line. Without a segmenter white space divides the tokens."""
     for _number, line in _lines(lines, name, start, longest):
         comments = (f"# text = {on_one_line(line)}",)
-        yield Sentence.from_words(line.split(), comments) if tokenised else Sentence(rows_of([*tokens(line)]), comments)
+        if segmenter is None:
+            yield Sentence.from_words(line.split(), comments)
+        else:
+            yield Sentence(rows_of([*segmenter.tokens(line)]), comments)
 
 
 def _lines(lines: Iterable[bytes], name: str, start: Start, longest: int) -> Iterator[tuple[int, str]]:
@@ -236,17 +256,22 @@ def _amrs_of_lines(
 
 
 def _of_paragraphs(
-    lines: Iterable[bytes], name: str, kind: Kind, start: Start, longest: int, warned: TextWarnings
+    lines: Iterable[bytes],
+    name: str,
+    kind: Kind,
+    start: Start,
+    longest: int,
+    warned: TextWarnings,
+    segmenter: Segmenter,
 ) -> Iterator[Any]:
     decoded = (decode_line(raw, name, number) for number, raw in enumerate(lines, start.line))
     first = start.sentences + 1
-    divided = warned.divided(segmented_lines(decoded, longest), name, longest, first)
+    divided = warned.divided(segmenter.sentences(decoded, longest), name, longest, first)
     return (replace(sentence, path=name) for sentence in OF_TEXT[kind](divided, first))
 
 
 _READERS: dict[tuple[type, FileLayout], Callable[..., Iterator[Any]]] = {
     (Sentence, FileLayout.BLOCKS): _conllu,
-    (Sentence, FileLayout.LINES): _trees_of_lines,
     (AmrEntry, FileLayout.BLOCKS): _bank,
     (AmrEntry, FileLayout.LINES): _amrs_of_lines,
 }

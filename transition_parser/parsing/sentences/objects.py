@@ -11,13 +11,12 @@ from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.parsing.sentences.texts import MORE, NO_TEXT, OF_TEXT, TextWarnings
 from transition_parser.text.lengths import LONGEST, is_longer, length
-from transition_parser.text.segmentation import TextSentence, segmented
-from transition_parser.text.tokens import tokens
+from transition_parser.text.segmentation import ENGLISH, Segmenter, TextSentence
 
 T = TypeVar("T", Sentence, AmrEntry)
 
 
-def sentences_from(given: Any, kind: type[T], longest: int = LONGEST) -> list[T]:
+def sentences_from(given: Any, kind: type[T], longest: int = LONGEST, segmenter: Segmenter = ENGLISH) -> list[T]:
     """Return the sentences that an object stands for, each a `kind`.
 
     - a string is a text, which is divided into sentences and tokens here; an empty one has no sentences
@@ -28,6 +27,7 @@ def sentences_from(given: Any, kind: type[T], longest: int = LONGEST) -> list[T]
     Lists may be other iterables, but no sets and no mappings, because their order is not the order of a text.
 
     longest: maximum length of a sentence; longer sentences of texts are divided, with a warning
+    segmenter: divides texts into sentences and tokens, by default by rules for English
 
     In a list of texts, U+FFFD replaces characters that no file of text holds (`NO_TEXT`), with a warning.
 
@@ -36,47 +36,52 @@ def sentences_from(given: Any, kind: type[T], longest: int = LONGEST) -> list[T]
     """
     if isinstance(given, str):
         _check_characters(given, "the text")
-        return list(OF_TEXT[kind](_divided(given, "the text", longest, TextWarnings())))
+        return list(OF_TEXT[kind](_divided(given, "the text", longest, segmenter, TextWarnings())))
     if not _is_list(given):
         raise InputError(f"{_shown(given)} can't be parsed: {_accepted(kind)}")
     items = list(given)
     if items and isinstance(next((item for item in items if item is not None), ""), str):
         _warn_of_words(items)
-        return list(OF_TEXT[kind](chain.from_iterable(_divided_texts(items, longest))))
+        return list(OF_TEXT[kind](chain.from_iterable(_divided_texts(items, longest, segmenter))))
     return [_sentence(item, kind, number) for number, item in enumerate(items, 1)]
 
 
-def sentences_of_texts(texts: Any, kind: type[T], longest: int = LONGEST) -> Iterator[list[T]]:
+def sentences_of_texts(
+    texts: Any, kind: type[T], longest: int = LONGEST, segmenter: Segmenter = ENGLISH
+) -> Iterator[list[T]]:
     """Return an iterator that yields for each text of an iterable the list of its sentences.
 
     The sentences are numbered from 1 on in each text. An empty text, or None, has no sentences. U+FFFD replaces
     characters that no file of text holds (`NO_TEXT`), with a warning.
 
-    longest: see `sentences_from`
+    longest, segmenter: see `sentences_from`
 
     Raises `InputError` for an argument that is no iterable of strings, and when an item is taken that is not a string.
     """
     if not _is_list(texts):
         raise InputError(f"{_shown(texts)} is not a list (or other iterable) of texts")
-    return (list(OF_TEXT[kind](divided)) for divided in _divided_texts(texts, longest))
+    return (list(OF_TEXT[kind](divided)) for divided in _divided_texts(texts, longest, segmenter))
 
 
-def _divided_texts(texts: Iterable, longest: int) -> Iterator[list[TextSentence]]:
+def _divided_texts(texts: Iterable, longest: int, segmenter: Segmenter) -> Iterator[list[TextSentence]]:
     warned = TextWarnings()
     for number, text in enumerate(texts, 1):
         if text is not None and not isinstance(text, str):
             raise InputError(f"item {number} is {_shown(text)}, not a string: a list of texts holds only strings")
         name = f"text {number}"
-        yield _divided(warned.replaced(text or "", name), name, longest, warned)
+        yield _divided(warned.replaced(text or "", name), name, longest, segmenter, warned)
 
 
-def whole_sentences(given: Any, kind: type[T], longest: int = LONGEST) -> list[T | None]:
+def whole_sentences(
+    given: Any, kind: type[T], longest: int = LONGEST, segmenter: Segmenter = ENGLISH
+) -> list[T | None]:
     """Return for each text of a list one `kind`, divided into tokens but never into sentences.
 
     None stands for a text without words. U+FFFD replaces characters that no file of text holds (`NO_TEXT`), with a
     warning.
 
     longest: maximum length of a sentence
+    segmenter: divides texts into tokens, by default by rules for English
 
     Raises `InputError` for anything but a list of texts, and for a sentence that is too long.
     """
@@ -88,7 +93,7 @@ def whole_sentences(given: Any, kind: type[T], longest: int = LONGEST) -> list[T
         if item is not None and not isinstance(item, str):
             raise InputError(f"sentence {number} is {_shown(item)}, not a string")
         text = warned.replaced(item or "", f"sentence {number}")
-        found = tuple(tokens(text))
+        found = tuple(segmenter.tokens(text))
         one = TextSentence(text[found[0].start : found[-1].end], found, False, True) if found else None
         divided.append(one)
     sentences = OF_TEXT[kind](one for one in divided if one is not None)
@@ -138,8 +143,8 @@ def _sentence(item: Any, kind: type[T], number: int) -> T:
     return _one(list(item), kind, f"sentence {number}: ")
 
 
-def _divided(text: str, name: str, longest: int, warned: TextWarnings) -> list[TextSentence]:
-    return list(warned.divided(segmented(text, longest), name, longest))
+def _divided(text: str, name: str, longest: int, segmenter: Segmenter, warned: TextWarnings) -> list[TextSentence]:
+    return list(warned.divided(segmenter.sentences(text.split("\n"), longest), name, longest))
 
 
 def _warn_of_words(items: list) -> None:

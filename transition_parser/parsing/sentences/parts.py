@@ -23,7 +23,7 @@ from transition_parser.parsing.sentences.files import (
 from transition_parser.parsing.sentences.rows import Item, Reading, TableFormat, items_of_rows, read_jsonl, table_of
 from transition_parser.parsing.sentences.streams import may_pause
 from transition_parser.parsing.sentences.tokenised import TokenisedCheck
-from transition_parser.text.segmentation import segmented_lines
+from transition_parser.text.segmentation import EnglishRules
 
 
 class FilePlace(NamedTuple):
@@ -70,10 +70,12 @@ def read_part(part: Part, kind: Kind, reading: Reading) -> Iterator[Item]:
             return
         head, layout = head_and_layout(file, name, kind, reading.tokenised, reading.raw)
         lines: Iterable[bytes] = chain(head, file) if part.begin is None else _lines_of(part, file)
-        if layout is FileLayout.PARAGRAPHS and not reading.raw:
+        if layout is FileLayout.PARAGRAPHS and not reading.raw and isinstance(reading.segmenter, EnglishRules):
             lines = TokenisedCheck().passing(lines)
         empty = part.begin is None
-        for sentence in sentences_of(lines, name, kind, layout, reading.tokenised, _start(part), reading.longest):
+        tokenised, longest, segmenter = reading.tokenised, reading.longest, reading.segmenter
+        start = _start(part)
+        for sentence in sentences_of(lines, name, kind, layout, tokenised, start, longest, None, segmenter):
             empty = False
             yield Item([sentence])
         if empty:
@@ -121,7 +123,7 @@ def places(path: str, kind: Kind, reading: Reading) -> Iterator[FilePlace]:
     with opened(path) as (file, name):
         layout = FileLayout.LINES if table else head_and_layout(file, name, kind, reading.tokenised, reading.raw)[1]
         file.seek(0)
-        for place in _places(_blocks(file, name, layout, kind), _weight(kind, layout, reading.longest)):
+        for place in _places(_blocks(file, name, layout, kind), _weight(kind, layout, reading)):
             yield place
         if table is None and not place.before:
             no_sentences(name, layout)
@@ -239,8 +241,8 @@ _WEIGHTS: dict[tuple[type, FileLayout], Callable[[_Block], int]] = {
 }
 
 
-def _weight(kind: Kind, layout: FileLayout, longest: int) -> Callable[[_Block], int]:
-    """Return the function that returns the number of sentences of a block. `read_sentences` explains `longest`."""
+def _weight(kind: Kind, layout: FileLayout, reading: Reading) -> Callable[[_Block], int]:
+    """Return the function that returns the number of sentences of a block."""
     if layout is FileLayout.PARAGRAPHS:
-        return lambda block: sum(1 for _ in segmented_lines(block.lines, longest))
+        return lambda block: sum(1 for _ in reading.segmenter.sentences(block.lines, reading.longest))
     return _WEIGHTS[kind, layout]

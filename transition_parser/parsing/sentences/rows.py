@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 from transition_parser.base.errors import InputError, input_error, shortened
 from transition_parser.graphs.conllu import decode_line
-from transition_parser.parsing.sentences.files import Kind, layout_of_text, sentences_of
+from transition_parser.parsing.sentences.files import WHOLE, Kind, layout_of_text, sentences_of
 from transition_parser.parsing.sentences.objects import too_long
 from transition_parser.parsing.sentences.texts import TextWarnings
 from transition_parser.parsing.sentences.tokenised import TokenisedCheck
 from transition_parser.text.lengths import LONGEST, is_longer
+from transition_parser.text.segmentation import ENGLISH, EnglishRules, Segmenter
 
 
 class Reading(NamedTuple):
@@ -25,6 +26,7 @@ class Reading(NamedTuple):
     column: the column of tables that holds the text
     added: the column of parses that is added in the output of tables, and that the input may not have yet
     longest: see `read_sentences`
+    segmenter: see `read_sentences`
     """
 
     tokenised: bool | None = None
@@ -32,6 +34,7 @@ class Reading(NamedTuple):
     column: str | None = None
     added: str | None = None
     longest: int = LONGEST
+    segmenter: Segmenter = ENGLISH
 
 
 class TableFormat(Enum):
@@ -99,7 +102,8 @@ def items_of_rows(rows: Iterable[TableRow], kind: Kind, reading: Reading) -> Ite
     Raises `InputError` for anything else, and for a list of words that is too long.
     """
     warned = TextWarnings()
-    check = TokenisedCheck() if reading.tokenised is None and not reading.raw else None
+    checked = reading.tokenised is None and not reading.raw and isinstance(reading.segmenter, EnglishRules)
+    check = TokenisedCheck() if checked else None
     for row in rows:
         if check is not None and isinstance(row.value, str):
             check.see(row.value)
@@ -115,8 +119,8 @@ def _sentences(row: TableRow, kind: Kind, reading: Reading, warned: TextWarnings
     if isinstance(value, str):
         layout = layout_of_text(reading.tokenised, reading.raw)
         lines = (line.encode() for line in warned.replaced(value, row.name).split("\n"))
-        read = sentences_of(lines, row.name, kind, layout, reading.tokenised, longest=reading.longest, warned=warned)
-        return list(read)
+        tokenised, segmenter = reading.tokenised, reading.segmenter
+        return list(sentences_of(lines, row.name, kind, layout, tokenised, WHOLE, reading.longest, warned, segmenter))
     if isinstance(value, list) and all(isinstance(word, str) and word.strip() for word in value):
         if is_longer(value, reading.longest):
             raise row.error(f"the list of words {too_long(value, reading.longest)}")

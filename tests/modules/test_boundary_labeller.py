@@ -1,0 +1,52 @@
+"""The network that labels characters: it reads its context and nothing else, and takes any character."""
+
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transition_parser.modules.boundary_labeller import BoundaryNetwork, NetworkLabeller, flags_of, labels_of
+from transition_parser.text.characters import Characters
+
+
+def labeller(layers: int = 2) -> NetworkLabeller:
+    known = Characters("ab. ")
+    with torch.random.fork_rng():
+        torch.manual_seed(3)
+        network = BoundaryNetwork(len(known), 8, layers)
+        for parameter in network.parameters():
+            torch.nn.init.normal_(parameter)
+    return NetworkLabeller(network, known)
+
+
+TEXT = "ab a.b. ba. 中文é👩. a\u0301 b "
+
+
+def test_all_parts_of_a_text_are_labelled_as_in_the_whole():
+    label = labeller()
+    whole = label(TEXT, 0, len(TEXT))
+    assert len(set(whole)) > 2
+    for first in range(len(TEXT)):
+        assert label(TEXT, first, len(TEXT)) == whole[first:]
+        assert label(TEXT, 0, first + 1) == whole[: first + 1]
+
+
+def test_a_label_depends_on_its_context_only():
+    label = labeller()
+    far, near = "b" * 20, "ab.ba. a"
+    assert label.context == 3
+    place = len(far) + 3
+    assert label(far + near, place, place + 1) == label(near, 3, 4)
+
+
+@given(text=st.text(min_size=1))
+def test_any_character_can_be_read(text):
+    assert len(labeller()(text, 0, len(text))) == len(text)
+
+
+@given(labels=st.lists(st.sampled_from([0, 1, 3, 5, 7]), min_size=1).map(bytes))
+def test_flags_are_the_labels(labels):
+    assert labels_of(flags_of(labels) - 0.5) == labels
+
+
+def test_other_flags_need_the_end_of_a_token():
+    assert labels_of(torch.tensor([[-1.0, 1.0, 1.0], [1.0, -1.0, 1.0]])) == b"\x00\x05"

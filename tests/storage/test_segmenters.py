@@ -1,0 +1,135 @@
+"""Segmenters in model folders: used where they are, refused where they are damaged."""
+
+import json
+import pickle
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from tests.conftest import run_here
+from tests.tiny_segmenter import tiny_segmenter, write_treebank
+from transition_parser import Parser
+from transition_parser.base.errors import InputError
+from transition_parser.storage.cards import PRETRAINED
+from transition_parser.storage.checkpoints import load_model
+from transition_parser.storage.segmenters import DESCRIPTION, WEIGHTS, load_segmenter, save_segmenter
+from transition_parser.text.learned_segmentation import LearnedSegmenter
+from transition_parser.text.segmentation import ENGLISH
+
+TEXT = "le chat du roi;; il a 20 000 chats;;"
+FORMS = [["le", "chat", "de", "le", "roi", ";;"], ["il", "a", "20 000", "chats", ";;"]]
+
+
+@pytest.fixture(scope="module")
+def segmenter(tmp_path_factory) -> LearnedSegmenter:
+    return tiny_segmenter(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture(scope="module")
+def model(segmenter, tmp_path_factory) -> Path:
+    """An exported model with the segmenter."""
+    folder = tmp_path_factory.mktemp("model") / "tiny"
+    shutil.copytree(PRETRAINED / "en-ewt", folder)
+    save_segmenter(segmenter, folder)
+    return folder
+
+
+def test_a_stored_segmenter_finds_the_same(segmenter, tmp_path):
+    save_segmenter(segmenter, tmp_path)
+    assert list(load_segmenter(tmp_path).sentences([TEXT])) == list(segmenter.sentences([TEXT]))
+    assert load_segmenter(tmp_path / "nowhere") is None
+
+
+def test_raw_text_is_divided_by_the_segmenter_of_the_model(model, tmp_path):
+    parser = Parser.load(model, threads=1)
+    (tmp_path / "t.txt").write_text(TEXT, encoding="utf-8")
+    (texts,) = parser.stream([TEXT])
+    for parses in (parser.parse(TEXT), texts, parser.parse(tmp_path / "t.txt"), parser.parse([TEXT])):
+        assert [parse.sentence.forms for parse in parses] == FORMS
+        assert parses[0].sentence.spans[2:4] == ((8, 10), (8, 10))
+    assert "3-4\tdu\t" in parser.parse_sents([TEXT])[0]
+    again = pickle.loads(pickle.dumps(parser))
+    assert [parse.sentence.forms for parse in again.parse(TEXT)] == FORMS
+    given = run_here("parse", model, "-", "--raw", stdin=TEXT).stdout
+    assert "3-4\tdu\t" in given and "\t20 000\t" in given and "# sent_id = 2\n" in given
+    assert "3-4\tdu\t" in run_here("parse", model, "-", "--tokenize", stdin=TEXT).stdout
+
+
+def test_a_model_without_segmenter_has_the_rules_for_english():
+    assert load_model(PRETRAINED / "en-ewt")[1].segmenter is ENGLISH
+
+
+def test_the_fingerprint_of_a_model_does_not_depend_on_its_segmenter(model):
+    assert load_model(model)[1].fingerprint == load_model(PRETRAINED / "en-ewt")[1].fingerprint
+
+
+def test_a_changed_or_missing_file_of_a_model_is_refused(model, tmp_path):
+    for name in (DESCRIPTION, WEIGHTS):
+        for change in (lambda path: path.unlink(), lambda path: path.write_bytes(path.read_bytes() + b" ")):
+            shutil.copytree(model, tmp_path / "m", dirs_exist_ok=True)
+            change(tmp_path / "m" / name)
+            with pytest.raises(InputError, match=name):
+                load_model(tmp_path / "m")
+            with pytest.raises(InputError, match=name):
+                save_segmenter(load_segmenter(model), tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("format_version", 2),
+        ("characters", ["ab"]),
+        ("characters", ["a", "a"]),
+        ("characters", ["a"]),  # another number of weights
+        ("size", 0),
+        ("size", 10**15),
+        ("layers", 13),
+        ("layers", True),
+        ("layers", 1),
+        ("holds_blanks", 1),
+        ("forms", {"du": ["de"]}),
+        ("forms", {"du": "de"}),
+        ("forms", {"du": ["de", ""]}),
+        ("forms", {"": ["de", "le"]}),
+        ("suffixes", {"u": ["", ""]}),
+        ("prefixes", {"d": ["", "e"]}),
+        ("prefixes", {"d": ["a\tb", "e"]}),
+        ("more", 1),
+    ],
+)
+def test_a_damaged_description_is_refused(key, value, segmenter, tmp_path):
+    save_segmenter(segmenter, tmp_path)
+    path = tmp_path / DESCRIPTION
+    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), key: value}), encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        load_segmenter(tmp_path)
+    assert "segmenter." in str(error.value) and len(str(error.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("damage", ["missing", "NaN", "shape", "not safetensors"])
+def test_damaged_weights_are_refused(damage, segmenter, tmp_path):
+    save_segmenter(segmenter, tmp_path)
+    path = tmp_path / WEIGHTS
+    weights = load_file(path)
+    if damage == "missing":
+        path.unlink()
+    elif damage == "not safetensors":
+        path.write_bytes(b"x")
+    else:
+        weights["out.bias"] = torch.full([3], torch.nan) if damage == "NaN" else torch.zeros(4)
+        save_file(weights, path)
+    with pytest.raises(InputError, match=WEIGHTS):
+        load_segmenter(tmp_path)
+
+
+def test_the_command_trains_a_segmenter_into_a_folder(tmp_path):
+    treebank = write_treebank(tmp_path / "t.conllu")
+    done = run_here(
+        "segmenter", "--train", treebank, "--dev", treebank, "-o", tmp_path / "s", "--epochs", "2", "--json"
+    )
+    assert set(json.loads(done.stdout)) == {"sentences", "tokens", "words"}
+    assert load_segmenter(tmp_path / "s") is not None
+    assert "is a file" in run_here("segmenter", "--train", treebank, "--dev", treebank, "-o", treebank, status=2).stderr

@@ -1,0 +1,108 @@
+"""Sentences that a labeller of characters finds: nothing is lost, and stretches and windows change nothing."""
+
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.text.test_tokens import TEXTS
+from transition_parser.text import learned_segmentation
+from transition_parser.text.learned_segmentation import LearnedSegmenter
+from transition_parser.text.lengths import length
+from transition_parser.text.multiwords import MultiWords
+from transition_parser.text.tokens import Token
+
+
+class Hashes:
+    """A labeller whose labels depend on all characters of their context, and on nothing else."""
+
+    context = 3
+
+    def __call__(self, text: str, first: int, end: int) -> bytes:
+        padded = "\0" * self.context + text + "\0" * self.context
+        around = (padded[i : i + 2 * self.context + 1] for i in range(first, end))
+        return bytes((0, 0, 1, 1, 3, 5, 7)[zlib.crc32(part.encode()) % 7] for part in around)
+
+
+SEGMENTER = LearnedSegmenter(Hashes(), MultiWords({"a": ("b", "c")}, {"b": ("", "b")}), True)
+STRETCHES = st.integers(1, 40)
+
+
+def sentences(text: str, stretch: int = 1 << 14, longest: int = 4000, segmenter: LearnedSegmenter = SEGMENTER) -> list:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(learned_segmentation, "STRETCH", stretch)
+        return list(segmenter.sentences(text.split("\n"), longest))
+
+
+@given(text=TEXTS)
+def test_sentences_and_what_is_between_them_make_the_text(text):
+    end = 0
+    for sentence in sentences(text):
+        last = sentence.tokens[-1]
+        assert not text[end : sentence.start].strip()
+        end = last.end
+        assert text[sentence.start : end] == sentence.text
+        assert all(text[token.start : token.end] == token.form for token in sentence.tokens)
+        assert all(token.words and all(token.words) for token in sentence.tokens)
+        assert sentence.space_after or text[end : end + 1].strip()
+    assert not text[end:].strip()
+
+
+@given(text=TEXTS, stretch=STRETCHES, longest=st.sampled_from([2, 4000]))
+def test_stretches_change_nothing(text, stretch, longest):
+    assert sentences(text, stretch, longest) == sentences(text, longest=longest)
+
+
+@given(text=TEXTS, stretch=STRETCHES)
+def test_tokens_of_one_sentence_do_not_depend_on_stretches(text, stretch):
+    whole = [*SEGMENTER.tokens(text)]
+    assert "".join("".join(token.form.split()) for token in whole) == "".join(text.split())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(learned_segmentation, "STRETCH", stretch)
+        assert [*SEGMENTER.tokens(text)] == whole
+
+
+@given(
+    words=st.lists(st.text("ab.", min_size=1, max_size=4), max_size=20), space=st.sampled_from(["  ", "\n", "\t \r"])
+)
+def test_the_kind_of_white_space_does_not_matter(words, space):
+    segmenter = LearnedSegmenter(Hashes(), MultiWords(), False)
+    found, other = (sentences(between.join(words), segmenter=segmenter) for between in (" ", space))
+    assert [[token.words for token in s.tokens] for s in found] == [[token.words for token in s.tokens] for s in other]
+
+
+@given(text=TEXTS)
+def test_sentences_are_divided_where_they_are_too_long(text):
+    for sentence in sentences(text, longest=3):
+        words = [word for token in sentence.tokens for word in token.words]
+        assert length(words) <= 3 or len(sentence.tokens) == 1
+
+
+@given(paragraphs=st.lists(st.text("ab. ", min_size=1).filter(str.strip), max_size=4))
+def test_paragraphs_are_divided_apart(paragraphs):
+    found = sentences("\n\n".join(paragraphs))
+    apart = [sentence for paragraph in paragraphs for sentence in sentences(paragraph)]
+    assert [sentence.text for sentence in found] == [sentence.text for sentence in apart]
+    assert [sentence.opens_paragraph for sentence in found] == [sentence.opens_paragraph for sentence in apart]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t \u3000", "\x1c\x1f\x85"])
+def test_white_space_has_no_sentences(text):
+    assert not sentences(text) and not list(SEGMENTER.tokens(text))
+
+
+@pytest.mark.parametrize("line", ["Go now. Stop that!", "3 " * 20_000, "a" * 20_000])
+def test_a_paragraph_without_end_is_divided_before_it_is_read(line):
+    def lines():
+        for _ in range(2_000):
+            yield line
+        raise AssertionError("all of it was read")
+
+    found = SEGMENTER.sentences(lines(), longest=100)
+    assert [next(found).opens_paragraph for _ in range(3)] == [True, False, False]
+
+
+def test_words_that_do_not_spell_their_token_have_its_position():
+    assert Token(3, ("de", "le"), "du").spans == [(3, 5), (3, 5)]
+    assert Token(3, ("do", "n't")).spans == [(3, 5), (5, 8)]

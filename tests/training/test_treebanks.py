@@ -1,0 +1,169 @@
+"""From the folder of a treebank to a model: what is found in it, what is held out, which config is chosen."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from tests.conftest import SAMPLE, run_here
+from tests.training.test_train import state
+from transition_parser import Parser
+from transition_parser.base.errors import InputError
+from transition_parser.graphs.conllu import raw_text, read_conllu
+from transition_parser.storage.cards import read_card
+from transition_parser.training import checks
+from transition_parser.training.evaluation import untagged
+from transition_parser.training.flags import read_flags
+from transition_parser.training.recipes import RECIPES, config_for
+from transition_parser.training.treebanks import Treebank, hold_out
+
+README = "# Summary\n\n=== Machine-readable metadata ====\nLicense: CC BY-SA 4.0\nContributors: Doe, Jane; Roe, Jim\n"
+SMALL = ("--word-width", "32", "--scan-width", "16", "--spa-width", "32", "--mlp-width", "32", "--warmup-epochs", "1")
+
+
+@pytest.fixture
+def treebank(tmp_path):
+    """The folder of a treebank without dev and test data, named as in Universal Dependencies."""
+    folder = tmp_path / "UD_English-Tiny"
+    folder.mkdir()
+    (folder / "en_tiny-ud-train.conllu").write_bytes(SAMPLE.read_bytes())
+    (folder / "README.md").write_text(README)
+    (folder / "LICENSE.txt").write_text("Creative Commons\n")
+    return folder
+
+
+def test_a_treebank_is_trained_on_in_one_command(treebank, tmp_path):
+    command = ("train", treebank, "-o", tmp_path / "out", "--pieces", "400", "--segmenter-epochs", "10")
+    flags = ("--", "--max-epoch", "2", *SMALL)
+    done = run_here(*command, *flags)
+    assert done.stderr.startswith("UD_English-Tiny: en_tiny-ud-train.conllu; 64 sentences, 433 words: ud-spa-dp-sm")
+    assert "training the segmenter" in done.stderr and "epoch 10 of the segmenter  dev sentences" in done.stderr
+    head, *rows = [re.split(r"  +", line.strip()) for line in done.stdout.splitlines()[:-1]]
+    assert head == ["F1", "dev, beam 1", "dev, raw text"]
+    table = {row[0]: [*map(float, row[1:])] for row in rows}
+    assert len(table) == 13 and table["Sentences"][0] == table["Words"][0] == 100 > table["Sentences"][1]
+    model = tmp_path / "out" / "model"
+    card, text = read_card(model), (model / "README.md").read_text(encoding="utf-8")
+    assert (card.language, card.license) == ("en", "CC BY-SA 4.0") and "UD_English-Tiny" in card.description
+    assert card.scores[0]["data"] == "UD_English-Tiny dev (held out)" and "Contributors: Doe, Jane; Roe, Jim." in text
+    assert (model / "LICENSE.txt").read_text() == "Creative Commons\n" and "`LICENSE.txt` beside this card" in text
+    assert Parser.load(model).parse("She sleeps.")[0].tree.heads
+    before = state(tmp_path / "out")
+    assert run_here(*command, *flags).stdout == done.stdout and state(tmp_path / "out") == before
+    assert "--segmenter was True, is not given" in run_here(*command, "--no-segmenter", *flags, status=2).stderr
+    scores = json.loads(run_here(*command, "--json", *flags).stdout)
+    assert scores["raw_text"]["dev"]["conll18"]["LAS"]["f1"] == table["LAS"][1]
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        (["--dev", SAMPLE], "--dev: give --train and --dev with a config, or the folder of a treebank without --dev"),
+        (["--train", SAMPLE, "--dev", SAMPLE, "--pretrained"], "--pretrained is for the folder of a treebank"),
+        (["--config", "nothing"], "no such config"),
+        (["--pretrained", "--config", "ewt-en"], "not allowed with"),
+        (["--", "--lrr", "1"], "unknown flag --lrr"),
+    ],
+)
+def test_what_is_wrong_leaves_nothing(treebank, tmp_path, more, problem):
+    assert problem in run_here("train", treebank, "-o", tmp_path / "out", *more, status=2).stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_tags_and_lemmas_nothing_is_predicted(treebank, tmp_path, monkeypatch):
+    seen = []
+
+    def checked(flags, *_others):
+        seen.append({flag.name for flag in flags})
+        raise InputError("enough")
+
+    monkeypatch.setattr(checks, "check_flags", checked)
+    command = ("train", treebank, "-o", tmp_path / "out")
+    run_here(*command, status=2)
+    bare = (str(untagged(sentence)) for sentence in read_conllu(SAMPLE) if "_" not in sentence.forms)
+    (treebank / "train.conllu").write_text("".join(bare), encoding="utf-8")
+    run_here(*command, status=2)
+    assert seen[0] - seen[1] == {"--tag-loss"} and seen[1] < seen[0]
+
+
+def test_files_of_a_treebank_are_found(treebank):
+    found = Treebank.of_folder(treebank)
+    assert {split: path.name for split, path in found.files.items()} == {"train": "en_tiny-ud-train.conllu"}
+    assert found.holds_out and found.size == (64, 433) and found.language == "en"
+    for name in ("train.conllu", "dev.conllu", "en_tiny-ud-test.conllu"):
+        (treebank / name).write_bytes(SAMPLE.read_bytes())
+    names = {split: path.name for split, path in Treebank.of_folder(treebank).files.items()}
+    assert names == {"train": "train.conllu", "dev": "dev.conllu", "test": "en_tiny-ud-test.conllu"}
+    assert Treebank.of_folder(treebank).language is None
+
+
+def test_a_folder_without_training_data_is_refused(tmp_path):
+    (tmp_path / "mine.conllu").touch()
+    with pytest.raises(InputError, match=r"has no train\.conllu, .*here: mine\.conllu"):
+        Treebank.of_folder(tmp_path)
+    with pytest.raises(InputError, match="is not the folder of a treebank"):
+        Treebank.of_folder("ewt-en")
+
+
+def test_parts_of_a_split_are_refused(treebank):
+    (treebank / "en_tiny-ud-train-b.conllu").touch()
+    with pytest.raises(InputError, match=r"several files for train .*all joined, into train\.conllu"):
+        Treebank.of_folder(treebank)
+
+
+def test_too_few_sentences_are_not_held_out(treebank):
+    blocks = SAMPLE.read_text(encoding="utf-8").split("\n\n")
+    (treebank / "train.conllu").write_text("\n\n".join(blocks[:9]) + "\n\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"has only 9 sentences, too few .*dev\.conllu"):
+        assert Treebank.of_folder(treebank).size
+
+
+@pytest.mark.parametrize(
+    ("text", "license"),
+    [
+        (
+            "This work is licensed under the Creative Commons Attribution-ShareAlike 4.0 Generic License.",
+            "CC BY-SA 4.0",
+        ),
+        ("Attribution-NonCommercial-NoDerivs 3.0 Unported", "CC BY-NC-ND 3.0"),
+        ("Creative Commons Attribution 4.0 International", "CC BY 4.0"),
+        ("GNU", "see LICENSE.txt"),
+    ],
+)
+def test_the_licence_is_read_where_the_readme_states_none(treebank, text, license):
+    (treebank / "README.md").unlink()
+    (treebank / "LICENSE.txt").write_text(text)
+    assert Treebank.of_folder(treebank).about()["license"] == license
+
+
+def test_no_sentence_is_lost_or_doubled_by_holding_out(tmp_path):
+    train, dev = tmp_path / "train.conllu", tmp_path / "dev.conllu"
+    hold_out(SAMPLE, train, dev)
+    blocks = SAMPLE.read_text(encoding="utf-8").strip().split("\n\n")
+    held = dev.read_text(encoding="utf-8").strip().split("\n\n")
+    kept = train.read_text(encoding="utf-8").strip().split("\n\n")
+    assert held == blocks[9::10] and sorted(held + kept) == sorted(blocks)
+
+
+def test_configs_fit_sizes():
+    assert [config_for(words) for words in (0, 10_180, 33_878, 204_577, 10**7)] == [
+        *("ud-spa-dp-small", "ud-spa-dp-small", "ud-spa-dp-small", "ewt-en", "ud-spa-dp-large")
+    ]
+    assert config_for(204_577, pretrained=True) == "ewt-en-minilm"
+    for recipe in RECIPES:
+        assert "--pretrained" in {flag.name for flag in read_flags(recipe.pretrained)}
+        assert "--pretrained" not in {flag.name for flag in read_flags(recipe.config)}
+
+
+def test_raw_text_has_the_characters_of_its_sentences_and_blank_lines_between_paragraphs():
+    sentences = list(read_conllu(SAMPLE))
+    opened = replace(sentences[1], comments=("# newpar id = p2",))
+    text = raw_text([sentences[0], opened, *sentences[2:]])
+    first, rest = (squeezed(part) for part in text.split("\n\n", 1))
+    assert first == squeezed(sentences[0].text) and rest.startswith(squeezed(opened.text))
+    assert first + rest == "".join(squeezed(sentence.text) for sentence in sentences)
+
+
+def squeezed(text: str) -> str:
+    return "".join(text.split())

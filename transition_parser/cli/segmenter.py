@@ -1,0 +1,62 @@
+"""Train a segmenter, which divides raw text into sentences and tokens as a treebank does, for a model.
+
+The segmenter learns from the texts of CoNLL-U files: their tokens and multi-word tokens, SpaceAfter=No, and the
+paragraphs that # newpar and # newdoc begin. The language may be any, with or without blanks between words.
+
+FOLDER gets the files segmenter.json and segmenter.safetensors. In an exported model, config.json is written again with
+their checksums; from then on the model divides raw text with the segmenter. `export` copies the segmenter of a data
+folder into the model. A model without segmenter divides raw text by rules for English.
+
+The epoch with the best F1 on DEV is kept. F1 of sentences, tokens and words on DEV is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from transition_parser.cli.options import add_json, check_inputs, positive, print_figures
+
+HELP = "train a segmenter of raw text for a model, from a treebank"
+EXAMPLE = """example:
+  transition-parser segmenter --train train.conllu --dev dev.conllu -o my-model"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this subcommand."""
+    parser.add_argument("--train", nargs="+", required=True, metavar="FILE", help="CoNLL-U files to learn from")
+    parser.add_argument("--dev", nargs="+", required=True, metavar="FILE", help="CoNLL-U files to choose the epoch on")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="FOLDER", help="exported model, data folder, or new folder"
+    )
+    parser.add_argument(
+        "--epochs", type=positive, metavar="N", help="passes over the training text (default: by its size, 10 to 60)"
+    )
+    parser.add_argument("--seed", type=positive, default=1, metavar="N", help="seed of random numbers (default: 1)")
+    parser.add_argument(
+        "--threads", type=positive, metavar="N", help="number of cores (default: all); another number may change bits"
+    )
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Train and store a segmenter, and print its scores on dev."""
+    import torch
+
+    from transition_parser.storage.segmenters import check_destination, save_segmenter
+    from transition_parser.training.segmenter import (
+        SegmenterOptions,
+        segmentation_scores,
+        train_segmenter,
+        written_sentences,
+    )
+
+    check_inputs([*arguments.train, *arguments.dev])
+    check_destination(arguments.output)
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    options = SegmenterOptions(arguments.epochs, seed=arguments.seed)
+    segmenter = train_segmenter(arguments.train, arguments.dev, options)
+    save_segmenter(segmenter, arguments.output)
+    scores = segmentation_scores(segmenter, written_sentences(arguments.dev))
+    print_figures({name: round(value, 2) for name, value in scores._asdict().items()}, arguments.json)
+    return 0

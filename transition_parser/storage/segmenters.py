@@ -1,0 +1,153 @@
+"""Learned segmenters on disk: `segmenter.json` and `segmenter.safetensors` of a model folder or a data folder."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from safetensors.torch import save
+
+from transition_parser.base.errors import input_error
+from transition_parser.base.files import new_files
+from transition_parser.base.model_files import (
+    OBJECT,
+    TEXTS,
+    TRUTH,
+    WHOLE_NUMBER,
+    Key,
+    check_keys,
+    check_version,
+    is_text,
+    read_json,
+    shown,
+)
+from transition_parser.data.resources import SEGMENTER_FILES
+from transition_parser.modules.boundary_labeller import BoundaryNetwork, NetworkLabeller
+from transition_parser.modules.calibration import Calibration
+from transition_parser.storage.exports import CONFIG, read_calibration, read_config, write_config
+from transition_parser.storage.weights import (
+    check_shapes,
+    no_larger_than,
+    set_weights,
+    stored_shapes,
+    stored_weights,
+)
+from transition_parser.text.characters import Characters
+from transition_parser.text.learned_segmentation import LearnedSegmenter
+from transition_parser.text.multiwords import MultiWords
+
+DESCRIPTION, WEIGHTS = SEGMENTER_FILES
+FORMAT_VERSION = 1
+_MAKE = "make it with `transition-parser segmenter`"
+_MOST_LAYERS = 12  # the context doubles with each layer
+_KEYS = {
+    "format_version": WHOLE_NUMBER,
+    "characters": TEXTS,
+    "size": Key("a whole number, 1 or more", lambda value: WHOLE_NUMBER.fits(value) and value >= 1),
+    "layers": Key(
+        f"a whole number from 1 to {_MOST_LAYERS}",
+        lambda value: WHOLE_NUMBER.fits(value) and 1 <= value <= _MOST_LAYERS,
+    ),
+    "holds_blanks": TRUTH,
+    "forms": OBJECT,
+    "suffixes": OBJECT,
+    "prefixes": OBJECT,
+}
+
+
+def check_destination(folder: str | os.PathLike) -> None:
+    """Raise `InputError` where `save_segmenter` would: for a file, and for a damaged model."""
+    _described(Path(folder))
+
+
+def save_segmenter(segmenter: LearnedSegmenter, folder: str | os.PathLike) -> None:
+    """Write a segmenter into a folder, which is made if it is missing.
+
+    In an exported model, `config.json` is written again with the checksums of the new files. Raises `InputError` for a
+    damaged model, which stays as it is.
+    """
+    described = _described(Path(folder))
+    labeller = cast(NetworkLabeller, segmenter.labeller)
+    weights = {name: value.half().contiguous() for name, value in labeller.network.state_dict().items()}
+    text = json.dumps(_description(segmenter), ensure_ascii=False, indent=0)
+    with new_files(folder) as temporary:
+        (temporary / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
+        (temporary / WEIGHTS).write_bytes(save(weights))
+    if described is not None:
+        write_config(folder, *described)
+
+
+def load_segmenter(folder: str | os.PathLike) -> LearnedSegmenter | None:
+    """Return the segmenter of a folder, None where there is none. Raises `InputError` for a damaged one."""
+    path, weights = Path(folder, DESCRIPTION), Path(folder, WEIGHTS)
+    if not os.path.lexists(path) and not os.path.lexists(weights):
+        return None
+    values = _checked(path)
+    if not weights.is_file():
+        raise input_error(f"not found, or not a regular file: {_MAKE}", weights)
+    shapes = stored_shapes(weights)
+    known = Characters(values["characters"])
+    with no_larger_than(sum(map(math.prod, shapes.values())), weights):
+        network = BoundaryNetwork(len(known), values["size"], values["layers"])
+    check_shapes(network, shapes, weights, path)
+    set_weights(network, stored_weights(weights), weights)
+    tables = ({key: tuple(words) for key, words in values[name].items()} for name in MultiWords._fields)
+    return LearnedSegmenter(NetworkLabeller(network, known), MultiWords(*tables), values["holds_blanks"])
+
+
+def _described(folder: Path) -> tuple[str, dict[str, Any], Calibration | None] | None:
+    """Return the contents of an exported model's `config.json`, None for another folder."""
+    if folder.exists() and not folder.is_dir():
+        raise input_error("is a file, not a folder to write into", folder)
+    if not (folder / CONFIG).is_file():
+        return None
+    return (*read_config(folder), read_calibration(folder))
+
+
+def _description(segmenter: LearnedSegmenter) -> dict[str, Any]:
+    labeller = cast(NetworkLabeller, segmenter.labeller)
+    return {
+        "format_version": FORMAT_VERSION,
+        "characters": list(labeller.known.known),
+        "size": labeller.network.out.in_features,
+        "layers": len(labeller.network.layers),
+        "holds_blanks": segmenter.holds_blanks,
+        **segmenter.multiwords._asdict(),
+    }
+
+
+def _checked(path: Path) -> dict[str, Any]:
+    values = read_json(path, _MAKE)
+    check_version(values, (FORMAT_VERSION,), path)
+    check_keys(values, _KEYS, path)
+    for character in values["characters"]:
+        if len(character) != 1:
+            raise input_error(f"'characters' holds {shown(character)}, which is not one character", path)
+    _check_words(values, path)
+    return values
+
+
+def _check_words(values: Mapping[str, Any], path: Path) -> None:
+    """Raise `InputError` where a table of words holds anything but lists of two or more words.
+
+    The first part of a suffix's words, and the last part of a prefix's, may be empty.
+    """
+    for name, may_be_empty in (("forms", ()), ("suffixes", (0,)), ("prefixes", (-1,))):
+        for key, words in values[name].items():
+            if not key or not _are_words(words, may_be_empty):
+                raise input_error(f"{name!r} has {shown(words)} for {shown(key)}: it must be two or more words", path)
+
+
+def _are_words(words: object, may_be_empty: tuple[int, ...]) -> bool:
+    if not isinstance(words, list) or len(words) < 2 or not all(map(is_text, words)):
+        return False
+    empty = {place % len(words) for place in may_be_empty}
+    return all(_is_word(word) or (not word and i in empty) for i, word in enumerate(words))
+
+
+def _is_word(word: str) -> bool:
+    return bool(word.strip()) and not set(word) & set("\t\n\r\0")

@@ -1,0 +1,38 @@
+"""The config that fits a treebank by its size."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Recipe(NamedTuple):
+    """The configs for treebanks of a size.
+
+    words: the recipe is for treebanks with at least this many training words
+    config: name of a config of the package
+    pretrained: name of the config whose words are also read by a pretrained encoder
+    """
+
+    words: int
+    config: str
+    pretrained: str
+
+
+# The fewer words, the smaller the batches and the more epochs. docs/treebank.md shows this table.
+RECIPES = (
+    Recipe(0, "ud-spa-dp-small", "ud-minilm-small"),
+    Recipe(120_000, "ewt-en", "ewt-en-minilm"),
+    Recipe(600_000, "ud-spa-dp-large", "ewt-en-minilm"),
+)
+
+
+def config_for(words: int, pretrained: bool = False) -> str:
+    """Return the name of the config for a treebank with so many training words.
+
+    pretrained: read words by a pretrained encoder, too
+
+    >>> config_for(33_878)
+    'ud-spa-dp-small'
+    """
+    recipe = next(recipe for recipe in reversed(RECIPES) if words >= recipe.words)
+    return recipe.pretrained if pretrained else recipe.config

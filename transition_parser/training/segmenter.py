@@ -1,0 +1,286 @@
+"""Training of segmenters: the network that divides raw text into sentences and tokens as a treebank does."""
+
+from __future__ import annotations
+
+import copy
+import os
+import random
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.progress import progress
+from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.modules.boundary_labeller import BoundaryNetwork, NetworkLabeller, flags_of
+from transition_parser.text.boundaries import WrittenSentence, WrittenToken, labelled
+from transition_parser.text.characters import EDGE, UNKNOWN, Characters, categories
+from transition_parser.text.learned_segmentation import LearnedSegmenter
+from transition_parser.text.multiwords import MultiWords
+from transition_parser.text.tokens import Token
+
+Paths = Sequence[str | os.PathLike]
+_OPENS = re.compile(r"#\s*new(doc|par)\b")
+_WINDOW, _WINDOWS = 500, 8  # characters of a window, windows of a batch
+_PARAGRAPH_BREAK = 0.05  # probability that a paragraph ends behind a sentence, beside those of the treebank
+_CHARACTERS_SEEN, _EPOCHS = 6_000_000, (10, 60)
+
+
+@dataclass(frozen=True)
+class SegmenterOptions:
+    """The options of training a segmenter.
+
+    epochs: passes over the training text; by default enough for about 6 million characters, from 10 to 60
+    size, layers: size and number of the network's layers
+    dropout: the probability that training hides a feature in a whole window
+    hidden: the probability that training hides which character a character is, but not its Unicode category
+    rate: the largest learning rate
+    seed: the seed of all random numbers
+    """
+
+    epochs: int | None = None
+    size: int = 64
+    layers: int = 6
+    dropout: float = 0.1
+    hidden: float = 0.02
+    rate: float = 3e-3
+    seed: int = 1
+
+
+class SegmentationScores(NamedTuple):
+    """F1 of sentences, tokens and words, in percent."""
+
+    sentences: float
+    tokens: float
+    words: float
+
+
+def train_segmenter(
+    train: Paths,
+    dev: Paths = (),
+    options: SegmenterOptions = SegmenterOptions(),
+    report: Callable[[int, SegmentationScores], None] | None = None,
+) -> LearnedSegmenter:
+    """Return a segmenter that divides text as a treebank does.
+
+    The epoch with the best sum of the F1 scores on `dev` is kept; without `dev`, the last one. The same files, options
+    and number of threads give the same segmenter.
+
+    train, dev: CoNLL-U files
+    report: function that is told the number and the scores of each epoch
+
+    Raises `InputError` where there are no sentences to learn from, and for malformed files.
+    """
+    sentences = written_sentences(train)
+    if not sentences:
+        raise InputError("there are no training sentences")
+    held_out = written_sentences(dev)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(options.seed)
+        return _trained(sentences, held_out, options, report)
+
+
+def _trained(
+    sentences: Sequence[WrittenSentence],
+    held_out: Sequence[WrittenSentence],
+    options: SegmenterOptions,
+    report: Callable[[int, SegmentationScores], None] | None,
+) -> LearnedSegmenter:
+    known = Characters.of_texts(_text(sentence) for sentence in sentences)
+    network = BoundaryNetwork(len(known), options.size, options.layers, options.dropout)
+    corpus = _Corpus(sentences, known, network.context, options)
+    segmenter = LearnedSegmenter(NetworkLabeller(network, known), _multiwords(sentences), _holds_blanks(sentences))
+    epochs = options.epochs or min(max(_CHARACTERS_SEEN // corpus.size, _EPOCHS[0]), _EPOCHS[1])
+    optimizer = torch.optim.Adam(network.parameters(), options.rate)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
+    best, best_weights = -1.0, network.state_dict()
+    for epoch in progress(range(1, epochs + 1), "training the segmenter", epochs):
+        _train_epoch(network.train(), optimizer, corpus.batches())
+        schedule.step()
+        network.eval()
+        scores = segmentation_scores(segmenter, held_out) if held_out else None
+        if scores is None or sum(scores) > best:
+            best, best_weights = sum(scores or ()), copy.deepcopy(network.state_dict())
+        if scores is not None and report is not None:
+            report(epoch, scores)
+    # in half precision, as it is stored
+    network.load_state_dict({name: value.half().float() for name, value in best_weights.items()})
+    return segmenter
+
+
+def _train_epoch(network: BoundaryNetwork, optimizer: torch.optim.Optimizer, batches: Iterable[_Batch]) -> None:
+    for batch in batches:
+        optimizer.zero_grad()
+        _loss(network(batch.ids, batch.kinds), batch).backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimizer.step()
+
+
+class _Batch(NamedTuple):
+    """Windows of training text.
+
+    ids, kinds: (B, T), characters and their categories, with the context on both sides
+    flags: (B, T − 2 context, 3)
+    counts: (B, T − 2 context), 1 where a character has a label, else 0
+    """
+
+    ids: Tensor
+    kinds: Tensor
+    flags: Tensor
+    counts: Tensor
+
+
+def _loss(scores: Tensor, batch: _Batch) -> Tensor:
+    """Return the loss of a batch. The flags SEVERAL and SENTENCE count only where a token ends."""
+    losses = binary_cross_entropy_with_logits(scores, batch.flags, reduction="none")
+    others = losses[..., 1:].sum(-1) * batch.flags[..., 0]
+    return ((losses[..., 0] + others) * batch.counts).sum() / batch.counts.sum().clamp(min=1)
+
+
+class _Corpus:
+    """The training text, with other random paragraphs, windows and hidden characters in each epoch."""
+
+    def __init__(
+        self, sentences: Sequence[WrittenSentence], known: Characters, context: int, options: SegmenterOptions
+    ) -> None:
+        self._context, self._hidden = context, options.hidden
+        self._random = random.Random(options.seed)
+        self._parts = [_part(sentence, known) for sentence in sentences]
+        self._opens = [sentence.opens_paragraph for sentence in sentences[1:]] + [True]
+        edge = torch.zeros(context)
+        self._edges = (edge.long() + EDGE, edge.long() + EDGE, edge[:, None].expand(-1, 3), edge)
+
+    @property
+    def size(self) -> int:
+        """The number of characters."""
+        return sum(len(part[0]) for part in self._parts)
+
+    def batches(self) -> Iterator[_Batch]:
+        """Yield the batches of an epoch in random order."""
+        ids, kinds, flags, counts = self._stream()
+        ids = torch.where(torch.rand(len(ids)) < self._hidden, torch.where(ids == EDGE, EDGE, UNKNOWN), ids)
+        inner, around = _WINDOW, _WINDOW + 2 * self._context
+        starts = torch.arange(0, len(ids) - around + 1, inner)
+        for some in starts[torch.randperm(len(starts))].split(_WINDOWS):
+            read, told = some[:, None] + torch.arange(around), some[:, None] + torch.arange(inner) + self._context
+            yield _Batch(ids[read], kinds[read], flags[told], counts[told])
+
+    def _stream(self) -> list[Tensor]:
+        """Return all characters in a row, with edges around paragraphs, and as many behind as fill the last window."""
+        pieces = [self._edges]
+        for part, opens in zip(self._parts, self._opens, strict=True):
+            if opens or self._random.random() < _PARAGRAPH_BREAK:
+                size = len(part[0]) - int(part[3][-1] == 0)  # without the blank behind the sentence
+                pieces += (tuple(tensor[:size] for tensor in part), self._edges)
+            else:
+                pieces.append(part)
+        pieces += [self._edges] * (2 + _WINDOW // self._context)
+        first = self._random.randrange(self._context)  # so that windows begin elsewhere in each epoch
+        return [torch.cat(tensors)[first:] for tensors in zip(*pieces, strict=True)]
+
+
+def _part(sentence: WrittenSentence, known: Characters) -> tuple[Tensor, ...]:
+    """Return the characters of a sentence, with a blank behind it where one follows, as the tensors of a `_Batch`."""
+    ((_text_only, labels),) = labelled([sentence])
+    text = _text(sentence)
+    counts = torch.tensor([character != " " for character in text])
+    flags = torch.zeros(len(text), 3)
+    flags[counts] = flags_of(labels)
+    return torch.tensor(known.ids(text)), torch.tensor(categories(text)), flags, counts.float()
+
+
+def _text(sentence: WrittenSentence) -> str:
+    """Return the text of a sentence with one blank for each run of white space."""
+    return "".join(" ".join(token.form.split()) + " " * token.space_after for token in sentence.tokens)
+
+
+def _multiwords(sentences: Iterable[WrittenSentence]) -> MultiWords:
+    tokens = (token for sentence in sentences for token in sentence.tokens)
+    return MultiWords.of_examples((" ".join(t.form.split()), t.words) for t in tokens if len(t.words) > 1)
+
+
+def _holds_blanks(sentences: Iterable[WrittenSentence]) -> bool:
+    return any(len(token.form.split()) > 1 for sentence in sentences for token in sentence.tokens)
+
+
+# --- corpora ----------------------------------------------------------------------------------------
+
+
+def written_sentences(paths: Paths) -> list[WrittenSentence]:
+    """Return the sentences of CoNLL-U files as they are written. Raises `InputError` for malformed files."""
+    return [_written(sentence, path) for path in paths for sentence in read_conllu(path)]
+
+
+def _written(sentence: Sentence, path: str | os.PathLike) -> WrittenSentence:
+    opens = any(_OPENS.match(comment) for comment in sentence.comments)
+    tokens = tuple(_written_tokens(sentence))
+    if not all(token.form.strip() for token in tokens):
+        raise input_error("a token is white space: a segmenter can't learn it", path, sentence.line, sentence.id)
+    return WrittenSentence(tokens, opens)
+
+
+def _written_tokens(sentence: Sentence) -> Iterator[WrittenToken]:
+    forms, covered = sentence.forms, 0
+    for row in sentence.rows:
+        space_after = "SpaceAfter=No" not in row.misc.split("|")
+        if row.is_range:
+            first, covered = row.span
+            yield WrittenToken(row.form, tuple(forms[first - 1 : covered]), space_after)
+        elif row.is_word and int(row.id) > covered:
+            yield WrittenToken(row.form, (row.form,), space_after)
+
+
+# --- scores -----------------------------------------------------------------------------------------
+
+
+def segmentation_scores(segmenter: LearnedSegmenter, gold: Sequence[WrittenSentence]) -> SegmentationScores:
+    """Return the F1 scores of a segmenter on the raw text of sentences.
+
+    A sentence or token is right where it has the right first and last character, a word where its token is right and
+    it is one of the words of the token.
+    """
+    text, known = _placed(gold)
+    found = [sentence.tokens for sentence in segmenter.sentences(text.split("\n"))]
+    return SegmentationScores(*(_f1(items(known), items(found)) for items in (_sentences, _tokens, _words)))
+
+
+def _placed(gold: Iterable[WrittenSentence]) -> tuple[str, list[tuple[Token, ...]]]:
+    """Return the raw text of sentences, and the tokens of each sentence with their places in the text."""
+    parts: list[str] = []
+    placed: list[tuple[Token, ...]] = []
+    here = 0
+    for sentence in gold:
+        if sentence.opens_paragraph and parts:
+            parts.append("\n\n")
+            here += 2
+        tokens = []
+        for token in sentence.tokens:
+            tokens.append(Token(here, token.words, token.form))
+            parts.append(token.form + " " * token.space_after)
+            here += len(parts[-1])
+        placed.append(tuple(tokens))
+    return "".join(parts), placed
+
+
+_Placed = Sequence[Sequence[Token]]
+
+
+def _sentences(placed: _Placed) -> set[tuple]:
+    return {(tokens[0].start, tokens[-1].end) for tokens in placed}
+
+
+def _tokens(placed: _Placed) -> set[tuple]:
+    return {(token.start, token.end) for tokens in placed for token in tokens}
+
+
+def _words(placed: _Placed) -> set[tuple]:
+    return {(token.start, token.end, *word) for tokens in placed for token in tokens for word in enumerate(token.words)}
+
+
+def _f1(known: set[tuple], found: set[tuple]) -> float:
+    return 200.0 * len(known & found) / max(len(known) + len(found), 1)

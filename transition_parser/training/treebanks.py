@@ -1,0 +1,164 @@
+"""The folder of a treebank: its files, its size, and its licence and authors, for the model's card."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+
+from transition_parser.base.errors import input_error
+from transition_parser.base.model_files import read_text
+from transition_parser.base.progress import progress
+from transition_parser.graphs.conllu import Sentence, read_conllu
+
+HELD_OUT = 10  # without dev data, each sentence whose number divides by this is held out from training
+LICENSES = ("LICENSE*", "LICENCE*", "COPYING*")  # patterns of the files of a licence
+_OFFICIAL = re.compile(r"([a-z]{2,3})_[a-z0-9]+-ud-train")  # Universal Dependencies: language_treebank-ud-split
+_FACT = re.compile(r"^\s*(License|Contributors)\s*:\s*(\S.*?)\s*$", re.MULTILINE)
+_COMMONS = re.compile(r"Attribution((?:-(?:NonCommercial|ShareAlike|NoDerivatives|NoDerivs))*) (\d\.\d)")
+_SHORT = {"NonCommercial": "NC", "ShareAlike": "SA", "NoDerivatives": "ND", "NoDerivs": "ND"}
+
+
+@dataclass(frozen=True)
+class Treebank:
+    """A treebank in a folder.
+
+    files: `train`, and `dev` and `test` where they are there → their files
+    """
+
+    folder: Path
+    files: Mapping[str, Path]
+
+    @classmethod
+    def of_folder(cls, folder: str | os.PathLike) -> Treebank:
+        """Return the treebank of a folder with `train.conllu`, or with `xx_name-ud-train.conllu`.
+
+        Raises `InputError` where the folder has no training file, or several files of one split.
+        """
+        folder = Path(folder)
+        if not folder.is_dir():
+            raise input_error("is not the folder of a treebank; to train by a config give --train and --dev", folder)
+        found = {split: _file_of(folder, split) for split in ("train", "dev", "test")}
+        files = {split: path for split, path in found.items() if path is not None}
+        if "train" not in files:
+            others = ", ".join(path.name for path in sorted(folder.glob("*.conllu"))) or "none"
+            raise input_error(
+                f"has no train.conllu, nor a file whose name ends in -train.conllu (CoNLL-U files here: {others})",
+                folder,
+            )
+        return cls(folder, files)
+
+    @property
+    def name(self) -> str:
+        """The name of the folder, such as `UD_French-Sequoia`."""
+        return self.folder.resolve().name
+
+    @property
+    def holds_out(self) -> bool:
+        """True where there are no dev data, so that some of the training sentences are held out."""
+        return "dev" not in self.files
+
+    @cached_property
+    def size(self) -> tuple[int, int]:
+        """The number of training sentences and of training words, held-out ones among them.
+
+        Raises `InputError` for a malformed file, and for a file with too few sentences to hold some out.
+        """
+        path = self.files["train"]
+        lengths = [len(sentence.forms) for sentence in progress(read_conllu(path), "reading the treebank")]
+        if self.holds_out and len(lengths) < HELD_OUT:
+            raise input_error(
+                f"has only {len(lengths)} sentences, too few to hold some out: put dev.conllu beside it", path
+            )
+        return len(lengths), sum(lengths)
+
+    @property
+    def language(self) -> str | None:
+        """The code of the language, which only names of files of Universal Dependencies have."""
+        found = _OFFICIAL.match(self.files["train"].name)
+        return found[1] if found else None
+
+    @property
+    def license_files(self) -> list[Path]:
+        """The files with the terms of the licence."""
+        return [path for pattern in LICENSES for path in sorted(self.folder.glob(pattern)) if path.is_file()]
+
+    @cached_property
+    def facts(self) -> Mapping[str, str]:
+        """`License` and `Contributors`, as far as README and the file of the licence state them."""
+        texts = [read_text(path, "a README") for path in sorted(self.folder.glob("README*")) if path.is_file()]
+        facts = {found[1]: found[2] for text in texts for found in _FACT.finditer(text)}
+        if "License" not in facts and self.license_files:
+            path = self.license_files[0]
+            facts["License"] = _commons(read_text(path, "a licence")) or f"see {path.name}"
+        return facts
+
+    def about(self) -> dict[str, str]:
+        """Return the front matter of the card of a model of this treebank."""
+        values = {
+            "description": f"Trees as in {self.name}",
+            "language": self.language,
+            "license": self.facts.get("License"),
+        }
+        return {name: value for name, value in values.items() if value}
+
+    def source(self) -> str:
+        """Return a paragraph for the card that names the treebank, its licence and its authors."""
+        sentences, words = self.size
+        parts = [f"Trained on the treebank {self.name} ({sentences:,} sentences, {words:,} words)."]
+        if self.holds_out:
+            parts.append(f"It has no dev data: every {HELD_OUT}th sentence was held out instead.")
+        files = " and ".join(f"`{path.name}`" for path in self.license_files)
+        stated = self.facts.get("License", "none stated")
+        parts.append(f"Licence of the treebank: {stated}{f', {files} beside this card' if files else ''}.")
+        if "Contributors" in self.facts:
+            parts.append(f"Contributors: {self.facts['Contributors']}.")
+        return " ".join(parts)
+
+
+def hold_out(path: str | os.PathLike, train: Path, dev: Path) -> None:
+    """Divide a treebank: every tenth sentence goes into the file `dev`, all others into the file `train`."""
+    sentences = list(read_conllu(path))
+    _write(train, (sentence for number, sentence in enumerate(sentences, 1) if number % HELD_OUT))
+    _write(dev, islice(sentences, HELD_OUT - 1, None, HELD_OUT))
+
+
+def _write(path: Path, sentences: Iterable[Sentence]) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(map(str, sentences))
+
+
+def _file_of(folder: Path, split: str) -> Path | None:
+    """Return the file of a split, None where there is none."""
+    plain = folder / f"{split}.conllu"
+    if plain.is_file():
+        return plain
+    found = list(_named(folder, split))
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise input_error(
+            f"has several files for {split} ({names}): put the one to use, or all joined, into {plain.name}", folder
+        )
+    return found[0] if found else None
+
+
+def _named(folder: Path, split: str) -> Iterator[Path]:
+    """Yield the files of a split, and the files of parts of it (`cs_pdt-ud-train-c.conllu`)."""
+    for pattern in (f"*-{split}.conllu", f"*-ud-{split}-*.conllu"):
+        yield from sorted(folder.glob(pattern))
+
+
+def _commons(text: str) -> str | None:
+    """Return the short name of a licence of Creative Commons, None for other texts.
+
+    >>> _commons("Creative Commons Attribution-ShareAlike 4.0 International")
+    'CC BY-SA 4.0'
+    """
+    found = _COMMONS.search(text)
+    if found is None:
+        return None
+    return f"CC {'-'.join(['BY', *(_SHORT[part] for part in found[1].split('-')[1:])])} {found[2]}"
