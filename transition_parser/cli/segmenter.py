@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", required=True, metavar="FOLDER", help="exported model, data folder, or new folder"
     )
     parser.add_argument(
-        "--epochs", type=positive, metavar="N", help="passes over the training text (default: by its size, 10 to 60)"
+        "--epochs", type=positive, metavar="N", help="passes over the training text (default: by its size, 10 to 150)"
     )
     parser.add_argument("--seed", type=positive, default=1, metavar="N", help="seed of random numbers (default: 1)")
     parser.add_argument(

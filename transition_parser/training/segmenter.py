@@ -26,16 +26,16 @@ from transition_parser.text.tokens import Token
 
 Paths = Sequence[str | os.PathLike]
 _OPENS = re.compile(r"#\s*new(doc|par)\b")
-_WINDOW, _WINDOWS = 500, 8  # characters of a window, windows of a batch
+_WINDOW, _WINDOWS = 500, 2  # characters of a window, windows of a batch
 _PARAGRAPH_BREAK = 0.05  # probability that a paragraph ends behind a sentence, beside those of the treebank
-_CHARACTERS_SEEN, _EPOCHS = 6_000_000, (10, 60)
+_CHARACTERS_SEEN, _EPOCHS = 6_000_000, (10, 150)
 
 
 @dataclass(frozen=True)
 class SegmenterOptions:
     """The options of training a segmenter.
 
-    epochs: passes over the training text; by default enough for about 6 million characters, from 10 to 60
+    epochs: passes over the training text; by default enough for about 6 million characters, from 10 to 150
     size, layers: size and number of the network's layers
     dropout: the probability that training hides a feature in a whole window
     hidden: the probability that training hides which character a character is, but not its Unicode category
