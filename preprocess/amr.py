@@ -29,6 +29,8 @@ from transition_parser.transitions.amr_naming import MAKE_NODES, is_listed, key
 from transition_parser.transitions.config import ParserConfig
 from transition_parser.transitions.lexicon import Lexicon, wiki_keys
 
+_COUNTED = 3  # fewer nodes of a span say little about its names
+
 
 @dataclass(frozen=True)
 class AmrOptions:
@@ -97,7 +99,8 @@ def _config(train: list[Derived], shift_words: Sequence[str], frames: FrameActio
     actions = [action for item in train for action in item.derivation.actions]
     roles = by_frequency(str(a.label) for a in actions if a.kind in (Kind.LA, Kind.RA))
     counts = _counts([item for item in train if not item.entry.is_example])
-    lexicon = Lexicon(_spans(train), _wiki(train), limits_of(train, frames), counts)
+    often = {span: of_span for span, of_span in counts.items() if sum(of_span.values()) >= _COUNTED}
+    lexicon = Lexicon(_spans(train), _wiki(train), limits_of(train, frames), often)
     version = frames.table.version if frames else ""
     return ParserConfig(AmrSystem.name, roles, tuple(shift_words), frames=version, lexicon=lexicon)
 
@@ -114,7 +117,7 @@ def limits_of(train: Sequence[Derived], frames: FrameActions | None) -> SearchLi
     return learned((item.derivation.actions for item in gold), graphs, frames)
 
 
-def _counts(train: list[Derived]) -> dict[str, dict[Action, int]]:
+def _counts(train: Sequence[Derived]) -> dict[str, dict[Action, int]]:
     """Return for each span how many nodes each action made of it."""
     seen: dict[str, Counter[Action]] = {}
     for item in train:

@@ -130,7 +130,6 @@ def test_lexicon(tmp_path):
             "cat": {"COPY_LEMMA": 4},
             "rome": {"ENTITY(city)": 3},
             "see": {"FRAME(01)": 3},
-            "sleep": {"FRAME(01)": 1},
         },
     }
     train = bank(tmp_path / "train.amr", CATS, *(ROME.replace("id rome", f"id {i}") for i in range(10)))
