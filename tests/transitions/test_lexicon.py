@@ -52,10 +52,10 @@ def test_a_lexicon_that_was_written_before_there_were_limits_has_the_default_one
 
 def test_a_lexicon_that_was_written_before_roles_were_learned_has_the_default_ones(tmp_path):
     (tmp_path / "lexicon.json").write_text(lexicon(limits=LIMITS))
-    assert Lexicon.load(tmp_path).limits == SearchLimits(1, 1, 1, {}, ONCE, TARGETS, BEARERS, True)
+    assert Lexicon.load(tmp_path).limits == SearchLimits(1, 1, 1, {}, ONCE, TARGETS, BEARERS, True, {}, True)
     (tmp_path / "lexicon.json").write_text(lexicon(limits=LIMITS | {"once": []}))
-    assert Lexicon.load(tmp_path).limits == SearchLimits(1, 1, 1, {}, frozenset(), TARGETS, BEARERS, True)
-    none = {"once": [], "targets": {}, "bearers": {}, "sentences_on_top": False}
+    assert Lexicon.load(tmp_path).limits == SearchLimits(1, 1, 1, {}, frozenset(), TARGETS, BEARERS, True, {}, True)
+    none = {"once": [], "targets": {}, "bearers": {}, "sentences_on_top": False, "roles_of_frames": False}
     (tmp_path / "lexicon.json").write_text(lexicon(limits=LIMITS | none))
     assert Lexicon.load(tmp_path).limits == SearchLimits(1, 1, 1)
 

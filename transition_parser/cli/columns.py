@@ -55,7 +55,7 @@ def columns_to_train(
     open_ = [name for name, column in KNOWN.items() if column.graphs == formalism.name and given[column.flag] is None]
     needed = {name: {*flags} & {*KNOWN[name].used_by} for name in open_ if _existed(name, earlier)}
     predicted = [name for name, by in needed.items() if by == {PREDICTED_BY}]
-    empty = {*predicted}.difference(_present(train, predicted, formalism))
+    empty = {*predicted}.difference(_present(train, predicted, formalism, silent=earlier is not None))
     taken = {KNOWN[name].flag: bool(by) and name not in empty for name, by in needed.items()}
     return taken | {flag: value for flag, value in given.items() if value is not None}
 
@@ -68,11 +68,11 @@ def _predicted(formalism: Formalism) -> Sequence[str]:
     return [name for name, column in KNOWN.items() if column.predicted and column.graphs == formalism.name]
 
 
-def _present(path: str, columns: Collection[str], formalism: Formalism) -> Collection[str]:
-    """Return the columns, of the given ones, that are not empty in a file; say which are left out."""
+def _present(path: str, columns: Collection[str], formalism: Formalism, silent: bool = False) -> Collection[str]:
+    """Return the columns, of the given ones, that are not empty in a file; unless silent, say which are left out."""
     there = present(formalism.read_graphs(path), columns) if columns else []
     for name in columns:
-        if name not in there:
+        if name not in there and not silent:
             message = f"{path} has no {KNOWN[name].holds}: models can't learn to predict them"
             print(f"transition-parser: note: {message}", file=sys.stderr)
     return there
