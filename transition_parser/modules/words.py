@@ -51,7 +51,7 @@ class WordOptions(InputOptions):
 
 
 class InputReader(Protocol):
-    """What parsing needs of the inputs of words beside pieces; `WordInputs` and the inputs of an ensemble have it."""
+    """The interface of word inputs beside pieces that parsing needs; `WordInputs` and ensembles implement it."""
 
     @property
     def columns(self) -> Collection[str]:

@@ -263,7 +263,7 @@ class Rules:
             self._add(_RESERVE, None, MAKE_NODES, but=self.due_tokens)
 
     def _read_others(self) -> None:
-        """Of complete facts, no other nodes and edges are made."""
+        """Forbid nodes and edges beyond complete facts."""
         if not self.facts.given.complete:
             return
         self._add(_OTHERS, self.facts.weight, MAKE_NODES, but=self.due_tokens)

@@ -10,7 +10,7 @@ Words = tuple[str, ...]
 
 
 class MultiWords(NamedTuple):
-    """What training knows of tokens of several words.
+    """The expansions of multi-word tokens that training has shown.
 
     forms: form of a token → its words
     suffixes: end of a token → what it becomes: the end of the first word, then the other words
