@@ -73,8 +73,9 @@ class FrameActions:
     def lacked(self, concept: str) -> frozenset[str]:
         """Return the roles `ARGn` that a concept's frame does not have; none for concepts that the table lacks.
 
+        >>> from transition_parser.text.frames import packaged
         >>> sorted(frame_actions(packaged()).lacked("arrive-01"))[:2]
-        ['ARG0', 'ARG2']
+        ['ARG0', 'ARG5']
         """
         match = _CONCEPT.fullmatch(concept)
         if match is None or match[2] not in self.table.senses(match[1]):
