@@ -22,7 +22,7 @@ COLUMNS = Columns({"upos": ("NOUN", "VERB"), "lemma": ("k0+|0+",), "domain": ("n
 VECTORS = WordVectors(("dogs", "sleep"), np.array([[1, 2, 3], [4, 5, 6]], dtype=np.float16))
 SENTENCES = [["Dogs", "sleep"], ["Donaudampfschifffahrtsgesellschaft"], ["Dogs"] * 5]
 ANNOTATIONS = {"upos": [["NOUN", "VERB"], ["NOUN"], ["_"] * 5], "domain": [["news"], ["law"], ["_"]]}
-FLAGS = {"read_tags": True}, {"read_domain": True}, {"character_width": 5}, {"read_vectors": True}
+FLAGS = {"read_tags": True}, {"read_domain": True}, {"character_width": 5}, {"affix_width": 5}, {"read_vectors": True}
 ALL = {name: value for flags in FLAGS for name, value in flags.items()}
 
 
@@ -87,7 +87,7 @@ def test_tags_are_masked_outside_training_and_corpora_in_training():
 
 def test_inputs_have_names_that_weights_of_former_models_have():
     names = {name.partition(".")[0] for name in inputs_of(**ALL).state_dict()}
-    assert names == {"tags", "domain", "characters", "vectors"}
+    assert names == {"tags", "domain", "characters", "affixes", "vectors"}
 
 
 def test_windows_of_letters_are_those_that_are_asked_for():
@@ -108,6 +108,14 @@ def test_windows_of_letters_are_those_that_are_asked_for():
             ]
             found.append(max(0.0, *sums))
     assert torch.allclose(added(inputs, [["dogs"]], {})[0, 0], letters.project(torch.tensor(found)), atol=1e-5)
+
+
+def test_affixes_are_shared_by_words_in_any_case():
+    inputs = inputs_of(affix_width=4)
+    (_empty, *rows) = inputs["affixes"].read([["Walking", "walking", "talking", "talked"]], {})["affixes"].tolist()
+    shared = [len({*rows[0]} & {*row}) for row in rows]
+    assert shared == [8, 8, 5, 0]  # the word, two prefixes and five suffixes; "talking" has the same suffixes
+    assert len({place // 2048 for place in rows[0]}) == 8  # affixes of each length have rows of their own
 
 
 @pytest.mark.parametrize("windows", ["0", "1,,2", "a", "25", "-1", "3,"])
@@ -158,6 +166,6 @@ def test_columns_that_the_data_lacks():
 
 
 def test_words_need_something_to_be_read_by():
-    wanted = "--no-pieces leaves nothing to read words by: give --pretrained, --read-vectors or --character-width"
+    wanted = "nothing to read words by: give --pretrained, --read-vectors, --affix-width or --character-width"
     with pytest.raises(InputError, match=wanted):
         StackTransformerOptions(no_pieces=True).check()

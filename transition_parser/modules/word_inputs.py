@@ -1,12 +1,14 @@
-"""The inputs of words beside pieces: tags, corpora, letters, tables of vectors, pretrained encoders.
+"""The inputs of words beside pieces: tags, corpora, letters, affixes, tables of vectors, pretrained encoders.
 
 A new input is a class here and its name at the end of this file: in `INPUTS` and in `InputOptions`.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +25,8 @@ from transition_parser.text.columns import DOMAIN, UNKNOWN, UPOS, Annotations, C
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, WordVectors, check_has_vectors
 
+_SUFFIXES, _PREFIXES = (1, 2, 3, 4, 5), (2, 3)  # the numbers of letters of the affixes that are read
+_ROWS = 2048  # vectors of the affixes of a length; rare ones may share a vector
 _LETTERS = 24  # most letters of a word that are read; of a longer word half of them are from its end
 
 
@@ -216,6 +220,53 @@ class CharacterInput(OptionalInput):
         return F.embedding(inputs["word"], self.project(found.amax(2)))
 
 
+class AffixInput(OptionalInput):
+    """The sum of vectors of a word's prefixes and suffixes, and of the word itself, all in lower case.
+
+    Vectors are found by a hash of the affix, so that every affix has one. A short word is its own affix.
+
+    Source: Kanerva et al. 2018 and Honnibal et al. 2020 read affixes by hashes.
+    """
+
+    name, switch, reads_forms = "affixes", "affix_width", True
+
+    @dataclass(frozen=True)
+    class Options(ModelOptions):
+        """The options of affixes."""
+
+        affix_width: int = option(
+            0, "width of the vectors of prefixes and suffixes that words are read by", least=0, most=1024,
+            since_later=True,
+        )  # fmt: skip
+
+    @classmethod
+    def make(cls, options: Any, dim: int, resources: Resources) -> AffixInput:
+        return cls(dim, options.affix_width)
+
+    def __init__(self, dim: int, width: int) -> None:
+        super().__init__()
+        self.embed = nn.EmbeddingBag(len(_affixes("")) * _ROWS, width, mode="sum")
+        nn.init.normal_(self.embed.weight, std=width**-0.5)
+        self.project = linear(width, dim)
+
+    def start_at_zero(self) -> None:
+        nn.init.zeros_(self.project.weight)
+
+    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
+        """Return the affixes of words as tensors.
+
+        affixes: (W, affixes); the rows of the vectors of the W different words.
+        word: (B, P); the index of each word among the W words. 0, an empty word, at the root and at padding.
+        """
+        index: dict[str, int] = {"": 0}
+        rows = [[index.setdefault(word, len(index)) for word in words] for words in sentences]
+        return {"affixes": torch.tensor([*map(_affix_rows, index)]), "word": _padded(rows, sentences)}
+
+    def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
+        """Return the vectors of words by their affixes, (B, P, dim)."""
+        return F.embedding(inputs["word"], self.project(self.embed(inputs["affixes"])))
+
+
 class VectorInput(OptionalInput):
     """Pretrained vectors of words from a table: the vectors stay as they are, and a linear layer projects them.
 
@@ -271,15 +322,33 @@ def _padded(rows: Sequence[Sequence[int]], sentences: Sequence[Sequence[str]]) -
     return torch.from_numpy(padded)
 
 
+def _affixes(word: str) -> list[str]:
+    return [word, *(word[:size] for size in _PREFIXES), *(word[-size:] for size in _SUFFIXES)]
+
+
+@lru_cache(maxsize=1 << 14)
+def _affix_rows(word: str) -> tuple[int, ...]:
+    """Return the rows of the affixes of a word. Affixes of each length have rows of their own."""
+    affixes = (affix.encode("utf-8", "replace") for affix in _affixes(word.lower()))
+    return tuple(first * _ROWS + zlib.crc32(affix) % _ROWS for first, affix in enumerate(affixes))
+
+
 def _is_window(size: str) -> bool:
     return size.isascii() and size.isdigit() and len(size) < 9 and 1 <= int(size) <= _LETTERS
 
 
 # in the order in which they are made, which the random numbers of their weights depend on
-INPUTS: tuple[type[OptionalInput], ...] = (TagInput, DomainInput, CharacterInput, VectorInput, PretrainedWords)
+INPUTS: tuple[type[OptionalInput], ...] = (
+    TagInput, DomainInput, CharacterInput, AffixInput, VectorInput, PretrainedWords,
+)  # fmt: skip
 
 
 class InputOptions(
-    VectorInput.Options, CharacterInput.Options, DomainInput.Options, TagInput.Options, PretrainedWords.Options
+    VectorInput.Options,
+    AffixInput.Options,
+    CharacterInput.Options,
+    DomainInput.Options,
+    TagInput.Options,
+    PretrainedWords.Options,
 ):
     """The options of all inputs. The flags of the last class come first."""
