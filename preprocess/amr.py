@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from transition_parser.text.pieces import Pieces, make_pieces, normalise
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import FrameActions
-from transition_parser.transitions.amr_limits import SearchLimits, learned
+from transition_parser.transitions.amr_limits import SearchLimits, breach, learned
 from transition_parser.transitions.amr_naming import MAKE_NODES, is_listed, key
 from transition_parser.transitions.config import ParserConfig
 from transition_parser.transitions.lexicon import Lexicon, wiki_keys
@@ -79,6 +79,7 @@ def preprocess_amr(
         derived[split] = list(derived_alone(derive(entries, system, options.processes), left_out[split]))
         if not derived[split]:
             raise nothing_left(splits[split], problems[split])
+    derived["train"] = list(within_limits(derived["train"], system.frames, problems["train"]))
     with data_folder(dest, (path for paths in splits.values() for path in paths)) as folder:
         pieces = make_pieces(forms, folder, options.pieces, options.pieces_from)
         keep_vectors(options.vectors, (entry.forms for entries in banks.values() for entry in entries), folder)
@@ -103,6 +104,24 @@ def _config(train: list[Derived], shift_words: Sequence[str], frames: FrameActio
     lexicon = Lexicon(_spans(train), _wiki(train), limits_of(train, frames), often)
     version = frames.table.version if frames else ""
     return ParserConfig(AmrSystem.name, roles, tuple(shift_words), frames=version, lexicon=lexicon)
+
+
+def within_limits(
+    train: Sequence[Derived], frames: FrameActions | None, problems: list[InputError]
+) -> Iterator[Derived]:
+    """Yield the gold AMRs, and the silver ones that the limits of search allow. Search can't make the others.
+
+    frames: see `learned`
+    problems: takes the error of each silver AMR that is left out
+    """
+    limits = limits_of(train, frames)
+    has_gold = not all(item.entry.is_silver for item in train)
+    for item in train:
+        found = breach(limits, item.entry.graph, frames) if has_gold and item.entry.is_silver else None
+        if found is None:
+            yield item
+        else:
+            problems.append(item.entry.error(f"a silver AMR with {found}, which gold AMRs never have, is left out"))
 
 
 def limits_of(train: Sequence[Derived], frames: FrameActions | None) -> SearchLimits:

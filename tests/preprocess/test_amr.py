@@ -148,6 +148,19 @@ def test_lexicon(tmp_path):
     assert lexicon.wiki == {}
 
 
+def test_silver_amrs_that_search_could_not_make_are_left_out(tmp_path):
+    """The limits of gold hold for all silver AMRs that are trained on, and for none where there is no gold."""
+    gold = "# ::id g\n# ::tok dogs\n(d / dog~0 :polite + )\n"
+    wrong = "# ::id w\n# ::agreement 0.9\n# ::tok cats\n(c / cat~0 :polarity + )\n"
+    right = "# ::id r\n# ::agreement 0.9\n# ::tok cats\n(c / cat~0 :polite + )\n"
+    for name, entries, kept in (("both", (gold, wrong, right), ["g", "r"]), ("silver", (wrong, right), ["w", "r"])):
+        train, folder = bank(tmp_path / f"{name}.amr", *entries), tmp_path / name
+        _counts, problems = preprocess_amr({"train": [train], "valid": [train]}, folder, SMALL)
+        assert [entry.id for entry in read_bank(folder / "train.amr")] == kept
+        left_out = [": sentence w: a silver AMR with + under :polarity, which gold AMRs never have"]
+        assert [wanted in str(error) for wanted, error in zip(left_out, problems)] == [True] * (name == "both")
+
+
 def test_silver_amrs_teach_no_limits_beside_gold_ones(tmp_path):
     """Else the errors of the parser that made them would be legal."""
     gold = "# ::id g\n# ::tok cats\n(c / cat~0)\n"

@@ -43,6 +43,9 @@ _LABELLED = (Kind.PRED, Kind.VALUE, Kind.DEPENDENT)
 # One action may make two nodes of the same span even if it never does so in training: of 500 development graphs of
 # Bio AMR, 30 have such a label twice in a span, and one has it three times.
 _REPEATS = 2
+# An action repeats as often as it does in one of so many spans. In gold graphs 3 of 7,542 spans have the first sense of
+# their lemma four times, in lists whose words were left out. A parser that is at a loss would make node after node.
+_ONE_IN = 200
 
 
 @dataclass(frozen=True)
@@ -209,9 +212,10 @@ DEFAULT_LIMITS = SearchLimits(
 def learned(
     derivations: Iterable[Sequence[Action]], graphs: Iterable[AmrGraph] = (), frames: FrameActions | None = None
 ) -> SearchLimits:
-    """Return the limits that let search find all given derivations.
+    """Return the limits that let search find the given derivations, but for nodes that repeat beyond the usual.
 
-    Each labelled action may also make two nodes of one span. `once` holds the roles that (almost) no node of the graphs
+    An action may make as many nodes of one span as it does in one of `_ONE_IN` spans that it makes nodes of; a labelled
+    action may make two in any case. `once` holds the roles that (almost) no node of the graphs
     bears twice (`borne_once`), `several` the concepts that do so (`borne_several`). The other limits on roles are
     learned by `targets_of`, `bearers_of`, `sentences_are_tops` and `keep_to_frames`.
 
@@ -220,13 +224,15 @@ def learned(
     graphs = list(graphs)
     nodes = swaps = 0
     span = 1
-    repeats: Counter[Action] = Counter()
+    made_of: dict[Action, Counter[int]] = {}
     for use in map(_Use.from_actions, derivations):
         nodes = max(nodes, use.nodes - use.words)
         swaps = max(swaps, use.swaps - _SWAPS_PER_WORD * use.words)
         for made in use.spans:
             span = max(span, made.total())
-            repeats |= made
+            for action, count in made.items():
+                made_of.setdefault(action, Counter())[count] += 1
+    repeats = {action: _usual(counts) for action, counts in made_of.items()}
     labelled = (*_LABELLED, Kind.FRAME) if any(action.kind is Kind.FRAME for action in repeats) else _LABELLED
     kinds = dict.fromkeys(map(Action, labelled), _REPEATS)
     listed = {action: n for action, n in sorted(repeats.items(), key=str) if action.label is None or n > _REPEATS}
@@ -236,6 +242,41 @@ def learned(
     ends = (targets_of(graphs), bearers_of(graphs), sentences_are_tops(graphs))
     by_frame = frames is not None and keep_to_frames(graphs, frames)
     return SearchLimits(nodes, swaps, span, kinds | listed, once, *ends, several, by_frame)
+
+
+def _usual(counts: Counter[int]) -> int:
+    """Return the largest number that at least one in `_ONE_IN` of these numbers reaches.
+
+    counts: number → how often it comes
+    """
+    reached = 0
+    for number in sorted(counts, reverse=True):
+        reached += counts[number]
+        if _ONE_IN * reached >= counts.total():
+            return number
+    raise ValueError("there are no numbers")
+
+
+def breach(limits: SearchLimits, graph: AmrGraph, frames: FrameActions | None = None) -> str | None:
+    """Return what the limits on roles forbid of a graph, or None if a derivation within them can build it.
+
+    frames: the table of frames, for `roles_of_frames`
+    """
+    sorts = [sort_of(label, node in graph.constants) for node, label in enumerate(graph.labels)]
+    borne = Counter((edge.source, edge.role) for edge in graph.edges)
+    for source, role, target in graph.edges:
+        label, kin, leads_to = graph.labels[source], family(role), limits.targets.get(role_of_constants(role))
+        lacked = frames.lacked(label) & limits.once if frames and limits.roles_of_frames else ()
+        if limits.targets and sorts[target] not in (leads_to or CONCEPT_SORTS):
+            return f"{graph.labels[target]} under :{role}"
+        if kin in limits.bearers and sorts[source] not in limits.bearers[kin]:
+            return f":{role} of {label}"
+        if borne[source, role] > 1 and role in limits.once - limits.several.get(lemma_of(label), frozenset()):
+            return f":{role} of {label} twice"
+        if role in lacked:
+            return f":{role} of {label}, which has none"
+    below = any(sort is Sort.SENTENCES and node != graph.top for node, sort in enumerate(sorts))
+    return f"{Sort.SENTENCES.value} below the top" if limits.sentences_on_top and below else None
 
 
 @dataclass(frozen=True)
