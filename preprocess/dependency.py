@@ -16,7 +16,7 @@ from preprocess.splits import by_frequency, data_folder, keep_vectors, source_li
 from transition_parser.base.errors import input_error
 from transition_parser.base.progress import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
-from transition_parser.text.columns import KNOWN, LEMMA, UNKNOWN, UPOS, Columns, seen_with_tags
+from transition_parser.text.columns import KNOWN, Columns, seen_with_tags, values_of_forms
 from transition_parser.text.pieces import Pieces, make_pieces, normalise
 from transition_parser.transitions import RootRelations, make_system
 from transition_parser.transitions.config import ParserConfig
@@ -61,9 +61,8 @@ def preprocess_dependency(
         config = _config(train, words, options)
         keep_vectors(options.vectors, (s.forms for sentences in treebanks.values() for s in sentences), folder)
         config.save(folder)
-        rules = _rules(train, UPOS in options.columns) if LEMMA in options.columns else {}
         values = values_of(train, options.columns, splits["train"])
-        columns = Columns(values, rules, seen_with_tags(train, values))
+        columns = Columns(values, values_of_forms(train, options.columns), seen_with_tags(train, values))
         if columns.values:
             columns.save(folder)
         return {
@@ -88,18 +87,6 @@ def _config(train: list[Sentence], words: list[str], options: DependencyOptions)
         roots=tuple(sorted(roots.labels)),
         shared_roots=tuple(sorted(roots.shared)),
     )
-
-
-def _rules(train: list[Sentence], by_tag: bool) -> dict[tuple[str, str], str]:
-    """Return the lemma rules of the forms, with their tags, that have one lemma throughout.
-
-    by_tag: False puts `_` in place of tags
-    """
-    found: dict[tuple[str, str], set[str]] = {}
-    for sentence in train:
-        for row, rule in zip(sentence.words, KNOWN[LEMMA].values(sentence), strict=True):
-            found.setdefault((row.form, row.upos if by_tag else UNKNOWN), set()).add(rule)
-    return {known: min(rules) for known, rules in found.items() if len(rules) == 1 and UNKNOWN not in rules}
 
 
 def _write_split(

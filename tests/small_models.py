@@ -47,7 +47,7 @@ MODELS = {
         "stack_attention_rnn_small",
         RECURRENT | SEQ2SEQ,
     ),
-    "columns": ("stack_transformer_small", {"character_width": 8, "state_positions": True}),
+    "columns": ("stack_transformer_small", {"character_width": 8, "affix_width": 8, "state_positions": True}),
     "bot": ("spa_dp_small", {}),
     "tob": ("spa_dp_small", {"spa": "tob"}),
     "vanilla": ("spa_dp_small", {"spa": "vanilla"}),

@@ -16,6 +16,7 @@ from transition_parser.text.columns import (
     present,
     read_annotations,
     seen_with_tags,
+    values_of_forms,
 )
 
 COLUMNS = Columns({"upos": ("NOUN", "VERB"), "domain": ("news",)})
@@ -31,10 +32,20 @@ def test_ids_and_values():
 
 def test_a_file_and_none(tmp_path):
     assert Columns.load(tmp_path).values == {}
-    for rules in ({}, {("dogs", "NOUN"): "l0+|1+", ("cats", "NOUN"): "l0+|1+", ("is", "_"): "=be"}):
-        Columns(COLUMNS.values, rules).save(tmp_path)
+    rules = {("dogs", "NOUN"): "l0+|1+", ("cats", "NOUN"): "l0+|1+", ("is", "_"): "=be"}
+    for forms in ({}, {"lemma": rules}, {"lemma": rules, "feats": {("dogs", "NOUN"): "Number=Plur", ("to", "_"): "|"}}):
+        Columns(COLUMNS.values, forms).save(tmp_path)
         found = Columns.load(tmp_path)
-        assert found.values == COLUMNS.values and found.rules == rules
+        assert found.values == COLUMNS.values and found.forms == forms
+
+
+def test_forms_keep_what_they_have_throughout_with_a_tag():
+    rows = (("VERB", "cut", "_"), ("NOUN", "cut", "Number=Sing"), ("NOUN", "cuts", "Number=Sing"))
+    words = tuple(Row(str(i), "cut", lemma, upos, feats=feats) for i, (upos, lemma, feats) in enumerate(rows, 1))
+    by_tag = values_of_forms([Sentence(words)], ("upos", "lemma", "feats"))
+    assert by_tag["feats"] == {("cut", "VERB"): "|", ("cut", "NOUN"): "Number=Sing"}
+    assert {*by_tag["lemma"]} == {("cut", "VERB")}
+    assert values_of_forms([Sentence(words)], ("feats",)) == {"feats": {}}
 
 
 def sentence(*words: tuple[str, str, str]) -> Sentence:
@@ -106,15 +117,17 @@ def test_a_file_of_the_former_version(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rules", "problem"),
+    ("forms", "problem"),
     [
-        ([], "'rules' must be a JSON object"),
-        ({"NOUN": []}, "rules of 'NOUN' must be a JSON object"),
-        ({"NOUN": {"l0+|1+": ["a", "a"]}}, r"forms of the rule 'l0\+\|1\+' must be a list of strings, each there once"),
+        ([], "'{key}' must be a JSON object"),
+        ({"NOUN": []}, "the {key} of 'NOUN' must be a JSON object"),
+        ({"NOUN": {"A=B": ["a", "a"]}}, "the forms of 'A=B' in {key} must be a list of strings, each there once"),
     ],
 )
-def test_unfit_rules(tmp_path, rules, problem):
-    (tmp_path / FILE_NAME).write_text(json.dumps({"format_version": 2, "columns": {}, "rules": rules}))
+@pytest.mark.parametrize("key", ["rules", "features"])
+def test_unfit_values_of_forms(tmp_path, key, forms, problem):
+    (tmp_path / FILE_NAME).write_text(json.dumps({"format_version": 2, "columns": {}, key: forms}))
+    problem = problem.format(key=key)
     with pytest.raises(InputError, match=problem):
         Columns.load(tmp_path)
 

@@ -23,7 +23,7 @@ from transition_parser.graphs.tree_text import tree_text
 from transition_parser.parsing.alternatives import Parts, Ranked
 from transition_parser.parsing.completion import complete
 from transition_parser.parsing.strays import strays, without
-from transition_parser.text.columns import FEATS, LEMMA, UNKNOWN, UPOS, XPOS, Rules
+from transition_parser.text.columns import FEATS, LEMMA, NO_FEATURES, UNKNOWN, UPOS, XPOS, Forms
 from transition_parser.text.lemma_rules import lemma_of
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr_state import kept
@@ -413,13 +413,13 @@ def replay_tree(
     words: Sequence[str],
     hypothesis: Hypothesis,
     tags: Mapping[str, Sequence[str]] = NO_TAGS,
-    rules: Rules = MappingProxyType({}),
+    forms: Mapping[str, Forms] = MappingProxyType({}),
 ) -> Parse:
     """Return the parse with the tree that a derivation builds, replayed once through the pure-Python machine.
 
     words: the normalised forms of the sentence
     tags: column → predicted values
-    rules: the lemma rules of known forms, whose lemmas are not predicted
+    forms: column → (form, tag) → the value that known forms keep, see `Columns`
     """
     system, actions = cast("TreeSystem", table.system), _actions(table, hypothesis.tokens)
     state = system.initial(system.read(words))
@@ -428,11 +428,12 @@ def replay_tree(
         for word in system.may_attach(state):
             log_probs[word] += log_prob
         state = system.apply(state, action)
-    upos, xpos, feats = (tuple(tags.get(name, ())) for name in (UPOS, XPOS, FEATS))
+    upos, xpos = (tuple(tags.get(name, ())) for name in (UPOS, XPOS))
+    lemmas, features = _lemmas(sentence, tags, forms), _features(sentence, tags, forms)
     scores = tuple(map(math.exp, log_probs))
     return Parse(
         sentence, system.result(state), scores, tuple(actions), hypothesis.score,
-        upos, _lemmas(sentence, tags, rules), xpos, feats, probability=_probability(hypothesis),
+        upos, lemmas, xpos, features, probability=_probability(hypothesis),
     )  # fmt: skip
 
 
@@ -440,20 +441,30 @@ def _probability(hypothesis: Hypothesis) -> float:
     return math.exp(sum(hypothesis.step_scores))
 
 
-def _lemmas(sentence: Sentence, tags: Mapping[str, Sequence[str]], rules: Rules) -> tuple[str, ...]:
-    """Return a lemma for each word.
+def _lemmas(sentence: Sentence, tags: Mapping[str, Sequence[str]], forms: Mapping[str, Forms]) -> tuple[str, ...]:
+    return tuple(map(lemma_of, sentence.forms, _known(LEMMA, sentence, tags, forms)))
 
-    Lemmas come from the training data for known forms and are predicted for the others. Without predicted lemmas there
-    are none.
+
+def _features(sentence: Sentence, tags: Mapping[str, Sequence[str]], forms: Mapping[str, Forms]) -> tuple[str, ...]:
+    values = _known(FEATS, sentence, tags, forms)
+    return tuple(UNKNOWN if value == NO_FEATURES else value for value in values)
+
+
+def _known(
+    column: str, sentence: Sentence, tags: Mapping[str, Sequence[str]], forms: Mapping[str, Forms]
+) -> Sequence[str]:
+    """Return a value for each word: that of the training data for known forms, the predicted one for the others.
+
+    Without predicted values there are none.
     """
-    if LEMMA not in tags:
-        return ()
+    predicted, known = tags.get(column, ()), forms.get(column)
+    if not known or not predicted:
+        return predicted
     of_words = [UNKNOWN] * len(sentence.forms)
     if UPOS in tags:
         both = zip(sentence.words, tags[UPOS], strict=True)
         of_words = [tag if row.upos == UNKNOWN else row.upos for row, tag in both]
-    known = map(rules.get, zip(sentence.forms, of_words, strict=True), tags[LEMMA])
-    return tuple(map(lemma_of, sentence.forms, known))
+    return [*map(known.get, zip(sentence.forms, of_words, strict=True), predicted)]
 
 
 def replay_amr(

@@ -3,7 +3,7 @@
 A column has one value for each word or one for each sentence; `KNOWN` says all that differs between columns. The
 values of a split are in `{split}.{column}`: one line for each sentence, values separated by spaces. What models learn
 are labels: the values themselves, or the single features of a value of FEATS. `columns.json` lists the labels of each
-column, the labels that training has seen with each UPOS tag, and the lemma rules of known forms.
+column, the labels that training has seen with each UPOS tag, and the lemma rules and features of known forms.
 """
 
 from __future__ import annotations
@@ -34,10 +34,14 @@ UPOS, LEMMA, XPOS, FEATS, DOMAIN = "upos", "lemma", "xpos", "feats", "domain"
 UNKNOWN = "_"
 NO_FEATURES = "|"  # the value of a word that is known to have no features
 Annotations = Mapping[str, Sequence[Sequence[str]]]  # column → sentence → values
-Rules = Mapping[tuple[str, str], str]  # form and tag → the rule of its lemma
+Forms = Mapping[tuple[str, str], str]  # form and tag → its value
 Seen = Mapping[str, Mapping[str, Sequence[str]]]  # column → UPOS tag → labels
 _OPTIONAL = OBJECT._replace(required=False)
-_KEYS = {"format_version": WHOLE_NUMBER, "columns": OBJECT, "rules": _OPTIONAL, "seen": _OPTIONAL}
+_KEY_OF_FORMS = {LEMMA: "rules", FEATS: "features"}  # the columns whose values known forms keep
+_KEYS = {
+    **{"format_version": WHOLE_NUMBER, "columns": OBJECT, "seen": _OPTIONAL},
+    **dict.fromkeys(_KEY_OF_FORMS.values(), _OPTIONAL),
+}
 _SPLITS = ("train", "valid", "dev", "test")
 
 
@@ -147,6 +151,22 @@ def labels_of(column: str, sentences: Iterable[Any]) -> Iterator[str]:
     return (label for sentence in sentences for label in _labels(column, KNOWN[column].values(sentence)))
 
 
+def values_of_forms(sentences: Iterable[Any], columns: Collection[str]) -> dict[str, Forms]:
+    """Return the lemma rules and the features of the forms, with their tags, that have one throughout.
+
+    columns: the columns of the data; without UPOS, `_` stands in place of tags
+    """
+    found: dict[str, dict[tuple[str, str], set[str]]] = {name: {} for name in _KEY_OF_FORMS if name in columns}
+    for sentence in sentences if found else ():
+        for name, of_column in found.items():
+            for row, value in zip(sentence.words, KNOWN[name].values(sentence), strict=True):
+                of_column.setdefault((row.form, row.upos if UPOS in columns else UNKNOWN), set()).add(value)
+    return {
+        name: {form: min(values) for form, values in of_column.items() if len(values) == 1 and UNKNOWN not in values}
+        for name, of_column in found.items()
+    }
+
+
 def seen_with_tags(sentences: Iterable[Any], columns: Mapping[str, Sequence[str]]) -> Seen:
     """Return the labels that occur with each UPOS tag, for columns with `by_tag`.
 
@@ -170,18 +190,18 @@ class Columns:
 
     values: column → its labels, the most frequent first
     seen: column → UPOS tag → the labels that occur with the tag
-    rules: (form, tag) → lemma rule, for forms that have one lemma with this tag throughout the training data; the tag
-        is `_` where the data has no tags
+    forms: column → (form, tag) → value, for forms that have one lemma rule, or one set of features, with this tag
+        throughout the training data; the tag is `_` where the data has no tags
     """
 
     def __init__(
         self,
         values: Mapping[str, Sequence[str]] = MappingProxyType({}),
-        rules: Rules = MappingProxyType({}),
+        forms: Mapping[str, Forms] = MappingProxyType({}),
         seen: Seen = MappingProxyType({}),
     ) -> None:
         self.values = {name: tuple(of_column) for name, of_column in values.items()}
-        self.rules, self.seen = dict(rules), dict(seen)
+        self.forms, self.seen = {name: dict(of_column) for name, of_column in forms.items()}, dict(seen)
         self._ids = {name: {value: i for i, value in enumerate(v, 1)} for name, v in self.values.items()}
 
     def __deepcopy__(self, memo: object) -> Self:
@@ -218,11 +238,9 @@ class Columns:
 
     def save(self, folder: str | os.PathLike) -> None:
         """Write `columns.json` into `folder`."""
-        forms: dict[str, dict[str, list[str]]] = {}  # tag → rule → forms, which writes each tag and rule only once
-        for (form, tag), rule in self.rules.items():
-            forms.setdefault(tag, {}).setdefault(rule, []).append(form)
         values = {"format_version": FORMAT_VERSION, "columns": {name: list(v) for name, v in self.values.items()}}
-        more = {name: value for name, value in (("rules", forms), ("seen", self.seen)) if value}
+        forms = {_KEY_OF_FORMS[name]: _by_value(of_column) for name, of_column in self.forms.items()}
+        more = {name: value for name, value in {**forms, "seen": self.seen}.items() if value}
         text = json.dumps({**values, **more}, ensure_ascii=False, indent=0)
         Path(folder, FILE_NAME).write_text(text + "\n", encoding="utf-8")
 
@@ -242,21 +260,30 @@ class Columns:
                 raise input_error(f"the values of {name} must be {TEXTS.what}, without white space", path)
             if KNOWN[name].is_set and any(KNOWN[name].labels(label) != [label] for label in listed):
                 raise input_error(f"a label of {name} holds |, which separates labels", path)
-        rules, seen = _rules(values.get("rules", {}), path), values.get("seen", {})
+        forms = {name: _forms(values[key], key, path) for name, key in _KEY_OF_FORMS.items() if key in values}
+        seen = values.get("seen", {})
         _check_seen(seen, values["columns"], path)
-        return cls(values["columns"], rules, seen)
+        return cls(values["columns"], forms, seen)
 
 
-def _rules(forms: Mapping[str, Mapping[str, Sequence[str]]], path: Path) -> Rules:
-    rules = {}
-    for tag, of_tag in forms.items():
+def _by_value(forms: Forms) -> dict[str, dict[str, list[str]]]:
+    """Return tag → value → forms, which has each tag and value only once."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for (form, tag), value in forms.items():
+        found.setdefault(tag, {}).setdefault(value, []).append(form)
+    return found
+
+
+def _forms(by_value: Mapping[str, Mapping[str, Sequence[str]]], key: str, path: Path) -> Forms:
+    forms = {}
+    for tag, of_tag in by_value.items():
         if not OBJECT.fits(of_tag):
-            raise input_error(f"the rules of {tag!r:.60} must be {OBJECT.what}", path)
-        for rule, listed in of_tag.items():
+            raise input_error(f"the {key} of {tag!r:.60} must be {OBJECT.what}", path)
+        for value, listed in of_tag.items():
             if not is_texts(listed):
-                raise input_error(f"the forms of the rule {rule!r:.60} must be {TEXTS.what}", path)
-            rules.update(dict.fromkeys(((form, tag) for form in listed), rule))
-    return rules
+                raise input_error(f"the forms of {value!r:.60} in {key} must be {TEXTS.what}", path)
+            forms.update(dict.fromkeys(((form, tag) for form in listed), value))
+    return forms
 
 
 def _check_seen(seen: Mapping[str, Any], columns: Mapping[str, Sequence[str]], path: Path) -> None:
