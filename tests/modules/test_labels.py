@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.modules.labels import LabelSet, OneLabel, seen_labels
+from transition_parser.modules.labels import LabelSet, OneLabel, RankedLabels, seen_labels
 from transition_parser.modules.tagging import TagHeads
 from transition_parser.text.columns import Columns
 
@@ -48,6 +48,14 @@ def test_any_set_can_be_a_target_and_a_prediction(chosen):
     assert found == ["|".join(sorted(filter(None, one), key=str.lower)) or "_" for one in chosen]
     loss = labels.loss(scores, target[None, :-1])
     assert loss.right == loss.words == len(values)
+
+
+def test_lemma_rules_that_are_hardly_worse_than_the_best_are_predicted_too():
+    labels = RankedLabels(Columns({"lemma": "abcdefghijkl"}), "lemma")
+    scores = torch.tensor([[9.0, 1, 5, 2.5, 4, 2.01, 1.99, 0, 0, 0, 0, 0, 0], [9.0, *range(12)], [9.0, *[7] * 12]])
+    few, falling, alike = labels.values(labels.best(scores[None])[0].tolist())
+    assert few == "b d c e"  # the margin is three
+    assert falling == "l k j" and len(alike.split()) == RankedLabels.most
 
 
 def test_the_loss_is_the_sum_over_attributes():

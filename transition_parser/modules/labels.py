@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from transition_parser.text.columns import KNOWN, UNKNOWN, UPOS, Columns
+from transition_parser.text.columns import KNOWN, LEMMA, UNKNOWN, UPOS, Columns
 
 _FAR = float("-inf")
 
@@ -76,6 +76,28 @@ class OneLabel:
     def values(self, ids: Sequence[Any]) -> list[str]:
         """Return the value of each word, `_` for id 0."""
         return [self._values[i] for i in ids]
+
+
+class RankedLabels(OneLabel):
+    """A column whose predictions are several labels, the best first: those that are not much worse than the best.
+
+    most: the maximum number of labels of a word.
+    margin: how much less likely than the best a label may be, in nats.
+    """
+
+    most, margin = 8, 3.0
+
+    def best(self, scores: Tensor, legal: Tensor | None = None) -> Tensor:
+        """Return the ids (B, P, K), the best first, 0 behind the last; the arguments are those of `OneLabel.best`."""
+        scores = self.scores(scores)
+        if legal is not None:
+            scores = scores.masked_fill(~legal, _FAR)
+        best, ids = scores.topk(min(self.most, scores.size(-1) - 1), -1)
+        return ids * (best > best[..., :1] - self.margin)
+
+    def values(self, ids: Sequence[Any]) -> list[str]:
+        """Return the values of each word with a space between them, `_` for no labels."""
+        return [" ".join(self._values[i] for i in of_word if i) or UNKNOWN for of_word in ids]
 
 
 class LabelSet:
@@ -169,12 +191,13 @@ class LabelSet:
         return value
 
 
-Labels = OneLabel | LabelSet
+Labels = OneLabel | LabelSet  # and `RankedLabels`, which is a `OneLabel`
 
 
 def labels_of_column(columns: Columns, name: str) -> Labels:
     """Return the labels of a column that is predicted."""
-    return (LabelSet if KNOWN[name].is_set else OneLabel)(columns, name)
+    kind = LabelSet if KNOWN[name].is_set else RankedLabels if name == LEMMA else OneLabel
+    return kind(columns, name)
 
 
 def seen_labels(columns: Columns, name: str) -> Tensor | None:

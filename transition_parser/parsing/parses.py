@@ -23,8 +23,7 @@ from transition_parser.graphs.tree_text import tree_text
 from transition_parser.parsing.alternatives import Parts, Ranked
 from transition_parser.parsing.completion import complete
 from transition_parser.parsing.strays import strays, without
-from transition_parser.text.columns import FEATS, LEMMA, NO_FEATURES, UNKNOWN, UPOS, XPOS, Forms
-from transition_parser.text.lemma_rules import lemma_of
+from transition_parser.text.columns import FEATS, LEMMA, NO_FEATURES, UNKNOWN, UPOS, XPOS, Columns
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr_state import kept
 from transition_parser.transitions.lexicon import wiki_keys
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
 Wiki = bool | Literal["name"]
 
 NO_TAGS: Mapping[str, Sequence[str]] = MappingProxyType({})
+_NO_COLUMNS = Columns()
 SCORE_KEY = "ArcScore"  # the key of an arc's confidence in MISC
 # comments that `annotated` writes anew, or that describe another graph
 _REPLACED = ("parse_score", "score", "nbest", "actions")
@@ -413,13 +413,13 @@ def replay_tree(
     words: Sequence[str],
     hypothesis: Hypothesis,
     tags: Mapping[str, Sequence[str]] = NO_TAGS,
-    forms: Mapping[str, Forms] = MappingProxyType({}),
+    columns: Columns = _NO_COLUMNS,
 ) -> Parse:
     """Return the parse with the tree that a derivation builds, replayed once through the pure-Python machine.
 
     words: the normalised forms of the sentence
     tags: column → predicted values
-    forms: column → (form, tag) → the value that known forms keep, see `Columns`
+    columns: the columns of the training data, whose known forms keep their values
     """
     system, actions = cast("TreeSystem", table.system), _actions(table, hypothesis.tokens)
     state = system.initial(system.read(words))
@@ -429,7 +429,7 @@ def replay_tree(
             log_probs[word] += log_prob
         state = system.apply(state, action)
     upos, xpos = (tuple(tags.get(name, ())) for name in (UPOS, XPOS))
-    lemmas, features = _lemmas(sentence, tags, forms), _features(sentence, tags, forms)
+    lemmas, features = _lemmas(sentence, tags, columns), _features(sentence, tags, columns)
     scores = tuple(map(math.exp, log_probs))
     return Parse(
         sentence, system.result(state), scores, tuple(actions), hypothesis.score,
@@ -441,30 +441,35 @@ def _probability(hypothesis: Hypothesis) -> float:
     return math.exp(sum(hypothesis.step_scores))
 
 
-def _lemmas(sentence: Sentence, tags: Mapping[str, Sequence[str]], forms: Mapping[str, Forms]) -> tuple[str, ...]:
-    return tuple(map(lemma_of, sentence.forms, _known(LEMMA, sentence, tags, forms)))
+def _lemmas(sentence: Sentence, tags: Mapping[str, Sequence[str]], columns: Columns) -> tuple[str, ...]:
+    if LEMMA not in tags:
+        return ()
+    of_words, rules = _tags_of_words(sentence, tags), _known(LEMMA, sentence, tags, columns)
+    return tuple(map(columns.lemma, sentence.forms, of_words, rules))
 
 
-def _features(sentence: Sentence, tags: Mapping[str, Sequence[str]], forms: Mapping[str, Forms]) -> tuple[str, ...]:
-    values = _known(FEATS, sentence, tags, forms)
+def _features(sentence: Sentence, tags: Mapping[str, Sequence[str]], columns: Columns) -> tuple[str, ...]:
+    values = _known(FEATS, sentence, tags, columns)
     return tuple(UNKNOWN if value == NO_FEATURES else value for value in values)
 
 
-def _known(
-    column: str, sentence: Sentence, tags: Mapping[str, Sequence[str]], forms: Mapping[str, Forms]
-) -> Sequence[str]:
+def _known(column: str, sentence: Sentence, tags: Mapping[str, Sequence[str]], columns: Columns) -> Sequence[str]:
     """Return a value for each word: that of the training data for known forms, the predicted one for the others.
 
     Without predicted values there are none.
     """
-    predicted, known = tags.get(column, ()), forms.get(column)
+    predicted, known = tags.get(column, ()), columns.forms.get(column)
     if not known or not predicted:
         return predicted
-    of_words = [UNKNOWN] * len(sentence.forms)
-    if UPOS in tags:
-        both = zip(sentence.words, tags[UPOS], strict=True)
-        of_words = [tag if row.upos == UNKNOWN else row.upos for row, tag in both]
-    return [*map(known.get, zip(sentence.forms, of_words, strict=True), predicted)]
+    return [*map(known.get, zip(sentence.forms, _tags_of_words(sentence, tags), strict=True), predicted)]
+
+
+def _tags_of_words(sentence: Sentence, tags: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """Return the UPOS tag of each word, given or predicted; `_` for all where the model predicts none."""
+    if UPOS not in tags:
+        return [UNKNOWN] * len(sentence.forms)
+    both = zip(sentence.words, tags[UPOS], strict=True)
+    return [tag if row.upos == UNKNOWN else row.upos for row, tag in both]
 
 
 def replay_amr(

@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
@@ -26,7 +27,7 @@ from transition_parser.base.model_files import (
     is_texts,
     read_json,
 )
-from transition_parser.text.lemma_rules import rule_of
+from transition_parser.text.lemma_rules import lemma_of, rule_of
 
 FILE_NAME = "columns.json"
 FORMAT_VERSION, FORMER_VERSIONS = 3, (1, 2)  # files of version 1 have no rules of known forms, both no `seen`
@@ -229,6 +230,24 @@ class Columns:
         """Return the values of ids, `_` for 0."""
         values = (UNKNOWN, *self.values[column])
         return [values[i] for i in ids]
+
+    @cached_property
+    def lemmas(self) -> frozenset[tuple[str, str]]:
+        """The lemmas, with their tags, of the forms that keep their lemma."""
+        rules = self.forms.get(LEMMA, {})
+        return frozenset((lemma_of(form, rule), tag) for (form, tag), rule in rules.items())
+
+    def lemma(self, form: str, tag: str, rules: str) -> str:
+        """Return a lemma by the first rule that gives one of `lemmas`, or else by the first rule.
+
+        rules: lemma rules, the best first, with a space between them
+
+        >>> columns = Columns(forms={LEMMA: {("walk", "VERB"): "k0+|0+"}})
+        >>> columns.lemma("walking", "VERB", "k0+|0+ k0+|3+"), columns.lemma("talking", "VERB", "k0+|0+ k0+|3+")
+        ('walk', 'talking')
+        """
+        found = [lemma_of(form, rule) for rule in rules.split()]
+        return next((lemma for lemma in found if (lemma, tag) in self.lemmas), found[0])
 
     def check_domain(self, domain: str) -> None:
         """Raise `InputError` for a domain that training has not seen."""

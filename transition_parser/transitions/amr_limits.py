@@ -269,7 +269,7 @@ def breach(limits: SearchLimits, graph: AmrGraph, frames: FrameActions | None = 
         lacked = frames.lacked(label) & limits.once if frames and limits.roles_of_frames else ()
         if limits.targets and sorts[target] not in (leads_to or CONCEPT_SORTS):
             return f"{graph.labels[target]} under :{role}"
-        if kin in limits.bearers and sorts[source] not in limits.bearers[kin]:
+        if kin and sorts[source] not in limits.bearers.get(kin, CONCEPT_SORTS):
             return f":{role} of {label}"
         if borne[source, role] > 1 and role in limits.once - limits.several.get(lemma_of(label), frozenset()):
             return f":{role} of {label} twice"

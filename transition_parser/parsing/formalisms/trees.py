@@ -59,7 +59,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         hypothesis: Hypothesis,
         tags: Mapping[str, Sequence[str]],
     ) -> Parse:
-        return replay_tree(resources.table, sentence, words, hypothesis, tags, resources.columns.forms)
+        return replay_tree(resources.table, sentence, words, hypothesis, tags, resources.columns)
 
     def right_parts(self, gold: Sentence, parse: Parse) -> Mapping[str, Sequence[bool | None]]:
         """Return for each arc True where its head and its full relation are right."""
