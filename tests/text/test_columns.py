@@ -48,6 +48,13 @@ def test_forms_keep_what_they_have_throughout_with_a_tag():
     assert values_of_forms([Sentence(words)], ("feats",)) == {"feats": {}}
 
 
+def test_a_lemma_is_a_known_one_if_one_of_the_rules_gives_it():
+    columns = Columns(forms={"lemma": {("cut", "VERB"): "k0+|0+"}})
+    assert columns.lemma("cutting", "VERB", "k0+|3+ k0+|4+") == "cut"
+    assert columns.lemma("cutting", "NOUN", "k0+|3+ k0+|4+") == "cutt"  # known with another tag
+    assert columns.lemma("cutting", "VERB", "k0+|3+") == "cutt" and columns.lemma("a", "VERB", "") == "a"
+
+
 def sentence(*words: tuple[str, str, str]) -> Sentence:
     """A sentence of words with UPOS, XPOS and FEATS."""
     return Sentence(tuple(Row(str(i), "a", upos=u, xpos=x, feats=f) for i, (u, x, f) in enumerate(words, 1)))

@@ -191,7 +191,7 @@ class LabelSet:
         return value
 
 
-Labels = OneLabel | LabelSet  # and `RankedLabels`, which is a `OneLabel`
+Labels = OneLabel | LabelSet
 
 
 def labels_of_column(columns: Columns, name: str) -> Labels:

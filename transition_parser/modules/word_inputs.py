@@ -225,7 +225,7 @@ class AffixInput(OptionalInput):
 
     Vectors are found by a hash of the affix, so that every affix has one. A short word is its own affix.
 
-    Source: Kanerva et al. 2018 and Honnibal et al. 2020 read affixes by hashes.
+    Source: the hash embeddings of spaCy, Miranda et al. 2022, sec. 2, with one hash for each affix.
     """
 
     name, switch, reads_forms = "affixes", "affix_width", True

@@ -246,7 +246,7 @@ class Columns:
         >>> columns.lemma("walking", "VERB", "k0+|0+ k0+|3+"), columns.lemma("talking", "VERB", "k0+|0+ k0+|3+")
         ('walk', 'talking')
         """
-        found = [lemma_of(form, rule) for rule in rules.split()]
+        found = [lemma_of(form, rule) for rule in rules.split() or [rules]]
         return next((lemma for lemma in found if (lemma, tag) in self.lemmas), found[0])
 
     def check_domain(self, domain: str) -> None:
