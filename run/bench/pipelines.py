@@ -82,6 +82,7 @@ def our_pipeline(model: str, beam: int) -> Callable[[str], str]:
 def spacy_pipeline(treebank: Path) -> Callable[[str], str]:
     """Return a function that parses raw text with spaCy's small pipeline, whose weights are random."""
     import spacy
+    from spacy.tokens import Doc
     from spacy.training import Example
 
     nlp = spacy.blank("en")
@@ -93,8 +94,18 @@ def spacy_pipeline(treebank: Path) -> Callable[[str], str]:
     parser = {"@architectures": "spacy.TransitionBasedParser.v2", "state_type": "parser", "hidden_width": 64}
     nlp.add_pipe("parser", config={"model": {**parser, "extra_state_tokens": False, "maxout_pieces": 2,
                                              "use_upper": True, "tok2vec": listener}})  # fmt: skip
+
+    def example(sentence: Sentence) -> Example:
+        tree, rows = sentence.tree(), sentence.words
+        heads = [head - 1 if head else i for i, head in enumerate(tree.heads)]
+        document = Doc(
+            nlp.vocab, words=sentence.forms, heads=heads, deps=list(tree.relations), lemmas=[row.lemma for row in rows],
+            tags=[row.xpos for row in rows], pos=[row.upos for row in rows], morphs=[row.feats for row in rows],
+        )  # fmt: skip
+        return Example(Doc(nlp.vocab, words=sentence.forms), document)
+
     sentences = list(itertools.islice(read_conllu(treebank / "train.conllu"), SPACY_TRAINING))
-    nlp.initialize(lambda: [Example.from_dict(nlp.make_doc(s.text), {}) for s in sentences])
+    nlp.initialize(lambda: map(example, sentences))
     return lambda text: "".join(str(document.to_json()) for document in nlp.pipe(text.split("\n\n")))
 
 
