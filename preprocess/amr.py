@@ -79,11 +79,12 @@ def preprocess_amr(
         derived[split] = list(derived_alone(derive(entries, system, options.processes), left_out[split]))
         if not derived[split]:
             raise nothing_left(splits[split], problems[split])
-    derived["train"] = list(within_limits(derived["train"], system.frames, problems["train"]))
+    limits = limits_of(derived["train"], system.frames)
+    derived["train"] = list(within_limits(derived["train"], limits, system.frames, problems["train"]))
     with data_folder(dest, (path for paths in splits.values() for path in paths)) as folder:
         pieces = make_pieces(forms, folder, options.pieces, options.pieces_from)
         keep_vectors(options.vectors, (entry.forms for entries in banks.values() for entry in entries), folder)
-        _config(derived["train"], shift_words, system.frames).save(folder)
+        _config(derived["train"], shift_words, limits, frames.version if frames else "").save(folder)
         if options.columns:
             train = [item.entry for item in derived["train"]]
             Columns(values_of(train, options.columns, splits["train"][0])).save(folder)
@@ -96,25 +97,24 @@ def preprocess_amr(
     return counts, [problem for split in problems.values() for problem in split]
 
 
-def _config(train: list[Derived], shift_words: Sequence[str], frames: FrameActions | None) -> ParserConfig:
+def _config(train: list[Derived], shift_words: Sequence[str], limits: SearchLimits, frames: str) -> ParserConfig:
     actions = [action for item in train for action in item.derivation.actions]
     roles = by_frequency(str(a.label) for a in actions if a.kind in (Kind.LA, Kind.RA))
     counts = _counts([item for item in train if not item.entry.is_example])
     often = {span: of_span for span, of_span in counts.items() if sum(of_span.values()) >= _COUNTED}
-    lexicon = Lexicon(_spans(train), _wiki(train), limits_of(train, frames), often)
-    version = frames.table.version if frames else ""
-    return ParserConfig(AmrSystem.name, roles, tuple(shift_words), frames=version, lexicon=lexicon)
+    lexicon = Lexicon(_spans(train), _wiki(train), limits, often)
+    return ParserConfig(AmrSystem.name, roles, tuple(shift_words), frames=frames, lexicon=lexicon)
 
 
 def within_limits(
-    train: Sequence[Derived], frames: FrameActions | None, problems: list[InputError]
+    train: Sequence[Derived], limits: SearchLimits, frames: FrameActions | None, problems: list[InputError]
 ) -> Iterator[Derived]:
     """Yield the gold AMRs, and the silver ones that the limits of search allow. Search can't make the others.
 
+    limits: see `limits_of`
     frames: see `learned`
     problems: takes the error of each silver AMR that is left out
     """
-    limits = limits_of(train, frames)
     has_gold = not all(item.entry.is_silver for item in train)
     for item in train:
         found = breach(limits, item.entry.graph, frames) if has_gold and item.entry.is_silver else None
