@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.amr_lists import CONJUNCTIONS
 from transition_parser.transitions.amr_limits import SearchLimits
-from transition_parser.transitions.amr_sorts import CONCEPT_SORTS, Sort, role_of_constants, sort_of
+from transition_parser.transitions.amr_sorts import Sort, role_of_constants, sort_of
 
 _COPIED = (Sort.NUMBER, Sort.STRING)  # constants that words of the sentence give always say something
 
@@ -36,10 +36,9 @@ def _found(graph: AmrGraph, limits: SearchLimits) -> Iterator[int]:
         if node not in graph.constants:
             if alone and (label in CONJUNCTIONS or label == Sort.NAME.value) and not _has_member(node, edges[0]):
                 yield node
-        elif alone and limits.targets:
+        elif alone:
             sort = sort_of(label, True)
-            takes = limits.targets.get(role_of_constants(edges[0].role), CONCEPT_SORTS)
-            if sort not in takes and sort not in _COPIED:
+            if sort not in limits.targets_under(edges[0].role) and sort not in _COPIED:
                 yield node
 
 

@@ -102,6 +102,10 @@ class SearchLimits:
         """Return how often the action may make a node of the same span."""
         return self.repeats.get(action, self.repeats.get(Action(action.kind), 1))
 
+    def targets_under(self, role: str) -> frozenset[Sort]:
+        """Return the sorts that a role may lead to."""
+        return self.targets.get(role_of_constants(role), CONCEPT_SORTS) if self.targets else frozenset(Sort)
+
     def several_of(self, action: Action, lemmas: Collection[str]) -> frozenset[str]:
         """Return the roles of `once` that the node which an action makes may get several times.
 
@@ -125,17 +129,13 @@ class SearchLimits:
             return frozenset(), frozenset()
         barred = dict.fromkeys(("top", "second", "new"), frozenset[Sort]())
         barred[ends.source] |= CONCEPT_SORTS - self.bearers.get(family(ends.role) or "", CONCEPT_SORTS)
-        if self.targets:
-            barred[ends.target] |= CONCEPT_SORTS - self._targets(ends.role)
-            barred[ends.dependent] |= CONSTANT_SORTS - self._targets(ends.written)
+        barred[ends.target] |= CONCEPT_SORTS - self.targets_under(ends.role)
+        barred[ends.dependent] |= CONSTANT_SORTS - self.targets_under(ends.written)
         if action.kind is Kind.DEPENDENT:
             label = action.parts[1]
             if sort_of(label, is_constant(label)) in barred["new"]:
                 barred["top"] = CONCEPT_SORTS
         return barred["top"], barred["second"]
-
-    def _targets(self, role: str) -> frozenset[Sort]:
-        return self.targets.get(role_of_constants(role), CONCEPT_SORTS)
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as values that JSON can hold."""
@@ -265,15 +265,14 @@ def breach(limits: SearchLimits, graph: AmrGraph, frames: FrameActions | None = 
     sorts = [sort_of(label, node in graph.constants) for node, label in enumerate(graph.labels)]
     borne = Counter((edge.source, edge.role) for edge in graph.edges)
     for source, role, target in graph.edges:
-        label, kin, leads_to = graph.labels[source], family(role), limits.targets.get(role_of_constants(role))
-        lacked = frames.lacked(label) & limits.once if frames and limits.roles_of_frames else ()
-        if limits.targets and sorts[target] not in (leads_to or CONCEPT_SORTS):
+        label, kin = graph.labels[source], family(role)
+        if sorts[target] not in limits.targets_under(role):
             return f"{graph.labels[target]} under :{role}"
         if kin and sorts[source] not in limits.bearers.get(kin, CONCEPT_SORTS):
             return f":{role} of {label}"
         if borne[source, role] > 1 and role in limits.once - limits.several.get(lemma_of(label), frozenset()):
             return f":{role} of {label} twice"
-        if role in lacked:
+        if frames and limits.roles_of_frames and role in frames.lacked(label) & limits.once:
             return f":{role} of {label}, which has none"
     below = any(sort is Sort.SENTENCES and node != graph.top for node, sort in enumerate(sorts))
     return f"{Sort.SENTENCES.value} below the top" if limits.sentences_on_top and below else None
