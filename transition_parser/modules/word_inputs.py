@@ -200,13 +200,12 @@ class CharacterInput(OptionalInput):
         bytes: (W, L); the bytes of the W different words, counted from 1, and 0 at padding.
         word: (B, P); the index of each word among the W words. 0, an empty word, at the root and at padding.
         """
-        index: dict[str, int] = {"": 0}
-        rows = [[index.setdefault(word, len(index)) for word in words] for words in sentences]
-        contents = [word.encode("utf-8", "replace") for word in index]
+        distinct, word = _distinct(sentences)
+        contents = [one.encode("utf-8", "replace") for one in distinct]
         contents = [c if len(c) <= _LETTERS else c[: _LETTERS // 2] + c[-_LETTERS // 2 :] for c in contents]
         read = np.frombuffer(b"".join(c.ljust(_LETTERS, b"\0") for c in contents), np.uint8).reshape(-1, _LETTERS)
         there = np.arange(_LETTERS) < np.array([*map(len, contents)])[:, None]
-        return {"bytes": torch.from_numpy((read + np.int64(1)) * there), "word": _padded(rows, sentences)}
+        return {"bytes": torch.from_numpy((read + np.int64(1)) * there), "word": word}
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
         """Return the vectors of words by their letters, (B, P, dim)."""
@@ -258,9 +257,8 @@ class AffixInput(OptionalInput):
         affixes: (W, affixes); the rows of the vectors of the W different words.
         word: (B, P); the index of each word among the W words. 0, an empty word, at the root and at padding.
         """
-        index: dict[str, int] = {"": 0}
-        rows = [[index.setdefault(word, len(index)) for word in words] for words in sentences]
-        return {"affixes": torch.tensor([*map(_affix_rows, index)]), "word": _padded(rows, sentences)}
+        distinct, word = _distinct(sentences)
+        return {"affixes": torch.tensor([*map(_affix_rows, distinct)]), "word": word}
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
         """Return the vectors of words by their affixes, (B, P, dim)."""
@@ -312,6 +310,13 @@ class VectorInput(OptionalInput):
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
         """Return the projected vectors of words, (B, P, dim)."""
         return self.project(F.embedding(inputs["word"], self.vectors).to(x.dtype))
+
+
+def _distinct(sentences: Sequence[Sequence[str]]) -> tuple[list[str], Tensor]:
+    """Return the different words of sentences behind an empty one, and the index of each word among them, (B, P)."""
+    index: dict[str, int] = {"": 0}
+    rows = [[index.setdefault(word, len(index)) for word in words] for words in sentences]
+    return list(index), _padded(rows, sentences)
 
 
 def _padded(rows: Sequence[Sequence[int]], sentences: Sequence[Sequence[str]]) -> Tensor:

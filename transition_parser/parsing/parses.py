@@ -429,7 +429,10 @@ def replay_tree(
             log_probs[word] += log_prob
         state = system.apply(state, action)
     upos, xpos = (tuple(tags.get(name, ())) for name in (UPOS, XPOS))
-    lemmas, features = _lemmas(sentence, tags, columns), _features(sentence, tags, columns)
+    of_words = _tags_of_words(sentence, tags)
+    rules, found = (_known(name, sentence, of_words, tags, columns) for name in (LEMMA, FEATS))
+    lemmas = tuple(map(columns.lemma, sentence.forms, of_words, rules))
+    features = tuple(UNKNOWN if value == NO_FEATURES else value for value in found)
     scores = tuple(map(math.exp, log_probs))
     return Parse(
         sentence, system.result(state), scores, tuple(actions), hypothesis.score,
@@ -441,27 +444,20 @@ def _probability(hypothesis: Hypothesis) -> float:
     return math.exp(sum(hypothesis.step_scores))
 
 
-def _lemmas(sentence: Sentence, tags: Mapping[str, Sequence[str]], columns: Columns) -> tuple[str, ...]:
-    if LEMMA not in tags:
-        return ()
-    of_words, rules = _tags_of_words(sentence, tags), _known(LEMMA, sentence, tags, columns)
-    return tuple(map(columns.lemma, sentence.forms, of_words, rules))
-
-
-def _features(sentence: Sentence, tags: Mapping[str, Sequence[str]], columns: Columns) -> tuple[str, ...]:
-    values = _known(FEATS, sentence, tags, columns)
-    return tuple(UNKNOWN if value == NO_FEATURES else value for value in values)
-
-
-def _known(column: str, sentence: Sentence, tags: Mapping[str, Sequence[str]], columns: Columns) -> Sequence[str]:
+def _known(
+    column: str, sentence: Sentence, of_words: Sequence[str], tags: Mapping[str, Sequence[str]], columns: Columns
+) -> Sequence[str]:
     """Return a value for each word: that of the training data for known forms, the predicted one for the others.
 
     Without predicted values there are none.
+
+    of_words: see `_tags_of_words`
+    tags: column → predicted values
     """
     predicted, known = tags.get(column, ()), columns.forms.get(column)
     if not known or not predicted:
         return predicted
-    return [*map(known.get, zip(sentence.forms, _tags_of_words(sentence, tags), strict=True), predicted)]
+    return [*map(known.get, zip(sentence.forms, of_words, strict=True), predicted)]
 
 
 def _tags_of_words(sentence: Sentence, tags: Mapping[str, Sequence[str]]) -> Sequence[str]:
