@@ -19,11 +19,15 @@ import warnings
 from collections.abc import Callable, Sequence
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
 from transition_parser.graphs.conllu import Sentence
+
+if TYPE_CHECKING:
+    from spacy.training import Example
+    from spacy.vocab import Vocab
 
 # heads and relations of each sentence
 Parsed = list[tuple[list[int], list[str]]]
@@ -106,21 +110,28 @@ def _parse_share(number: int) -> int:
     return len(parse(shares[number]))
 
 
+def spacy_example(vocabulary: Vocab, sentence: Sentence) -> Example:
+    """Return a sentence with its tree, tags, lemmas and features as spaCy's components learn from it."""
+    from spacy.tokens import Doc
+    from spacy.training import Example
+
+    tree, rows = sentence.tree(), sentence.words
+    heads = [head - 1 if head else i for i, head in enumerate(tree.heads)]
+    document = Doc(
+        vocabulary, words=sentence.forms, heads=heads, deps=list(tree.relations), lemmas=[row.lemma for row in rows],
+        tags=[row.xpos for row in rows], pos=[row.upos for row in rows], morphs=[row.feats for row in rows],
+    )  # fmt: skip
+    return Example(Doc(vocabulary, words=sentence.forms), document)
+
+
 def _spacy(training: Sequence[Sentence]) -> dict[str, Peer]:
     import spacy
     from spacy.tokens import Doc
-    from spacy.training import Example
 
     nlp = spacy.blank("en")
     nlp.add_pipe("parser")
 
-    def example(sentence: Sentence) -> Example:
-        tree = sentence.tree()
-        heads = [head - 1 if head else i for i, head in enumerate(tree.heads)]
-        document = Doc(nlp.vocab, words=sentence.forms, heads=heads, deps=list(tree.relations))
-        return Example(Doc(nlp.vocab, words=sentence.forms), document)
-
-    examples = [example(sentence) for sentence in training]
+    examples = [spacy_example(nlp.vocab, sentence) for sentence in training]
     nlp.initialize(lambda: examples)
 
     def parse(sentences: Sequence[Sentence]) -> Parsed:

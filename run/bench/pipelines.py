@@ -57,14 +57,18 @@ def check(error) -> None:
         raise SystemExit(f"UDPipe: {error.message}")
 
 
-def udpipe_pipeline(path: Path) -> Callable[[str], str]:
-    """Return a function that parses raw text with a model of UDPipe."""
+def udpipe_pipeline(path: Path, parses: bool = True) -> Callable[[str], str]:
+    """Return a function that makes CoNLL-U of raw text with a model of UDPipe.
+
+    parses: False divides the text alone
+    """
     from ufal import udpipe
 
     model = udpipe.Model.load(str(path))
     if model is None:
         raise SystemExit(f"{path}: UDPipe can't read the model")
-    pipeline = udpipe.Pipeline(model, "tokenize", udpipe.Pipeline.DEFAULT, udpipe.Pipeline.DEFAULT, "conllu")
+    rest = udpipe.Pipeline.DEFAULT if parses else udpipe.Pipeline.NONE
+    pipeline = udpipe.Pipeline(model, "tokenize", rest, rest, "conllu")
 
     def parse(text: str) -> str:
         assert model  # which the pipeline does not keep alive
@@ -82,8 +86,7 @@ def our_pipeline(model: str, beam: int) -> Callable[[str], str]:
 def spacy_pipeline(treebank: Path) -> Callable[[str], str]:
     """Return a function that parses raw text with spaCy's small pipeline, whose weights are random."""
     import spacy
-    from spacy.tokens import Doc
-    from spacy.training import Example
+    from peers import spacy_example
 
     nlp = spacy.blank("en")
     nlp.add_pipe("tok2vec")
@@ -94,18 +97,8 @@ def spacy_pipeline(treebank: Path) -> Callable[[str], str]:
     parser = {"@architectures": "spacy.TransitionBasedParser.v2", "state_type": "parser", "hidden_width": 64}
     nlp.add_pipe("parser", config={"model": {**parser, "extra_state_tokens": False, "maxout_pieces": 2,
                                              "use_upper": True, "tok2vec": listener}})  # fmt: skip
-
-    def example(sentence: Sentence) -> Example:
-        tree, rows = sentence.tree(), sentence.words
-        heads = [head - 1 if head else i for i, head in enumerate(tree.heads)]
-        document = Doc(
-            nlp.vocab, words=sentence.forms, heads=heads, deps=list(tree.relations), lemmas=[row.lemma for row in rows],
-            tags=[row.xpos for row in rows], pos=[row.upos for row in rows], morphs=[row.feats for row in rows],
-        )  # fmt: skip
-        return Example(Doc(nlp.vocab, words=sentence.forms), document)
-
     sentences = list(itertools.islice(read_conllu(treebank / "train.conllu"), SPACY_TRAINING))
-    nlp.initialize(lambda: map(example, sentences))
+    nlp.initialize(lambda: [spacy_example(nlp.vocab, sentence) for sentence in sentences])
     return lambda text: "".join(str(document.to_json()) for document in nlp.pipe(text.split("\n\n")))
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import spacy
+from pipelines import udpipe_pipeline
 
 from transition_parser import Parser
 from transition_parser.graphs.conllu import Row, Sentence, parse_conllu, raw_text, read_conllu
@@ -52,13 +53,8 @@ def of_segmenter(text: str, folder: str) -> Iterator[Sentence]:
 
 def of_udpipe(text: str, path: str) -> Iterator[Sentence]:
     """Yield the sentences that the tokeniser of a model of UDPipe 1 finds."""
-    from ufal import udpipe
-
-    model = udpipe.Model.load(path)
-    if model is None:
-        raise SystemExit(f"{path}: UDPipe can't read the model")
-    pipeline = udpipe.Pipeline(model, "tokenize", udpipe.Pipeline.NONE, udpipe.Pipeline.NONE, "conllu")
-    yield from parse_conllu(pipeline.process(text).encode().splitlines(), path)
+    divide = udpipe_pipeline(Path(path), parses=False)
+    yield from parse_conllu(divide(text).encode().splitlines(), path)
 
 
 def divisions(arguments: argparse.Namespace, text: str) -> Iterator[tuple[str, Iterable[Sentence]]]:
