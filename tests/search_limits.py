@@ -124,10 +124,9 @@ def new_several(
     state: the state after the action
     before: how many nodes there were before the action
     """
-    alone = state.position - state.first == 1
-    lemmas = system.lemmas_named(state.words, state.first) if alone else ()
+    lemmas = system.lemmas_named(state.words, state.first) if _is_alone(state) else ()
     new = [limits.several_of(action, lemmas)] if action.kind in ON_STACK else []
-    return [*new, *[frozenset[str]()] * (len(state.nodes) - before - len(new))]
+    return _of_new_nodes(new, state, before)
 
 
 def new_lacked(
@@ -138,11 +137,20 @@ def new_lacked(
     state: the state after the action
     before: how many nodes there were before the action
     """
-    alone = state.position - state.first == 1
     known = system.frames is not None and limits.roles_of_frames
-    named = action.kind is Kind.PRED or (action.kind is Kind.FRAME and alone)
+    named = action.kind is Kind.PRED or (action.kind is Kind.FRAME and _is_alone(state))
     new = [system.frames.lacked(state.nodes[before].label)] if known and named else []
-    return [*new, *[frozenset[str]()] * (len(state.nodes) - before - len(new))]
+    return _of_new_nodes(new, state, before)
+
+
+def _is_alone(state: AmrState) -> bool:
+    """Return True if the current span is one word."""
+    return state.position - state.first == 1
+
+
+def _of_new_nodes(first: list[frozenset[str]], state: AmrState, before: int) -> list[frozenset[str]]:
+    """Return the roles of each new node: those of the first ones, and none for the others."""
+    return [*first, *[frozenset[str]()] * (len(state.nodes) - before - len(first))]
 
 
 def _why_forbidden(
