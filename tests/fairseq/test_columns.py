@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.conftest import SAMPLE, SAMPLE_AMR, fairseq_preprocess, run_here, train
+from tests.conftest import SAMPLE, SAMPLE_AMR, fairseq_preprocess, run, run_here, train, train_command
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Row, Sentence, read_conllu
@@ -104,6 +104,40 @@ def test_batches_and_orders_make_no_difference(exported):
         (alone,) = parser.parse([sentence])
         assert (alone.actions, alone.tagged()) == (wanted.actions, wanted.tagged())
         assert alone.score == pytest.approx(wanted.score, abs=1e-4)
+
+
+def test_columns_trained_later_leave_the_parses_as_they_are(data, tmp_path):
+    """A model that predicts tags and lemmas learns XPOS and features; all it said before stays."""
+    plain = tmp_path / "plain"
+    shutil.copytree(data, plain)
+    columns = json.loads((plain / "columns.json").read_text(encoding="utf-8"))
+    for part in ("columns", "seen"):
+        columns[part] = {name: of for name, of in columns[part].items() if name in ("upos", "lemma")}
+    (plain / "columns.json").write_text(json.dumps(columns), encoding="utf-8")
+    train(plain, tmp_path / "before", "--tag-loss", "0.5", "--character-width", "8", updates=20)
+    options = ("--start-from", tmp_path / "before" / "checkpoint_last.pt", "--train-only", "xpos,feats")
+    train(data, tmp_path / "after", "--tag-loss", "0.5", "--character-width", "8", *options, updates=20)
+    sentences = [blank(sentence) for sentence in read_conllu(SAMPLE)]
+    before, after = (
+        Parser.load(tmp_path / name / "checkpoint_last.pt", precision="fp32").parse(sentences)
+        for name in ("before", "after")
+    )
+    for one, other in zip(before, after, strict=True):
+        assert (one.actions, one.score, one.upos, one.lemmas) == (other.actions, other.score, other.upos, other.lemmas)
+    tags = [(row.upos, row.xpos) for parse in after for row in parse.annotated().words]
+    assert all(xpos == f"{upos}!" for upos, xpos in tags)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("--tag-loss", "1", "--train-only", "xpos,heads"), "does not predict 'heads'; it predicts upos, lemma, xpos"),
+        (("--train-only", "xpos"), "does not predict 'xpos'; it predicts no columns: give --tag-loss"),
+    ],
+)
+def test_columns_that_can_not_be_trained_alone(data, tmp_path, options, problem):
+    done = run(*train_command(data, tmp_path, *options, updates=1), status=1)
+    assert f"--train-only: the model {problem}" in done.stderr
 
 
 def test_tags_that_are_given_are_read(exported):

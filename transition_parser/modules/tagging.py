@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from transition_parser.base.errors import InputError
 from transition_parser.modules.labels import Labels, labels_of_column, seen_labels
 from transition_parser.modules.linear import linear
 from transition_parser.modules.words import WordOptions
@@ -124,3 +125,20 @@ def check_tagged(weight: float, *heads: TagHeads | None) -> None:
     """Raise `InputError` where tags have a weight in the loss and no model that is trained has heads for them."""
     if weight and not any(heads):
         Columns().count(predicted()[0])
+
+
+def train_only(model: nn.Module, columns: Sequence[str]) -> None:
+    """Let training change nothing in a model but the heads of some columns.
+
+    Raises `InputError` for a column that the model does not predict.
+
+    model: a model whose heads are `tags`, where it has any.
+    """
+    heads = dict(model.named_children()).get("tags", {})
+    for name in columns:
+        if name not in heads:
+            there = f"it predicts {', '.join(heads)}" if heads else "it predicts no columns: give --tag-loss"
+            raise InputError(f"--train-only: the model does not predict {name!r:.60}; {there}")
+    model.requires_grad_(False)
+    for name in columns:
+        heads[name].requires_grad_(True)

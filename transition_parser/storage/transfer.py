@@ -19,7 +19,7 @@ from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import FIRST_SENSE
 
 _EMBEDDINGS_OF_ACTIONS = ("decoder.embed.weight", "decoder.output.weight", "decoder.output.bias")
-
+_HEAD = re.compile(r"tags\.(\w+)\.(weight|bias)")  # a head of `TagHeads`: one row for each label
 _SENSE = re.compile(r"-(\d\d+)$")
 
 
@@ -39,9 +39,9 @@ class Transferred(NamedTuple):
 def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike) -> Transferred:
     """Give a model the weights of another model as far as both have them.
 
-    Parameters with one row for each piece, action or corpus are copied row by row, by the symbol. An action that the
-    other model does not know gets the mean of the rows of similar actions, see `similar_actions`. All other parameters
-    are copied where name and shape are equal.
+    Parameters with one row for each piece, action, corpus or label are copied row by row, by the symbol. An action that
+    the other model does not know gets the mean of the rows of similar actions, see `similar_actions`. All other
+    parameters are copied where name and shape are equal.
 
     path: a checkpoint, an exported folder, or the name of a model
 
@@ -100,7 +100,7 @@ def _sense_of(action: Action) -> str | None:
 
 
 class _Rows:
-    """The rows of parameters that stand for symbols: pieces, actions, and corpora."""
+    """The rows of parameters that stand for symbols: pieces, actions, corpora, and labels of columns."""
 
     def __init__(self, ours: Resources, theirs: Resources) -> None:
         self._ours, self._theirs = ours, theirs
@@ -115,8 +115,12 @@ class _Rows:
         if name == "encoder.embed.weight":
             return _equal(self._ours.source_dictionary.symbols, self._theirs.source_dictionary.symbols)
         if name == f"encoder.inputs.{DOMAIN}.embed.weight":
-            return _equal(*((None, *r.columns.values.get(DOMAIN, ())) for r in (self._ours, self._theirs)))
-        return None
+            return self._labels(DOMAIN)
+        head = _HEAD.fullmatch(name)
+        return self._labels(head[1]) if head else None
+
+    def _labels(self, column: str) -> dict[int, Sequence[int]]:
+        return _equal(*((None, *r.columns.values.get(column, ())) for r in (self._ours, self._theirs)))
 
     def _actions(self) -> dict[int, Sequence[int]]:
         ours, theirs = (r.target_dictionary.symbols for r in (self._ours, self._theirs))

@@ -27,7 +27,7 @@ from transition_parser.data.two_corpora import TwoCorpora
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
 from transition_parser.modules.kept_vectors import keep_vectors
 from transition_parser.modules.packing import has_fast_bf16
-from transition_parser.modules.tagging import TagHeads, check_tagged
+from transition_parser.modules.tagging import TagHeads, check_tagged, train_only
 from transition_parser.modules.words import PRETRAINED, WordInputs
 from transition_parser.parsing.formalisms import formalism_of
 from transition_parser.parsing.parses import graph_of
@@ -89,6 +89,13 @@ class TransitionParsingConfig(LengthConfig):
         metadata={
             "help": "model to take the first weights from: a checkpoint, an exported folder, or the name of a model; "
             "its vocabularies may differ (for trees, not its actions)"
+        },
+    )
+    train_only: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "columns of words, separated by commas, such as xpos,feats: only the predictions of these columns "
+            "are trained; all other weights stay as they are, so that a model of --start-from parses as before"
         },
     )
     also: Optional[str] = field(default=None, metadata={"help": "the former name of --auxiliary-data"})
@@ -191,6 +198,8 @@ class TransitionParsingTask(FairseqTask):
             if self.cfg.start_from:
                 done = start_from(model.plain, self.resources, self.cfg.start_from)
                 logger.info(f"started from {self.cfg.start_from}: {described(done)}")
+            if self.cfg.train_only:
+                train_only(model, self.cfg.train_only.split(","))
         if self._explorer is not None and model.plain.searches_directly:
             raise InputError(f"--oracle dynamic is for models that score actions, which {cfg.arch} does not")
         self.needs, self._inputs, self._tag_heads = model.decoder.needs, model.plain.inputs, model.plain.tag_heads
