@@ -1,5 +1,7 @@
 """Training of segmenters: what is in the treebank is learned, and the same again from the same files."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -13,6 +15,9 @@ from transition_parser.training.segmenter import (
     train_segmenter,
     written_sentences,
 )
+
+
+REST = "\t_" * 8  # the other columns
 
 
 def contents(folder):
@@ -41,6 +46,17 @@ def test_the_epoch_that_is_best_on_dev_is_kept(tmp_path):
     assert len(reports) == 4
     kept = segmentation_scores(segmenter, written_sentences([path]))
     assert sum(kept) == pytest.approx(max(map(sum, reports)), abs=5)  # half precision may move a few
+
+
+def test_a_connector_between_letters_ends_no_token(tmp_path):
+    """Where training has `_` between blanks alone, a word that holds one stays whole all the same."""
+    path = write_treebank(tmp_path / "t.conllu")
+    path.write_text(path.read_text(encoding="utf-8") + f"1\t_{REST}\n2\tchat{REST}\n\n" * 20, encoding="utf-8")
+    found = {}
+    for share in (0.0, 0.05):
+        segmenter = train_segmenter([path], options=replace(TINY, connected=share))
+        found[share] = [token.form for token in segmenter.tokens("_ le ch_at")]
+    assert found[0.05] == ["_", "le", "ch_at"] != found[0.0]
 
 
 def test_without_sentences_there_is_nothing_to_learn(tmp_path):

@@ -26,6 +26,9 @@ from transition_parser.text.tokens import Token
 
 Paths = Sequence[str | os.PathLike]
 _OPENS = re.compile(r"#\s*new(doc|par)\b")
+_CONNECTOR = "_"
+_CONNECTED = re.compile(rf"[^\W_]{_CONNECTOR}|{_CONNECTOR}[^\W_]")  # beside a letter or digit
+_LETTERS = "Aaǅʰا"  # one of each category of letters
 _WINDOW, _WINDOWS = 500, 2  # characters of a window, windows of a batch
 _PARAGRAPH_BREAK = 0.05  # probability that a paragraph ends behind a sentence, beside those of the treebank
 _CHARACTERS_SEEN, _EPOCHS = 6_000_000, (10, 150)
@@ -39,6 +42,8 @@ class SegmenterOptions:
     size, layers: size and number of the network's layers
     dropout: the probability that training hides a feature in a whole window
     hidden: the probability that training hides which character a character is, but not its Unicode category
+    connected: the probability that training puts a connector, `_`, in place of a letter between two letters of a token,
+        where the treebank has no connector beside a letter: the word goes on, as in Unicode Annex 29, WB13
     rate: the largest learning rate
     seed: the seed of all random numbers
     """
@@ -48,6 +53,7 @@ class SegmenterOptions:
     layers: int = 6
     dropout: float = 0.1
     hidden: float = 0.02
+    connected: float = 0.003
     rate: float = 3e-3
     seed: int = 1
 
@@ -149,6 +155,8 @@ class _Corpus:
         self, sentences: Sequence[WrittenSentence], known: Characters, context: int, options: SegmenterOptions
     ) -> None:
         self._context, self._hidden = context, options.hidden
+        self._connected = 0.0 if any(map(_CONNECTED.search, map(_text, sentences))) else options.connected
+        self._connector = torch.tensor(known.ids(_CONNECTOR)), torch.tensor(categories(_CONNECTOR))
         self._random = random.Random(options.seed)
         self._parts = [_part(sentence, known) for sentence in sentences]
         self._opens = [sentence.opens_paragraph for sentence in sentences[1:]] + [True]
@@ -164,6 +172,8 @@ class _Corpus:
         """Yield the batches of an epoch in random order."""
         ids, kinds, flags, counts = self._stream()
         ids = torch.where(torch.rand(len(ids)) < self._hidden, torch.where(ids == EDGE, EDGE, UNKNOWN), ids)
+        connected = _between_letters(kinds, flags, counts) & (torch.rand(len(ids)) < self._connected)
+        ids, kinds = (torch.where(connected, *both) for both in zip(self._connector, (ids, kinds), strict=True))
         inner, around = _WINDOW, _WINDOW + 2 * self._context
         starts = torch.arange(0, len(ids) - around + 1, inner)
         for some in starts[torch.randperm(len(starts))].split(_WINDOWS):
@@ -182,6 +192,18 @@ class _Corpus:
         pieces += [self._edges] * (2 + _WINDOW // self._context)
         first = self._random.randrange(self._context)  # so that windows begin elsewhere in each epoch
         return [torch.cat(tensors)[first:] for tensors in zip(*pieces, strict=True)]
+
+
+def _between_letters(kinds: Tensor, flags: Tensor, counts: Tensor) -> Tensor:
+    """Return (T,) bool, True for the letters of a token that have letters of the token on both sides.
+
+    kinds, flags, counts: the categories, flags and counts of T characters; see `_Batch`
+    """
+    letters = torch.isin(kinds, torch.tensor(categories(_LETTERS)))
+    goes_on = (flags[:, 0] == 0) & (counts > 0)
+    found = torch.zeros_like(letters)
+    found[1:-1] = letters[:-2] & letters[1:-1] & letters[2:] & goes_on[:-2] & goes_on[1:-1]
+    return found
 
 
 def _part(sentence: WrittenSentence, known: Characters) -> tuple[Tensor, ...]:
