@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, fairseq_preprocess, run, run_here, train, train_command
+from tests.fairseq import any_model
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Row, Sentence, read_conllu
@@ -38,12 +39,20 @@ def data(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module", params=["pieces", "reads tags"])
+SPA_DP = ("--word-width", "32", "--scan-width", "16", "--spa-width", "16", "--mlp-width", "32")
+OF_WORDS = ("--tags-read-words", "--affix-width", "8", "--affix-dropout", "0.3")
+
+
+@pytest.fixture(scope="module", params=["pieces", "reads tags", "predicts from words"])
 def exported(request, data, tmp_path_factory):
     """A model of some updates, without pieces where it reads tags."""
     folder = tmp_path_factory.mktemp("checkpoints")
-    options = ("--read-tags", "--tag-dropout", "0.5", "--no-pieces") if request.param != "pieces" else ()
-    done = train(data, folder, "--tag-loss", "0.5", *INPUTS, *options, updates=40)
+    if request.param == "predicts from words":
+        options = ("--tag-loss", "0.5", *INPUTS, *SPA_DP, *OF_WORDS)
+        done = any_model.train(data, folder, "spa_dp_small", *options, updates=40)
+    else:
+        options = ("--read-tags", "--tag-dropout", "0.5", "--no-pieces") if request.param == "reads tags" else ()
+        done = train(data, folder, "--tag-loss", "0.5", *INPUTS, *options, updates=40)
     assert all(f'"valid_{name}"' in done.stdout + done.stderr for name in ("upos", "lemma", "xpos", "feats"))
     run_here("average", folder / "checkpoint_last.pt", folder / "checkpoint_last.pt", "-o", folder / "mean.pt")
     run_here("export", folder / "mean.pt", "-o", folder / "exported")

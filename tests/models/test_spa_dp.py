@@ -410,6 +410,19 @@ def test_after_an_unseen_action_nothing_of_the_sentence_counts(case):
         assert not counts[0].any() and torch.equal(counts[1:].bool(), decision.counted[1:])
 
 
+def test_tags_are_predicted_from_the_words_as_they_are_read(folder_of):
+    """The heads of columns see words that the scan and the rescan hide; the decoder does not."""
+    model = make_model("bot", make_task(folder_of("arc-standard")).resources).plain.eval()
+    encoder, tokens = model.encoder, torch.tensor([[4, 5, 6, 2]])
+    read, mask = encoder.read_words(tokens, None)
+    found = encoder(tokens)
+    assert found.words.size(-1) == encoder.output_width
+    assert torch.equal(found.tagged, torch.cat([found.words, read], -1))
+    assert found.tagged.size(-1) == encoder.tagged_width
+    assert torch.equal(encoder.scan(read, mask).words, found.words[..., : -encoder.rescan.output_width])
+    assert found.rows(torch.tensor([0, 0])).read is None
+
+
 @pytest.mark.parametrize("system", ["arc-eager", "arc-standard", "amr"])
 def test_the_graph_parser_needs_a_system_that_builds_every_tree(system, folder_of):
     architecture, resources = architecture_of("spa_dp_graph_small"), make_task(folder_of(system)).resources

@@ -118,6 +118,22 @@ def test_affixes_are_shared_by_words_in_any_case():
     assert len({place // 2048 for place in rows[0]}) == 8  # affixes of each length have rows of their own
 
 
+@pytest.mark.parametrize("dropout", [0.0, 0.5, 1.0])
+def test_only_training_hides_whole_words(dropout):
+    inputs = inputs_of(affix_width=4, affix_dropout=dropout)
+    words = [[f"word{i}" for i in range(200)]]
+    affixes = inputs["affixes"]
+    with torch.no_grad():
+        affixes.embed.weight[:2048] = 0.0  # of whole words
+        hidden = added(inputs, words, {})
+        torch.nn.init.normal_(affixes.embed.weight[:2048])
+        plain = added(inputs.eval(), words, {})
+        trained = added(inputs.train(), words, {})
+    same = (trained == plain).all(-1)[0, :-1]
+    assert torch.allclose(trained[0, :-1][~same], hidden[0, :-1][~same], atol=1e-5)
+    assert {0.0: 0, 0.5: 60, 1.0: 200}[dropout] <= (~same).sum() <= {0.0: 0, 0.5: 140, 1.0: 200}[dropout]
+
+
 @pytest.mark.parametrize("windows", ["0", "1,,2", "a", "25", "-1", "3,"])
 def test_windows_that_make_no_sense(windows):
     with pytest.raises(InputError, match="--character-windows must be numbers from 1 to 24, not"):

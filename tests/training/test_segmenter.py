@@ -16,7 +16,6 @@ from transition_parser.training.segmenter import (
     written_sentences,
 )
 
-
 REST = "\t_" * 8  # the other columns
 
 

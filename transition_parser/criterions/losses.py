@@ -141,10 +141,10 @@ class ColumnLoss:
     def __call__(self, extra: Mapping[str, Any], sample: Sample) -> TagLoss | None:
         """Return the loss of a batch; None where the model or the batch has no columns to predict.
 
-        extra: the extras of `TrainingModel.forward`: `tag_heads` and `words`.
+        extra: the extras of `TrainingModel.forward`: `tag_heads` and `tagged`.
         """
         heads = extra["tag_heads"]
-        return heads.loss(extra["words"], sample["tags"]) if heads is not None and "tags" in sample else None
+        return heads.loss(extra["tagged"], sample["tags"]) if heads is not None and "tags" in sample else None
 
     def logged(self, tagged: TagLoss | None) -> dict[str, float]:
         """Return the values to log: the loss, and the right predictions and the words of each column."""

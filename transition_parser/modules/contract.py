@@ -391,7 +391,7 @@ class ParserModel(nn.Module):
         tokens, words = net_input["src_tokens"], net_input.get("words")
         encoder_out = self.encoder(tokens) if words is None else self.encoder(tokens, words=words)
         if words is not None and TAGS in words and self.tag_heads is not None and not self.training:
-            predicted = self.tag_heads.best_tags(encoder_out.words)
+            predicted = self.tag_heads.best_tags(encoder_out.tagged)
             words = {**words, TAGS: {"ids": _with_predicted(words[TAGS]["ids"], predicted, encoder_out.lengths)}}
             encoder_out = self.encoder(tokens, words=words)
         return replace(encoder_out, features=net_input.get("features"))

@@ -28,19 +28,26 @@ class EncoderOut:
     lengths: (B,); the number of words, without the root.
     features: (B, P, F), see `ActionTable.features`; or None. The machine reads them, so `ParserModel.encode` adds them
         to the result of the encoder.
+    read: (B, P, E); the words before they see each other, where `TagHeads` read them beside `words`; else None.
     """
 
     words: Tensor
     mask: Tensor
     lengths: Tensor
     features: Tensor | None = None
+    read: Tensor | None = None
+
+    @property
+    def tagged(self) -> Tensor:
+        """The words as `TagHeads` read them, (B, P, dim or dim + E)."""
+        return self.words if self.read is None else torch.cat([self.words, self.read.to(self.words.dtype)], -1)
 
     def rows(self, sentences: Tensor) -> Self:
-        """Return the output for N rows.
+        """Return the output for N rows, without `read`, which search does not need.
 
         sentences: (N,); the sentence of each row.
         """
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "read"}
         return type(self)(**{k: None if v is None else v.index_select(0, sentences) for k, v in values.items()})
 
 

@@ -33,7 +33,7 @@ class EnsembleOut(EncoderOut):
     def of_members(cls, members: Sequence[EncoderOut]) -> EnsembleOut:
         """Return the output of an ensemble with these outputs of its members."""
         first = members[0]
-        return cls(first.words, first.mask, first.lengths, first.features, members=members)
+        return cls(first.words, first.mask, first.lengths, first.features, first.read, members=members)
 
     def rows(self, sentences: Tensor) -> EnsembleOut:
         return self.of_members([member.rows(sentences) for member in self.members])

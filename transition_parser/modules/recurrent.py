@@ -47,8 +47,18 @@ class RecurrentEncoder(WordReader):
         src_tokens: (B, S); piece ids, padded on either side.
         words: the tensors that the other inputs read of the words.
         """
+        return self.scan(*self.read_words(src_tokens, words))
+
+    def read_words(self, src_tokens: Tensor, words: WordTensors | None) -> tuple[Tensor, Tensor]:
+        """Return the words that the first layer reads, (B, P, dim), and a mask, (B, P), True at words and roots.
+
+        The arguments are as in `forward`.
+        """
         x, mask = self.read(src_tokens, words)
-        x = self.word_dropout(x)
+        return self.word_dropout(x), mask
+
+    def scan(self, x: Tensor, mask: Tensor) -> EncoderOut:
+        """Return the encoded words; the arguments are the results of `read_words`."""
         lengths = mask.sum(1)
         mirrored = (lengths[:, None] - 1 - torch.arange(x.size(1), device=x.device)).clamp_min(0)
         for ahead, back in zip(self.ahead, self.back, strict=True):

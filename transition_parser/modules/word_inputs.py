@@ -224,6 +224,8 @@ class AffixInput(OptionalInput):
 
     Vectors are found by a hash of the affix, so that every affix has one. A short word is its own affix.
 
+    dropout: probability that training leaves out the vector of the whole word.
+
     Source: the hash embeddings of spaCy, Miranda et al. 2022, sec. 2, with one hash for each affix.
     """
 
@@ -237,13 +239,21 @@ class AffixInput(OptionalInput):
             0, "width of the vectors of prefixes and suffixes that words are read by", least=0, most=1024,
             since_later=True,
         )  # fmt: skip
+        affix_dropout: float = option(
+            0.0,
+            "probability that training leaves out the vector of the whole word, so that it is read by its affixes",
+            least=0.0,
+            most=1.0,
+            since_later=True,
+        )
 
     @classmethod
     def make(cls, options: Any, dim: int, resources: Resources) -> AffixInput:
-        return cls(dim, options.affix_width)
+        return cls(dim, options.affix_width, options.affix_dropout)
 
-    def __init__(self, dim: int, width: int) -> None:
+    def __init__(self, dim: int, width: int, dropout: float = 0.0) -> None:
         super().__init__()
+        self.dropout = dropout
         self.embed = nn.EmbeddingBag(len(_affixes("")) * _ROWS, width, mode="sum")
         nn.init.normal_(self.embed.weight, std=width**-0.5)
         self.project = linear(width, dim)
@@ -262,7 +272,11 @@ class AffixInput(OptionalInput):
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
         """Return the vectors of words by their affixes, (B, P, dim)."""
-        return F.embedding(inputs["word"], self.project(self.embed(inputs["affixes"])))
+        rows, weights = inputs["affixes"], None
+        if self.training and self.dropout:
+            weights = torch.ones(rows.shape, dtype=self.embed.weight.dtype, device=rows.device)
+            weights[:, 0].bernoulli_(1.0 - self.dropout)
+        return F.embedding(inputs["word"], self.project(self.embed(rows, per_sample_weights=weights)))
 
 
 class VectorInput(OptionalInput):

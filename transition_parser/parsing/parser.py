@@ -515,7 +515,7 @@ class Parser(Generic[P_co]):
         if heads is None:
             return [NO_TAGS] * len(some)
         tags = self._annotations(some, [UPOS]).get(UPOS, ()) if heads.limited else ()
-        return [*heads.predict(encoder_out.words, [len(one.words) for one in some], tags)]
+        return [*heads.predict(encoder_out.tagged, [len(one.words) for one in some], tags)]
 
 
 def _build_again(kind: type[Parser], model: ParserModel, resources: Resources, options: dict) -> Parser:

@@ -97,7 +97,7 @@ class TrainingModel(BaseFairseqModel):
         For models that score actions, the extras hold `legal`, (B, T, V), 1 for legal actions and 0 for others, and
         `sampled_steps`, (B, T) bool, the steps that count, or None for all steps. For models that score graphs, the
         scores are the scores of the first decision, and the extras hold all decisions as `decisions`. The extras of all
-        models hold the encoder's words as `words`, and the tag predictors as `tag_heads`.
+        models hold the words that tag predictors read as `tagged`, and the predictors as `tag_heads`.
 
         states: the parser states before each action, by field, from the data loader; None: the machine computes them
             here
@@ -116,7 +116,7 @@ class TrainingModel(BaseFairseqModel):
             sampled_steps = decoder.sampled_steps(prev_output_tokens) if plain.training else None
             scores, legal, encoder_out = plain(*batch, sampled_steps)
             extra = {"legal": legal, "sampled_steps": sampled_steps}
-        extra |= {"attn": None, "words": encoder_out.words, "tag_heads": plain.tag_heads}
+        extra |= {"attn": None, "tagged": encoder_out.tagged, "tag_heads": plain.tag_heads}
         return only_legal(scores, legal) if mask_illegal else scores, extra
 
     def get_normalized_probs(self, net_output, log_probs: bool, sample=None) -> Tensor:

@@ -50,15 +50,19 @@ class SpaEncoder(RecurrentEncoder):
             word_dropout=options.word_dropout,
         )
         scanned = 2 * options.scan_width
-        self.rescan = _rescan(options, scanned)
+        self.rescan, self.keeps_read = _rescan(options, scanned), options.tags_read_words
         self.output_width = scanned + (self.rescan.output_width if self.rescan is not None else 0)
+        self.tagged_width = self.output_width + (options.word_width if self.keeps_read else 0)
 
     def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
         """Return words of width `output_width`. The arguments are as in `RecurrentEncoder.forward`."""
-        scanned = super().forward(src_tokens, words)
+        read, mask = self.read_words(src_tokens, words)
+        scanned = self.scan(read, mask)
+        if self.keeps_read:
+            scanned = replace(scanned, read=self.dropout(read))
         if self.rescan is None:
             return scanned
-        found = self.dropout(self.rescan(scanned.words, scanned.mask))
+        found = self.dropout(self.rescan(scanned.words, mask))
         return replace(scanned, words=torch.cat([scanned.words, found.to(scanned.words.dtype)], -1))
 
 

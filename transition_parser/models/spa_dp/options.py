@@ -35,6 +35,12 @@ class SpaDpOptions(WordOptions):
     mlp_width: int = size_option(700, "width of the hidden layer that scores")
     dropout: float = dropout_option(0.3, "dropout of words, of layers of the scan and of rescans")
     word_dropout: float = dropout_option(0.0, "dropout of whole words of the sentence")
+    tags_read_words: bool = option(
+        False,
+        "tags, lemmas and features are predicted from the words as they are read, too, not only from scan and rescan: "
+        "with few training sentences far more of them are right",
+        since_later=True,
+    )
 
 
 @dataclass(frozen=True)
