@@ -8,11 +8,13 @@ import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.optim.swa_utils import AveragedModel
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.progress import progress
@@ -41,6 +43,7 @@ class SegmenterOptions:
     epochs: passes over the training text; by default enough for about 6 million characters, from 10 to 150
     size, layers: size and number of the network's layers
     dropout: the probability that training hides a feature in a whole window
+    decay: the decay of the running mean of the weights, which the segmenter has (Polyak averaging)
     hidden: the probability that training hides which character a character is, but not its Unicode category
     connected: the probability that training puts a connector, `_`, in place of a letter between two letters of a token,
         where the treebank has no connector beside a letter: the word goes on, as in Unicode Annex 29, WB13
@@ -51,7 +54,8 @@ class SegmenterOptions:
     epochs: int | None = None
     size: int = 64
     layers: int = 6
-    dropout: float = 0.1
+    dropout: float = 0.2
+    decay: float = 0.998
     hidden: float = 0.02
     connected: float = 0.003
     rate: float = 3e-3
@@ -100,31 +104,42 @@ def _trained(
     known = Characters.of_texts(_text(sentence) for sentence in sentences)
     network = BoundaryNetwork(len(known), options.size, options.layers, options.dropout)
     corpus = _Corpus(sentences, known, network.context, options)
-    segmenter = LearnedSegmenter(NetworkLabeller(network, known), _multiwords(sentences), _holds_blanks(sentences))
+    mean = AveragedModel(network, multi_avg_fn=partial(_update_mean, options.decay))
+    segmenter = LearnedSegmenter(NetworkLabeller(mean.module, known), _multiwords(sentences), _holds_blanks(sentences))
     epochs = options.epochs or min(max(_CHARACTERS_SEEN // corpus.size, _EPOCHS[0]), _EPOCHS[1])
     optimizer = torch.optim.Adam(network.parameters(), options.rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
-    best, best_weights = -1.0, network.state_dict()
+    best, best_weights = -1.0, mean.module.state_dict()
     for epoch in progress(range(1, epochs + 1), "training the segmenter", epochs):
-        _train_epoch(network.train(), optimizer, corpus.batches())
+        _train_epoch(network, mean, optimizer, corpus.batches())
         schedule.step()
-        network.eval()
         scores = segmentation_scores(segmenter, held_out) if held_out else None
         if scores is None or sum(scores) > best:
-            best, best_weights = sum(scores or ()), copy.deepcopy(network.state_dict())
+            best, best_weights = sum(scores or ()), copy.deepcopy(mean.module.state_dict())
         if scores is not None and report is not None:
             report(epoch, scores)
     # in half precision, as it is stored
-    network.load_state_dict({name: value.half().float() for name, value in best_weights.items()})
+    mean.module.load_state_dict({name: value.half().float() for name, value in best_weights.items()})
     return segmenter
 
 
-def _train_epoch(network: BoundaryNetwork, optimizer: torch.optim.Optimizer, batches: Iterable[_Batch]) -> None:
+def _train_epoch(
+    network: BoundaryNetwork, mean: AveragedModel, optimizer: torch.optim.Optimizer, batches: Iterable[_Batch]
+) -> None:
     for batch in batches:
         optimizer.zero_grad()
         _loss(network(batch.ids, batch.kinds), batch).backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimizer.step()
+        mean.update_parameters(network)
+
+
+@torch.no_grad()
+def _update_mean(decay: float, means: Sequence[Tensor], weights: Sequence[Tensor], updates: Tensor) -> None:
+    """Move the running mean of each weight towards the weight, faster during the first updates."""
+    share = 1.0 - min(decay, (1.0 + float(updates)) / (10.0 + float(updates)))
+    for mean, weight in zip(means, weights, strict=True):
+        mean.lerp_(weight, share)
 
 
 class _Batch(NamedTuple):
