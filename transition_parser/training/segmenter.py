@@ -54,7 +54,7 @@ class SegmenterOptions:
     epochs: int | None = None
     size: int = 64
     layers: int = 6
-    dropout: float = 0.2
+    dropout: float = 0.3
     decay: float = 0.998
     hidden: float = 0.02
     connected: float = 0.003
