@@ -83,7 +83,7 @@ setup(
             ["transition_parser/kernels/search_kernels.c"],
             depends=[
                 f"transition_parser/kernels/{name}.h"
-                for name in ("common", "variant", "vectors", "attention", "continuations", "gates")
+                for name in ("common", "variant", "vectors", "attention", "continuations", "gates", "letters")
             ],
             # These let sums be computed in any order, and know that numbers are finite; -ffast-math would change how
             # all of Python computes.

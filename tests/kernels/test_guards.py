@@ -422,3 +422,31 @@ def test_take_actions(changed, problem):
 def test_ranks_from_end(array, size, problem):
     with pytest.raises(ValueError, match=problem):
         machine_kernels.ranks_from_end(array, size)
+
+
+LETTERS = {
+    "letters": torch.tensor([[1, 2, 0], [0, 0, 0]]),
+    "sizes": [2, 3],
+    "tables": torch.zeros(5, 4, 64),
+    "biases": torch.zeros(2, 64),
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"letters": torch.tensor([[1, 4, 0]])}, "letters: beyond the symbols"),
+        ({"letters": torch.tensor([[-1, 4, 0]])}, "letters: beyond the symbols"),
+        ({"letters": torch.zeros(2, 65, dtype=torch.long)}, "L from 1 to 64"),
+        ({"letters": torch.zeros(2, 3, dtype=torch.int32)}, "letters must be torch.int64"),
+        ({"sizes": [5]}, "a size for each of 2 windows"),
+        ({"sizes": [0, 5]}, "a size for each of 2 windows"),
+        ({"sizes": [3, 3]}, "tables must be torch.float32, .6, 4, 64."),
+        ({"tables": torch.zeros(5, 4, 60), "biases": torch.zeros(2, 60)}, "a multiple of 64 filters"),
+        ({"tables": torch.zeros(5, 4, 64, dtype=torch.bfloat16)}, "tables must be torch.float32"),
+    ],
+)
+def test_letter_maxima_checks_its_arguments(lanes, changed, problem):
+    search_kernels.letter_maxima(**LETTERS)
+    with pytest.raises(ValueError, match=problem):
+        search_kernels.letter_maxima(**{**LETTERS, **changed})

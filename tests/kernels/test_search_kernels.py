@@ -350,3 +350,21 @@ def test_few_rows_of_padded_steps_are_kept_alone(lanes):
     addresses = past.cache.array[:5]
     assert [b - a for a, b in pairwise(addresses)] == [2 * 64 * 4] * 4
     assert past.cache.last is None and past.cache.sizes[:5] == [1] * 5
+
+
+@pytest.mark.parametrize("sizes", [[3], [1, 2, 3, 4, 5, 6], [24, 7]])
+@pytest.mark.parametrize("filters", [64, 192])
+def test_letter_maxima(lanes, sizes, filters):
+    """Tables of products give what convolutions give, for words of no letter up to the most."""
+    torch.manual_seed(1)
+    embed = torch.nn.Embedding(40, 8, padding_idx=0)
+    windows = [torch.nn.Conv1d(8, filters, size, padding=size // 2) for size in sizes]
+    lengths = torch.arange(40) % 13
+    letters = torch.randint(1, 40, (40, 12)) * (torch.arange(12) < lengths[:, None])
+    with torch.no_grad():
+        inside = (letters > 0)[:, None]
+        each = [(window(embed(letters).transpose(1, 2))[..., :12].relu() * inside).amax(2) for window in windows]
+        tables = torch.cat([embed.weight @ window.weight.permute(2, 1, 0) for window in windows])
+        biases = torch.stack([window.bias for window in windows])
+        found = search_kernels.letter_maxima(letters, sizes, tables, biases)
+    assert torch.allclose(found, torch.cat(each, 1), **CLOSE[torch.float])

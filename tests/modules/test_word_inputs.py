@@ -9,6 +9,7 @@ import torch
 
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import WORD_FILES
+from transition_parser.kernels import search_kernels
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
 from transition_parser.modules.options import ModelOptions
 from transition_parser.modules.tagging import TagHeads, check_tagged, tag_heads
@@ -108,6 +109,24 @@ def test_windows_of_letters_are_those_that_are_asked_for():
             ]
             found.append(max(0.0, *sums))
     assert torch.allclose(added(inputs, [["dogs"]], {})[0, 0], letters.project(torch.tensor(found)), atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float, torch.bfloat16])
+def test_letters_are_looked_up_where_the_kernels_are(dtype):
+    """Parsing adds up products of letters; they follow the weights, and only numbers that are finite are looked up."""
+    letters = inputs_of(character_width=64, character_windows="1,4")["characters"].to(dtype)
+    if not search_kernels.supports_letters(letters.embed.weight, 64):
+        pytest.skip("there are no search kernels here")
+    read = letters.read(SENTENCES, ANNOTATIONS)["bytes"]
+    with torch.no_grad():
+        letters.embed.weight[0] = 0.0  # padding
+        for _ in range(2):
+            wanted = letters._convolved(read)
+            near = {"rtol": 1e-5, "atol": 1e-4} if dtype is torch.float else {"rtol": 0.02, "atol": 0.2}
+            assert torch.allclose(letters._looked_up(read), wanted, **near)
+            letters.embed.weight[1:] *= 2
+        letters.convolve[1].bias[3] = float("inf")
+        assert letters._looked_up(read) is None
 
 
 def test_affixes_are_shared_by_words_in_any_case():

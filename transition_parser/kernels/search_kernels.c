@@ -1,4 +1,5 @@
-/* Attention in search and in encoders, the gates of the encoder of SPA-DP, and the steps of search, on CPUs.
+/* Attention in search and in encoders, the gates of the encoder of SPA-DP, the letters of words, and the steps of
+   search, on CPUs.
 
    Each hypothesis (in encoders, each word) reads the keys and values that it may see from the place where they are
    stored. No mask is made, and nothing is computed for keys and values that it may not see.
@@ -46,6 +47,15 @@
 #define WORTH_A_THREAD (1 << 19)
 
 static const char *const NO_MEMORY = "no memory for search";
+
+#define MOST_LETTERS 64 /* the largest number of letters of a word */
+
+typedef struct {
+    int64_t most, symbols, windows, filters;
+    const int64_t *sizes, *letters;
+    const float *tables, *biases;
+    float *output;
+} Letters;
 
 typedef struct {
     int half;
@@ -542,4 +552,23 @@ const char *gated_step(int half, int threads, int64_t passes, int64_t rows, int6
     const Gates gates = {half, rows, read, width, found_stride, words_stride, found, recurrent, words, output};
     return in_shares(VARIANT(gated_step), &gates, threads, passes * rows * width * AS_LONG_AS, passes * rows, 0, 1,
                      width);
+}
+
+/* Compute the largest value of each filter of convolutions over the letters of words, 0 at least. Return NULL, or a
+   message about wrong arguments.
+
+   The convolution of window i sees sizes[i] letters around each letter: sizes[i] / 2 before it. Outside a word are
+   zeros. Instead of products, the sums of rows of a table are computed, which has the product of each letter.
+
+   most: the number of letters of the longest word, at most MOST_LETTERS
+   filters: the number of filters of each window, a multiple of 64
+   letters: (words, most); 0 behind the last letter of a word
+   tables: (sizes[i], symbols, filters) for each window i; the products of letters with the weights
+   biases: (windows, filters)
+   output: (words, windows, filters); the result */
+const char *letter_maxima(int threads, int64_t words, int64_t most, int64_t symbols, int64_t windows, int64_t filters,
+                          const int64_t *sizes, const int64_t *letters, const float *tables, const float *biases,
+                          float *output) {
+    const Letters in = {most, symbols, windows, filters, sizes, letters, tables, biases, output};
+    return in_shares(VARIANT(letter_maxima), &in, threads, words * windows * filters * AS_LONG_AS, words, 0, 1, 0);
 }

@@ -9,6 +9,8 @@ Common dimensions: N queries, R rows (hypotheses), B sentences, P words of the l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 
@@ -24,11 +26,15 @@ __all__ = [
     "gated_step",
     "indicated_attention",
     "legal_scores",
+    "letter_maxima",
     "self_attention",
     "supports",
+    "supports_letters",
 ]
 
 _BLOCK = 32  # how many numbers C reads at once: the size of a head must be a multiple
+
+_FILTERS, _LETTERS = 64, 64  # the numbers of filters must be multiples; the largest number of letters
 
 _DEAD = -1e30  # totals below this value mark dead hypotheses, because C computes with finite numbers only
 
@@ -38,6 +44,7 @@ _FUNCTIONS: dict[str, Signature] = {
     "self_attention": (PROBLEM, (INT, INT, *(SIZE,) * 8, *(POINTER,) * 6)),
     "indicated_attention": (PROBLEM, (INT, *(SIZE,) * 7, POINTER, SIZE, *(POINTER,) * 9)),
     "gated_step": (PROBLEM, (INT, INT, *(SIZE,) * 6, *(POINTER,) * 4)),
+    "letter_maxima": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 5)),
     "add_and_normalise": (None, (INT, SIZE, SIZE, *(POINTER,) * 4, FLOAT, POINTER)),
     "legal_scores": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 6)),
     "best_continuations": (PROBLEM, (INT, *(SIZE,) * 4, *(POINTER,) * 4, SIZE, *(POINTER,) * 3)),
@@ -56,6 +63,11 @@ def supports(like: Tensor, width: int = _BLOCK) -> bool:
     width: the size of a head or a row; it must be a multiple of 32
     """
     return like.is_cpu and like.dtype in _HALF and width % _BLOCK == 0 and library() is not None
+
+
+def supports_letters(like: Tensor, filters: int) -> bool:
+    """Return True if `letter_maxima` is available for tensors like this one and so many filters of each window."""
+    return filters % _FILTERS == 0 and supports(like)
 
 
 def cached_self_attention(
@@ -236,6 +248,32 @@ def gated_step(found: Tensor, recurrent: Tensor, words: Tensor) -> Tensor:
         _part("found", found, found.dtype, passes, rows, width),
         require("recurrent", recurrent, found.dtype, passes, rows, 3 * width),
         _part("words", words, found.dtype, passes, read, 3 * width), output.data_ptr(),
+    )  # fmt: skip
+    raise_problem(problem)
+    return output
+
+
+def letter_maxima(letters: Tensor, sizes: Sequence[int], tables: Tensor, biases: Tensor) -> Tensor:
+    """Return the largest value of each filter of convolutions over the letters of words, 0 at least, (W, windows × F).
+
+    The convolution of window i sees sizes[i] letters around each letter: sizes[i] // 2 before it. Outside a word are
+    zeros. Instead of products, rows of tables are added up.
+
+    letters: (W, L) int64; 0 behind the last letter of a word
+    tables: (places, symbols, F) float; the products of each letter with the weights of each place of each window
+    biases: (windows, F) float
+    """
+    if letters.dim() != 2 or not 0 < letters.size(1) <= _LETTERS:
+        raise ValueError(f"letters must be (W, L), L from 1 to {_LETTERS}; it is {tuple(letters.shape)}")
+    (words, most), symbols, (windows, filters) = letters.shape, tables.size(1), biases.shape
+    if len(sizes) != windows or min(sizes) < 1 or filters % _FILTERS:
+        raise ValueError(f"there must be a size for each of {windows} windows, of a multiple of {_FILTERS} filters")
+    output = biases.new_empty(words, windows * filters)
+    problem = library().letter_maxima(
+        torch.get_num_threads(), words, most, symbols, windows, filters, (SIZE * windows)(*sizes),
+        require("letters", letters, torch.long, words, most),
+        require("tables", tables, torch.float, sum(sizes), symbols, filters),
+        require("biases", biases, torch.float, windows, filters), output.data_ptr(),
     )  # fmt: skip
     raise_problem(problem)
     return output

@@ -11,4 +11,6 @@
 
 #include "gates.h"
 
+#include "letters.h"
+
 static int NAME(lanes)(void) { return LANES; }

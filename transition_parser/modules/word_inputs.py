@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.data.resources import Resources
+from transition_parser.kernels import search_kernels
 from transition_parser.modules.linear import linear
 from transition_parser.modules.options import ModelOptions, option
 from transition_parser.modules.pretrained import PretrainedWords
@@ -190,6 +191,7 @@ class CharacterInput(OptionalInput):
         else:
             self.convolve = nn.Conv1d(width, 2 * width, 3, padding=1)
         self.project = linear(len(windows) * width or 2 * width, dim)
+        self._tables: _LetterTables | None = None
 
     def start_at_zero(self) -> None:
         nn.init.zeros_(self.project.weight)
@@ -210,13 +212,63 @@ class CharacterInput(OptionalInput):
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
         """Return the vectors of words by their letters, (B, P, dim)."""
         letters = inputs["bytes"]
-        embedded = self.embed(letters).transpose(1, 2)
-        if isinstance(self.convolve, nn.ModuleList):  # a window of even size gives one value more than letters
-            found = torch.cat([some(embedded)[..., :_LETTERS] for some in self.convolve], 1).relu()
-        else:
-            found = self.convolve(embedded).relu()
+        computed = not torch.is_grad_enabled() and search_kernels.supports_letters(self.embed.weight, self._filters)
+        found = self._looked_up(letters) if computed else None
+        return F.embedding(inputs["word"], self.project(self._convolved(letters) if found is None else found))
+
+    def _convolved(self, letters: Tensor) -> Tensor:
+        """Return the largest value of each filter, (W, windows · filters)."""
+        embedded = self.embed(letters).transpose(1, 2)  # a window of even size gives one value more than letters
+        found = torch.cat([some(embedded)[..., :_LETTERS] for some in self._convolutions], 1).relu()
         found = found * (letters > 0)[:, None].to(found.dtype)  # padding behind a word counts for nothing
-        return F.embedding(inputs["word"], self.project(found.amax(2)))
+        return found.amax(2)
+
+    def _looked_up(self, letters: Tensor) -> Tensor | None:
+        """Return the same as `_convolved` by the product of each letter; None where a product is not finite."""
+        weights = [self.embed.weight, *(part for some in self._convolutions for part in some.parameters())]
+        made_of = [(weight.data_ptr(), 0 if weight.is_inference() else weight._version) for weight in weights]
+        if self._tables is None or self._tables.made_of != made_of:
+            self._tables = _LetterTables.of(self.embed, self._convolutions, made_of)
+        tables = self._tables
+        if not tables.finite:
+            return None
+        found = search_kernels.letter_maxima(letters, tables.sizes, tables.products, tables.biases)
+        return found.to(self.embed.weight.dtype)
+
+    @property
+    def _convolutions(self) -> list[nn.Conv1d]:
+        return [*self.convolve] if isinstance(self.convolve, nn.ModuleList) else [self.convolve]
+
+    @property
+    def _filters(self) -> int:
+        return self._convolutions[0].out_channels
+
+
+class _LetterTables(NamedTuple):
+    """The products of each letter with the weights of convolutions, which `search_kernels.letter_maxima` adds up.
+
+    made_of: the addresses and versions of the weights
+    sizes, products, biases: see `letter_maxima`
+    finite: False where a product is infinite or not a number
+    """
+
+    made_of: list[tuple[int, int]]
+    sizes: list[int]
+    products: Tensor
+    biases: Tensor
+    finite: bool
+
+    @classmethod
+    def of(
+        cls, embed: nn.Embedding, convolutions: Sequence[nn.Conv1d], made_of: list[tuple[int, int]]
+    ) -> _LetterTables:
+        """Return the tables of these convolutions."""
+        letters = embed.weight.detach().float()
+        parts = [letters @ some.weight.detach().float().permute(2, 1, 0) for some in convolutions]
+        biases = torch.stack([some.bias.detach().float() for some in convolutions])
+        products = torch.cat(parts).contiguous()
+        finite = bool(products.isfinite().all() and biases.isfinite().all())
+        return cls(made_of, [len(part) for part in parts], products, biases, finite)
 
 
 class AffixInput(OptionalInput):
