@@ -115,7 +115,8 @@ def test_batches_and_orders_make_no_difference(exported):
         assert alone.score == pytest.approx(wanted.score, abs=1e-4)
 
 
-def test_columns_trained_later_leave_the_parses_as_they_are(data, tmp_path):
+@pytest.mark.parametrize("reads", ["the encoder", "words, too"])
+def test_columns_trained_later_leave_the_parses_as_they_are(data, tmp_path, reads):
     """A model that predicts tags and lemmas learns XPOS and features; all it said before stays."""
     plain = tmp_path / "plain"
     shutil.copytree(data, plain)
@@ -123,9 +124,13 @@ def test_columns_trained_later_leave_the_parses_as_they_are(data, tmp_path):
     for part in ("columns", "seen"):
         columns[part] = {name: of for name, of in columns[part].items() if name in ("upos", "lemma")}
     (plain / "columns.json").write_text(json.dumps(columns), encoding="utf-8")
-    train(plain, tmp_path / "before", "--tag-loss", "0.5", "--character-width", "8", updates=20)
-    options = ("--start-from", tmp_path / "before" / "checkpoint_last.pt", "--train-only", "xpos,feats")
-    train(data, tmp_path / "after", "--tag-loss", "0.5", "--character-width", "8", *options, updates=20)
+    options, more = ("--tag-loss", "0.5", "--character-width", "8"), ()
+    if reads == "words, too":
+        options, more = (*options, *SPA_DP, "--arch", "spa_dp_small"), ("--tags-read-words",)
+    any_model.train(plain, tmp_path / "before", "stack_transformer_small", *options, updates=20)
+    model = tmp_path / "before" / "checkpoint_last.pt"
+    more = (*more, "--start-from", model, "--train-only", "xpos,feats")
+    any_model.train(data, tmp_path / "after", "stack_transformer_small", *options, *more, updates=20)
     sentences = [blank(sentence) for sentence in read_conllu(SAMPLE)]
     before, after = (
         Parser.load(tmp_path / name / "checkpoint_last.pt", precision="fp32").parse(sentences)

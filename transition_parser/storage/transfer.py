@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
+from torch import Tensor
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.data.resources import Resources
@@ -58,8 +60,9 @@ def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike
     done = Transferred([], {}, [])
     with torch.no_grad():
         for name, value in model.state_dict().items():
-            given = weights.get(name)
-            rows = indexed.of(name)
+            given, rows = weights.get(name), indexed.of(name)
+            if given is not None and _HEAD.fullmatch(name):
+                given = _as_wide(given, value)
             if given is None or given.shape[1:] != value.shape[1:] or (rows is None and given.shape != value.shape):
                 done.own.append(name)
             elif rows is None:
@@ -72,6 +75,15 @@ def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike
     if not (done.whole or done.rows):
         raise InputError(f"no weight of {path} has a name and shape of this model: is it of another architecture?")
     return done
+
+
+def _as_wide(given: Tensor, value: Tensor) -> Tensor:
+    """Return the weights of a head with as many columns as ours has; what only ours reads counts for nothing at first.
+
+    A head of `--tags-read-words` reads more than one without this option.
+    """
+    more = value.size(1) - given.size(1) if value.dim() == given.dim() == 2 else 0
+    return F.pad(given, (0, more)) if more > 0 else given
 
 
 def similar_actions(action: Action, known: Sequence[Action]) -> Iterator[Action]:
