@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -215,6 +215,11 @@ class CharacterInput(OptionalInput):
         computed = not torch.is_grad_enabled() and search_kernels.supports_letters(self.embed.weight, self._filters)
         found = self._looked_up(letters) if computed else None
         return F.embedding(inputs["word"], self.project(self._convolved(letters) if found is None else found))
+
+    def train(self, mode: bool = True) -> Self:
+        """Set the mode, and forget the tables: optimisers change weights without a new version."""
+        self._tables = None
+        return super().train(mode)
 
     def _convolved(self, letters: Tensor) -> Tensor:
         """Return the largest value of each filter, (W, windows · filters)."""
