@@ -108,7 +108,7 @@ def test_decisions_have_a_share_and_none_for_targets_that_do_not_compete():
 def test_columns_are_logged_by_batches_without_them_too_where_asked_for():
     heads = TagHeads(4, Columns({"upos": ("NOUN", "VERB")}), weight=0.5)
     words, tags = torch.randn(2, 3, 4), {"upos": torch.tensor([[1, 2, 0], [2, 0, 0]])}
-    extra = {"tag_heads": heads, "words": words}
+    extra = {"tag_heads": heads, "tagged": words}
     for always, others in (
         (True, dict.fromkeys([f"{n}_{c}" for n in ("lemma", "xpos", "feats") for c in ("right", "words")], 0.0)),
         (False, {}),
@@ -122,5 +122,5 @@ def test_columns_are_logged_by_batches_without_them_too_where_asked_for():
             "upos_words": 3,
             **others,
         }
-        none = loss_of.logged(loss_of({"tag_heads": None, "words": words}, {}))
+        none = loss_of.logged(loss_of({"tag_heads": None, "tagged": words}, {}))
         assert none == (dict.fromkeys([*logged], 0.0) if always else {})
