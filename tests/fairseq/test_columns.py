@@ -124,13 +124,13 @@ def test_columns_trained_later_leave_the_parses_as_they_are(data, tmp_path, read
     for part in ("columns", "seen"):
         columns[part] = {name: of for name, of in columns[part].items() if name in ("upos", "lemma")}
     (plain / "columns.json").write_text(json.dumps(columns), encoding="utf-8")
-    options, more = ("--tag-loss", "0.5", "--character-width", "8"), ()
+    arch, options, more = "stack_transformer_small", ("--tag-loss", "0.5", "--character-width", "8"), ()
     if reads == "words, too":
-        options, more = (*options, *SPA_DP, "--arch", "spa_dp_small"), ("--tags-read-words",)
-    any_model.train(plain, tmp_path / "before", "stack_transformer_small", *options, updates=20)
+        arch, options, more = "spa_dp_small", (*options, *SPA_DP), ("--tags-read-words",)
+    any_model.train(plain, tmp_path / "before", arch, *options, updates=20)
     model = tmp_path / "before" / "checkpoint_last.pt"
     more = (*more, "--start-from", model, "--train-only", "xpos,feats")
-    any_model.train(data, tmp_path / "after", "stack_transformer_small", *options, *more, updates=20)
+    any_model.train(data, tmp_path / "after", arch, *options, *more, updates=20)
     sentences = [blank(sentence) for sentence in read_conllu(SAMPLE)]
     before, after = (
         Parser.load(tmp_path / name / "checkpoint_last.pt", precision="fp32").parse(sentences)

@@ -271,7 +271,7 @@ class _LetterTables(NamedTuple):
         letters = embed.weight.detach().float()
         parts = [letters @ some.weight.detach().float().permute(2, 1, 0) for some in convolutions]
         biases = torch.stack([some.bias.detach().float() for some in convolutions])
-        products = torch.cat(parts).contiguous()
+        products = torch.cat(parts)
         finite = bool(products.isfinite().all() and biases.isfinite().all())
         return cls(made_of, [len(part) for part in parts], products, biases, finite)
 
