@@ -22,6 +22,7 @@ from transition_parser.models.registry import architecture_of
 from transition_parser.models.spa_dp import encoder
 from transition_parser.models.spa_dp.decoders import BilinearHeads, RelationScores, sum_of_means, sum_of_words
 from transition_parser.models.spa_dp.encoder import PairScores, SequencePreservedAttention, VanillaAttention
+from transition_parser.models.spa_dp.options import SpaDpGraphOptions, SpaDpOptions
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.tree_derivations import Derivations, ScoredTree, best_tree
 from transition_parser.parsing.parses import graph_of
@@ -456,3 +457,10 @@ def test_small_sizes_are_small(name):
     assert (paper.scan_width, paper.spa_width) == ((700, 700) if name == "spa_dp" else (400, 100))
     assert small.scan_layers == 2
     assert max(small.word_width, 2 * small.scan_width, 2 * small.spa_width, small.mlp_width) <= 256
+
+
+@pytest.mark.parametrize("options", [SpaDpOptions, SpaDpGraphOptions])
+def test_words_that_tags_read_need_tags(options):
+    options(tags_read_words=True, tag_loss=0.1).check()
+    with pytest.raises(InputError, match="--tags-read-words is for models that predict tags: give --tag-loss, too"):
+        options(tags_read_words=True).check()

@@ -42,6 +42,11 @@ class SpaDpOptions(WordOptions):
         since_later=True,
     )
 
+    def contradictions(self) -> str | None:
+        if self.tags_read_words and not self.tag_loss:
+            return "--tags-read-words is for models that predict tags: give --tag-loss, too"
+        return super().contradictions()
+
 
 @dataclass(frozen=True)
 class SpaDpGraphOptions(SpaDpOptions):
