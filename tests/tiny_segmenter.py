@@ -13,7 +13,7 @@ _BLOCKS = (
     "1\til\n2\ta\n3\t20 000\n4\tchats\tSpaceAfter=No\n5\t;;",
     "1-2\tDu\n1\tDe\n2\tle\n3\troi\tSpaceAfter=No\n4\t;;",
 )
-TINY = SegmenterOptions(epochs=25, size=16, layers=3, dropout=0.0, decay=0.9, rate=0.02)
+TINY = SegmenterOptions(epochs=25, size=16, layers=3, dropouts=(0.0,), decay=0.9, rate=0.02)
 
 
 def write_treebank(path: Path, repeat: int = 20) -> Path:

@@ -11,6 +11,7 @@ from transition_parser.graphs.conllu import read_conllu
 from transition_parser.storage.segmenters import save_segmenter
 from transition_parser.training.segmenter import (
     SegmentationScores,
+    SegmenterOptions,
     segmentation_scores,
     train_segmenter,
     written_sentences,
@@ -38,13 +39,15 @@ def test_a_treebank_is_learned_and_training_is_repeatable(tmp_path):
     assert contents(tmp_path / "first") == contents(tmp_path / "second")
 
 
-def test_the_epoch_that_is_best_on_dev_is_kept(tmp_path):
+def test_the_dropout_and_the_epoch_that_are_best_on_dev_are_kept(tmp_path):
     path, reports = write_treebank(tmp_path / "t.conllu"), []
-    options = TINY.__class__(epochs=4, size=4, layers=1, rate=0.1)
-    segmenter = train_segmenter([path], [path], options, lambda epoch, scores: reports.append(scores))
-    assert len(reports) == 4
+    options = SegmenterOptions(epochs=4, size=4, layers=1, rate=0.1, dropouts=(0.9, 0.0))
+    segmenter = train_segmenter([path], [path], options, lambda *told: reports.append(told))
+    assert [told[:2] for told in reports] == [(dropout, epoch) for dropout in (0.9, 0.0) for epoch in (1, 2, 3, 4)]
     kept = segmentation_scores(segmenter, written_sentences([path]))
-    assert sum(kept) == pytest.approx(max(map(sum, reports)), abs=5)  # half precision may move a few
+    best = {dropout: max(sum(scores) for told, _, scores in reports if told == dropout) for dropout in (0.9, 0.0)}
+    assert best[0.0] > best[0.9] + 10
+    assert sum(kept) == pytest.approx(best[0.0], abs=5)  # half precision may move a few
 
 
 def test_a_connector_between_letters_ends_no_token(tmp_path):

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from typing import NamedTuple
 
 import torch
@@ -42,7 +43,8 @@ class SegmenterOptions:
 
     epochs: passes over the training text; by default enough for about 6 million characters, from 10 to 150
     size, layers: size and number of the network's layers
-    dropout: the probability that training hides a feature in a whole window
+    dropouts: probabilities that training hides a feature in a whole window. The segmenter is trained with each, and the
+        best on dev is kept; without dev data, it is trained with the first alone
     decay: the decay of the running mean of the weights, which the segmenter has (Polyak averaging)
     hidden: the probability that training hides which character a character is, but not its Unicode category
     connected: the probability that training puts a connector, `_`, in place of a letter between two letters of a token,
@@ -54,7 +56,7 @@ class SegmenterOptions:
     epochs: int | None = None
     size: int = 64
     layers: int = 6
-    dropout: float = 0.3
+    dropouts: tuple[float, ...] = (0.1, 0.3)
     decay: float = 0.998
     hidden: float = 0.02
     connected: float = 0.003
@@ -70,19 +72,22 @@ class SegmentationScores(NamedTuple):
     words: float
 
 
+Report = Callable[[float, int, SegmentationScores], None]
+
+
 def train_segmenter(
     train: Paths,
     dev: Paths = (),
     options: SegmenterOptions = SegmenterOptions(),
-    report: Callable[[int, SegmentationScores], None] | None = None,
+    report: Report | None = None,
 ) -> LearnedSegmenter:
     """Return a segmenter that divides text as a treebank does.
 
-    The epoch with the best sum of the F1 scores on `dev` is kept; without `dev`, the last one. The same files, options
-    and number of threads give the same segmenter.
+    The dropout and the epoch with the best sum of the F1 scores on `dev` are kept; without `dev`, the first dropout and
+    the last epoch. The same files, options and number of threads give the same segmenter.
 
     train, dev: CoNLL-U files
-    report: function that is told the number and the scores of each epoch
+    report: function that is told the dropout, the number and the scores of each epoch
 
     Raises `InputError` where there are no sentences to learn from, and for malformed files.
     """
@@ -90,19 +95,24 @@ def train_segmenter(
     if not sentences:
         raise InputError("there are no training sentences")
     held_out = written_sentences(dev)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(options.seed)
-        return _trained(sentences, held_out, options, report)
+    found = []
+    for dropout in options.dropouts if held_out else options.dropouts[:1]:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(options.seed)
+            found.append(_trained(sentences, held_out, options, dropout, report))
+    return max(found, key=itemgetter(0))[1]
 
 
 def _trained(
     sentences: Sequence[WrittenSentence],
     held_out: Sequence[WrittenSentence],
     options: SegmenterOptions,
-    report: Callable[[int, SegmentationScores], None] | None,
-) -> LearnedSegmenter:
+    dropout: float,
+    report: Report | None,
+) -> tuple[float, LearnedSegmenter]:
+    """Return the sum of the F1 scores of the best epoch on dev, −1 without dev data, and its segmenter."""
     known = Characters.of_texts(_text(sentence) for sentence in sentences)
-    network = BoundaryNetwork(len(known), options.size, options.layers, options.dropout)
+    network = BoundaryNetwork(len(known), options.size, options.layers, dropout)
     corpus = _Corpus(sentences, known, network.context, options)
     mean = AveragedModel(network, multi_avg_fn=partial(_update_mean, options.decay))
     segmenter = LearnedSegmenter(NetworkLabeller(mean.module, known), _multiwords(sentences), _holds_blanks(sentences))
@@ -110,17 +120,17 @@ def _trained(
     optimizer = torch.optim.Adam(network.parameters(), options.rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
     best, best_weights = -1.0, mean.module.state_dict()
-    for epoch in progress(range(1, epochs + 1), "training the segmenter", epochs):
+    for epoch in progress(range(1, epochs + 1), f"training the segmenter, dropout {dropout:g}", epochs):
         _train_epoch(network, mean, optimizer, corpus.batches())
         schedule.step()
         scores = segmentation_scores(segmenter, held_out) if held_out else None
-        if scores is None or sum(scores) > best:
-            best, best_weights = sum(scores or ()), copy.deepcopy(mean.module.state_dict())
+        if scores is not None and sum(scores) > best:
+            best, best_weights = sum(scores), copy.deepcopy(mean.module.state_dict())
         if scores is not None and report is not None:
-            report(epoch, scores)
+            report(dropout, epoch, scores)
     # in half precision, as it is stored
     mean.module.load_state_dict({name: value.half().float() for name, value in best_weights.items()})
-    return segmenter
+    return best, segmenter
 
 
 def _train_epoch(

@@ -140,10 +140,10 @@ class Stages:
         from transition_parser.storage.segmenters import save_segmenter
         from transition_parser.training.segmenter import SegmentationScores, SegmenterOptions, train_segmenter
 
-        def report(epoch: int, scores: SegmentationScores) -> None:
+        def report(dropout: float, epoch: int, scores: SegmentationScores) -> None:
             if epoch % _SAID_EPOCHS == 0:
                 shown = ", ".join(f"{name} {score:.2f}" for name, score in scores._asdict().items())
-                self.say(f"epoch {epoch} of the segmenter  dev {shown}")
+                self.say(f"epoch {epoch} of the segmenter with dropout {dropout:g}  dev {shown}")
 
         experiment = self.experiment
         train, dev = (experiment.files.get(split) for split in ("train", "dev"))
