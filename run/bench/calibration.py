@@ -51,10 +51,10 @@ VERSIONS = ("as it is", "temperature", "and offset")
 class Kinds(Parser):
     """A parser that returns each parse together with all kinds of confidence in its arcs, by name."""
 
-    def _replayed(self, sentence, words, hypotheses, tags):
-        parses = [self.formalism.replay(self.resources, sentence, words, one, tags) for one in hypotheses]
+    def _replayed(self, one, hypotheses, tags):
+        parses = [self._replay(one, hypothesis, tags) for hypothesis in hypotheses]
         best = parses[0]
-        kinds = {"action": _of_action(self, words, hypotheses[0]), "derivation": best.arc_scores}
+        kinds = {"action": _of_action(self, one.words, hypotheses[0]), "derivation": best.arc_scores}
         if self.nbest > 1:
             total = sum(parse.probability for parse in parses)
             with_arc = dict.fromkeys(best.parts()[FIELD], 0.0)
