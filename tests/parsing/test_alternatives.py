@@ -11,7 +11,6 @@ from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.small_models import make_folder, make_model, make_task
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.amr_consensus import expected_smatch
 from transition_parser.parsing.alternatives import Ranked, ranked
 
 BEAM, NBEST = 6, 4
@@ -119,33 +118,6 @@ def test_a_parser_keeps_its_nbest(parsed):
     assert [[p.actions for p in parse.ranked] for parse in again] == [
         [p.actions for p in parse.ranked] for parse in parses[:3]
     ]
-
-
-def test_minimum_bayes_risk_ranks_by_the_smatch_to_expect():
-    """The same graphs as without it, in the order of their mean Smatch; alone, in any batch, with alternatives."""
-    sentences = list(Parser.load("en-amr").read(SAMPLE_AMR))[:20]
-    by_search, ranked_anew = (
-        [*Parser.load("en-amr", BEAM, precision="fp32", threads=1, nbest=BEAM, mbr=mbr).parse_stream(sentences)]
-        for mbr in (False, True)
-    )
-    best = Parser.load("en-amr", BEAM, 1, precision="fp32", threads=2, mbr=True).parse_stream(sentences)
-    changed = 0
-    for plain, anew, one in zip(by_search, ranked_anew, best, strict=True):
-        assert one.actions == anew.actions and one.place is None and one.alternatives == ()
-        assert one.node_scores == pytest.approx(anew.node_scores, rel=1e-3)
-        shares = [parse.probability for parse in anew.ranked]
-        values = expected_smatch([parse.to_penman(wiki=False) for parse in anew.ranked], shares)
-        assert values == sorted(values, reverse=True)
-        assert [parse.place for parse in anew.ranked] == [(i, len(values)) for i in range(1, len(values) + 1)]
-        changed += anew.actions != plain.actions
-    assert changed > 0
-    with pytest.raises(InputError, match="mbr chooses among AMRs, but the model is one of trees"):
-        Parser.load("en-ewt", BEAM, mbr=True)
-
-
-def test_a_parser_keeps_minimum_bayes_risk():
-    parser = Parser.load("en-amr", 4, mbr=True)
-    assert pickle.loads(pickle.dumps(parser)).described() == parser.described() and parser.described()["mbr"]
 
 
 def test_alternatives_of_an_ensemble():

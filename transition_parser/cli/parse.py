@@ -133,11 +133,6 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         help="write the K best parses of each sentence, or fewer if search finds fewer; needs a beam of K or more",
     )
     parser.add_argument(
-        "--mbr",
-        action="store_true",
-        help="AMRs: rank the graphs that the beam finds by the Smatch to expect (minimum Bayes risk)",
-    )
-    parser.add_argument(
         "--batch-tokens",
         type=positive,
         metavar="N",
@@ -320,7 +315,6 @@ def _job(arguments: argparse.Namespace, given: GivenFacts | None) -> Job:
         arguments.lenpen,
         arguments.nbest,
         arguments.longest,
-        arguments.mbr,
     )
     check_options(arguments, OPTIONS, parser.formalism, f"{arguments.model} is a model of {parser.formalism.name}")
     wanted = {

@@ -62,16 +62,15 @@ class Ranked(ABC):
         return replace(self, **fields, alternatives=alternatives)
 
 
-def ranked(parses: Sequence[R], most: int, values: Callable[[Sequence[R]], Sequence[float]] | None = None) -> R:
+def ranked(parses: Sequence[R], most: int) -> R:
     """Return the best of a sentence's parses, with `most` − 1 alternatives or as many as there are.
 
-    Parses with the same graph are merged into the best of them. So without `values` the first parse is the one that
-    would be found without alternatives. The confidence in a part of a graph is the mass of the derivations found that
-    have the part, plus a share of the mass that was not found: the mean confidence that these derivations have in the
-    part. All alternatives that have the part have the same confidence in it.
+    Parses with the same graph are merged into the best of them. So the first parse is the one that would be found
+    without alternatives. The confidence in a part of a graph is the mass of the derivations found that have the part,
+    plus a share of the mass that was not found: the mean confidence that these derivations have in the part. All
+    alternatives that have the part have the same confidence in it.
 
     parses: one for each derivation that search found, best first
-    values: the function by whose values the merged parses are ranked, the largest first, instead of by search
     """
     scale = 1.0 / max(sum(parse.probability for parse in parses), 1.0)  # only rounding makes the sum exceed 1
     parses = [replace(parse, probability=parse.probability * scale) for parse in parses]
@@ -80,13 +79,10 @@ def ranked(parses: Sequence[R], most: int, values: Callable[[Sequence[R]], Seque
         groups.setdefault(parse.graph_key(), []).append(parse)
     confidences = _confidences(parses)
     best = []
-    for group in groups.values() if values is not None else list(groups.values())[:most]:
+    for group in list(groups.values())[:most]:
         parts = group[0].parts().items()
         fields: dict[str, Any] = {name: tuple(confidences[name, part] for part in some) for name, some in parts}
         best.append(replace(group[0], **fields, probability=sum(parse.probability for parse in group)))
-    if values is not None:
-        order = values(best)
-        best = [best[i] for i in sorted(range(len(best)), key=lambda i: -order[i])][:most]
     first, *others = (replace(parse, place=NbestRank(rank, len(best))) for rank, parse in enumerate(best, 1))
     return replace(first, alternatives=tuple(others))
 

@@ -16,7 +16,6 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
 from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack, cast, overload
@@ -26,7 +25,6 @@ import torch
 from transition_parser.base.errors import InputError, NotFiniteError, input_error
 from transition_parser.base.process import Shared, give_back_freed_memory
 from transition_parser.data.resources import Resources
-from transition_parser.graphs.amr_consensus import expected_smatch
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.modules.contract import Hypothesis, ParserModel
@@ -90,7 +88,6 @@ class LoadOptions(TypedDict, total=False):
     lenpen: float | None
     nbest: int
     longest: int
-    mbr: bool
 
 
 class Parser(Generic[P_co]):
@@ -116,8 +113,6 @@ class Parser(Generic[P_co]):
     longest: maximum length of a sentence in words, where a word of more than 100 characters counts as one word for each
         100 characters. Longer sentences of texts are divided, with a warning; other longer sentences are refused.
         Memory grows with the words of a sentence, time with their square.
-    mbr: for AMRs, True to rank the graphs that a beam finds by the Smatch to expect (`expected_smatch`), as in minimum
-        Bayes risk decoding, not by the scores of search
 
     For type checkers the class is `Parser[Parse]` or `Parser[AmrParse]`, see `load`.
 
@@ -137,7 +132,6 @@ class Parser(Generic[P_co]):
         lenpen: float | None = None,
         nbest: int = 1,
         longest: int = LONGEST,
-        mbr: bool = False,
     ) -> None:
         if beam < 1 or (batch_tokens is not None and batch_tokens < 1) or (threads is not None and threads < 1):
             raise InputError("beam, batch size and threads must be 1 or more")
@@ -159,7 +153,6 @@ class Parser(Generic[P_co]):
             "lenpen": lenpen,
             "nbest": nbest,
             "longest": longest,
-            "mbr": mbr,
         }
         if domain is not None:
             if model.inputs is None or DOMAIN not in model.inputs:
@@ -175,12 +168,10 @@ class Parser(Generic[P_co]):
         self._full: ParserModel | None = full  # kept for pickling; `load` sets None, as its model is on disk
         self.resources = resources
         self.beam, self.batch_tokens = beam, batch_tokens or 8000 * min(beam, 4)
-        self.nbest, self.longest, self.mbr = nbest, longest, mbr
+        self.nbest, self.longest = nbest, longest
         self.threads = threads or torch.get_num_threads()
         self.formalism: Formalism[Any, Any, Any] = formalism_of(resources.parser.system)
         self.lenpen = self.formalism.lenpen if lenpen is None else lenpen
-        if mbr and self.formalism is not AMR:
-            raise InputError(f"mbr chooses among AMRs, but the model is one of {self.formalism.name}")
 
     @overload
     @classmethod
@@ -220,7 +211,6 @@ class Parser(Generic[P_co]):
         lenpen: float | None = None,
         nbest: int = 1,
         longest: int = LONGEST,
-        mbr: bool = False,
         *,
         kind: Literal["trees", "AMRs"] | None = None,
     ) -> Parser[Any]:
@@ -237,9 +227,7 @@ class Parser(Generic[P_co]):
         _check_kind(model, resources, kind)
         if others:
             loaded = Ensemble([loaded, *(_of_same_data(path, resources) for path in others)])
-        parser = cls(
-            loaded, resources, beam, batch_tokens, device, precision, threads, domain, lenpen, nbest, longest, mbr
-        )
+        parser = cls(loaded, resources, beam, batch_tokens, device, precision, threads, domain, lenpen, nbest, longest)
         parser._full, parser._path, *parser._others = None, *map(_from_anywhere, (model, *others))
         return parser
 
@@ -257,7 +245,7 @@ class Parser(Generic[P_co]):
 
     def described(self) -> dict[str, Any]:
         """Return the model's path and, by name, the options that its parses depend on; JSON can hold all values."""
-        options = {name: self._options[name] for name in ("precision", "domain", "nbest", "mbr")}
+        options = {name: self._options[name] for name in ("precision", "domain", "nbest")}
         models = {"model": str(self._path), "ensemble": [*map(str, self._others)]}
         return {**models, "beam": self.beam, "lenpen": self.lenpen, **options}
 
@@ -380,7 +368,7 @@ class Parser(Generic[P_co]):
         with self._workers():  # sets the number of threads
             ((found, tags),) = self._search([one], nbest or self.beam, observer)
         parses = [self._replay(one, best, tags) for best in found]
-        return [(best, self._calibrated(parse, several=False)) for best, parse in zip(found, parses, strict=True)]
+        return [(best, self._calibrated(parse, 1)) for best, parse in zip(found, parses, strict=True)]
 
     def _given(self, given: GivenInput | None) -> GivenFacts | None:
         """Return facts as `GivenFacts`. Raises `InputError` where the model builds other graphs than AMRs."""
@@ -429,13 +417,8 @@ class Parser(Generic[P_co]):
     def _parse_batch(self, sentences: list[_ToParse], batch: list[int]) -> dict[int, P_co]:
         some = [sentences[i] for i in batch]
         # alternatives: up to `beam` − 1 derivations, and `beam` more in the last step
-        found = self._search(some, 2 * self.beam if self._ranks else 1)
+        found = self._search(some, 1 if self.nbest == 1 else 2 * self.beam)
         return {i: self._replayed(one, *best) for i, one, best in zip(batch, some, found, strict=True)}
-
-    @property
-    def _ranks(self) -> bool:
-        """True where several derivations of a sentence are ranked."""
-        return self.nbest > 1 or self.mbr
 
     def _replay(self, one: _ToParse, hypothesis: Hypothesis, tags: Mapping[str, Sequence[str]]) -> Any:
         """Return the parse that a derivation of a sentence builds."""
@@ -446,20 +429,18 @@ class Parser(Generic[P_co]):
     def _replayed(self, one: _ToParse, hypotheses: list[Hypothesis], tags: Mapping[str, Sequence[str]]) -> P_co:
         """Return the parse that derivations of a sentence build; its confidences are calibrated where the model is."""
         parses = [self._replay(one, hypothesis, tags) for hypothesis in hypotheses]
-        if not self._ranks:
-            return self._calibrated(parses[0], several=False)
-        best = ranked(parses, self.nbest, _expected_smatch if self.mbr else None)
-        return self._calibrated(best if self.nbest > 1 else replace(best, place=None), several=True)
+        best = parses[0] if self.nbest == 1 else ranked(parses, self.nbest)
+        return self._calibrated(best, self.nbest)
 
-    def _calibrated(self, parse: Any, several: bool) -> Any:
+    def _calibrated(self, parse: Any, nbest: int) -> Any:
         """Return the parse with calibrated confidences where the model has them.
 
-        several: True where the confidences are of several derivations
+        nbest: the number of parses that were asked for
         """
         calibration = self.model.calibration
         if calibration is None:
             return parse
-        scalings: Mapping[str, Any] = calibration.beam if several else calibration.derivation
+        scalings: Mapping[str, Any] = calibration.derivation if nbest == 1 else calibration.beam
         return parse.rescored(scalings)
 
     def _batches(self, sentences: list[_ToParse]) -> Iterator[list[int]]:
@@ -535,10 +516,6 @@ class Parser(Generic[P_co]):
             return [NO_TAGS] * len(some)
         tags = self._annotations(some, [UPOS]).get(UPOS, ()) if heads.limited else ()
         return [*heads.predict(encoder_out.tagged, [len(one.words) for one in some], tags)]
-
-
-def _expected_smatch(parses: Sequence[AmrParse]) -> list[float]:
-    return expected_smatch([parse.to_penman(wiki=False) for parse in parses], [parse.probability for parse in parses])
 
 
 def _build_again(kind: type[Parser], model: ParserModel, resources: Resources, options: dict) -> Parser:

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.amr_consensus import consensus, expected_smatch
 from transition_parser.graphs.amr_score import smatch_counts
+from transition_parser.training.silver.consensus import consensus
 
 SEE = "(s / see-01 :ARG0 (b / boy))"
 GRAPHS = [SEE, "(s / see-01 :ARG0 (g / girl))", "(s / see-01 :ARG1 (b / boy))", "(l / look-01 :ARG0 (b / boy))"]
@@ -22,13 +22,6 @@ def test_the_majority_is_chosen_and_of_equal_ones_the_first():
     assert consensus([SEE, SEE]) == (0, 1.0)
 
 
-def test_the_smatch_to_expect_depends_on_the_weights():
-    assert expected_smatch([SEE], [0.3]) == [1.0]
-    likely, unlikely = (expected_smatch([GRAPHS[0], GRAPHS[3]], weights) for weights in ((0.8, 0.2), (0.1, 0.4)))
-    assert likely[0] > likely[1] and unlikely[0] < unlikely[1]
-    assert expected_smatch(GRAPHS, [0.0] * 4) == pytest.approx(expected_smatch(GRAPHS, [5.0] * 4))
-
-
 @given(st.lists(st.sampled_from(GRAPHS), min_size=2, max_size=6))
 def test_agreement_is_the_mean_smatch_with_all_others(graphs):
     means = []
@@ -40,7 +33,7 @@ def test_agreement_is_the_mean_smatch_with_all_others(graphs):
 
 
 def test_graphs_of_equal_keys_are_compared_once(monkeypatch):
-    from transition_parser.graphs import amr_consensus as module
+    from transition_parser.training.silver import consensus as module
 
     compared = []
     monkeypatch.setattr(module, "best_mapping", lambda one, other, restarts: compared.append(1) or (1, []))
