@@ -7,7 +7,8 @@ FOLDER gets the files segmenter.json and segmenter.safetensors. In an exported m
 their checksums; from then on the model divides raw text with the segmenter. `export` copies the segmenter of a data
 folder into the model. A model without segmenter divides raw text by rules for English.
 
-The epoch with the best F1 on DEV is kept. F1 of sentences, tokens and words on DEV is printed.
+The segmenter is trained with two dropouts. The dropout and the epoch with the best F1 on DEV are kept. F1 of sentences,
+tokens and words on DEV is printed.
 """
 
 from __future__ import annotations
