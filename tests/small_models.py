@@ -48,7 +48,7 @@ MODELS = {
         RECURRENT | SEQ2SEQ,
     ),
     "columns": ("stack_transformer_small", {"character_width": 8, "affix_width": 8, "state_positions": True}),
-    "bot": ("spa_dp_small", {"tags_read_words": True, "tag_loss": 0.1}),
+    "bot": ("spa_dp_small", {}),
     "tob": ("spa_dp_small", {"spa": "tob"}),
     "vanilla": ("spa_dp_small", {"spa": "vanilla"}),
     "heads": ("spa_dp_graph_small", {}),

@@ -317,10 +317,10 @@ def test_further_banks_are_training_data_of_a_domain_of_their_own(silver_bank, t
         (tmp_path / "corpora" / corpus / "train.amr").symlink_to(SAMPLE_AMR)
     for split in ("dev", "test"):
         (tmp_path / "corpora" / "lpp-v3.0" / f"{split}.amr").symlink_to(SAMPLE_AMR)
-    bash("prepare_open_amr.sh", "corpora", "data", silver_bank, cwd=tmp_path)
+    said = bash("prepare_open_amr.sh", "corpora", "data", silver_bank, cwd=tmp_path).stderr
     domains = (tmp_path / "data" / "train.domain").read_text().split()
     assert {"lpp-v3.0", "qald9", "silver"} <= {*domains} and "guidelines" not in domains
-    assert domains.count("silver") == len(list(read_bank(silver_bank)))
+    assert domains.count("silver") == len(list(read_bank(silver_bank))) - said.count("a silver AMR with")
     assert (tmp_path / "data" / "train.src-act.src.idx").is_file()
 
 
