@@ -116,6 +116,8 @@ def make_model(kind: str, resources: Resources, dropout: float = 0.0) -> Trainin
             **options,
             **(of_trees if UPOS in resources.columns else {"read_domain": True, "lexical_prior": True}),
         }
+    if kind == "bot":  # not in `MODELS`: trainings would need data with columns
+        options = {**options, "tags_read_words": True, "tag_loss": 0.1}
     if kind.startswith("pretrained"):
         options = {**options, "pretrained": _encoder()}
     args = Namespace(**{**SIZES, **options}, dropout=dropout)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from tests.small_models import MODELS, make_batch, make_folder, make_model, make_task
+from tests.small_models import make_batch, make_folder, make_model, make_task
 from transition_parser.base.errors import InputError, NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import search_kernels
@@ -413,9 +413,7 @@ def test_after_an_unseen_action_nothing_of_the_sentence_counts(case):
 
 def test_tags_are_predicted_from_the_words_as_they_are_read(folder_of):
     """The heads of columns see words that the scan and the rescan hide; the decoder does not."""
-    options = {"tags_read_words": True, "tag_loss": 0.1}
-    with mock.patch.dict(MODELS, bot=("spa_dp_small", options)):
-        model = make_model("bot", make_task(folder_of("arc-standard")).resources).plain.eval()
+    model = make_model("bot", make_task(folder_of("arc-standard")).resources).plain.eval()
     encoder, tokens = model.encoder, torch.tensor([[4, 5, 6, 2]])
     read, mask = encoder.read_words(tokens, None)
     found = encoder(tokens)

@@ -119,14 +119,16 @@ def _trained(
     epochs = options.epochs or min(max(_CHARACTERS_SEEN // corpus.size, _EPOCHS[0]), _EPOCHS[1])
     optimizer = torch.optim.Adam(network.parameters(), options.rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
-    best, best_weights = -1.0, mean.module.state_dict()
+    best, best_weights = -1.0, mean.module.state_dict()  # not copied: without dev data those of the last epoch
     for epoch in progress(range(1, epochs + 1), f"training the segmenter, dropout {dropout:g}", epochs):
         _train_epoch(network, mean, optimizer, corpus.batches())
         schedule.step()
-        scores = segmentation_scores(segmenter, held_out) if held_out else None
-        if scores is not None and sum(scores) > best:
+        if not held_out:
+            continue
+        scores = segmentation_scores(segmenter, held_out)
+        if sum(scores) > best:
             best, best_weights = sum(scores), copy.deepcopy(mean.module.state_dict())
-        if scores is not None and report is not None:
+        if report is not None:
             report(dropout, epoch, scores)
     # in half precision, as it is stored
     mean.module.load_state_dict({name: value.half().float() for name, value in best_weights.items()})
