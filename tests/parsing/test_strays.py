@@ -13,6 +13,7 @@ from transition_parser.transitions.amr_limits import DEFAULT_LIMITS
         ("(d / dog :mod (o / or) :mod +)", "(d / dog)"),
         ("(d / dog :mod 5 :polarity -)", None),
         ("(d / dog :time - :mode expressive :mod expressive)", "(d / dog :mode expressive)"),
+        ("(d / dog :quant 5 :quant 5 :li 5)", "(d / dog :quant 5 :li 5)"),
         ("(d / dog :name (n / name))", "(d / dog)"),
         ('(d / dog :name (n / name :op1 "Rex"))', None),
         ("(o / or)", None),

@@ -15,9 +15,9 @@ _COPIED = (Sort.NUMBER, Sort.STRING)  # constants that words of the sentence giv
 def strays(graph: AmrGraph, limits: SearchLimits) -> frozenset[int]:
     """Return the nodes that say nothing.
 
-    These are conjunctions and names with a single edge, which have no member, and signs and modes under a role that
-    never leads to them. Search makes a node before its edges. Where the last words leave it no other choice, it takes
-    an edge that `limits` forbid.
+    These are conjunctions and names with a single edge, which have no member, signs and modes under a role that never
+    leads to them, and a constant that its bearer already has under the same role. Search makes a node before its edges.
+    Where the last words leave it no other choice, it takes an edge that `limits` forbid.
 
     >>> graph = AmrGraph(("dog", "or", "+"), frozenset({2}), (Edge(1, "mod", 0), Edge(0, "mod", 2)))
     >>> sorted(strays(graph, SearchLimits(0, 0, 1, targets={"polite": frozenset({Sort.PLUS})})))
@@ -31,15 +31,17 @@ def _found(graph: AmrGraph, limits: SearchLimits) -> Iterator[int]:
     for edge in graph.edges:
         touching[edge.source].append(edge)
         touching[edge.target].append(edge)
+    attributes: set[tuple[int, str, str]] = set()
     for node, edges in enumerate(touching):
         label, alone = graph.labels[node], len(edges) == 1
         if node not in graph.constants:
             if alone and (label in CONJUNCTIONS or label == Sort.NAME.value) and not _has_member(node, edges[0]):
                 yield node
         elif alone:
-            sort = sort_of(label, True)
-            if sort not in limits.targets_under(edges[0].role) and sort not in _COPIED:
+            sort, attribute = sort_of(label, True), (edges[0].source, edges[0].role, label)
+            if attribute in attributes or (sort not in limits.targets_under(edges[0].role) and sort not in _COPIED):
                 yield node
+            attributes.add(attribute)
 
 
 def _has_member(node: int, edge: Edge) -> bool:
