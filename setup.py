@@ -83,7 +83,10 @@ setup(
             ["transition_parser/kernels/search_kernels.c"],
             depends=[
                 f"transition_parser/kernels/{name}.h"
-                for name in ("common", "variant", "vectors", "attention", "continuations", "gates", "letters")
+                for name in (
+                    *("common", "variant", "vectors", "attention", "continuations", "gates", "letters"),
+                    *("tree_machine", "tree_beam", "tree_search"),
+                )
             ],
             # These let sums be computed in any order, and know that numbers are finite; -ffast-math would change how
             # all of Python computes.
@@ -98,7 +101,7 @@ setup(
             Extension(
                 f"transition_parser.kernels._{name}_kernels",
                 [f"transition_parser/kernels/{name}_kernels.c"],
-                depends=["transition_parser/kernels/common.h"],
+                depends=[f"transition_parser/kernels/{header}.h" for header in ("common", "tree_machine")],
                 extra_compile_args=["-O3"],
                 optional=True,
             )

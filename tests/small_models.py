@@ -83,18 +83,20 @@ def runs_with(kind: str, system: str) -> bool:
     return kind not in GRAPHS or (system in TREE_SYSTEMS and not TREE_SYSTEMS[system].projective_only)
 
 
-def make_folder(system: str, factory: TempPathFactory) -> Path:
+def make_folder(system: str, factory: TempPathFactory, shift_words: int = 3) -> Path:
     """A folder of the sample corpus as `fairseq-preprocess` needs it, with its dictionaries. Some SHIFTs have words. It
     is made once for all tests, which only read it."""
-    return made_once(factory, f"small_{system}", partial(_preprocess, system))
+    return made_once(factory, f"small_{system}_{shift_words}", partial(_preprocess, system, shift_words))
 
 
-def _preprocess(system: str, folder: Path) -> None:
+def _preprocess(system: str, shift_words: int, folder: Path) -> None:
     kind, sample, options = "amr", SAMPLE_AMR, ("--domains",)
     if system != "amr":
         kind, sample, options = "dependency", SAMPLE, ("--system", system, "--upos", "--lemmas")
     corpora = [part for split in ("train", "valid", "test") for part in (f"--{split}", sample)]
-    run_here("preprocess", kind, *corpora, *options, "--pieces", "400", "--labeled-shift", "3", "--dest", folder)
+    run_here(
+        "preprocess", kind, *corpora, *options, "--pieces", "400", "--labeled-shift", shift_words, "--dest", folder
+    )
     for side in ("src", "act"):
         dictionary = TransitionParsingTask.build_dictionary([str(folder / f"train.{side}")])
         dictionary.save(str(folder / f"dict.{side}.txt"))

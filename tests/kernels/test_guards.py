@@ -7,7 +7,9 @@ import torch
 
 from tests.kernels.test_search_kernels import indicated_case, words_case
 from transition_parser.kernels import machine_kernels, search_kernels
+from transition_parser.base.errors import NotFiniteError
 from transition_parser.kernels.search_kernels import Pointers
+from transition_parser.states.specs import columns_of_situations, effects_table
 
 pytestmark = pytest.mark.skipif(
     search_kernels.library() is None or machine_kernels.library() is None, reason="there are no kernels here"
@@ -49,6 +51,7 @@ def test_what_is_right_is_computed():
     indicated_attention()
     continuations()
     legal_scores()
+    search_trees()
     take_actions()
 
 
@@ -347,6 +350,67 @@ def legal_scores(**changed) -> None:
 def test_legal_scores(changed, problem):
     with pytest.raises(ValueError, match=problem):
         legal_scores(**changed)
+
+
+def search_trees(**changed) -> search_kernels.FoundTrees:
+    """Sentences of 2 words and of 1 word, 4 actions of arc-hybrid and `</s>`."""
+    system, cpu = "arc-hybrid", torch.device("cpu")
+    of_machine = {"column": longs(1, 2, 4, 5, 6), "effects": effects_table(system, cpu),
+                  "legal": columns_of_situations(system, cpu), "swaps_per_word": 0}  # fmt: skip
+    good = {"words": torch.randn(2, 3, 3, 32), "bias": torch.randn(32), "output": torch.nn.Linear(32, 5),
+            "ranks": (2, 1, -1), "lengths": longs(2, 1), "beam": 2, "most": 5}  # fmt: skip
+    of_machine |= {name: changed.pop(name) for name in list(changed) if name in of_machine}
+    given = {**good, **changed}
+    return search_kernels.search_trees(**given, machine=search_kernels.TreeMachine(**of_machine))
+
+
+def test_trees_are_complete():
+    """Each word is shifted, and gets a head by an arc; the root is never a word of the stack."""
+    found = search_trees()
+    assert found.counts.tolist()[1] >= 1
+    assert found.steps[0, : found.counts[0]].tolist() == [4] * int(found.counts[0])
+    assert found.steps[1, : found.counts[1]].tolist() == [2] * int(found.counts[1])
+    assert (found.added <= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"words": torch.randn(2, 3, 3, 32).double()}, "words must be"),
+        ({"words": torch.randn(2, 3, 32, 3).transpose(2, 3)}, "words must be"),
+        ({"words": torch.randn(2, 2, 3, 32)}, "lengths: beyond"),
+        ({"bias": torch.randn(31)}, "bias must be"),
+        ({"output": torch.nn.Linear(16, 5), "words": torch.randn(2, 3, 3, 16)}, "32 numbers"),
+        ({"output": torch.nn.Linear(64, 5)}, "weight must be"),
+        ({"output": torch.nn.Linear(32, 5).double()}, "32 numbers"),
+        ({"output": torch.nn.Linear(32, 6)}, "column must be"),
+        ({"ranks": (2, 1)}, "ranks must be"),
+        ({"ranks": (2, 0, -1)}, "ranks: no word"),
+        ({"lengths": longs(2)}, "lengths must be"),
+        ({"lengths": ints(2, 1)}, "lengths must be"),
+        ({"lengths": longs(2, 3)}, "lengths: beyond"),
+        ({"lengths": longs(2, -1)}, "lengths: beyond"),
+        ({"column": longs(1, 2, 4, 5, 21)}, "column: beyond"),
+        ({"column": longs(1, 2, 4, 5, -1)}, "column: beyond"),
+        ({"effects": torch.zeros(21, 7).long()}, "effects must be"),
+        ({"effects": torch.full((21, 8), 9)}, "effects: a word"),
+        ({"legal": torch.ones(255, 21).bool()}, "legal must be"),
+        ({"legal": torch.zeros(256, 20).bool()}, "legal must be"),
+        ({"beam": 0}, "1 or more"),
+        ({"most": 0}, "1 or more"),
+        ({"most": 2}, "search does not end"),
+    ],
+)
+def test_search_trees(changed, problem):
+    with pytest.raises(ValueError, match=problem):
+        search_trees(**changed)
+
+
+@pytest.mark.parametrize("number", [NAN, INFINITE, -INFINITE])
+def test_search_trees_needs_finite_scores(number):
+    for changed in ({"words": torch.full((2, 3, 3, 32), number)}, {"bias": torch.full((32,), number)}):
+        with pytest.raises(NotFiniteError):
+            search_trees(**changed)
 
 
 def take_actions(**changed) -> None:

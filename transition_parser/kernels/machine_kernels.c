@@ -6,33 +6,7 @@
 #include <string.h>
 
 #include "common.h"
-
-/* The words of the stack or of the buffer of one row. The last word is the top of the stack or the front of the
-   buffer. */
-typedef struct {
-    int64_t *words, *size, width;
-} Stack;
-
-static const char *const BEYOND = "an action goes beyond the stack or the buffer";
-
-/* Pop `pops` words, and push `count` words. Return NULL, or a message about wrong arguments. */
-static const char *change(Stack list, int64_t pops, const int64_t *pushes, int count, const int64_t *words) {
-    if (OUTSIDE(*list.size, list.width + 1) || OUTSIDE(pops, *list.size + 1)) return BEYOND;
-    *list.size -= pops;
-    for (int i = 0; i < count; i++) {
-        if (OUTSIDE(pushes[i], WORDS)) return "effects: a word has no such number";
-        if (pushes[i] == NO_WORD) continue;
-        if (*list.size == list.width) return BEYOND;
-        list.words[(*list.size)++] = words[pushes[i]];
-    }
-    return NULL;
-}
-
-/* Return the word with the given rank from the end. Where there are fewer words, return the first entry, which stands
-   for no word. */
-static int64_t word(Stack list, int64_t from_end) {
-    return list.words[*list.size < from_end ? 0 : *list.size - from_end];
-}
+#include "tree_machine.h"
 
 /* Take each row's action, and compute the situation that the next action depends on. Return NULL, or a message about
    wrong arguments.
@@ -59,25 +33,16 @@ const char *take_actions(int64_t rows, int64_t width, int64_t columns, const int
         const Stack stacked = {stack + row * width, depth + row, width};
         const Stack buffered = {buffer + row * width, buffer_size + row, width};
         if (OUTSIDE(action[row], columns)) return "action: beyond the effects that there are";
-        const Effect *effect = effects + action[row];
-        const int64_t words[WORDS] = {[S0] = top[row], [S1] = second[row], [B0] = front[row]};
-        if (OUTSIDE(effect->dependent, WORDS) || OUTSIDE(effect->head, WORDS)) return "effects: a word has no such number";
-        if (heads && effect->dependent != NO_WORD) {
-            const int64_t dependent = words[effect->dependent];
-            if (OUTSIDE(dependent, width)) return "top, second or front: beyond the words that there are";
-            heads[row * width + dependent] = words[effect->head];
-            relations[row * width + dependent] = relation[row];
-        }
-        const char *problem = change(stacked, effect->stack_pops, &effect->stack_push, 1, words);
-        if (!problem) problem = change(buffered, effect->buffer_pops, effect->buffer_pushes, 2, words);
+        const Arcs arcs = {heads ? heads + row * width : NULL, relations ? relations + row * width : NULL};
+        int64_t *swaps = swaps_left ? swaps_left + row : NULL;
+        Named named = {top[row], second[row], front[row]};
+        const char *problem = take_action(effects + action[row], stacked, buffered, &named, swaps, arcs,
+                                          relation ? relation[row] : 0);
         if (problem) return problem;
-        top[row] = word(stacked, 1);
-        second[row] = word(stacked, 2);
-        front[row] = word(buffered, 1);
-        if (swaps_left) swaps_left[row] -= effect->swaps;
-        situation[row] = (front[row] == root[row]) | (depth[row] > 0) << 1 | (depth[row] > 1) << 2 |
-                         (buffer_size[row] > 0) << 3 | (top[row] == root[row]) << 4 | (top[row] < front[row]) << 5 |
-                         (second[row] < top[row]) << 6 | (!swaps_left || swaps_left[row] > 0) << 7;
+        top[row] = named.top;
+        second[row] = named.second;
+        front[row] = named.front;
+        situation[row] = situation_of(root[row], depth[row], buffer_size[row], &named, swaps);
     }
     return NULL;
 }

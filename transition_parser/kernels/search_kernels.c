@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "common.h"
+#include "tree_beam.h"
 
 #define INLINE static inline __attribute__((always_inline))
 #if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
@@ -571,4 +572,37 @@ const char *letter_maxima(int threads, int64_t words, int64_t most, int64_t symb
                           float *output) {
     const Letters in = {most, symbols, windows, filters, sizes, letters, tables, biases, output};
     return in_shares(VARIANT(letter_maxima), &in, threads, words * windows * filters * AS_LONG_AS, words, 0, 1, 0);
+}
+
+/* Find derivations of dependency trees by beam search. The decoder adds up the vectors of the words at some places of
+   the state and has one hidden layer: scores = weight max(0, sum + bias) + token_bias. Hypotheses are kept, and equal
+   ones ordered, as `best_continuations` does. Return NULL, or a message about wrong arguments.
+
+   half: 1 for `weight` in bfloat16; hidden layer and scores are then rounded to bfloat16
+   positions: the number of words of the longest sentence and its root
+   width: a multiple of 32
+   swaps_per_word: how many SWAPs a sentence may take for each word
+   most: the largest number of actions of a derivation
+   words: (sentences, positions, places, width); the vector of each word at each place
+   ranks: (places); k for the k-th word from the top of the stack, -k for the k-th word from the front of the buffer
+   lengths: (sentences); the number of words
+   column: (tokens); the column of each token
+   effects: (columns); the effects
+   legal: (256, columns); the legal columns of each situation
+   counts: (sentences); the result; how many derivations were found, at most 2 beam
+   steps: (sentences, 2 beam); the result; the number of actions of each derivation
+   actions, added: (sentences, 2 beam, most); the results; the actions and their log-probabilities */
+const char *search_trees(int half, int threads, int64_t sentences, int64_t positions, int64_t places, int64_t width,
+                         int64_t tokens, int64_t columns, int64_t beam, int64_t swaps_per_word, int64_t most,
+                         const float *words, const float *bias, const char *weight, const float *token_bias,
+                         const int64_t *ranks, const int64_t *lengths, const int64_t *column, const Effect *effects,
+                         const uint8_t *legal, int64_t *counts, int64_t *steps, int32_t *actions, float *added) {
+    for (int64_t i = 0; i < tokens; i++)
+        if (OUTSIDE(column[i], columns)) return "column: beyond the columns that there are";
+    for (int64_t i = 0; i < places; i++)
+        if (!ranks[i]) return "ranks: no word has the rank 0";
+    const Trees in = {half,   sentences, positions, places,  width,   tokens, columns, beam,  swaps_per_word, most, words, bias,
+                      token_bias, weight, ranks, lengths, column, effects, legal, counts, steps, actions, added};
+    return in_shares(VARIANT(search_trees), &in, threads, sentences * positions * tokens * width, sentences, tokens, 1,
+                     width);
 }

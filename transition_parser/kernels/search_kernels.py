@@ -10,6 +10,7 @@ Common dimensions: N queries, R rows (hypotheses), B sentences, P words of the l
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -27,6 +28,7 @@ __all__ = [
     "indicated_attention",
     "legal_scores",
     "letter_maxima",
+    "search_trees",
     "self_attention",
     "supports",
     "supports_letters",
@@ -48,13 +50,45 @@ _FUNCTIONS: dict[str, Signature] = {
     "add_and_normalise": (None, (INT, SIZE, SIZE, *(POINTER,) * 4, FLOAT, POINTER)),
     "legal_scores": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 6)),
     "best_continuations": (PROBLEM, (INT, *(SIZE,) * 4, *(POINTER,) * 4, SIZE, *(POINTER,) * 3)),
+    "search_trees": (PROBLEM, (INT, INT, *(SIZE,) * 9, *(POINTER,) * 13)),
     "copy_rows": (PROBLEM, (POINTER, SIZE, POINTER, SIZE, SIZE, POINTER)),
     "lanes": (INT, ()),
 }
+_SITUATIONS, _EFFECT = 256, 8  # the numbers of situations and of fields of an effect
 _HALF = {torch.float: 0, torch.bfloat16: 1}
 
 
 library = lazy_library("search", _FUNCTIONS)
+
+
+class TreeMachine(NamedTuple):
+    """The machine of a system of dependency trees, as `search_trees` reads it.
+
+    column: (V,) int64; the column of each token
+    effects: (C, 8) int64; the effect of each column
+    legal: (256, C) bool; the legal columns of each situation
+    swaps_per_word: how many SWAPs a sentence may take for each word
+    """
+
+    column: Tensor
+    effects: Tensor
+    legal: Tensor
+    swaps_per_word: int
+
+
+class FoundTrees(NamedTuple):
+    """The final derivations of a batch, those of a sentence in the order in which they became final.
+
+    counts: (B,) int64; the number of derivations of each sentence, at most twice the beam
+    steps: (B, 2 beam) int64; the number of actions of each derivation
+    actions: (B, 2 beam, most) int32; the tokens; 0 behind the last one
+    added: (B, 2 beam, most) float; the log-probability of each action; 0 behind the last one
+    """
+
+    counts: Tensor
+    steps: Tensor
+    actions: Tensor
+    added: Tensor
 
 
 def supports(like: Tensor, width: int = _BLOCK) -> bool:
@@ -359,6 +393,48 @@ def best_continuations(
     )  # fmt: skip
     raise_problem(problem)
     return torch.threshold_(best, _DEAD, float("-inf")), added, index
+
+
+def search_trees(
+    words: Tensor,
+    bias: Tensor,
+    output: nn.Linear,
+    ranks: Sequence[int],
+    lengths: Tensor,
+    machine: TreeMachine,
+    beam: int,
+    most: int,
+) -> FoundTrees:
+    """Return the final derivations that beam search finds with scores = W max(0, sum + bias) + b.
+
+    words: (B, P, places, width) float; the vector that each word adds to the sum where it is at a place of the state
+    bias: (width,)
+    output: W and b; float or bfloat16; in bfloat16, the hidden layer and the scores are rounded
+    ranks: for each place k for the k-th word from the top of the stack, −k for the k-th from the front of the buffer
+    lengths: (B,) int64; the number of words of each sentence
+    beam: the number of hypotheses kept for each sentence
+    most: the largest number of actions of a derivation
+    """
+    (count, positions, places, width), dtype, (tokens, _) = words.shape, output.weight.dtype, output.weight.shape
+    if beam < 1 or most < 1 or not supports(output.weight, width):
+        raise ValueError(f"beam and most must be 1 or more, and rows of the weight of a multiple of {_BLOCK} numbers")
+    columns = len(machine.effects)
+    found = FoundTrees(
+        torch.zeros(count, dtype=torch.long), torch.zeros(count, 2 * beam, dtype=torch.long),
+        torch.zeros(count, 2 * beam, most, dtype=torch.int32), torch.zeros(count, 2 * beam, most),
+    )  # fmt: skip
+    plain_bias, token_bias, order = bias.float(), output.bias.float(), torch.tensor(ranks)
+    problem = library().search_trees(
+        _HALF[dtype], torch.get_num_threads(), count, positions, places, width, tokens, columns, beam,
+        machine.swaps_per_word, most, require("words", words, torch.float, count, positions, places, width),
+        require("bias", plain_bias, torch.float, width), require("weight", output.weight, dtype, tokens, width),
+        require("token_bias", token_bias, torch.float, tokens), require("ranks", order, torch.long, places),
+        require("lengths", lengths, torch.long, count), require("column", machine.column, torch.long, tokens),
+        require("effects", machine.effects, torch.long, columns, _EFFECT),
+        require("legal", machine.legal, torch.bool, _SITUATIONS, columns), *(part.data_ptr() for part in found),
+    )  # fmt: skip
+    raise_problem(problem)
+    return found
 
 
 def _part(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> int:

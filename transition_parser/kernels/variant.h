@@ -13,4 +13,6 @@
 
 #include "letters.h"
 
+#include "tree_search.h"
+
 static int NAME(lanes)(void) { return LANES; }

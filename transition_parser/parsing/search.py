@@ -11,6 +11,7 @@ from torch import Tensor
 
 from transition_parser.base.errors import NotFiniteError
 from transition_parser.kernels import search_kernels
+from transition_parser.kernels.search_kernels import FoundTrees
 from transition_parser.modules.contract import ActionScores, Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.guide import Guide
@@ -65,7 +66,52 @@ def search(
     `beam` and `lenpen`, and has no steps to observe. Raises `NotFiniteError` where scores are not numbers.
     """
     direct = model.search_directly(encoder_out, nbest)
-    return _Search(model, encoder_out, beam, nbest, lenpen, observer, guide).run() if direct is None else direct
+    if direct is not None:
+        return direct
+    if observer is None and guide is None:
+        found = model.decoder.search_at_once(encoder_out, beam)
+        if found is not None:
+            return _best_of(found, nbest, lenpen)
+    return _Search(model, encoder_out, beam, nbest, lenpen, observer, guide).run()
+
+
+def _best_of(found: FoundTrees, nbest: int, lenpen: float) -> list[list[Hypothesis]]:
+    """Return the best of the derivations that a kernel found."""
+    there = torch.arange(found.steps.size(1)) < found.counts[:, None]
+    sentences, derivations = (index.numpy() for index in there.nonzero(as_tuple=True))
+    places = sentences, derivations
+    tokens, scores = found.actions.numpy()[places], found.added.numpy()[places].astype(np.float64)
+    return _ranked(tokens, scores, found.steps.numpy()[places], sentences, len(found.counts), nbest, lenpen)
+
+
+def _ranked(
+    tokens: np.ndarray,
+    scores: np.ndarray,
+    lengths: np.ndarray,
+    sentences: np.ndarray,
+    count: int,
+    nbest: int,
+    lenpen: float,
+) -> list[list[Hypothesis]]:
+    """Return for each sentence its `nbest` best derivations, best first. See `search` for the ranking.
+
+    tokens, scores: (D, T); the actions of D derivations and their log-probabilities, 0 behind the last action
+    lengths: (D,); the number of actions of each derivation
+    sentences: (D,); the sentence of each derivation
+    count: the number of sentences
+
+    Raises `NotFiniteError` where a sentence has no derivation.
+    """
+    totals, counted = scores.sum(1), lengths + 1.0
+    best: list[list[Hypothesis]] = [[] for _ in range(count)]
+    for i in np.lexsort((-totals / counted**lenpen, sentences)).tolist():
+        if len(best[sentences[i]]) < nbest:
+            steps = slice(lengths[i])
+            hypothesis = Hypothesis(tokens[i, steps].tolist(), scores[i, steps].tolist(), float(totals[i] / counted[i]))
+            best[sentences[i]].append(hypothesis)
+    if not all(best):
+        raise NotFiniteError("the scores of actions are not finite")
+    return best
 
 
 class _Step(NamedTuple):
@@ -197,18 +243,7 @@ class _Search:
             scores[there, number] = added[number][here]
             if self.steps[number].origin is not None:
                 rows[there] = next(origins)[here]
-        totals, lengths = scores.sum(1), last + 2.0
-        best: list[list[Hypothesis]] = [[] for _ in range(self.count)]
-        for i in np.lexsort((-totals / lengths**self.lenpen, sentences)).tolist():
-            if len(best[sentences[i]]) < self.nbest:
-                steps = slice(last[i] + 1)
-                hypothesis = Hypothesis(
-                    tokens[i, steps].tolist(), scores[i, steps].tolist(), float(totals[i] / lengths[i])
-                )
-                best[sentences[i]].append(hypothesis)
-        if not all(best):
-            raise NotFiniteError("the scores of actions are not finite")
-        return best
+        return _ranked(tokens, scores, last + 1, sentences, self.count, self.nbest, self.lenpen)
 
     def _ends(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the last step of each finished hypothesis, and its row in that step."""

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from transition_parser.kernels import machine_kernels
+from transition_parser.kernels.search_kernels import TreeMachine
 from transition_parser.states.amr_machine import AmrMachine
 from transition_parser.states.batched import BatchedMachine
 from transition_parser.states.device_table import DeviceTable
@@ -248,6 +249,18 @@ def make_machine(
     if machine_class(table.system) is AmrMachine:
         return AmrMachine(table, lengths, features, needs, in_search)
     return DependencyMachine(table, lengths, features, SWAPS_PER_WORD if in_search else None, needs)
+
+
+def whole_machine(table: DeviceTable) -> TreeMachine | None:
+    """Return the machine for a kernel that searches whole derivations; None where the kernel can't follow the system.
+
+    The kernel follows systems of dependency trees whose legality depends on neither arcs nor the labels of SHIFT.
+    """
+    if machine_class(table.system) is AmrMachine or spec_of(table.system).reads_arcs or table.labelled_shift:
+        return None
+    device = table.column.device
+    effects, legal = effects_table(table.system, device), columns_of_situations(table.system, device)
+    return TreeMachine(table.column, effects, legal, SWAPS_PER_WORD)
 
 
 def max_search_actions(system: TransitionSystem, words: int) -> int:

@@ -63,8 +63,11 @@ class Pieces:
         return self.split([normalise(word) for word in words])
 
     def split(self, forms: Sequence[str]) -> list[list[str]]:
-        """Return the pieces of each normalised word, at least one for each word."""
-        return [pieces or [OPEN] for pieces in self.model.encode(list(forms), out_type=str)]
+        """Return the pieces of each normalised word, at least one for each word.
+
+        One thread does it: to start threads takes longer than to split the words of a sentence.
+        """
+        return [pieces or [OPEN] for pieces in self.model.encode(list(forms), out_type=str, num_threads=1)]
 
     def sample(self, forms: Iterable[str], p: float, draws: Iterator[float]) -> list[list[str]]:
         """Return the pieces of each normalised word by BPE-dropout, at least one for each word.

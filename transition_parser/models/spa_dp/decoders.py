@@ -14,13 +14,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transition_parser.kernels import search_kernels
+from transition_parser.kernels.search_kernels import FoundTrees
 from transition_parser.models.spa_dp.encoder import PairScores
 from transition_parser.models.spa_dp.options import BILINEAR, SpaDpGraphOptions
 from transition_parser.modules.contract import MemorylessDecoder
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.inspection import Inspectable
 from transition_parser.modules.layers import gather_rows
-from transition_parser.modules.linear import linear
+from transition_parser.modules.linear import keep_weight, linear
+from transition_parser.states.machine import max_search_actions, whole_machine
 from transition_parser.states.states import RANKS, States
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import TreeSystem
@@ -48,7 +51,18 @@ class SpaDecoder(Inspectable, MemorylessDecoder):
         self.places = nn.Linear(dim, len(PLACES) * width, bias=False)  # W_1, place by place
         nn.init.xavier_uniform_(self.places.weight)
         self.bias = nn.Parameter(torch.zeros(width))
-        self.output = linear(width, len(table.tokens))
+        self.output = keep_weight(linear(width, len(table.tokens)))  # `search_at_once` reads it
+
+    def search_at_once(self, encoder_out: EncoderOut, beam: int) -> FoundTrees | None:
+        machine = whole_machine(self.device_table)
+        fits = search_kernels.supports(self.output.weight, self.output.in_features)
+        if machine is None or not fits or self.hidden:
+            return None
+        words, lengths = self.prepared(encoder_out).words, encoder_out.lengths
+        most = max_search_actions(self.table.system, int(lengths.max()))
+        ranks = [rank if field == "stack" else -rank for field, rank in PLACES]
+        words = words.unflatten(-1, (len(PLACES), -1)).contiguous()
+        return search_kernels.search_trees(words, self.bias, self.output, ranks, lengths, machine, beam, most)
 
     def prepared(self, encoder_out: EncoderOut) -> EncoderOut:
         """Return `encoder_out` with W_1 of each word at each place in place of words, (B, P, places · width).

@@ -1,0 +1,149 @@
+/* The hypotheses of a whole beam search over dependency trees; see `search_trees` in search_kernels.c. */
+
+#include "tree_machine.h"
+
+typedef struct {
+    int half;
+    int64_t sentences, positions, places, width, tokens, columns, beam, swaps_per_word, most;
+    const float *words, *bias, *token_bias;
+    const char *weight;
+    const int64_t *ranks, *lengths, *column;
+    const Effect *effects;
+    const uint8_t *legal;
+    int64_t *counts, *steps;
+    int32_t *actions;
+    float *added;
+} Trees;
+
+/* A hypothesis. `node` is its last action in `TreeBeam.nodes`, -1 before the first. */
+typedef struct {
+    int64_t *stack, *buffer, depth, buffer_size, swaps_left, situation, node;
+    Named named;
+    float total;
+} Row;
+
+/* A continuation of hypothesis `row` by an action. */
+typedef struct {
+    float total, added;
+    int64_t row, token;
+} Continued;
+
+/* An action of a derivation. `before` is the action before it, -1 for the first one. */
+typedef struct {
+    int64_t before;
+    int32_t token;
+    float added;
+} Node;
+
+/* The hypotheses of one sentence.
+
+   rows[now]: the `alive` hypotheses before the step; the other array gets those after it
+   best: the `count` best continuations, best first */
+typedef struct {
+    void *memory;
+    Row *rows[2];
+    Continued *best;
+    Node *nodes;
+    int64_t now, alive, count, known;
+} TreeBeam;
+
+/* Scratch memory for the actions of one hypothesis. `hidden` has room for 2 width numbers. */
+typedef struct {
+    const char **weights;
+    int64_t *tokens;
+    float *logits, *hidden;
+} TreeRoom;
+
+enum { END_COLUMN = 1 }; /* `ActionClass.END` */
+
+static inline uint16_t round_to_half(float x) { /* rounds to the nearest bfloat16, ties to even */
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
+static inline float widen(uint16_t half) {
+    const uint32_t bits = (uint32_t)half << 16;
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* Allocate the memory of a beam. Return 1, or 0 if there is none. */
+static int new_beam(const Trees *in, TreeBeam *beam) {
+    const int64_t positions = in->positions + 1, rows = 2 * in->beam;
+    const size_t size = in->beam * in->most * sizeof(Node) + rows * sizeof(Row) + in->beam * sizeof(Continued) +
+                        rows * 2 * positions * sizeof(int64_t);
+    char *memory = malloc(size);
+    *beam = (TreeBeam){.memory = memory};
+    if (!memory) return 0;
+    int64_t *lists = (int64_t *)memory;
+    beam->nodes = (Node *)(lists + rows * 2 * positions);
+    beam->rows[0] = (Row *)(beam->nodes + in->beam * in->most);
+    beam->rows[1] = beam->rows[0] + in->beam;
+    beam->best = (Continued *)(beam->rows[0] + rows);
+    for (int64_t i = 0; i < rows; i++, lists += 2 * positions)
+        beam->rows[0][i] = (Row){.stack = lists, .buffer = lists + positions};
+    return 1;
+}
+
+/* Set the beam to the one hypothesis before the first action. Return NULL, or a message about wrong arguments. */
+static const char *first_row(const Trees *in, int64_t sentence, TreeBeam *beam) {
+    const int64_t words = in->lengths[sentence];
+    if (OUTSIDE(words, in->positions)) return "lengths: beyond the words that there are";
+    Row *row = beam->rows[0];
+    beam->now = beam->known = 0;
+    beam->alive = 1;
+    in->counts[sentence] = 0;
+    row->stack[0] = 0;
+    for (int64_t i = 0; i <= words; i++) row->buffer[i] = words - i;
+    row->depth = row->total = 0;
+    row->buffer_size = words + 1;
+    row->swaps_left = in->swaps_per_word * words;
+    row->node = -1;
+    row->named = (Named){0, 0, row->buffer[words]};
+    row->situation = situation_of(words, row->depth, row->buffer_size, &row->named, &row->swaps_left);
+    return NULL;
+}
+
+/* Write the derivation of a final hypothesis to the results. */
+static void record(const Trees *in, int64_t sentence, int64_t step, const TreeBeam *beam, int64_t node) {
+    const int64_t place = sentence * 2 * in->beam + in->counts[sentence]++;
+    in->steps[place] = step + 1;
+    for (int64_t i = step; i >= 0; node = beam->nodes[node].before, i--) {
+        in->actions[place * in->most + i] = beam->nodes[node].token;
+        in->added[place * in->most + i] = beam->nodes[node].added;
+    }
+}
+
+/* Take the actions of the best continuations. Final hypotheses leave the beam. All leave it once as many are final as
+   the beam holds. Return NULL, or a message about wrong arguments. */
+static const char *next_rows(const Trees *in, int64_t sentence, int64_t step, TreeBeam *beam) {
+    const int64_t width = in->positions + 1, words = in->lengths[sentence];
+    const Row *old = beam->rows[beam->now];
+    Row *new = beam->rows[1 - beam->now];
+    for (int64_t i = 0; i < beam->count; i++) {
+        const Continued *best = beam->best + i;
+        const Row *from = old + best->row;
+        memcpy(new->stack, from->stack, from->depth * sizeof *new->stack);
+        memcpy(new->buffer, from->buffer, from->buffer_size * sizeof *new->buffer);
+        new->stack[0] = from->stack[0]; /* stands for no word where there is none */
+        new->buffer[0] = from->buffer[0];
+        const Row copy = {new->stack,       new->buffer, from->depth, from->buffer_size, from->swaps_left, 0,
+                          beam->known,      from->named, best->total};
+        *new = copy;
+        beam->nodes[beam->known++] = (Node){from->node, (int32_t)best->token, best->added};
+        const char *problem = take_action(in->effects + in->column[best->token], (Stack){new->stack, &new->depth, width},
+                                          (Stack){new->buffer, &new->buffer_size, width}, &new->named, &new->swaps_left,
+                                          (Arcs){NULL, NULL}, 0);
+        if (problem) return problem;
+        new->situation = situation_of(words, new->depth, new->buffer_size, &new->named, &new->swaps_left);
+        if (in->legal[new->situation * in->columns + END_COLUMN])
+            record(in, sentence, step, beam, new->node);
+        else
+            new++;
+    }
+    beam->now = 1 - beam->now;
+    beam->alive = in->counts[sentence] >= in->beam ? 0 : new - beam->rows[beam->now];
+    return NULL;
+}
