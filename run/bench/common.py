@@ -11,6 +11,7 @@ import statistics
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from transition_parser.base.process import keep_few_kernels, keep_freed_memory
 
@@ -53,6 +54,17 @@ def run(program: str, *arguments: str, threads: int) -> str:
     return done.stdout
 
 
+def setting(name: str, options: argparse.Namespace) -> dict[str, Any]:
+    """Return the name of the benchmark, the date, the machine, its load and the options, as JSON can hold them."""
+    return {
+        "benchmark": name,
+        "date": datetime.date.today().isoformat(),
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "load_average": [round(x, 2) for x in os.getloadavg()],
+        **{key: str(value) for key, value in vars(options).items() if key != "output"},
+    }
+
+
 def report(name: str, options: argparse.Namespace, rates: dict[str, list[float]], base: str, **more) -> None:
     """Print medians of the rates, and their ratios to `base` within the rounds; write them to `--output`, too.
 
@@ -61,11 +73,7 @@ def report(name: str, options: argparse.Namespace, rates: dict[str, list[float]]
     more: further figures of the report
     """
     figures = {
-        "benchmark": name,
-        "date": datetime.date.today().isoformat(),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-        "load_average": [round(x, 2) for x in os.getloadavg()],
-        **{key: str(value) for key, value in vars(options).items() if key != "output"},
+        **setting(name, options),
         **more,
         "median": {key: round(statistics.median(values), 2) for key, values in rates.items()},
         "all": {key: [round(value, 2) for value in values] for key, values in rates.items()},
