@@ -1,0 +1,102 @@
+"""Silver trees, to train on beside gold ones: sentences parsed by several models, whose most agreed tree is kept.
+
+    python run/silver_trees.py TEXT ... -o silver.conllu --model MODEL ... [--frames FILE] [--exclude FILE ...]
+
+TEXT is CoNLL-U or an AMR bank, whose graphs are not read. The examples of PropBank's frames are parsed, too, where
+--frames names them. Sentences of 4 to 60 words are parsed, each text once. Each model gives its best tree, or the best
+--nbest of its beam. The tree that shares most labelled arcs with all others is kept. Trees whose mean share is below
+--least are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from transition_parser import Parser
+from transition_parser.base.errors import InputError
+from transition_parser.base.files import output
+from transition_parser.base.progress import progress
+from transition_parser.graphs.conllu import Sentence
+from transition_parser.training.silver.exclusion import Excluded, read_texts
+from transition_parser.training.silver.propbank import Frames
+from transition_parser.training.silver.trees import distinct, sentences_of, silver_trees, with_id, written
+
+WORDS = (4, 60)  # the bounds of the number of words of a sentence
+
+
+def sentences(arguments: argparse.Namespace) -> Iterator[Sentence]:
+    """Yield the sentences of all files. Raises `InputError` for a broken file."""
+    for path in arguments.texts:
+        yield from sentences_of(path, *WORDS)
+    if arguments.frames:
+        for example in Frames.read(arguments.frames).examples:
+            if WORDS[0] <= len(example.words) <= WORDS[1]:
+                yield with_id(example.words, f"frames.{example.id}")
+
+
+def write(arguments: argparse.Namespace) -> list[str]:
+    """Write the treebank and return lines about what it holds.
+
+    Raises `InputError` for unfit options or an empty result, and `OSError` for files that can't be read or written.
+    """
+    if not arguments.texts and not arguments.frames:
+        raise InputError("no sentences: give files, or --frames FILE")
+    if Path(arguments.output).resolve() in {path.resolve() for path in arguments.texts}:
+        raise InputError(f"{arguments.output} is one of the texts: write to another file")
+    left_out: Counter[str] = Counter()
+    found = [*distinct(sentences(arguments), Excluded(read_texts(arguments.exclude)), left_out)]
+    parsers = [
+        Parser.load(model, arguments.beam, nbest=min(arguments.nbest, arguments.beam), kind="trees")
+        for model in arguments.model
+    ]
+    agreements = []
+    with output(arguments.output) as file:
+        for choice in progress(silver_trees(parsers, found, arguments.least), "parsing", len(found)):
+            if choice is None:
+                left_out[f"agreement below {arguments.least:g}"] += 1
+            else:
+                agreements.append(choice.agreement)
+                file.write(written(choice))
+        if not agreements:
+            raise InputError("no sentence is left")
+    lines = [f"left out: {count:,} × {reason}" for reason, count in left_out.most_common()]
+    mean = sum(agreements) / len(agreements)
+    return [*lines, f"mean agreement: {mean:.3f}", f"{len(agreements):,} trees in {arguments.output}"]
+
+
+def options() -> argparse.ArgumentParser:
+    """Return the options of the command."""
+    of = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    of.add_argument("texts", nargs="*", type=Path, metavar="TEXT", help="CoNLL-U files and AMR banks")
+    of.add_argument("-o", "--output", required=True, metavar="FILE", help="the treebank")
+    of.add_argument("--model", nargs="+", default=["en-ewt-minilm"], help="names, checkpoints or exported folders")
+    of.add_argument("--beam", type=int, default=10)
+    of.add_argument("--nbest", type=int, default=1, metavar="N", help="trees of a sentence by each model (default: 1)")
+    of.add_argument(
+        "--least", type=float, default=0.0, metavar="SHARE", help="leave out trees whose agreement is below (0 to 1)"
+    )
+    of.add_argument(
+        "--exclude", nargs="+", default=[], metavar="FILE",
+        help="CoNLL-U or AMR banks whose sentences must stay out, even as a part (of 8 words or more) of others",
+    )  # fmt: skip
+    of.add_argument("--frames", metavar="JSONL", help="PropBank's frames, whose examples are parsed, too")
+    return of
+
+
+def main() -> None:
+    """Write the treebank and report its number of trees. The exit status is 2 for bad input."""
+    arguments = options().parse_args()
+    try:
+        lines = write(arguments)
+    except (InputError, OSError) as error:
+        sys.stderr.write(f"silver_trees.py: error: {error}\n")
+        sys.exit(2)
+    sys.stderr.writelines(f"{line}\n" for line in lines)
+
+
+if __name__ == "__main__":
+    main()

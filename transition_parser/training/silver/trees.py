@@ -1,0 +1,130 @@
+"""Silver trees: sentences parsed by several models, whose most agreed tree is kept.
+
+Source: Lee et al. 2022 (Maximum Bayes Smatch Ensemble Distillation for AMR Parsing), sec. 3, with labelled arcs in
+place of Smatch
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from transition_parser.graphs.bank import read_bank
+from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.parsing.parser import Parser
+from transition_parser.parsing.parses import Parse
+from transition_parser.parsing.sentences.streams import in_chunks
+from transition_parser.text.tokens import tokens
+
+AGREEMENT = "# agreement = "  # the comment with the mean agreement of a silver tree
+CHUNK = 1024  # sentences that all models parse together
+
+
+class TreeChoice(NamedTuple):
+    """The tree of a sentence that was chosen among those of all models.
+
+    agreement: the mean share of its labelled arcs that the others have, from 0 to 1; 1 for a single tree
+    """
+
+    parse: Parse
+    agreement: float
+
+
+def sentences_of(path: Path, least: int, most: int) -> Iterator[Sentence]:
+    """Yield the sentences of a CoNLL-U file or an AMR bank that have `least` to `most` words, without their graphs.
+
+    An id is the name of the file and the id of the sentence, or its number where it has no id.
+
+    Raises `InputError` for a broken file.
+    """
+    for number, (name, forms) in enumerate(_read(path), 1):
+        words = ["".join(form.split()) for form in forms]  # `10 000` has a space
+        if all(words) and least <= len(words) <= most:
+            yield with_id(words, f"{path.stem}.{''.join((name or str(number)).split())}")
+
+
+def _read(path: Path) -> Iterator[tuple[str | None, list[str]]]:
+    """Yield the id and the words of each sentence. The text of an AMR is divided as UD divides English."""
+    if path.suffix == ".conllu":
+        yield from ((one.id, one.forms) for one in read_conllu(path))
+    else:
+        yield from (
+            (one.id, [form for token in tokens(one.text) for form in token.words])
+            for one in read_bank(path, graphs=False)
+        )
+
+
+def with_id(words: Iterable[str], name: str) -> Sentence:
+    """Return a sentence of these words with this id."""
+    return Sentence.from_words(words, (f"# sent_id = {name}",))
+
+
+def distinct(sentences: Iterable[Sentence], excluded: Container[str], left_out: Counter[str]) -> Iterator[Sentence]:
+    """Yield the sentences, each text once, without those of excluded texts.
+
+    left_out: counts the sentences left out, by the reason
+    """
+    seen = set()
+    for sentence in sentences:
+        text = " ".join(sentence.forms)
+        if text in seen:
+            left_out["sentence that came before"] += 1
+        elif text in excluded:
+            left_out["sentence of an excluded text"] += 1
+        else:
+            seen.add(text)
+            yield sentence
+
+
+def silver_trees(
+    parsers: Sequence[Parser[Parse]], sentences: Sequence[Sentence], least: float = 0.0
+) -> Iterator[TreeChoice | None]:
+    """Yield for each sentence the tree that agrees most with those of the other models; None below `least`.
+
+    parsers: each gives up to `Parser.nbest` trees of a sentence
+    """
+    for some in in_chunks(sentences, CHUNK):
+        for parses in zip(*(parser.parse_stream(some) for parser in parsers), strict=True):
+            choice = _chosen([one for parse in parses for one in parse.ranked])
+            yield choice if choice.agreement >= least else None
+
+
+def _chosen(candidates: Sequence[Parse]) -> TreeChoice:
+    best, agreement = consensus_of_trees([one.tree for one in candidates])
+    return TreeChoice(candidates[best], agreement)
+
+
+def consensus_of_trees(trees: Sequence[DependencyTree]) -> tuple[int, float]:
+    """Return the place of the tree that shares most labelled arcs with all others, and their mean share.
+
+    Of equally good trees it is the first.
+
+    trees: at least one tree of the same words
+
+    >>> one, other = DependencyTree((0, 1), ("root", "obj")), DependencyTree((0, 1), ("root", "nmod"))
+    >>> consensus_of_trees([other, one, one])
+    (1, 0.75)
+    """
+    if len(trees) == 1:
+        return 0, 1.0
+    votes = [Counter(arcs) for arcs in zip(*(zip(tree.heads, tree.relations, strict=True) for tree in trees))]
+    others = (len(trees) - 1) * len(votes)
+
+    def shared(tree: DependencyTree) -> int:
+        arcs = zip(tree.heads, tree.relations, strict=True)
+        return sum(count[arc] - 1 for count, arc in zip(votes, arcs, strict=True))
+
+    sums = [shared(tree) for tree in trees]
+    best = max(range(len(trees)), key=lambda i: (sums[i], -i))
+    return best, sums[best] / others
+
+
+def written(choice: TreeChoice) -> str:
+    """Return a silver tree as CoNLL-U, with the comment `# agreement = …`."""
+    sentence = choice.parse.annotated()
+    kept = tuple(one for one in sentence.comments if not one.startswith(("# nbest", "# score", AGREEMENT)))
+    comments = (*kept, f"{AGREEMENT}{choice.agreement:.4f}")
+    return str(Sentence(sentence.rows, comments))
