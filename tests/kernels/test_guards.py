@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from tests.kernels.test_search_kernels import indicated_case, words_case
-from transition_parser.kernels import machine_kernels, search_kernels
 from transition_parser.base.errors import NotFiniteError
+from transition_parser.kernels import machine_kernels, search_kernels
 from transition_parser.kernels.search_kernels import Pointers
 from transition_parser.states.specs import columns_of_situations, effects_table
 
@@ -52,6 +52,7 @@ def test_what_is_right_is_computed():
     continuations()
     legal_scores()
     search_trees()
+    decoder_layers()
     take_actions()
 
 
@@ -350,6 +351,66 @@ def legal_scores(**changed) -> None:
 def test_legal_scores(changed, problem):
     with pytest.raises(ValueError, match=problem):
         legal_scores(**changed)
+
+
+def decoder_layers(**changed) -> None:
+    """2 rows in the second step of a search of 2 layers, 2 heads of 32; the sentences have 3 and 2 words."""
+    torch.manual_seed(1)
+    of = [[torch.nn.Linear(64, out) for out in (128, 64, 64, 64, 64, 96)] + [torch.nn.Linear(96, 64)] for _ in range(2)]
+    norms = [[torch.nn.LayerNorm(64) for _ in range(3)] for _ in range(2)]
+    linears, norms = changed.pop("linears", of), changed.pop("norms", norms)
+    good = {
+        "x": torch.randn(2, 64), "normed": torch.randn(2, 64),
+        "stack": search_kernels.LayerStack(linears, norms, torch.nn.LayerNorm(64), changed.pop("heads", 2)),
+        "caches": [[torch.randn(2, 128), torch.empty(2, 128)] for _ in range(2)], "origin": [None, ints(0, 1)],
+        "cache_rows": [[ints(0, 1), ints(0, 1)] for _ in range(2)], "memories": [torch.randn(2, 3, 128)] * 2,
+        "sentence": ints(0, 1), "lengths": ints(3, 2), "roles": ints(0, -1), "ranks": (longs([1, 2, 0], [0, 1, 0]),),
+        "positions": [torch.randn(1, 4, 64)] * 2,
+    }  # fmt: skip
+    given = {**good, **changed}
+    given["origin"] = pointers(*given["origin"])
+    for name in ("caches", "cache_rows"):
+        given[name] = [pointers(*some) for some in given[name]]
+    search_kernels.decoder_layers(**given)
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"x": torch.randn(2, 32)}, "must fit"),
+        ({"x": torch.randn(3, 64)}, "must fit"),
+        ({"x": torch.randn(2, 64).double()}, "x must be"),
+        ({"x": torch.randn(2, 64).bfloat16()}, "x must be"),
+        ({"normed": torch.randn(1, 64)}, "normed must be"),
+        ({"heads": 4}, "multiple of 32"),
+        ({"heads": 3}, "multiple of 32"),
+        ({"origin": [None]}, "one entry a step"),
+        ({"origin": [], "caches": [[], []], "cache_rows": [[], []]}, "one entry a step"),
+        ({"caches": [[torch.randn(2, 128)] * 2, [torch.randn(2, 128)]]}, "one entry a step"),
+        ({"caches": [[torch.randn(2, 64)] * 2] * 2}, "cache must be"),
+        ({"caches": [[torch.randn(2, 128), torch.empty(1, 128)]] * 2}, "cache: no room"),
+        ({"cache_rows": [[longs(0, 1)] * 2] * 2}, "cache_row must be"),
+        ({"cache_rows": [[ints(0, 2), ints(0, 1)]] * 2}, "beyond the cache"),
+        ({"origin": [None, ints(0, 2)]}, "rows or origin: beyond"),
+        ({"memories": [torch.randn(2, 3, 64)] * 2}, "memory must be"),
+        ({"sentence": ints(0, 2)}, "sentence: beyond"),
+        ({"lengths": ints(4, 2)}, "lengths: beyond"),
+        ({"roles": ints(1, -1)}, "roles: beyond"),
+        ({"ranks": (longs([1, 2], [0, 1]),)}, "ranks must be"),
+        ({"ranks": (longs([1, 2, 0], [0, -1, 0]),)}, "ranks: below 0"),
+        ({"positions": [torch.randn(1, 4, 32)] * 2}, "positions must be"),
+        ({"positions": [torch.randn(2, 4, 64)] * 2}, "positions must be"),
+    ],
+)
+def test_decoder_layers(changed, problem):
+    with pytest.raises(ValueError, match=problem):
+        decoder_layers(**changed)
+
+
+@pytest.mark.parametrize("number", [NAN, INFINITE])
+def test_decoder_layers_need_finite_products(number):
+    with pytest.raises(NotFiniteError):
+        decoder_layers(normed=torch.full((2, 64), number))
 
 
 def search_trees(**changed) -> search_kernels.FoundTrees:

@@ -96,6 +96,22 @@ typedef struct {
     char *output;
 } Indicated;
 
+/* `past` and `words` lack what differs between layers. `room` has space for 2 dim + inner numbers a row. */
+typedef struct {
+    Past past;
+    Words words;
+    int64_t layers, inner;
+    const char *const *weights;
+    const float *epsilons;
+    const char *const *const *caches;
+    const int64_t *const *cache_sizes;
+    const int32_t *const *const *cache_rows;
+    const int64_t *const *cache_row_sizes;
+    const char *const *memories, *const *positions;
+    char *x, *normed, *room;
+} Layers;
+enum { LAYER_WEIGHTS = 20, LAYER_NORMS = 3 };
+
 typedef struct {
     int half;
     int64_t dim, actions;
@@ -417,6 +433,42 @@ const char *cross_attention(int half, int threads, int64_t queries, int64_t head
     for (int64_t head = 0; head < heads; head++)
         if (roles[head] < -1 || roles[head] >= kinds) return "roles: beyond the ranks that there are";
     return in_shares(VARIANT(cross_attention), &words, threads, queries * width * heads * d, queries, width, heads, d);
+}
+
+/* Compute all layers of a decoder in a step of search, for a few rows. Return NULL, or a message about wrong arguments.
+
+   The arguments that are not listed are as for `cached_self_attention` and `cross_attention`. Each layer has its own
+   cache, cache_row, memory and positions. The newest entry of each cache is written.
+
+   inner: the width of feed-forward
+   weights: (layers, 20); of self-attention: keys and values, query, output, each the weight and then the bias; the norm
+       before cross-attention; of cross-attention: query, output; the norm before feed-forward; its two layers; the norm
+       after the layer
+   epsilons: (layers, 3); of the three norms
+   x: (N, dim); the input of the first layer; changes in place
+   normed: (N, dim); the norm of x; becomes the norm of the output of the last layer */
+const char *decoder_layers(int half, int64_t queries, int64_t heads, int64_t d, int64_t inner, int64_t layers,
+                           const char *const *weights, const float *epsilons, int64_t steps,
+                           const char *const *const *caches, const int64_t *const *cache_sizes,
+                           const int32_t *const *origin, const int64_t *origin_sizes,
+                           const int32_t *const *const *cache_rows, const int64_t *const *cache_row_sizes,
+                           int64_t sentences, int64_t width, int64_t known, int64_t kinds, int64_t stride,
+                           int64_t largest, const char *const *memories, const int32_t *sentence,
+                           const int32_t *lengths, const int32_t *roles, const int64_t *const *ranks,
+                           const char *const *positions, char *x, char *normed) {
+    for (int64_t head = 0; head < heads; head++)
+        if (roles[head] < -1 || roles[head] >= kinds) return "roles: beyond the ranks that there are";
+    char *room = malloc(queries * (2 * heads * d + inner) * (half ? 2 : 4));
+    if (!room) return NO_MEMORY;
+    const Past past = {half, queries, heads, d, steps, NULL, NULL, NULL, NULL, origin, NULL, origin_sizes, NULL, NULL};
+    const Words words = {half, queries, heads,    d,     width, sentences, known, stride, largest, NULL,
+                         sentence, lengths, roles, NULL, NULL, NULL,      ranks, NULL};
+    const Layers in = {past,       words,           layers,   inner,     weights, epsilons, caches, cache_sizes,
+                       cache_rows, cache_row_sizes, memories, positions, x,       normed,   room};
+    const int64_t keys = steps > width ? steps : width;
+    const char *problem = in_shares(VARIANT(decoder_layers), &in, 1, 0, queries, keys, heads, d);
+    free(room);
+    return problem;
 }
 
 /* Compute the self-attention of the words of each sentence. Return NULL, or a message about wrong arguments.

@@ -10,7 +10,8 @@ Common dimensions: N queries, R rows (hypotheses), B sentences, P words of the l
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from ctypes import addressof as address_of
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -24,6 +25,7 @@ __all__ = [
     "best_continuations",
     "cached_self_attention",
     "cross_attention",
+    "decoder_layers",
     "gated_step",
     "indicated_attention",
     "legal_scores",
@@ -50,6 +52,10 @@ _FUNCTIONS: dict[str, Signature] = {
     "add_and_normalise": (None, (INT, SIZE, SIZE, *(POINTER,) * 4, FLOAT, POINTER)),
     "legal_scores": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 6)),
     "best_continuations": (PROBLEM, (INT, *(SIZE,) * 4, *(POINTER,) * 4, SIZE, *(POINTER,) * 3)),
+    "decoder_layers": (
+        PROBLEM,
+        (INT, *(SIZE,) * 5, POINTER, POINTER, SIZE, *(POINTER,) * 6, *(SIZE,) * 6, *(POINTER,) * 8),
+    ),
     "search_trees": (PROBLEM, (INT, INT, *(SIZE,) * 9, *(POINTER,) * 13)),
     "copy_rows": (PROBLEM, (POINTER, SIZE, POINTER, SIZE, SIZE, POINTER)),
     "lanes": (INT, ()),
@@ -59,6 +65,13 @@ _HALF = {torch.float: 0, torch.bfloat16: 1}
 
 
 library = lazy_library("search", _FUNCTIONS)
+
+
+class Linear(Protocol):
+    """A linear layer whose weight is a plain tensor."""
+
+    weight: Tensor
+    bias: Tensor
 
 
 class TreeMachine(NamedTuple):
@@ -184,6 +197,105 @@ def cross_attention(
     )  # fmt: skip
     raise_problem(problem)
     return output
+
+
+class LayerStack:
+    """The weights of all layers of a decoder, as `decoder_layers` reads them.
+
+    linears: seven linear layers a decoder layer: the keys and values, the query and the output of self-attention; the
+        query and the output of cross-attention; then the two layers of feed-forward
+    norms: three norms a decoder layer: before cross-attention, before feed-forward, and after the layer
+    first_norm: the norm before the first layer
+    heads: the number of heads
+
+    Raises `ValueError` for layers that the kernel can't read.
+    """
+
+    def __init__(
+        self,
+        linears: Sequence[Sequence[Linear]],
+        norms: Sequence[Sequence[nn.LayerNorm]],
+        first_norm: nn.LayerNorm,
+        heads: int,
+    ) -> None:
+        self.first_norm = first_norm
+        first = linears[0][1].weight
+        self.dtype, self.dim, self.heads, self.layers = first.dtype, first.shape[0], heads, len(linears)
+        self.inner = linears[0][-2].weight.shape[0]
+        if not supports(first, self.dim // heads) or self.dim % heads or self.inner % _BLOCK:
+            raise ValueError(f"heads and feed-forward must be of a multiple of {_BLOCK} numbers")
+        dim, inner = self.dim, self.inner
+        shapes = ((2 * dim, dim), *((dim, dim),) * 4, (inner, dim), (dim, inner))
+        addresses: list[int] = []
+        self._kept: list[Tensor] = []  # so that the memory stays as long as the addresses
+        for of_layer, (before_words, before_inner, after) in zip(linears, norms, strict=True):
+            pairs = [*zip(of_layer, shapes, strict=True)]
+            order = [
+                *pairs[:3],
+                (before_words, (dim,)),
+                *pairs[3:5],
+                (before_inner, (dim,)),
+                *pairs[5:],
+                (after, (dim,)),
+            ]
+            for part, shape in order:
+                addresses.append(require("weight", part.weight, self.dtype, *shape))
+                addresses.append(require("bias", part.bias, self.dtype, shape[0]))
+                self._kept += [part.weight, part.bias]
+        self.weights = (POINTER * len(addresses))(*addresses)
+        self.epsilons = (FLOAT * (3 * self.layers))(*(norm.eps for three in norms for norm in three))
+
+
+def decoder_layers(
+    x: Tensor,
+    normed: Tensor,
+    stack: LayerStack,
+    caches: Sequence[Pointers],
+    origin: Pointers,
+    cache_rows: Sequence[Pointers],
+    memories: Sequence[Tensor],
+    sentence: Tensor,
+    lengths: Tensor,
+    roles: Tensor,
+    ranks: tuple[Tensor, ...],
+    positions: Sequence[Tensor | None],
+) -> Tensor:
+    """Return the norm of the output of all layers of a decoder in a step of search, for a few rows: (R, dim).
+
+    The newest entry of each cache is written; it must have R rows or more. `x` and `normed` change. Arguments that
+    are not listed are as for `cached_self_attention` and `cross_attention`; those of layers are lists.
+
+    x: (R, dim); the input of the first layer
+    normed: (R, dim); the norm of x
+    """
+    (rows, dim), (sentences, width, *_), known = x.shape, memories[0].shape, len(sentence)
+    stride, steps, dtype = _stride(ranks, known, width), origin.count, stack.dtype
+    largest = -1 if positions[0] is None else positions[0].size(1) - 1
+    if not steps or any(part.count != steps for part in (*caches, *cache_rows)) or dim != stack.dim or rows > known:
+        raise ValueError("caches, origin and cache_rows must have one entry a step, and the rows must fit")
+    for cache, cache_row in zip(caches, cache_rows, strict=True):
+        cache.require("cache", dtype, 2 * dim)
+        cache_row.require("cache_row", torch.int32)
+    origin.require("origin", torch.int32)
+
+    def addresses(parts: Sequence[Any]) -> Any:
+        return (POINTER * len(parts))(*parts)
+
+    problem = library().decoder_layers(
+        _HALF[dtype], rows, stack.heads, dim // stack.heads, stack.inner, stack.layers, stack.weights, stack.epsilons,
+        steps, addresses([address_of(cache.array) for cache in caches]),
+        addresses([address_of(cache.sizes) for cache in caches]), origin.array, origin.sizes,
+        addresses([address_of(part.array) for part in cache_rows]),
+        addresses([address_of(part.sizes) for part in cache_rows]), sentences, width, known, len(ranks), stride,
+        largest,
+        addresses([require("memory", memory, dtype, sentences, width, 2 * dim) for memory in memories]),
+        require("sentence", sentence, torch.int32, known), require("lengths", lengths, torch.int32, sentences),
+        require("roles", roles, torch.int32, stack.heads), addresses([rank.data_ptr() for rank in ranks]),
+        addresses([optional("positions", part, dtype, len(ranks), largest + 1, dim) for part in positions]),
+        require("x", x, dtype, rows, dim), require("normed", normed, dtype, rows, dim),
+    )  # fmt: skip
+    raise_problem(problem)
+    return normed
 
 
 def self_attention(

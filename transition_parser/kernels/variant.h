@@ -15,4 +15,6 @@
 
 #include "tree_search.h"
 
+#include "few_rows.h"
+
 static int NAME(lanes)(void) { return LANES; }

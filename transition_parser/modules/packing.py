@@ -86,6 +86,7 @@ class _PackedLinear(nn.Module):
         super().__init__()
         self.in_features, self.out_features, self.bias = layer.in_features, layer.out_features, layer.bias
         self.packed = torch.ops.mkldnn._reorder_linear_weight(layer.weight.detach(), None)
+        self.weight = layer.weight if getattr(layer, "plain_is_read_too", False) else None
         self.fused: tuple[str, list, str] = activation, [], "none" if activation == "gelu" else ""
 
     def forward(self, x: Tensor) -> Tensor:

@@ -11,9 +11,15 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.kernels import search_kernels
+from transition_parser.kernels.search_kernels import LayerStack
 from transition_parser.models.stack_transformer.layer import DecoderLayer
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
-from transition_parser.models.stack_transformer.search_attention import SearchAttention, search_attention
+from transition_parser.models.stack_transformer.rows import StepRows
+from transition_parser.models.stack_transformer.search_attention import (
+    KernelAttention,
+    SearchAttention,
+    search_attention,
+)
 from transition_parser.models.stack_transformer.state_masks import StateHeads, StatePositions
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.dropout import Dropout
@@ -21,7 +27,7 @@ from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.inspection import Inspectable
 from transition_parser.modules.layers import add_and_normalise, sinusoids
 from transition_parser.modules.lexical_prior import LexicalPrior
-from transition_parser.modules.linear import keep_weight, padded
+from transition_parser.modules.linear import FEW_ROWS, keep_weight, padded
 from transition_parser.states.machine import Machine, machine_class
 from transition_parser.states.states import RANKS, States
 from transition_parser.states.table import ActionTable
@@ -35,11 +41,14 @@ class StackTransformerSearch(SearchState):
     """The state of a search with a Stack-Transformer.
 
     attention: the key/value caches of the layers
+    stack: the layers for the kernel that computes all of them for a few rows; None where there is none
     """
 
-    def __init__(self, machine: Machine, encoder_out: EncoderOut, attention: SearchAttention) -> None:
+    def __init__(
+        self, machine: Machine, encoder_out: EncoderOut, attention: SearchAttention, stack: LayerStack | None
+    ) -> None:
         super().__init__(machine, encoder_out)
-        self.attention = attention
+        self.attention, self.stack = attention, stack
 
     def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
         self.attention.move_rows(rows, origin, sentences)
@@ -119,7 +128,8 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
     def start(self, encoder_out: EncoderOut) -> StackTransformerSearch:
         attentions = [layer.cross_attention for layer in self.layers]
         attention = search_attention(attentions, encoder_out, self.state_heads, self.positions)
-        return StackTransformerSearch(self.machine(encoder_out, in_search=True), encoder_out, attention)
+        stack = self._layer_stack() if isinstance(attention, KernelAttention) else None
+        return StackTransformerSearch(self.machine(encoder_out, in_search=True), encoder_out, attention, stack)
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
         """Return the scores of the next action, see `StateDecoder.step`.
@@ -135,11 +145,11 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         states = machine.observe()
         step = attention.open(tokens, states, legal, machine.may_finish(), alive)
         x = self._embed(step.tokens[:, None], search.steps)[:, 0]
-        first, *others = (layer.norms[0] for layer in self.layers)
-        normed = first(x)
-        for number, (layer, norm) in enumerate(zip(self.layers, [*others, self.norm], strict=True)):
-            x, added = layer.step(x, normed, number, attention, step.layers[number])
-            normed = add_and_normalise(x, added, norm)
+        if len(tokens) <= FEW_ROWS and search.stack is not None:
+            assert isinstance(attention, KernelAttention)
+            normed = attention.all_layers(x.contiguous(), search.stack)
+        else:
+            normed = self._layers(x, attention, step)
         queries = step.layers[-1].queries
         scores = self._output(normed, some, legal, queries)
         if self.prior is not None:
@@ -147,6 +157,32 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
             spans = states.context[:, 1]
             scores = self.prior(scores, spans if queries is None else spans[queries], some)
         return ActionScores(scores, queries, legal, some)
+
+    def _layers(self, x: Tensor, attention: SearchAttention, step: StepRows) -> Tensor:
+        """Return the norm of the output of all layers, (N, dim), for the rows of a step.
+
+        x: (M, dim); the embedded actions
+        """
+        first, *others = (layer.norms[0] for layer in self.layers)
+        normed = first(x)
+        for number, (layer, norm) in enumerate(zip(self.layers, [*others, self.norm], strict=True)):
+            x, added = layer.step(x, normed, number, attention, step.layers[number])
+            normed = add_and_normalise(x, added, norm)
+        return normed
+
+    def _layer_stack(self) -> LayerStack | None:
+        """Return the layers for the kernel that computes all of them; None where it can't read them."""
+        linears = [layer.linears() for layer in self.layers]
+        if not all(isinstance(one.weight, Tensor) for some in linears for one in some):
+            return None  # int8
+        if not search_kernels.supports(linears[0][0].weight, self.layers[0].feed_forward.inner.out_features):
+            return None
+        first, *others = (layer.norms[0] for layer in self.layers)
+        norms = [
+            (layer.norms[1], layer.norms[2], after)
+            for layer, after in zip(self.layers, [*others, self.norm], strict=True)
+        ]
+        return LayerStack(linears, norms, first, self.heads)
 
     def _output(self, x: Tensor, tokens: Tensor | None, legal: Tensor, rows: Tensor | None) -> Tensor:
         """Return scores (N, V), or (N, U) of the actions `tokens`. Only the scores of legal actions are meaningful.

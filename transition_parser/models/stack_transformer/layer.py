@@ -11,7 +11,7 @@ from transition_parser.models.stack_transformer.state_masks import PositionScore
 from transition_parser.modules.attention import Attention, HeadMask
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.layers import FeedForward, add_and_normalise
-from transition_parser.modules.linear import keep_weight
+from transition_parser.modules.linear import keep_plain_too, keep_weight
 
 if TYPE_CHECKING:
     from transition_parser.models.stack_transformer.search_attention import SearchAttention
@@ -33,6 +33,13 @@ class DecoderLayer(nn.Module):
         keep_weight(self.cross_attention.key_value)  # state positions are projected by this weight too
         self.feed_forward = FeedForward(dim, inner, relu_dropout)
         self.dropout = Dropout(dropout)
+        for one in self.linears():
+            keep_plain_too(one)
+
+    def linears(self) -> list[nn.Linear]:
+        """Return the linear layers in the order in which `LayerStack` reads them."""
+        block, words, inner = self.self_attention, self.cross_attention, self.feed_forward
+        return [block.key_value, block.query, block.out, words.query, words.out, inner.inner, inner.outer]
 
     def forward(
         self,

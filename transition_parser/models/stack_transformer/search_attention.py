@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from transition_parser.kernels import search_kernels
-from transition_parser.kernels.search_kernels import Pointers
+from transition_parser.kernels.search_kernels import LayerStack, Pointers
 from transition_parser.models.stack_transformer.cache import KeyValueCache
 from transition_parser.models.stack_transformer.rows import LayerRows, StepRows, all_rows, needed_rows
 from transition_parser.models.stack_transformer.state_masks import StateHeads, StatePositions
@@ -134,6 +134,30 @@ class KernelAttention(SearchAttention):
             self._ranks,
             self.positions[layer],
             _ints(rows.queries),
+        )
+
+    def all_layers(self, x: Tensor, stack: LayerStack) -> Tensor:
+        """Return the norm of the output of all layers, (R, dim), for a few rows, and store their keys and values.
+
+        x: (R, dim); the input of the first layer; changes in place
+        """
+        every = torch.arange(len(x), dtype=torch.int32)
+        for cache, cache_row in zip(self._cache, self._cache_row, strict=True):
+            cache.append(x.new_empty(len(x), 2 * x.size(1)))
+            cache_row.append(every)
+        return search_kernels.decoder_layers(
+            x,
+            stack.first_norm(x),
+            stack,
+            self._cache,
+            self._origin,
+            self._cache_row,
+            self.memory,
+            self._sentence_of_row,
+            self.lengths,
+            self.roles,
+            self._ranks,
+            self.positions,
         )
 
     def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:

@@ -1,0 +1,86 @@
+"""Kernels that compute whole derivations, or all layers of a step, find what search finds part by part."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from tests.small_models import encode, make_folder, make_model, make_task
+from transition_parser import Parser
+from transition_parser.models.stack_transformer.decoder import StackTransformerDecoder
+from transition_parser.parsing.search import Observed, search
+
+
+def _forced_steps(_step: Observed) -> None:
+    """An observer that does nothing: with an observer, search goes step by step."""
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+@pytest.mark.parametrize("beam", [1, 2, 7])
+@pytest.mark.parametrize("system", ["arc-hybrid", "arc-hybrid-swap", "arc-standard", "arc-standard-swap"])
+def test_the_kernel_finds_what_search_finds_step_by_step(lanes, tmp_path_factory, system, beam, precision):
+    """A decoder that adds up vectors of words is searched by one call: the same derivations with the same scores."""
+    resources = make_task(make_folder(system, tmp_path_factory, 0)).resources
+    model = make_model("tob", resources).plain
+    with torch.no_grad():
+        for parameter in model.decoder.parameters():
+            parameter.mul_(3.0)  # random weights are small: derivations would have nearly equal scores
+    parser = Parser(model, resources, precision=precision)
+    words = "the old dog saw a cat and its Kittens slept , 1999".split()
+    sentences = [[words[(i * step) % len(words)] for i in range(step)] for step in (*range(1, 24), 3, 1)] * 3
+    encoded = encode(parser, sentences)
+    at_once = search(parser.model, encoded, beam, beam)
+    by_steps = search(parser.model, encoded, beam, beam, observer=_forced_steps)
+    with torch.inference_mode():
+        assert parser.model.decoder.search_at_once(encoded, beam) is not None
+    same = 0
+    for one, other in zip(at_once, by_steps, strict=True):
+        assert len(one) == len(other)
+        if [a.tokens for a in one] == [b.tokens for b in other]:
+            same += 1
+            for a, b in zip(one, other, strict=True):
+                assert a.step_scores == pytest.approx(b.step_scores, abs=0.05 if precision == "bf16" else 1e-4)
+                assert a.score == pytest.approx(b.score, abs=0.05 if precision == "bf16" else 1e-4)
+    # in bf16 sums that differ in their last bit are rounded to other numbers, so that few beams are ordered otherwise
+    assert same == len(sentences) if precision == "fp32" else same >= 0.8 * len(sentences)
+
+
+@pytest.mark.parametrize("kind", ["arc-eager", "labelled shift", "amr"])
+def test_search_goes_step_by_step_where_the_kernel_cannot_follow(lanes, tmp_path_factory, kind):
+    """Legality depends on arcs, on the word of SHIFT, or on the nodes of an AMR."""
+    labelled = kind == "labelled shift"
+    folder = make_folder("arc-hybrid-swap" if labelled else kind, tmp_path_factory, 3 if labelled else 0)
+    resources = make_task(folder).resources
+    parser = Parser(make_model("tob", resources).plain, resources, precision="fp32")
+    with torch.inference_mode():
+        assert parser.model.decoder.search_at_once(encode(parser, [["The", "dog"]]), 1) is None
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+@pytest.mark.parametrize("beam", [1, 2])
+@pytest.mark.parametrize(("kind", "system"), [("no state", "amr"), ("top2", "amr"), ("positions", "arc-hybrid-swap")])
+def test_all_layers_of_a_few_rows_at_once(lanes, tmp_path_factory, monkeypatch, kind, system, beam, precision):
+    """One call computes what the layers compute one by one, also where sentences leave the batch."""
+    resources = make_task(make_folder(system, tmp_path_factory)).resources
+    parser = Parser(make_model(kind, resources).plain, resources, precision=precision)
+    encoded = encode(parser, [["word"] * length for length in (9, 1, 4, 2)])
+    at_once = search(parser.model, encoded, beam, beam)
+    monkeypatch.setattr(StackTransformerDecoder, "_layer_stack", lambda _: None)
+    one_by_one = search(parser.model, encoded, beam, beam)
+    close = 1e-4 if precision == "fp32" else 0.1
+    for one, other in zip(at_once, one_by_one, strict=True):
+        assert len(one) == len(other)
+        if precision == "fp32":
+            assert [best.tokens for best in one] == [best.tokens for best in other]
+        for best, same in zip(one, other, strict=True):
+            if best.tokens == same.tokens:
+                assert best.step_scores == pytest.approx(same.step_scores, abs=close)
+    assert any(one[0].tokens == other[0].tokens for one, other in zip(at_once, one_by_one, strict=True))
+
+
+def test_int8_layers_are_computed_one_by_one(tmp_path_factory):
+    """Their weights are no plain tensors."""
+    resources = make_task(make_folder("arc-hybrid-swap", tmp_path_factory)).resources
+    parser = Parser(make_model("state", resources).plain, resources, precision="int8")
+    assert parser.model.decoder._layer_stack() is None
+    assert len(search(parser.model, encode(parser, [["word"]]))) == 1

@@ -1,0 +1,87 @@
+/* All layers of the decoder of search for a few rows, compiled once for each kind of processor; see `decoder_layers` in
+   search_kernels.c.
+
+   For a few rows the products of oneDNN take less time than the calls of them. */
+
+#define TOGETHER 8 /* the number of columns of a product whose sums are in registers */
+
+/* Compute y = x W^T + b for a few rows. Return 1 if the numbers are finite, else 0.
+
+   outputs: a multiple of TOGETHER
+   relu: 1 to replace negative numbers of the result by 0 */
+INLINE int NAME(product)(const char *x, int64_t rows, int64_t inputs, const char *weight, const char *bias,
+                         int64_t outputs, const int relu, char *y, const int half) {
+    const int64_t size = half ? 2 : 4, step = 2 * LANES * size, all = inputs * size;
+    int finite = 1;
+    for (int64_t column = 0; column < outputs; column += TOGETHER, weight += TOGETHER * all) {
+        for (int64_t row = 0; row < rows; row++) {
+            NAME(Floats) sum[TOGETHER];
+            float sums[TOGETHER];
+            for (int i = 0; i < TOGETHER; i++) sum[i] = (NAME(Floats)){0};
+            for (int64_t at = 0; at < all; at += step) {
+                const NAME(Pair) one = NAME(load)(x + row * all + at, half);
+                for (int i = 0; i < TOGETHER; i++) {
+                    const NAME(Pair) w = NAME(load)(weight + i * all + at, half);
+                    sum[i] += one.a * w.a + one.b * w.b;
+                }
+            }
+            for (int i = 0; i < TOGETHER; i += 4) NAME(sums)(sum[i], sum[i + 1], sum[i + 2], sum[i + 3], sums + i);
+            for (int i = 0; i < TOGETHER; i++)
+                sums[i] += half ? widen(((const uint16_t *)bias)[column + i]) : ((const float *)bias)[column + i];
+            finite &= NAME(finite)(sums, TOGETHER);
+            for (int i = 0; relu && i < TOGETHER; i++) sums[i] = fmaxf(sums[i], 0.0f);
+            const int64_t place = row * outputs + column;
+            for (int i = 0; half && i < TOGETHER; i++) ((uint16_t *)y)[place + i] = round_to_half(sums[i]);
+            if (!half) memcpy((float *)y + place, sums, sizeof sums);
+        }
+    }
+    return finite;
+}
+
+INLINE const char *NAME(layers_of)(const Layers *in, const Room *room, const int half) {
+    const int64_t dim = in->past.heads * in->past.d, rows = in->past.queries, size = half ? 2 : 4;
+    const Share all = {0, rows, 0, 1};
+    int finite = 1;
+    char *query = in->room, *read = query + rows * dim * size, *inner = read + rows * dim * size, *x = in->x;
+    for (int64_t number = 0; number < in->layers; number++) {
+        const char *const *w = in->weights + number * LAYER_WEIGHTS;
+        const float *epsilon = in->epsilons + number * LAYER_NORMS;
+        Past past = in->past;
+        past.cache = in->caches[number];
+        past.cache_sizes = in->cache_sizes[number];
+        past.cache_row = in->cache_rows[number];
+        past.cache_row_sizes = in->cache_row_sizes[number];
+        past.query = query;
+        past.output = read;
+        char *newest = (char *)past.cache[past.steps - 1];
+        if (past.cache_sizes[past.steps - 1] < rows) return "cache: no room for the newest rows";
+        finite &= NAME(product)(in->normed, rows, dim, w[0], w[1], 2 * dim, 0, newest, half);
+        finite &= NAME(product)(in->normed, rows, dim, w[2], w[3], dim, 0, query, half);
+        const char *problem = NAME(cached_self_attention)(&past, &all, room);
+        if (problem) return problem;
+        finite &= NAME(product)(read, rows, dim, w[4], w[5], dim, 0, query, half);
+        NAME(add_and_normalise)(rows, dim, x, query, w[6], w[7], epsilon[0], in->normed, half);
+        Words words = in->words;
+        words.memory = in->memories[number];
+        words.positions = in->positions[number];
+        words.query = query;
+        words.output = read;
+        finite &= NAME(product)(in->normed, rows, dim, w[8], w[9], dim, 0, query, half);
+        problem = NAME(cross_attention)(&words, &all, room);
+        if (problem) return problem;
+        finite &= NAME(product)(read, rows, dim, w[10], w[11], dim, 0, query, half);
+        NAME(add_and_normalise)(rows, dim, x, query, w[12], w[13], epsilon[1], in->normed, half);
+        finite &= NAME(product)(in->normed, rows, dim, w[14], w[15], in->inner, 1, inner, half);
+        finite &= NAME(product)(inner, rows, in->inner, w[16], w[17], dim, 0, query, half);
+        NAME(add_and_normalise)(rows, dim, x, query, w[18], w[19], epsilon[2], in->normed, half);
+        if (!finite) return "the products of the decoder are not finite";
+    }
+    return NULL;
+}
+
+static const char *NAME(decoder_layers)(const void *job, const Share *share, const Room *room) {
+    const Layers *in = job;
+    (void)share;
+    return in->past.half ? NAME(layers_of)(in, room, 1) : NAME(layers_of)(in, room, 0);
+}
+#undef TOGETHER
