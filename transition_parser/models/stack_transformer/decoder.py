@@ -14,7 +14,7 @@ from transition_parser.kernels import search_kernels
 from transition_parser.kernels.search_kernels import LayerStack
 from transition_parser.models.stack_transformer.layer import DecoderLayer
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
-from transition_parser.models.stack_transformer.rows import StepRows
+from transition_parser.models.stack_transformer.rows import FEW_ROWS, StepRows
 from transition_parser.models.stack_transformer.search_attention import (
     KernelAttention,
     SearchAttention,
@@ -27,7 +27,7 @@ from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.inspection import Inspectable
 from transition_parser.modules.layers import add_and_normalise, sinusoids
 from transition_parser.modules.lexical_prior import LexicalPrior
-from transition_parser.modules.linear import FEW_ROWS, keep_weight, padded
+from transition_parser.modules.linear import keep_weight, padded
 from transition_parser.states.machine import Machine, machine_class
 from transition_parser.states.states import RANKS, States
 from transition_parser.states.table import ActionTable

@@ -7,7 +7,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from transition_parser.modules.linear import FEW_ROWS, padded
+from transition_parser.modules.linear import padded
+
+FEW_ROWS = 16  # so many rows are computed by `search_kernels.decoder_layers`, and selecting rows does not pay
 
 
 class LayerRows(NamedTuple):
