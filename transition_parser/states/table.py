@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 
 from transition_parser.base.errors import InputError
+from transition_parser.text.frames import WINDOW
 from transition_parser.transitions import Action, Kind, RootRelations, TransitionSystem, TreeSystem
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import ROUTES, FrameActions, parts_of
@@ -226,7 +227,7 @@ class ActionTable:
         seen = key(span)
         if len(span) == 1 or seen in self._spans:
             assert self._frames is not None
-            actions = self._frames.of_span(span, words[end:])
+            actions = self._frames.of_span(span, words[end : end + WINDOW])
         row = self._rows_of_frames.get((seen, actions))
         return self._rows_of_frames[_OTHER, actions] if row is None else row
 
@@ -288,7 +289,7 @@ class ActionTable:
         """Return the rows in `lacked` of the lemmas that one word evokes."""
         if self._frames is None or not self._lemmas:
             return [0] * len(ROUTES)
-        evoked = self._frames.evoked(words[place : place + 1], words[place + 1 :])
+        evoked = self._frames.evoked(words[place : place + 1], words[place + 1 : place + 1 + WINDOW])
         return [self._lemmas.get(lemma, 0) if lemma else 0 for lemma in evoked]
 
     def _read_sorts(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import NamedTuple
 
@@ -88,13 +88,19 @@ class Frames:
         own: str | None = "-".join(lemmas)
         word, form = "_".join(lemmas), "_".join(forms).lower()
         particle = self._with_particle(lemmas[0], following) if len(lemmas) == 1 else None
-        evoked = {*self._evoked.get(word, ()), *self._evoked.get(form, ())} or self._of_derived(word)
-        first, second = two_of(evoked.difference((own, particle)))
+        first, second = two_of(_evoked_by(self, word, form).difference((own, particle)))
         return Evoked(own if own in self._roles else None, particle, first, second)
 
     def _with_particle(self, lemma: str, following: Sequence[str]) -> str | None:
         particles = self._particles.get(lemma, ())
         return next((f"{lemma}-{word}" for word in following[:WINDOW] if word in particles), None)
+
+    def by_aliases(self, word: str, form: str) -> frozenset[str]:
+        """Return the lemmas that a word evokes by its lemma or its form, or else by a word that it is derived from.
+
+        `_` joins the parts of a span of several words.
+        """
+        return frozenset({*self._evoked.get(word, ()), *self._evoked.get(form, ())} or self._of_derived(word))
 
     def _of_derived(self, word: str) -> set[str]:
         """Return the lemmas that the first known word evokes from which an unknown word may be derived."""
@@ -134,6 +140,11 @@ class Frames:
         (0, 1, 2, 3, 4)
         """
         return self._roles.get(lemma, {}).get(sense, ())
+
+
+@lru_cache(maxsize=1 << 14)  # words come again and again, and endings are tried one by one
+def _evoked_by(frames: Frames, word: str, form: str) -> frozenset[str]:
+    return frames.by_aliases(word, form)
 
 
 def two_of(lemmas: Iterable[str]) -> tuple[str | None, str | None]:
