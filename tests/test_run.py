@@ -245,6 +245,46 @@ def test_silver_data_of_words_with_white_space_of_all_kinds(tmp_path):
     assert entry.text == "10000 people sang" and entry.id == "t.a::sntb"
 
 
+def silver_trees(*arguments: str | Path, status: int = 0) -> subprocess.CompletedProcess:
+    return run(RUN / "silver_trees.py", *arguments, status=status, cwd=Path.cwd())
+
+
+def test_silver_trees_are_the_sentences_of_files_each_once(tmp_path):
+    """Of a treebank and of an AMR bank, without the sentences of an excluded file."""
+    treebank, excluded = tmp_path / "silver.conllu", tmp_path / "excluded.conllu"
+    first, *others = list(read_conllu(SAMPLE))
+    excluded.write_text(str(first))
+    done = silver_trees(
+        SAMPLE, SAMPLE, SAMPLE_AMR, "-o", treebank, "--model", "en-ewt", "--beam", "1", "--exclude", excluded
+    )
+    assert "× sentence that came before" in done.stderr and "mean agreement: 1.000" in done.stderr
+    made = list(read_conllu(treebank))
+    texts = [" ".join(one.forms) for one in made]
+    assert len(texts) == len({*texts}) and " ".join(first.forms) not in texts
+    kept = {" ".join(form.replace(" ", "") for form in one.forms) for one in others if len(one.forms) > 3}
+    assert kept < {*texts} and len(kept) > 30
+    assert all(one.tree().why_invalid() is None and one.words[0].upos != "_" for one in made)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["-o", "out.conllu"], "no sentences: give files, or --frames FILE"),
+        (["{sample}", "-o", "{sample}"], "is one of the texts: write to another file"),
+        (["{sample}", "-o", "out.conllu", "--exclude", "{sample}"], "no sentence is left"),
+        (["{sample}", "-o", "out.conllu", "--model", "en-amr"], "en-amr"),
+        (["no-such.conllu", "-o", "out.conllu"], "no-such.conllu"),
+    ],
+)
+def test_unfit_calls_of_silver_trees(tmp_path, monkeypatch, arguments, problem):
+    monkeypatch.chdir(tmp_path)
+    sample = shutil.copy(SAMPLE, tmp_path / "sample.conllu")
+    before = Path(sample).read_bytes()
+    done = silver_trees(*(argument.format(sample=sample) for argument in arguments), status=2)
+    assert problem in done.stderr and "Traceback" not in done.stderr
+    assert Path(sample).read_bytes() == before and not Path("out.conllu").exists()
+
+
 def annotated_treebank(folder: Path) -> tuple[Path, Path, Path]:
     """A treebank of one sentence, PropBank's annotation of it, and frames."""
     words = [("Boys", "NOUN", 2, "nsubj"), ("fathom", "VERB", 0, "root"), ("sounds", "NOUN", 2, "obj")]

@@ -1,0 +1,105 @@
+"""Silver trees: whose tree is chosen, and which sentences are parsed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transition_parser.base.errors import InputError
+from transition_parser.graphs.conllu import Sentence, parse_conllu
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.parsing.alternatives import ranked
+from transition_parser.parsing.parses import Parse
+from transition_parser.training.silver.trees import (
+    consensus_of_trees,
+    distinct,
+    sentences_of,
+    silver_trees,
+    with_id,
+    written,
+)
+
+CHAIN = DependencyTree((0, 1, 2), ("root", "obj", "nmod"))
+FLAT = DependencyTree((0, 1, 1), ("root", "obj", "nmod"))
+OTHER = DependencyTree((2, 0, 2), ("nsubj", "root", "obj"))
+
+
+class FakeParser:
+    """Gives each sentence the same trees."""
+
+    def __init__(self, *trees: DependencyTree) -> None:
+        self.trees = trees
+
+    def parse_stream(self, sentences):
+        for sentence in sentences:
+            parses = [Parse(sentence, tree, (1.0,) * 3, (), 0.0, probability=0.1) for tree in self.trees]
+            yield ranked(parses, len(parses)) if len(parses) > 1 else parses[0]
+
+
+@pytest.mark.parametrize(
+    ("trees", "best", "agreement"),
+    [
+        ([CHAIN], 0, 1.0),
+        ([CHAIN, CHAIN], 0, 1.0),
+        ([CHAIN, FLAT], 0, 2 / 3),
+        ([OTHER, CHAIN, FLAT], 1, (2 / 3 + 0) / 2),
+        ([OTHER, FLAT, CHAIN, CHAIN], 2, (1 + 2 / 3 + 0) / 3),
+    ],
+)
+def test_the_tree_that_agrees_most_is_chosen(trees, best, agreement):
+    assert consensus_of_trees(trees) == (best, pytest.approx(agreement))
+
+
+@given(st.lists(st.lists(st.integers(0, 1), min_size=4, max_size=4), min_size=2, max_size=6))
+def test_no_other_tree_agrees_more(labels):
+    """Against the definition: the mean share of arcs that two trees have in common, over all others."""
+    trees = [DependencyTree((0, 1, 2, 3), tuple("ab"[one] for one in some)) for some in labels]
+
+    def shared(i: int) -> float:
+        others = [j for j in range(len(trees)) if j != i]
+        same = sum(a == b for j in others for a, b in zip(trees[i].relations, trees[j].relations, strict=True))
+        return same / (4 * len(others))
+
+    best, agreement = consensus_of_trees(trees)
+    assert agreement == pytest.approx(shared(best)) == pytest.approx(max(map(shared, range(len(trees)))))
+
+
+def test_trees_of_several_models_and_of_a_beam_are_compared():
+    sentence = with_id(("a", "b", "c"), "one")
+    (choice,) = silver_trees([FakeParser(OTHER, FLAT), FakeParser(FLAT)], [sentence])
+    assert choice.parse.tree == FLAT and choice.agreement == pytest.approx(0.5)
+    assert list(silver_trees([FakeParser(OTHER), FakeParser(FLAT)], [sentence, sentence], least=0.1)) == [None, None]
+
+
+def test_a_silver_tree_says_how_much_the_models_agree():
+    (choice,) = silver_trees([FakeParser(CHAIN, FLAT)], [with_id(("a", "b", "c"), "one")])
+    (read,) = parse_conllu(written(choice).encode().splitlines(True))
+    assert read.comments == ("# sent_id = one", "# agreement = 0.6667")
+    assert read.tree() == choice.parse.tree
+
+
+def test_sentences_come_from_treebanks_and_amr_banks(tmp_path: Path):
+    treebank, bank = tmp_path / "t.conllu", tmp_path / "b.amr"
+    words = ("10 000", "dogs", "bark", ".")
+    treebank.write_text("# sent_id = x 1\n" + str(Sentence.from_words(words)) + str(Sentence.from_words(("No", "!"))))
+    bank.write_text("# ::id q.1\n# ::snt He didn't bark.\n(b / bark-01)\n\n# ::id q.2\n# ::snt No.\n(n / no)\n")
+    found = [*sentences_of(treebank, 3, 9), *sentences_of(bank, 3, 9)]
+    assert [one.id for one in found] == ["t.x1", "b.q.1"]
+    assert [one.forms for one in found] == [["10000", "dogs", "bark", "."], ["He", "did", "n't", "bark", "."]]
+
+
+def test_each_text_is_parsed_once_and_excluded_texts_never():
+    sentences = [with_id(words.split(), words) for words in ("a b", "a c", "a b", "a d")]
+    left_out: Counter[str] = Counter()
+    assert [one.id for one in distinct(sentences, {"a d"}, left_out)] == ["a b", "a c"]
+    assert left_out == {"sentence that came before": 1, "sentence of an excluded text": 1}
+
+
+def test_a_broken_file_is_an_error(tmp_path: Path):
+    (tmp_path / "t.conllu").write_text("1\tone\n\n")
+    with pytest.raises(InputError, match=r"t\.conllu:1"):
+        list(sentences_of(tmp_path / "t.conllu", 1, 9))
