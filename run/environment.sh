@@ -7,11 +7,17 @@ if [ -x "$root/.venv/bin/transition-parser" ]; then PATH=$root/.venv/bin:$PATH; 
 # is imported.
 export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
 
-# untagged FILE: prints a CoNLL-U file without lemmas, tags and features, so that a model that predicts them does so;
-# prints other files unchanged
+# untagged FILE [MODEL]: prints a CoNLL-U file without lemmas, tags and features, so that a model that predicts them does
+# so; keeps the UPOS tags that MODEL reads and does not predict; prints other files unchanged
 untagged() {
+    local kept=
+    [ $# -lt 2 ] || kept=$(python -c 'import sys; from transition_parser import Parser
+print(*Parser.load(sys.argv[1]).given_columns)' "$2")
     case $1 in
-    *.conllu) awk -F'\t' -v OFS='\t' 'NF == 10 && $1 !~ /[-.]/ { $3 = $4 = $5 = $6 = "_" } { print }' "$1" ;;
+    *.conllu)
+        awk -F'\t' -v OFS='\t' -v kept="$kept" '
+            NF == 10 && $1 !~ /[-.]/ { $3 = $5 = $6 = "_"; if (kept != "upos") $4 = "_" } { print }' "$1"
+        ;;
     *) cat "$1" ;;
     esac
 }

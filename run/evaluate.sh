@@ -16,7 +16,7 @@ esac
 check_scoring "$gold"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-untagged "$gold" >"$work/input.$suffix"
+untagged "$gold" "$model" >"$work/input.$suffix"
 for beam in 1 10; do
     transition-parser parse "$model" "$work/input.$suffix" --beam "$beam" -o "$work/$beam.$suffix" "$@"
     for variant in "${variants[@]}"; do

@@ -16,7 +16,6 @@ compare_variants() {
     check_scoring "${golds[@]}"
     case ${golds[0]} in *.conllu) options=(--full-labels --by-length "${scoring[@]}") ;; esac
     mkdir -p "$out"
-    for gold in "${golds[@]}"; do untagged "$gold" >"$out/$(basename "$gold")"; done
     for seed in "${seeds[@]}"; do
         for variant in "${variants[@]}"; do
             name=$corpus-$variant-$seed
@@ -28,6 +27,7 @@ compare_variants() {
             for gold in "${golds[@]}"; do
                 input=$(basename "$gold") suffix=${gold##*.}
                 split=${input%".$suffix"}
+                untagged "$gold" "$out/$name/checkpoint_best.pt" >"$out/$input"
                 for beam in "${beams[@]}"; do
                     parsed=$out/$name.$split.$beam.$suffix
                     transition-parser parse "$out/$name/checkpoint_best.pt" "$out/$input" --beam "$beam" \

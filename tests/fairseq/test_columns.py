@@ -59,6 +59,29 @@ def exported(request, data, tmp_path_factory):
     return folder / "exported"
 
 
+@pytest.mark.parametrize("arch", ["stack_transformer_small", "state_transformer_g2g_small"])
+def test_a_model_that_reads_given_tags_needs_them(data, tmp_path, arch):
+    """It does not predict tags. Without tags, words would be read as in no sentence of the training data."""
+    options = ("--history-width", "16", "--sampled-states", "2") if arch.startswith("state") else ()
+    any_model.train(data, tmp_path, arch, "--read-tags", *options, updates=2)
+    model = tmp_path / "checkpoint_last.pt"
+    tagged, plain = tmp_path / "tagged.conllu", tmp_path / "plain.conllu"
+    first = next(read_conllu(SAMPLE))
+    tagged.write_text(str(first))
+    plain.write_text(str(first) + str(blank(first)))
+    run_here("parse", model, tagged, "-o", tmp_path / "parsed.conllu")
+    (parsed,) = read_conllu(tmp_path / "parsed.conllu")
+    assert [row.upos for row in parsed.words] == [row.upos for row in first.words]
+    for arguments, stdin in ((["parse", model, plain], ""), (["parse", model, "--tokenize", "-"], "The dog barks.")):
+        done = run_here(*arguments, status=2, stdin=stdin)
+        assert "word 1 has no UPOS, which the model reads and does not predict" in done.stderr
+        assert "Traceback" not in done.stderr
+    parser = Parser.load(model)
+    assert parser.given_columns == ["upos"]
+    with pytest.raises(InputError, match="sentence 1: word 1 has no UPOS"):
+        parser.parse([["The", "dog"]])
+
+
 @pytest.fixture(scope="module")
 def amr_exported(tmp_path_factory):
     folder = tmp_path_factory.mktemp("domains")

@@ -727,8 +727,8 @@ def test_amrs_are_refused(tmp_path_factory):
 @pytest.mark.parametrize(
     ("name", "options", "problem"),
     [
-        ("sentence_transformer_g2g", {"tag_loss": 0.1}, "no --tag-loss or --read-tags here"),
-        ("state_transformer", {"read_tags": True}, "no --tag-loss or --read-tags here"),
+        ("sentence_transformer_g2g", {"tag_loss": 0.1}, "no --tag-loss here"),
+        ("state_transformer", {"read_tags": True, "tag_loss": 0.1}, "no --tag-loss here"),
         ("sentence_transformer", {"encoder_attention_heads": 5}, "does not divide --encoder-embed-dim"),
         ("sentence_transformer", {"pretrained": "x", "pretrained_layers": "1-2"}, "are for other models"),
         ("recursive_g2g", {"refine": 21}, "refine"),

@@ -81,9 +81,17 @@ def test_a_model_is_exported_with_the_files_that_its_inputs_need(flags):
 
 
 def test_tags_are_masked_outside_training_and_corpora_in_training():
-    inputs = inputs_of(**ALL, tag_dropout=0.4, domain_dropout=0.1)
+    inputs = inputs_of(**ALL, tag_loss=0.1, tag_dropout=0.4, domain_dropout=0.1)
     assert inputs.masked(training=True) == {"upos": 0.4, "domain": 0.1}
     assert inputs.masked(training=False) == {"upos": 1.0, "domain": 0.0}
+    assert inputs.given_columns == []
+
+
+def test_tags_that_are_not_predicted_are_never_masked_and_must_be_given():
+    inputs = inputs_of(**ALL, tag_dropout=0.4, domain_dropout=0.1)
+    assert inputs.masked(training=True) == {"upos": 0.0, "domain": 0.1}
+    assert inputs.masked(training=False) == {"upos": 0.0, "domain": 0.0}
+    assert inputs.given_columns == ["upos"]
 
 
 def test_inputs_have_names_that_weights_of_former_models_have():

@@ -50,6 +50,11 @@ class EnsembleInputs:
         """The columns of the data that any member reads."""
         return {name for inputs in self.members if inputs is not None for name in inputs.columns}
 
+    @property
+    def given_columns(self) -> Collection[str]:
+        """The columns that sentences must have for any member."""
+        return {name for inputs in self.members if inputs is not None for name in inputs.given_columns}
+
     def __contains__(self, name: str) -> bool:
         return any(inputs is not None and name in inputs for inputs in self.members)
 

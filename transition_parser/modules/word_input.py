@@ -24,6 +24,11 @@ class WordInput(nn.Module, ABC):
 
     column: ClassVar[str | None] = None
 
+    @property
+    def needs_values(self) -> bool:
+        """True if the sentences to parse must have values in the column, because the model does not predict them."""
+        return False
+
     def masked(self, training: bool) -> float:
         """Return the fraction of sentences in which the column is masked. By default it never is."""
         return 0.0

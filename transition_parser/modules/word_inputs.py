@@ -76,13 +76,13 @@ class TagInput(ColumnInput):
 
         read_tags: bool = option(
             False,
-            "words have embeddings of their UPOS tags (the column `upos` of the data), too; in plain text those that "
-            "the model predicts, see --tag-loss",
+            "words have embeddings of their UPOS tags (the column `upos` of the data), too; with --tag-loss, in text "
+            "without tags those that the model predicts; without it, all sentences must have tags",
             since_later=True,
         )
         tag_dropout: float = option(
             0.5,
-            "share of training sentences whose tags are not read but predicted",
+            "with --tag-loss: share of training sentences whose tags are not read but predicted",
             least=0.0,
             most=1.0,
             since_later=True,
@@ -90,11 +90,22 @@ class TagInput(ColumnInput):
 
     @classmethod
     def make(cls, options: Any, dim: int, resources: Resources) -> TagInput:
-        return cls(dim, resources.columns, options.tag_dropout)
+        return cls(dim, resources.columns, options.tag_dropout, bool(options.tag_loss))
+
+    def __init__(self, dim: int, columns: Columns, dropout: float, predicted: bool) -> None:
+        super().__init__(dim, columns, dropout if predicted else 0.0)
+        self.predicted = predicted
+
+    @property
+    def needs_values(self) -> bool:
+        return not self.predicted
 
     def masked(self, training: bool) -> float:
-        """Return the fraction of sentences whose tags are masked: outside training, tags are predicted."""
-        return self.dropout if training else 1.0
+        """Return the fraction of sentences whose tags are masked.
+
+        Outside training, a model that predicts tags reads its own predictions. Another model reads the given tags.
+        """
+        return self.dropout if training else float(self.predicted)
 
 
 class DomainInput(ColumnInput):

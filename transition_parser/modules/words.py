@@ -57,6 +57,10 @@ class InputReader(Protocol):
     def columns(self) -> Collection[str]:
         """The columns of the data that are read."""
 
+    @property
+    def given_columns(self) -> Collection[str]:
+        """The columns of `columns` that sentences must have, because the model does not predict them."""
+
     def __contains__(self, name: str) -> bool:
         """Return True if the model has the input of this name."""
 
@@ -80,6 +84,11 @@ class WordInputs(nn.ModuleDict):
     def columns(self) -> Collection[str]:
         """The columns of the data that are read."""
         return [input.column for input in self.values() if input.column is not None]
+
+    @property
+    def given_columns(self) -> Collection[str]:
+        """The columns of `columns` that sentences must have, because the model does not predict them."""
+        return [input.column for input in self.values() if input.column is not None and input.needs_values]
 
     def masked(self, training: bool) -> dict[str, float]:
         """Return, for each column that is read, the fraction of sentences in which the column is masked."""

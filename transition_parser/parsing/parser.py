@@ -41,6 +41,7 @@ from transition_parser.parsing.parses import NO_TAGS, AmrParse, Parse, SentenceP
 from transition_parser.parsing.preparation import TRAIN_AGAIN, checked_device, checked_precision, prepared, to_device
 from transition_parser.parsing.search import Observer, search
 from transition_parser.parsing.sentences.objects import (
+    check_given,
     checked_forms,
     sentences_from,
     sentences_of_texts,
@@ -380,6 +381,8 @@ class Parser(Generic[P_co]):
 
     def _to_parse(self, sentence: AnySentence, number: int, given: GivenFacts | None = None) -> _ToParse:
         forms = checked_forms(sentence, self.formalism.sentence, number, self.longest)
+        if self.given_columns:
+            check_given(sentence, self.formalism.annotations_of(sentence, self.given_columns), number)
         words = [normalise(form) for form in forms]
         known = None if given is None else given.next(sentence)
         if known is None:
@@ -387,6 +390,11 @@ class Parser(Generic[P_co]):
         known.check(len(words))
         system = self._guide_table.system
         return _ToParse(sentence, words, SentenceFacts(known, system.read(words), system.frames))
+
+    @property
+    def given_columns(self) -> Collection[str]:
+        """The columns that sentences must have, because the model reads but does not predict them."""
+        return () if self.model.inputs is None else self.model.inputs.given_columns
 
     @cached_property
     def _guide_table(self) -> GuideTable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,9 @@ def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -
     for beam in how.beams:
         parser = Parser.load(model, beam=beam, device=how.device)
         parsed = experiment.dest / f"{split}.beam-{beam}{suffix}"
-        sentences = map(untagged, formalism.read_graphs(gold)) if formalism is TREES else formalism.read(gold)
+        sentences = formalism.read(gold)
+        if formalism is TREES:
+            sentences = (untagged(one, parser.given_columns) for one in formalism.read_graphs(gold))
         parses = progress(parser.parse_stream(sentences), f"parsing {split}, beam {beam}")
         with replacing(parsed) as temporary, open(temporary, "w", encoding="utf-8") as file:
             file.writelines(str(parse.annotated()) for parse in parses)
@@ -72,9 +74,13 @@ def evaluate_raw_text(experiment: Experiment, model: Path, split: str, how: Eval
     return experiment.formalism.score(str(gold), str(parsed), how.options).figures
 
 
-def untagged(sentence: Sentence) -> Sentence:
-    """Return the sentence without lemmas, tags and features, so that a model that predicts them does so."""
-    return replace(sentence, rows=tuple(row._replace(**_PREDICTED) for row in sentence.rows))
+def untagged(sentence: Sentence, kept: Collection[str] = ()) -> Sentence:
+    """Return the sentence without lemmas, tags and features, so that a model that predicts them does so.
+
+    kept: the columns to keep, which the model reads but does not predict
+    """
+    removed = {column: value for column, value in _PREDICTED.items() if column not in kept}
+    return replace(sentence, rows=tuple(row._replace(**removed) for row in sentence.rows))
 
 
 def _gold(experiment: Experiment, split: str) -> Path:

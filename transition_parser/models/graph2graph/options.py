@@ -106,8 +106,11 @@ class FeedbackOptions(ActionOptions):
     )
 
     def contradictions(self) -> str | None:
-        if self.tag_loss or self.read_tags:
-            return "there is no encoder before the decoder to predict tags from: no --tag-loss or --read-tags here"
+        if self.tag_loss:
+            return (
+                "there is no encoder before the decoder to predict tags from: no --tag-loss here; "
+                "--read-tags alone reads the tags that sentences have"
+            )
         return super().contradictions()
 
 

@@ -10,6 +10,7 @@ from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.parsing.sentences.texts import MORE, NO_TEXT, OF_TEXT, TextWarnings
+from transition_parser.text.columns import UNKNOWN
 from transition_parser.text.lengths import LONGEST, is_longer, length
 from transition_parser.text.segmentation import ENGLISH, Segmenter, TextSentence
 
@@ -123,6 +124,21 @@ def checked_forms(sentence: object, kind: type[T], number: int, longest: int = L
     if is_longer(forms, longest) and not entry.spans:
         raise input_error(f"sentence {number} {too_long(forms, longest)}", entry.path, entry.line)
     return forms
+
+
+def check_given(sentence: Sentence | AmrEntry, values: Mapping[str, Sequence[str]], number: int) -> None:
+    """Raise `InputError` where a word of a sentence lacks a value that the model reads but does not predict.
+
+    values: column → its values for the words, `UNKNOWN` for none
+    number: the number of the sentence, for messages
+    """
+    for column, of_words in values.items():
+        if UNKNOWN in of_words:
+            problem = (
+                f"sentence {number}: word {of_words.index(UNKNOWN) + 1} has no {column.upper()}, which the model reads "
+                "and does not predict: give CoNLL-U with this column, or a model that was trained with --tag-loss"
+            )
+            raise input_error(problem, sentence.path, sentence.line, sentence.id)
 
 
 def too_long(words: Sequence[str], longest: int) -> str:
