@@ -17,6 +17,8 @@ from transition_parser.transitions.amr_limits import DEFAULT_LIMITS
         ("(d / dog :name (n / name))", "(d / dog)"),
         ('(d / dog :name (n / name :op1 "Rex"))', None),
         ("(o / or)", None),
+        ("(s / see-01 :ARG0 (o / or) :ARG1 (h / hear-01 :ARG0 o))", "(s / see-01 :ARG1 (h / hear-01))"),
+        ("(s / see-01 :ARG0 (o / or :ARG0-of (h / hear-01)))", None),  # the hearing would be lost
         ("(s / see-01 :ARG0 (o / or :mod (d / dog)))", None),  # the dog would be lost
         ("(s / see-01 :ARG0 (d / dog :op1-of (a / and)))", None),
     ],

@@ -16,14 +16,22 @@ def strays(graph: AmrGraph, limits: SearchLimits) -> frozenset[int]:
     """Return the nodes that say nothing.
 
     These are conjunctions and names with a single edge, which have no member, signs and modes under a role that never
-    leads to them, and a constant that its bearer already has under the same role. Search makes a node before its edges.
+    leads to them, and a constant that its bearer already has under the same role. A conjunction without edges of its
+    own to which several nodes point is one, too, where the rest stays connected. Search makes a node before its edges.
     Where the last words leave it no other choice, it takes an edge that `limits` forbid.
 
     >>> graph = AmrGraph(("dog", "or", "+"), frozenset({2}), (Edge(1, "mod", 0), Edge(0, "mod", 2)))
     >>> sorted(strays(graph, SearchLimits(0, 0, 1, targets={"polite": frozenset({Sort.PLUS})})))
     [1, 2]
     """
-    return frozenset(node for node in _found(graph, limits) if node != graph.top)
+    gone = frozenset(node for node in _found(graph, limits) if node != graph.top)
+    leaving = {edge.source for edge in graph.edges}
+    for node, label in enumerate(graph.labels):
+        if label in CONJUNCTIONS and node not in leaving | gone | graph.constants and node != graph.top:
+            more = gone | {node}
+            if without(graph, more)[0].is_connected():
+                gone = more
+    return gone
 
 
 def _found(graph: AmrGraph, limits: SearchLimits) -> Iterator[int]:
