@@ -7,6 +7,7 @@ import torch
 
 from tests.small_models import encode, make_folder, make_model, make_task
 from transition_parser import Parser
+from transition_parser.kernels import search_kernels
 from transition_parser.models.stack_transformer.decoder import StackTransformerDecoder
 from transition_parser.parsing.search import Observed, search
 
@@ -84,3 +85,20 @@ def test_int8_layers_are_computed_one_by_one(tmp_path_factory):
     parser = Parser(make_model("state", resources).plain, resources, precision="int8")
     assert parser.model.decoder._layer_stack() is None
     assert len(search(parser.model, encode(parser, [["word"]]))) == 1
+
+
+@pytest.mark.parametrize("way", ["autocast", "training"])
+def test_layers_that_train_are_computed_one_by_one(tmp_path_factory, way):
+    """Exploration searches while a model trains: in bf16 by autocast, with weights in fp32, and with dropout."""
+    resources = make_task(make_folder("arc-hybrid-swap", tmp_path_factory)).resources
+    parser = Parser(make_model("state", resources).plain, resources, precision="fp32")
+    model = parser.model.train(way == "training")
+    with torch.autocast("cpu", torch.bfloat16, enabled=way == "autocast"):
+        encoded = encode(parser, [["word"] * length for length in (3, 2)])
+        with torch.inference_mode():
+            assert model.decoder.start(encoded).stack is None
+        assert len(search(model, encoded)) == 2
+    parser.model.eval()
+    encoded = encode(parser, [["word"]])
+    with torch.inference_mode():
+        assert (model.decoder.start(encoded).stack is None) == (search_kernels.library() is None)

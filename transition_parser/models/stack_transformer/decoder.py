@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -128,7 +129,9 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
     def start(self, encoder_out: EncoderOut) -> StackTransformerSearch:
         attentions = [layer.cross_attention for layer in self.layers]
         attention = search_attention(attentions, encoder_out, self.state_heads, self.positions)
-        stack = self._layer_stack() if isinstance(attention, KernelAttention) else None
+        # the kernel has no dropout, and no autocast to bf16
+        plain = not self.training and not torch.is_autocast_enabled("cpu")
+        stack = self._layer_stack() if plain and isinstance(attention, KernelAttention) else None
         return StackTransformerSearch(self.machine(encoder_out, in_search=True), encoder_out, attention, stack)
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
