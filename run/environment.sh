@@ -11,10 +11,10 @@ export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
 # so; keeps the UPOS tags that MODEL reads and does not predict; prints other files unchanged
 untagged() {
     local kept=
-    [ $# -lt 2 ] || kept=$(python -c 'import sys; from transition_parser import Parser
-print(*Parser.load(sys.argv[1]).given_columns)' "$2")
     case $1 in
     *.conllu)
+        [ $# -lt 2 ] || kept=$(python -c 'import sys; from transition_parser import Parser
+print(*Parser.load(sys.argv[1]).given_columns)' "$2")
         awk -F'\t' -v OFS='\t' -v kept="$kept" '
             NF == 10 && $1 !~ /[-.]/ { $3 = $5 = $6 = "_"; if (kept != "upos") $4 = "_" } { print }' "$1"
         ;;

@@ -52,15 +52,10 @@ INLINE void NAME(score_legal)(const Output *output, int64_t row, const float *le
     NAME(multiply)(output->x + row * bytes, keys.at, keys.count, 0, 0, 0, room->products, output->dim, half);
     memset(scores, 0, output->actions * size);
     for (int64_t i = 0; i < keys.count; i++) {
-        char *to = scores + room->places[i] * size;
-        uint32_t bits;
-        memcpy(&bits, room->products + i, sizeof bits);
-        if (half) {
-            const uint16_t rounded = (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
-            memcpy(to, &rounded, sizeof rounded);
-        } else {
-            memcpy(to, &bits, sizeof bits);
-        }
+        if (half)
+            ((uint16_t *)scores)[room->places[i]] = round_to_half(room->products[i]);
+        else
+            ((float *)scores)[room->places[i]] = room->products[i];
     }
 }
 
@@ -82,10 +77,7 @@ INLINE const char *NAME(log_probabilities)(const Continuations *c, int64_t row, 
     if (scored < 0) {
         memset(logits, 0, sizeof *logits * actions);
     } else if (half) {
-        for (int64_t i = 0; i < actions; i++) {
-            const uint32_t bits = (uint32_t)halves[i] << 16;
-            memcpy(logits + i, &bits, sizeof bits);
-        }
+        for (int64_t i = 0; i < actions; i++) logits[i] = widen(halves[i]);
     } else {
         memcpy(logits, (const float *)c->scores + scored * actions, sizeof *logits * actions);
     }

@@ -56,19 +56,6 @@ typedef struct {
 
 enum { END_COLUMN = 1 }; /* `ActionClass.END` */
 
-static inline uint16_t round_to_half(float x) { /* rounds to the nearest bfloat16, ties to even */
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
-}
-
-static inline float widen(uint16_t half) {
-    const uint32_t bits = (uint32_t)half << 16;
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 /* Allocate the memory of a beam. Return 1, or 0 if there is none. */
 static int new_beam(const Trees *in, TreeBeam *beam) {
     const int64_t positions = in->positions + 1, rows = 2 * in->beam;

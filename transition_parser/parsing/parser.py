@@ -391,7 +391,7 @@ class Parser(Generic[P_co]):
         system = self._guide_table.system
         return _ToParse(sentence, words, SentenceFacts(known, system.read(words), system.frames))
 
-    @property
+    @cached_property
     def given_columns(self) -> Collection[str]:
         """The columns that sentences must have, because the model reads but does not predict them."""
         return () if self.model.inputs is None else self.model.inputs.given_columns
