@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Parses a treebank or an AMR bank with a model, greedily and with a beam of 10, and scores the parses. --punct goes to
-# `transition-parser score` (default: count); other options, such as --ensemble OTHER, go to `transition-parser parse`:
+# Parses a treebank or an AMR bank with a model, greedily and with a beam of 10 (AMRs: also with --consensus), and scores
+# the parses. --punct goes to `transition-parser score` (default: count); other options, such as --ensemble OTHER, go to
+# `transition-parser parse`:
 # bash run/evaluate.sh MODEL GOLD.conllu|GOLD.amr [--punct count|skip] [OPTION …]
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 arguments="MODEL GOLD.conllu|GOLD.amr [--punct count|skip] [OPTION …]"
@@ -10,17 +11,17 @@ if [ $# -lt 2 ] || [ ! -f "$2" ]; then usage "$arguments"; fi
 model=$1 gold=$2
 shift 2
 case $gold in
-*.amr) suffix=amr variants=("" --fine-grained) ;;
-*) suffix=conllu variants=("" --full-labels) ;;
+*.amr) suffix=amr variants=("" --fine-grained) searches=(1 10 "10 --consensus") ;;
+*) suffix=conllu variants=("" --full-labels) searches=(1 10) ;;
 esac
 check_scoring "$gold"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 untagged "$gold" "$model" >"$work/input.$suffix"
-for beam in 1 10; do
-    transition-parser parse "$model" "$work/input.$suffix" --beam "$beam" -o "$work/$beam.$suffix" "$@"
+for search in "${searches[@]}"; do
+    transition-parser parse "$model" "$work/input.$suffix" --beam $search -o "$work/parsed.$suffix" "$@"
     for variant in "${variants[@]}"; do
-        figures=$(transition-parser score "$gold" "$work/$beam.$suffix" --json "${scoring[@]}" $variant)
-        echo "beam $beam $variant $figures"
+        figures=$(transition-parser score "$gold" "$work/parsed.$suffix" --json "${scoring[@]}" $variant)
+        echo "beam $search $variant $figures"
     done
 done

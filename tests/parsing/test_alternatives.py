@@ -12,6 +12,7 @@ from tests.small_models import make_folder, make_model, make_task
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.parsing.alternatives import Ranked, ranked
+from transition_parser.parsing.formalisms import AMR
 
 BEAM, NBEST = 6, 4
 MODELS = {"en-ewt": SAMPLE, "en-amr": SAMPLE_AMR}
@@ -62,6 +63,25 @@ def test_rounding_gives_no_more_than_the_whole():
     best = ranked([Letters("a", (1.0,), probability=0.75), Letters("b", (1.0,), probability=0.5)], 5)
     assert sum(parse.probability for parse in best.ranked) == pytest.approx(1.0)
     assert best.letter_scores == pytest.approx((0.6,))
+
+
+def test_graphs_ranked_by_agreement():
+    given = [Letters("ab", (0.5, 0.5), probability=0.36), Letters("cd", (0.5, 0.5), probability=0.01)]
+    seen = []
+
+    def agreements(parses, weights):
+        seen.append(([parse.text for parse in parses], weights))
+        return [0.25, 0.75]
+
+    best = ranked(given, 2, agreements)
+    assert [parse.text for parse in best.ranked] == ["cd", "ab"]
+    assert [parse.place for parse in best.ranked] == [(1, 2), (2, 2)]
+    assert [parse.probability for parse in best.ranked] == pytest.approx([0.01, 0.36])
+    assert [parse.letter_scores for parse in best.ranked] == [
+        parse.letter_scores for parse in reversed(ranked(given, 2).ranked)
+    ]
+    assert seen == [(["ab", "cd"], [1.0, pytest.approx(1 / 6)])]
+    assert ranked(given, 1, lambda _parses, _weights: [0.5, 0.5]).text == "ab"  # the more probable of equal ones
 
 
 @pytest.fixture(scope="module", params=MODELS)
@@ -127,6 +147,33 @@ def test_alternatives_of_an_ensemble():
     (together,), (one,) = parser.parse([words]), alone.parse([words])
     assert [p.actions for p in together.ranked] == [p.actions for p in one.ranked]
     assert len(one.ranked) == 3
+
+
+def test_a_consensus_is_one_of_the_beam_and_the_same_on_every_path():
+    def parses(**options):
+        return Parser.load("en-amr", BEAM, precision="fp32", **options).parse(sentences)
+
+    sentences = list(Parser.load("en-amr").read(SAMPLE_AMR))[:24]
+    beam, whole = parses(nbest=BEAM), parses(nbest=BEAM, consensus=True)
+    assert any(one.actions != other.actions for one, other in zip(beam, whole, strict=True))
+    for one, other in zip(beam, whole, strict=True):
+        assert {p.graph_key() for p in one.ranked} & {p.graph_key() for p in other.ranked}
+        # its mean Smatch against all others is the largest; beams of few derivations are whole here
+        if len(other.ranked) < BEAM:
+            mass = [p.probability**0.5 for p in other.ranked]
+            agreements = AMR.agreements(other.ranked, mass)
+            assert agreements == sorted(agreements, reverse=True)
+    for options in ({"threads": 1}, {"threads": 2}, {"batch_tokens": 1}):
+        best = parses(consensus=True, **options)
+        assert [p.actions for p in best] == [p.actions for p in whole]
+        assert all(p.place is None and p.alternatives == () for p in best)
+
+
+def test_a_consensus_of_trees_or_of_one_graph_is_an_error():
+    with pytest.raises(InputError, match="a consensus is of AMRs, but the model is one of trees"):
+        Parser.load("en-ewt", 4, consensus=True)
+    with pytest.raises(InputError, match="give a beam of 2 or more"):
+        Parser.load("en-amr", consensus=True)
 
 
 def test_too_many():

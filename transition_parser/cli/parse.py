@@ -81,7 +81,7 @@ EXAMPLE = """example:
   transition-parser parse en reviews-*.parquet --column text -o parsed/
   transition-parser parse amr sentences.txt --tokenize --alignments marks"""
 
-OPTIONS: OptionsOf = {AMR: {"alignments": None, "wiki": None, "given": None, "given_weight": None}}
+OPTIONS: OptionsOf = {AMR: {"alignments": None, "consensus": False, "wiki": None, "given": None, "given_weight": None}}
 WIKI = {None: True, "keep": True, "none": False, "name": "name"}  # --wiki → the option `wiki` of `annotated`
 
 
@@ -131,6 +131,12 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         default=1,
         metavar="K",
         help="write the K best parses of each sentence, or fewer if search finds fewer; needs a beam of K or more",
+    )
+    parser.add_argument(
+        "--consensus",
+        action="store_true",
+        help="AMR: of the graphs that the beam finds, take the one that agrees most with all of them by Smatch, in "
+        "place of the most probable one; needs a beam of 2 or more",
     )
     parser.add_argument(
         "--batch-tokens",
@@ -315,6 +321,7 @@ def _job(arguments: argparse.Namespace, given: GivenFacts | None) -> Job:
         arguments.lenpen,
         arguments.nbest,
         arguments.longest,
+        arguments.consensus,
     )
     check_options(arguments, OPTIONS, parser.formalism, f"{arguments.model} is a model of {parser.formalism.name}")
     wanted = {

@@ -64,6 +64,16 @@ def best_mapping(system: Triples, gold: Triples, restarts: int = 4, seed: int = 
     return best, mapping
 
 
+def climbed(system: Triples, gold: Triples, start: Sequence[int]) -> int:
+    """Return how many triples match after one climb from a given mapping. Nothing is drawn at random.
+
+    start: for each node of `system` a node of `gold`, each at most once, or -1 for none
+    """
+    climb = _Climb(_Task(system.normalized(), gold.normalized()), start)
+    climb.ascend()
+    return climb.match
+
+
 class _Task:
     """Tables of two graphs of n and m nodes that a climb looks up. Roles are normalised.
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from smatch import amr as smatch_amr
 from smatch import normalize
 
 from transition_parser.base.errors import InputError, shortened
-from transition_parser.graphs.amr import AmrGraph, is_inverse
+from transition_parser.graphs.amr import AmrGraph, Edge, is_inverse
 from transition_parser.graphs.bank import AmrEntry
 
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
@@ -160,6 +160,13 @@ def without_senses(text: str) -> str:
     return _SENSE.sub(r"\1-01", text)
 
 
+def graph_triples(graph: AmrGraph) -> Triples:
+    """Return the triples of a graph, TOP included, without writing and reading PENMAN."""
+    whole = _part(graph, graph.edges, range(len(graph)))
+    top = [node for node in range(len(graph)) if node not in graph.constants].index(graph.top)
+    return replace(whole, attributes=(*whole.attributes, ("TOP", top, "top")))
+
+
 def srl_triples(graph: AmrGraph) -> Triples:
     """Return the edges :ARG0, :ARG1, … and the concepts that they join."""
     return _part(graph, [edge for edge in graph.edges if edge.role.startswith("ARG")])
@@ -174,13 +181,17 @@ def reentrancy_triples(graph: AmrGraph) -> Triples:
     return _part(graph, [edge for edge in graph.edges if incoming[edge.target] > 1])
 
 
-def _part(graph: AmrGraph, edges: list) -> Triples:
-    ends = {node for edge in edges for node in (edge.source, edge.target)}
+def _part(graph: AmrGraph, edges: Sequence[Edge], of: Iterable[int] | None = None) -> Triples:
+    """Return some edges of a graph.
+
+    of: the nodes; by default the ends of the edges
+    """
+    ends = {node for edge in edges for node in (edge.source, edge.target)} if of is None else of
     nodes = [node for node in sorted(ends) if node not in graph.constants]
     number = {node: index for index, node in enumerate(nodes)}
-    names = graph.variables()
+    names = graph.variables()  # None for constants
     return Triples(
-        tuple(names[node] for node in nodes),
+        tuple(names[node] or "" for node in nodes),
         tuple(graph.labels[node] for node in nodes),
         tuple((e.role, number[e.source], graph.labels[e.target]) for e in edges if e.target in graph.constants),
         tuple((e.role, number[e.source], number[e.target]) for e in edges if e.target not in graph.constants),

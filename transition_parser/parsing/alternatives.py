@@ -9,8 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, TypeVar
 
 R = TypeVar("R", bound="Ranked")
+# Weight of a graph in a consensus: its probability to this power. On dev of The Little Prince, QALD-9 and SCOUT 0.5 and
+# 0.25 are alike for en-amr-minilm, and better on average than 0 and 1.
+_VOTE = 0.5
 # keys that identify the parts of a graph (an arc with its relation, a node): equal for a part that two graphs share
 Parts = Sequence[Hashable]
+# parses of a sentence, and their weights → the mean agreement of each with all, from 0 to 1
+Agreements = Callable[[Sequence[Any], Sequence[float]], Sequence[float]]
 
 
 class NbestRank(NamedTuple):
@@ -62,15 +67,17 @@ class Ranked(ABC):
         return replace(self, **fields, alternatives=alternatives)
 
 
-def ranked(parses: Sequence[R], most: int) -> R:
+def ranked(parses: Sequence[R], most: int, agreements: Agreements | None = None) -> R:
     """Return the best of a sentence's parses, with `most` − 1 alternatives or as many as there are.
 
     Parses with the same graph are merged into the best of them. So the first parse is the one that would be found
-    without alternatives. The confidence in a part of a graph is the mass of the derivations found that have the part,
-    plus a share of the mass that was not found: the mean confidence that these derivations have in the part. All
-    alternatives that have the part have the same confidence in it.
+    without alternatives, unless `agreements` ranks the graphs. The confidence in a part of a graph is the mass of the
+    derivations found that have the part, plus a share of the mass that was not found: the mean confidence that these
+    derivations have in the part. All alternatives that have the part have the same confidence in it.
 
     parses: one for each derivation that search found, best first
+    agreements: ranks the graphs by their mean agreement with all graphs found, in which a graph weighs as the root of
+        its probability; of equal ones the more probable comes first (Kumar and Byrne 2004, Minimum Bayes-Risk Decoding)
     """
     scale = 1.0 / max(sum(parse.probability for parse in parses), 1.0)  # only rounding makes the sum exceed 1
     parses = [replace(parse, probability=parse.probability * scale) for parse in parses]
@@ -78,13 +85,25 @@ def ranked(parses: Sequence[R], most: int) -> R:
     for parse in parses:
         groups.setdefault(parse.graph_key(), []).append(parse)
     confidences = _confidences(parses)
-    best = []
-    for group in list(groups.values())[:most]:
-        parts = group[0].parts().items()
-        fields: dict[str, Any] = {name: tuple(confidences[name, part] for part in some) for name, some in parts}
-        best.append(replace(group[0], **fields, probability=sum(parse.probability for parse in group)))
+    best = [replace(group[0], probability=sum(parse.probability for parse in group)) for group in groups.values()]
+    if agreements is not None:
+        best = _by_agreement(best, agreements)
+    best = [_with_confidences(parse, confidences) for parse in best[:most]]
     first, *others = (replace(parse, place=NbestRank(rank, len(best))) for rank, parse in enumerate(best, 1))
     return replace(first, alternatives=tuple(others))
+
+
+def _by_agreement(parses: Sequence[R], agreements: Agreements) -> list[R]:
+    most = max(max(parse.probability for parse in parses), sys.float_info.min)
+    found = agreements(parses, [(parse.probability / most) ** _VOTE for parse in parses])
+    order = sorted(range(len(parses)), key=lambda i: (-found[i], -parses[i].probability))
+    return [parses[i] for i in order]
+
+
+def _with_confidences(parse: R, confidences: Mapping[tuple[str, Hashable], float]) -> R:
+    parts = parse.parts().items()
+    fields: dict[str, Any] = {name: tuple(confidences[name, part] for part in some) for name, some in parts}
+    return replace(parse, **fields)
 
 
 def _confidences(parses: Sequence[Ranked]) -> dict[tuple[str, Hashable], float]:

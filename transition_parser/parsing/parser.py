@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
 from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack, cast, overload
@@ -89,6 +90,7 @@ class LoadOptions(TypedDict, total=False):
     lenpen: float | None
     nbest: int
     longest: int
+    consensus: bool
 
 
 class Parser(Generic[P_co]):
@@ -111,6 +113,9 @@ class Parser(Generic[P_co]):
     nbest: maximum number of parses of each sentence, each a different graph; `parse.alternatives` has the parses after
         the best one. The beam must be at least as wide, unless the model does not search action by action. By default
         1.
+    consensus: True to take, of the AMRs that the beam finds, the one with the largest mean Smatch against all of them,
+        in place of the most probable one; `parse.alternatives` is ordered alike. Each AMR weighs as the root of its
+        probability. A graph of more than 400 nodes turns this off for its sentence.
     longest: maximum length of a sentence in words, where a word of more than 100 characters counts as one word for each
         100 characters. Longer sentences of texts are divided, with a warning; other longer sentences are refused.
         Memory grows with the words of a sentence, time with their square.
@@ -133,6 +138,7 @@ class Parser(Generic[P_co]):
         lenpen: float | None = None,
         nbest: int = 1,
         longest: int = LONGEST,
+        consensus: bool = False,
     ) -> None:
         if beam < 1 or (batch_tokens is not None and batch_tokens < 1) or (threads is not None and threads < 1):
             raise InputError("beam, batch size and threads must be 1 or more")
@@ -144,6 +150,8 @@ class Parser(Generic[P_co]):
             raise InputError(f"nbest must be 1 or more, not {nbest}")
         if nbest > beam and not model.searches_directly:
             raise InputError(f"{nbest} parses of a sentence need a beam of {nbest} or more, not {beam}")
+        if consensus and beam == 1:
+            raise InputError("a consensus needs several AMRs: give a beam of 2 or more")
         self.device = checked_device(device)
         self._options = {
             "batch_tokens": batch_tokens,
@@ -154,6 +162,7 @@ class Parser(Generic[P_co]):
             "lenpen": lenpen,
             "nbest": nbest,
             "longest": longest,
+            "consensus": consensus,
         }
         if domain is not None:
             if model.inputs is None or DOMAIN not in model.inputs:
@@ -169,9 +178,11 @@ class Parser(Generic[P_co]):
         self._full: ParserModel | None = full  # kept for pickling; `load` sets None, as its model is on disk
         self.resources = resources
         self.beam, self.batch_tokens = beam, batch_tokens or 8000 * min(beam, 4)
-        self.nbest, self.longest = nbest, longest
+        self.nbest, self.longest, self.consensus = nbest, longest, consensus
         self.threads = threads or torch.get_num_threads()
         self.formalism: Formalism[Any, Any, Any] = formalism_of(resources.parser.system)
+        if consensus and self.formalism is not AMR:
+            raise InputError(f"a consensus is of AMRs, but the model is one of {self.formalism.name}")
         self.lenpen = self.formalism.lenpen if lenpen is None else lenpen
 
     @overload
@@ -212,6 +223,7 @@ class Parser(Generic[P_co]):
         lenpen: float | None = None,
         nbest: int = 1,
         longest: int = LONGEST,
+        consensus: bool = False,
         *,
         kind: Literal["trees", "AMRs"] | None = None,
     ) -> Parser[Any]:
@@ -228,7 +240,9 @@ class Parser(Generic[P_co]):
         _check_kind(model, resources, kind)
         if others:
             loaded = Ensemble([loaded, *(_of_same_data(path, resources) for path in others)])
-        parser = cls(loaded, resources, beam, batch_tokens, device, precision, threads, domain, lenpen, nbest, longest)
+        parser = cls(
+            loaded, resources, beam, batch_tokens, device, precision, threads, domain, lenpen, nbest, longest, consensus
+        )
         parser._full, parser._path, *parser._others = None, *map(_from_anywhere, (model, *others))
         return parser
 
@@ -246,7 +260,7 @@ class Parser(Generic[P_co]):
 
     def described(self) -> dict[str, Any]:
         """Return the model's path and, by name, the options that its parses depend on; JSON can hold all values."""
-        options = {name: self._options[name] for name in ("precision", "domain", "nbest")}
+        options = {name: self._options[name] for name in ("precision", "domain", "nbest", "consensus")}
         models = {"model": str(self._path), "ensemble": [*map(str, self._others)]}
         return {**models, "beam": self.beam, "lenpen": self.lenpen, **options}
 
@@ -369,7 +383,7 @@ class Parser(Generic[P_co]):
         with self._workers():  # sets the number of threads
             ((found, tags),) = self._search([one], nbest or self.beam, observer)
         parses = [self._replay(one, best, tags) for best in found]
-        return [(best, self._calibrated(parse, 1)) for best, parse in zip(found, parses, strict=True)]
+        return [(best, self._calibrated(parse)) for best, parse in zip(found, parses, strict=True)]
 
     def _given(self, given: GivenInput | None) -> GivenFacts | None:
         """Return facts as `GivenFacts`. Raises `InputError` where the model builds other graphs than AMRs."""
@@ -424,9 +438,14 @@ class Parser(Generic[P_co]):
 
     def _parse_batch(self, sentences: list[_ToParse], batch: list[int]) -> dict[int, P_co]:
         some = [sentences[i] for i in batch]
-        # alternatives: up to `beam` − 1 derivations, and `beam` more in the last step
-        found = self._search(some, 1 if self.nbest == 1 else 2 * self.beam)
+        # up to `beam` − 1 derivations beside the best one, and `beam` more in the last step
+        found = self._search(some, 2 * self.beam if self._needs_beam else 1)
         return {i: self._replayed(one, *best) for i, one, best in zip(batch, some, found, strict=True)}
+
+    @property
+    def _needs_beam(self) -> bool:
+        """True where a parse depends on all derivations that search finds, False where it is the best one alone."""
+        return self.consensus or self.nbest > 1
 
     def _replay(self, one: _ToParse, hypothesis: Hypothesis, tags: Mapping[str, Sequence[str]]) -> Any:
         """Return the parse that a derivation of a sentence builds."""
@@ -437,18 +456,20 @@ class Parser(Generic[P_co]):
     def _replayed(self, one: _ToParse, hypotheses: list[Hypothesis], tags: Mapping[str, Sequence[str]]) -> P_co:
         """Return the parse that derivations of a sentence build; its confidences are calibrated where the model is."""
         parses = [self._replay(one, hypothesis, tags) for hypothesis in hypotheses]
-        best = parses[0] if self.nbest == 1 else ranked(parses, self.nbest)
-        return self._calibrated(best, self.nbest)
+        if not self._needs_beam:
+            return self._calibrated(parses[0])
+        best = self._calibrated(ranked(parses, self.nbest, AMR.agreements if self.consensus else None), True)
+        return best if self.nbest > 1 else replace(best, place=None)
 
-    def _calibrated(self, parse: Any, nbest: int) -> Any:
+    def _calibrated(self, parse: Any, of_beam: bool = False) -> Any:
         """Return the parse with calibrated confidences where the model has them.
 
-        nbest: the number of parses that were asked for
+        of_beam: True for confidences that all derivations of the beam tell, see `ranked`
         """
         calibration = self.model.calibration
         if calibration is None:
             return parse
-        scalings: Mapping[str, Any] = calibration.derivation if nbest == 1 else calibration.beam
+        scalings: Mapping[str, Any] = calibration.beam if of_beam else calibration.derivation
         return parse.rescored(scalings)
 
     def _batches(self, sentences: list[_ToParse]) -> Iterator[list[int]]:

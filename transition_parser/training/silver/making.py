@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,10 +14,10 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output
 from transition_parser.base.progress import progress
 from transition_parser.graphs.bank import AGREEMENT, EXAMPLE, AmrEntry
+from transition_parser.parsing.formalisms import AMR
 from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.parses import AmrParse
 from transition_parser.parsing.sentences.streams import in_chunks
-from transition_parser.training.silver.consensus import consensus
 from transition_parser.training.silver.sources import Source
 
 CHUNK = 512  # sentences that all models parse together; an interrupted run loses at most their parses
@@ -35,17 +35,28 @@ class Choice(NamedTuple):
 
 
 def chosen(parsers: Sequence[Parser[AmrParse]], sources: Sequence[Source]) -> Iterator[Choice]:
-    """Yield for each sentence the best of the parses of all models, by `consensus`.
+    """Yield for each sentence the parse of all models' parses that has the largest mean Smatch against the others.
+
+    A graph that comes several times counts as often. Of equally good graphs it is the first.
 
     parsers: each gives up to `Parser.nbest` parses of a sentence
     """
     entries, facts = [one.entry for one in sources], [one.facts for one in sources]
     of_models = [parser.parse_stream(entries, given=facts) for parser in parsers]
     for parses in zip(*of_models, strict=True):
-        candidates = [one for parse in parses for one in parse.ranked]
-        graphs = [one.to_penman(wiki=False) for one in candidates]
-        found = consensus(graphs, [one.graph_key() for one in candidates])
-        yield Choice(candidates[found.best], found.agreement)
+        yield best_of([one for parse in parses for one in parse.ranked])
+
+
+def best_of(candidates: Sequence[AmrParse]) -> Choice:
+    """Return the parse with the largest mean Smatch against all others; its agreement is 1 where there are none."""
+    same: dict[Hashable, list[AmrParse]] = {}
+    for one in candidates:
+        same.setdefault(one.graph_key(), []).append(one)
+    distinct, counts = [group[0] for group in same.values()], [*map(len, same.values())]
+    agreements = AMR.agreements(distinct, counts)
+    best = max(range(len(distinct)), key=lambda i: (agreements[i], -i))
+    others = len(candidates) - 1
+    return Choice(distinct[best], (agreements[best] * len(candidates) - 1) / others if others else 1.0)
 
 
 @dataclass(frozen=True)
