@@ -1,4 +1,4 @@
-"""A Markdown table of the figures that run/architectures.sh, run/words.sh and run/masks.sh wrote.
+"""A Markdown table of the figures that run/architectures.sh and run/words.sh wrote.
 
     python run/table.py OUT/figures.txt ... [--by-length]
 

@@ -145,7 +145,7 @@ def test_punctuation_is_left_out_of_an_evaluation_on_request(checkpoint, tmp_pat
     assert len(counted) == len(skipped) == 4 and "tokens_f1" not in skipped[0]
 
 
-@pytest.mark.parametrize("script", ["evaluate.sh", "architectures.sh", "masks.sh", "words.sh"])
+@pytest.mark.parametrize("script", ["evaluate.sh", "architectures.sh", "words.sh"])
 @pytest.mark.parametrize("last", [("--punct", "all"), ("--punct=",), ("--punct",)])
 def test_punctuation_counts_or_is_skipped(script, last, tmp_path):
     done = bash(script, "ewt", SAMPLE, "dev.conllu", "out", *last, cwd=tmp_path, status=2)
@@ -156,9 +156,12 @@ def test_punctuation_counts_or_is_skipped(script, last, tmp_path):
 def test_of_amrs_no_punctuation_is_left_out(checkpoint, tmp_path):
     """That is said before anything is parsed, or trained."""
     (tmp_path / "data").mkdir()
+    for split in ("dev", "test"):
+        (tmp_path / "corpus" / f"{split}.amr").parent.mkdir(exist_ok=True)
+        (tmp_path / "corpus" / f"{split}.amr").symlink_to(SAMPLE_AMR)
     for script, *arguments in (
         ["evaluate.sh", "no such model", SAMPLE_AMR],
-        ["masks.sh", "lpp", "data", SAMPLE_AMR, "out"],
+        ["architectures.sh", "all", "data", "corpus", "out"],
     ):
         done = bash(script, *arguments, "--punct", "skip", cwd=tmp_path, status=2)
         assert "--punct is for trees" in done.stderr and done.stderr.count("\n") == 1 and not done.stdout

@@ -1,0 +1,274 @@
+"""The tables of the papers, run on open data: each row is trained, parsed and scored once for each seed.
+
+    bash run/paper.sh PAPER [TABLE] DATA OUT [option ...]
+
+configs/papers/PAPER.toml lists the rows of each table. DATA is a folder with the files train, dev and test, either
+.conllu or .amr. Each row and seed is one experiment of `transition-parser train` in a folder of OUT. A row that the
+results already have, with the same flags and the same data, is not repeated; an interrupted one goes on. The results
+are OUT/PAPER.json: for each row and seed the flags, the data, the versions, the machine, the hours (of the call that
+finished it), the score after each epoch, and the scores of dev and test. `python run/paper_table.py OUT/PAPER.json`
+makes the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import threading
+import time
+import tomllib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.files import replacing
+from transition_parser.parsing.formalisms import AMR, TREES, Formalism
+from transition_parser.training.flags import arguments_of, read_flags
+
+ROOT = Path(__file__).resolve().parents[1]
+PAPERS = ROOT / "configs" / "papers"
+SPLITS = ("train", "dev", "test")
+BEAMS = (1, 10)
+WARM_UP = 1 / 8  # share of the epochs in which the learning rate rises
+VERSIONS = ("transition-parser", "torch", "fairseq-fixed")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a paper, for one kind of graphs.
+
+    config: the name of the flags of all rows
+    rows: name, and the keys that configs/papers/README.md explains
+    """
+
+    paper: str
+    name: str
+    config: str
+    system: str
+    epochs: int
+    rows: tuple[dict[str, Any], ...]
+
+
+def read_table(paper: str, name: str | None, formalism: Formalism) -> Table:
+    """Return a table, by default the first one of the paper, with its rows for a kind of graphs.
+
+    Raises `InputError` where there is no such table.
+    """
+    path = PAPERS / f"{paper}.toml"
+    tables = tomllib.loads(path.read_text(encoding="utf-8"))["tables"]
+    name = name or next(iter(tables))
+    if name not in tables:
+        raise input_error(f"has no table {name!r}: give one of {', '.join(tables)}", path)
+    table = tables[name]
+    if formalism.name not in table:
+        raise input_error(f"table {name} is not of {formalism.name}", path)
+    rows = tuple(row for row in table["rows"] if row.get("only") in (None, formalism.name))
+    return Table(paper, name, **table[formalism.name], rows=rows)
+
+
+def files_of(folder: Path) -> tuple[Formalism, dict[str, Path]]:
+    """Return the kind of graphs of a folder, and its file of each split. Raises `InputError` for missing files."""
+    for formalism in (TREES, AMR):
+        files = {split: folder / f"{split}{formalism.suffix}" for split in SPLITS}
+        if all(path.is_file() for path in files.values()):
+            return formalism, files
+    raise input_error("has no files train, dev and test, all .conllu or all .amr", folder)
+
+
+def flags_of(table: Table, row: dict[str, Any]) -> str:
+    """Return the flags of a row as a file that `transition-parser train` reads."""
+    dropped = [f"!{flag}" for flag in row.get("drop", "").split()]
+    added = [part for part in row.get("flags", "").split(" --") if part]
+    lines = [f"@{ROOT / 'configs' / table.config}.flags", *dropped, *(f"--{part.removeprefix('--')}" for part in added)]
+    return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A row of a table with a seed.
+
+    config: the file of its flags
+    """
+
+    config: Path
+    table: Table
+    row: dict[str, Any]
+    seed: int
+    epochs: int
+    files: dict[str, Path]
+
+    @property
+    def name(self) -> str:
+        return f"{self.table.name}.{_joined(self.row['name'])}.{self.seed}"
+
+    def settings(self) -> dict[str, Any]:
+        """Return what the scores depend on, as JSON can hold it."""
+        digests = {split: hashlib.sha256(path.read_bytes()).hexdigest() for split, path in self.files.items()}
+        return {
+            "paper": self.table.paper,
+            "table": self.table.name,
+            "row": self.row["name"],
+            "seed": self.seed,
+            "epochs": self.epochs,
+            "system": self.row.get("system", self.table.system),
+            "flags": " ".join(arguments_of(read_flags(self.config))),
+            "options": self.row.get("options", ""),
+            "data": {"name": self.files["train"].parent.resolve().name, **digests},
+        }
+
+    def train(self, out: Path, threads: int) -> dict[str, Any]:
+        """Train, parse and score, and return the scores. Raises `InputError` where the program fails."""
+        folder = out / self.name
+        files = [word for split in SPLITS for word in (f"--{split}", str(self.files[split]))]
+        command = [
+            sys.executable, "-m", "transition_parser", "train", str(self.config), *files, "-o", str(folder),
+            "--system", self.settings()["system"], "--beam", *map(str, BEAMS), *self.row.get("options", "").split(),
+            "--", "--seed", str(self.seed), "--max-epoch", str(self.epochs),
+            "--warmup-epochs", str(self.epochs * WARM_UP),
+        ]  # fmt: skip
+        done = subprocess.run(
+            command, text=True, capture_output=True, env={**os.environ, "OMP_NUM_THREADS": str(threads)}
+        )
+        if done.returncode:
+            raise InputError(f"{self.name}: {done.stderr.strip().splitlines()[-1] if done.stderr else 'failed'}")
+        scores = json.loads((folder / "model" / "scores.json").read_text(encoding="utf-8"))
+        return {
+            "scores": {split: scores[split] for split in SPLITS[1:]},
+            "averaged": scores["averaged"],
+            "history": json.loads((folder / "history.json").read_text(encoding="utf-8")),
+        }
+
+
+class Results:
+    """The file of the results, which grows by a run at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self._lock = path, threading.Lock()
+        try:
+            self.runs = json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else []
+        except (ValueError, KeyError, TypeError):
+            raise input_error("is not a file of results: give another --results FILE", path) from None
+
+    def has(self, run: Run) -> bool:
+        settings = run.settings()
+        return any(one["settings"] == settings for one in self.runs)
+
+    def add(self, run: Run, hours: float, found: dict[str, Any]) -> None:
+        """Write the result of a run, in place of an earlier one of the same row and seed with other settings."""
+        settings = run.settings()
+        same = ("table", "row", "seed")
+        with self._lock:
+            self.runs = [
+                one
+                for one in self.runs
+                if any(one["settings"][key] != settings[key] for key in same)
+                or one["settings"]["data"]["name"] != settings["data"]["name"]
+            ]
+            self.runs.append({"settings": settings, **_circumstances(), "hours": round(hours, 3), **found})
+            with replacing(self.path) as temporary:
+                temporary.write_text(json.dumps({"runs": self.runs}, indent=1) + "\n", encoding="utf-8")
+
+
+def _circumstances() -> dict[str, Any]:
+    return {
+        "date": datetime.date.today().isoformat(),
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "versions": {name: metadata.version(name) for name in VERSIONS},
+    }
+
+
+def runs_of(arguments: argparse.Namespace) -> Iterator[Run]:
+    """Yield the runs, all rows with the first seed first. Raises `InputError` for unknown rows and missing files."""
+    formalism, files = files_of(arguments.data)
+    table = read_table(arguments.paper, arguments.table, formalism)
+    names = [row["name"] for row in table.rows]
+    for name in arguments.rows or ():
+        if name not in names:
+            raise InputError(f"table {table.name} has no row {name!r}: give some of {', '.join(names)}")
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    rows = [row for row in table.rows if not arguments.rows or row["name"] in arguments.rows]
+    configs = [arguments.out / f"{table.name}.{_joined(row['name'])}.flags" for row in rows]
+    for config, row in zip(configs, rows, strict=True):
+        with replacing(config) as temporary:
+            temporary.write_text(flags_of(table, row), encoding="utf-8")
+    for seed in range(1, arguments.seeds + 1):
+        for config, row in zip(configs, rows, strict=True):
+            yield Run(config, table, row, seed, arguments.epochs or row.get("epochs", table.epochs), files)
+
+
+def _joined(name: str) -> str:
+    return name.replace(" ", "")
+
+
+def run_all(arguments: argparse.Namespace) -> int:
+    """Run what the results do not have, and return how many runs failed. Each failure is one line."""
+    runs = list(runs_of(arguments))
+    results = Results(arguments.results or arguments.out / f"{arguments.paper}.json")
+    threads = max((os.cpu_count() or 1) // arguments.jobs, 1)
+
+    def one(run: Run) -> bool:
+        if results.has(run):
+            return True
+        start = time.monotonic()
+        try:
+            found = run.train(arguments.out, threads)
+        except InputError as error:
+            sys.stderr.write(f"paper.py: error: {error}\n")
+            return False
+        hours = (time.monotonic() - start) / 3600
+        results.add(run, hours, found)
+        sys.stderr.write(f"{run.name}: {hours * 60:.1f} minutes\n")
+        return True
+
+    pool = ThreadPoolExecutor(arguments.jobs)
+    try:
+        return [*pool.map(one, runs)].count(False)
+    finally:
+        pool.shutdown(cancel_futures=True)  # an interruption starts no other run
+
+
+def options() -> argparse.ArgumentParser:
+    """Return the options of the command."""
+    of = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    of.add_argument("paper", choices=sorted(path.stem for path in PAPERS.glob("*.toml")))
+    of.add_argument("table", nargs="?", help="by default the first one of the paper")
+    of.add_argument("data", type=Path, metavar="DATA", help="folder with train, dev and test")
+    of.add_argument("out", type=Path, metavar="OUT", help="folder for experiments and results")
+    of.add_argument("--seeds", type=int, default=3, metavar="N", help="seeds 1 to N (default: 3)")
+    of.add_argument("--epochs", type=int, metavar="N", help="epochs of each run (default: those of the table)")
+    of.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="runs at a time, which share the cores (default: 1)"
+    )
+    of.add_argument("--rows", nargs="+", metavar="NAME", help="rows to run (default: all)")
+    of.add_argument("--results", type=Path, metavar="FILE", help="file of results (default: OUT/PAPER.json)")
+    return of
+
+
+def main() -> None:
+    """Run the table. The exit status is 2 for bad input, 1 where a run failed."""
+    arguments = options().parse_args()
+    try:
+        if min(arguments.seeds, arguments.jobs, arguments.epochs or 1) < 1:
+            raise InputError("--seeds, --jobs and --epochs must be 1 or more")
+        failed = run_all(arguments)
+    except (InputError, OSError) as error:
+        sys.stderr.write(f"paper.py: error: {error}\n")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.stderr.write("paper.py: interrupted: run it again to go on\n")
+        sys.exit(130)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""The tables of the papers: their rows, and a run of one."""
+
+import json
+import shutil
+import sys
+import tomllib
+
+import pytest
+from fairseq import options
+
+import transition_parser.tasks.transition_parsing  # noqa: F401  (registers the task, and with it all else)
+from tests.conftest import ROOT, SAMPLE, run
+from transition_parser.base.errors import InputError
+from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES
+from transition_parser.training.flags import arguments_of, read_flags
+
+sys.path.insert(0, str(ROOT / "run"))
+import paper
+import paper_table
+
+ROWS = [
+    (path.stem, name, formalism)
+    for path in sorted(paper.PAPERS.glob("*.toml"))
+    for name, table in tomllib.loads(path.read_text(encoding="utf-8"))["tables"].items()
+    for formalism in FORMALISMS
+    if formalism.name in table
+]
+
+
+@pytest.mark.parametrize(("of", "name", "formalism"), ROWS, ids=lambda one: getattr(one, "name", one))
+def test_fairseq_takes_the_flags_of_every_row(of, name, formalism, tmp_path):
+    table = paper.read_table(of, name, formalism)
+    flags = []
+    for row in table.rows:
+        config = tmp_path / "row.flags"
+        config.write_text(paper.flags_of(table, row))
+        given = arguments_of(read_flags(config))
+        options.parse_args_and_arch(options.get_training_parser(), ["data", "--task", "transition_parsing", *given])
+        flags.append((*given, row.get("options"), row.get("system"), row.get("epochs")))
+    assert len({*flags}) == len(flags) == len({row["name"] for row in table.rows})
+    assert table.system in formalism.systems and {row.get("system", table.system) for row in table.rows} <= {
+        *formalism.systems
+    }
+
+
+def test_unknown_tables_and_kinds_are_errors():
+    with pytest.raises(InputError, match="has no table '9': give one of 1, systems"):
+        paper.read_table("stack-transformer", "9", TREES)
+    with pytest.raises(InputError, match="table systems is not of AMRs"):
+        paper.read_table("stack-transformer", "systems", AMR)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    for split in paper.SPLITS:
+        (folder / f"{split}.conllu").symlink_to(SAMPLE)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def results(corpus, tmp_path_factory):
+    out = tmp_path_factory.mktemp("out")
+    done = run(
+        ROOT / "run" / "paper.py", "stack-transformer", corpus, out, "--seeds", "1", "--epochs", "1", "--rows", "c"
+    )
+    assert done.stderr.startswith("1.c.1: ") and done.stderr.count("\n") == 1
+    return out / "stack-transformer.json"
+
+
+def test_a_row_is_run_once(corpus, results):
+    (found,) = paper_table.read(results)
+    assert found["settings"]["system"] == "arc-standard-swap" and "--state-positions" not in found["settings"]["flags"]
+    assert set(found["scores"]) == {"dev", "test"} and set(found["scores"]["dev"]) == {"beam 1", "beam 10"}
+    assert [epoch["epoch"] for epoch in found["history"]] == [1]
+    before = results.read_bytes()
+    arguments = ["stack-transformer", corpus, results.parent, "--seeds", "1", "--epochs", "1", "--rows", "c"]
+    assert not run(ROOT / "run" / "paper.py", *arguments).stderr
+    assert results.read_bytes() == before
+
+
+def test_the_table_has_all_rows_of_the_paper(results, tmp_path):
+    (runs,) = paper_table.groups(paper_table.read(results)).values()
+    twice = json.loads(json.dumps(runs))
+    twice[0]["settings"]["seed"] = 2
+    head, *body = paper_table.rows([*runs, *twice])
+    assert len(body) == 10 and head[2].startswith("paper: PTB dev, LAS") and head[-1] == "test, beam 10"
+    row = next(row for row in body if row[0] == "c")
+    las = runs[0]["scores"]["test"]["beam 10"]["las"]
+    assert row[2:5] == ["94.1 ± 0.2; 76.3 ± 0.0", "2", "1"] and row[-1].endswith(f"/ {las:.1f} ± 0.0")
+    assert all(other[3:] == ["0", "–", *["not run"] * 4] for other in body if other is not row)
+    paper_table.draw("a", runs, tmp_path / "a.svg")
+    assert (tmp_path / "a.svg").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["1", "DATA", "OUT", "--rows", "c", "x"], "table 1 has no row 'x': give some of a, a legal"),
+        (["OUT", "OUT"], "has no files train, dev and test, all .conllu or all .amr"),
+        (["DATA", "OUT", "--seeds", "0"], "--seeds, --jobs and --epochs must be 1 or more"),
+        (["DATA", "OUT", "--results", str(SAMPLE)], "is not a file of results"),
+    ],
+)
+def test_bad_input_is_one_line(arguments, problem, corpus, tmp_path):
+    names = {"DATA": corpus, "OUT": tmp_path}
+    done = run(ROOT / "run" / "paper.py", "stack-transformer", *(names.get(one, one) for one in arguments), status=2)
+    assert problem in done.stderr and done.stderr.startswith("paper.py: error: ") and done.stderr.count("\n") == 1
+
+
+def test_a_run_that_fails_is_named(tmp_path):
+    for split in paper.SPLITS:
+        shutil.copy(SAMPLE, tmp_path / f"{split}.conllu")
+    (tmp_path / "dev.conllu").write_text("1\tnot\n")
+    done = run(
+        ROOT / "run" / "paper.py", "stack-transformer", tmp_path, tmp_path / "out", "--rows", "c", "d", "--seeds", "1",
+        status=1,
+    )  # fmt: skip
+    assert [line[:24] for line in done.stderr.splitlines()] == ["paper.py: error: 1.c.1: ", "paper.py: error: 1.d.1: "]
+    assert "dev.conllu:1" in done.stderr
