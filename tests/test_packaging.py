@@ -55,7 +55,7 @@ def test_the_source_distribution_holds_what_building_testing_and_training_need(s
         *C_SOURCES,
         *(f"{package}/py.typed" for package in PACKAGES),
         *("LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "pyproject.toml", "setup.py"),
-        *(path.relative_to(ROOT).as_posix() for path in ROOT.glob("configs/*")),
+        *(path.relative_to(ROOT).as_posix() for path in ROOT.glob("configs/**/*") if path.is_file()),
         *(
             "CITATION.cff",
             "mkdocs.yml",
