@@ -74,9 +74,14 @@ def test_oracle_fails_a_check_with_status_1(monkeypatch, capsys):
 
 
 def test_score_of_itself():
-    found = figures("score", SAMPLE, SAMPLE, "--by-relation", "--by-length", "--full-labels")
+    names = ["by_relation", "by_length", "by_distance", "by_depth", "by_tag"]
+    options = [f"--{name.replace('_', '-')}" for name in names]
+    found = figures("score", SAMPLE, SAMPLE, *options, "--full-labels")
     assert found["uas"] == found["las"] == found["clas"] == found["label_accuracy"] == 100.0
     assert found["by_relation"]["nsubj"]["f1"] == 100.0 and "1-10" in found["by_length"]
+    assert found["by_tag"]["NOUN"]["f1"] == 100.0 and next(iter(found["by_depth"])) == "1"
+    for name in names:
+        assert sum(score["gold"] for score in found[name].values()) == found["words"]
 
 
 def test_official_scores_as_a_table_and_as_data():

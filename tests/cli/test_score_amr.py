@@ -91,7 +91,9 @@ def test_one_kind_at_a_time(files):
     assert f"{files[0]}: AMR, but {SAMPLE} is CoNLL-U" in fails(SAMPLE, files[0])
 
 
-@pytest.mark.parametrize("option", ["--by-length", "--by-relation", "--full-labels", "--punct=skip", "--punct=count"])
+@pytest.mark.parametrize(
+    "option", ["--by-length", "--by-relation", "--by-tag", "--full-labels", "--punct=skip", "--punct=count"]
+)
 def test_options_for_trees(files, option):
     assert f"{option.partition('=')[0]} is for trees: " in fails(*files, option)
 

@@ -97,6 +97,15 @@ def test_gold_decides_about_the_length_of_arcs_whose_words_are_aligned():
     assert by_distance == expected
 
 
+def test_right_arcs_count_by_the_depth_in_the_gold_tree():
+    """In gold the words hang from each other; the system hangs the last one from the root, and with it the second."""
+    gold, system = chain("a", "b", "c"), "1 a 0 root / 2 b 3 dep / 3 c 1 dep"
+    by_depth = Comparison(sentences(gold), sentences(system)).by_depth()
+    assert by_depth == {"1": Score(1, 1, 1), "2": Score(1, 1, 0), "3": Score(1, 1, 0)}
+    many = chain(*"abcdefgh")
+    assert Comparison(sentences(many), sentences(many)).by_depth()["7 or more"] == Score(2, 2, 2)
+
+
 GOLD_ROWS = [("1", "Hi", "INTJ", "UH", "0", "root"), ("2", ".", "PUNCT", ".", "1", "punct")]
 
 

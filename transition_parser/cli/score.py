@@ -25,6 +25,7 @@ from transition_parser.cli.options import (
     print_figures,
 )
 from transition_parser.parsing.formalisms import AMR, TREES, formalism_of_files
+from transition_parser.parsing.formalisms.trees import BREAKDOWNS
 
 HELP = "score parses against gold graphs: UAS, LAS, UPOS and others for trees, Smatch for AMRs"
 EXAMPLE = """example:
@@ -33,9 +34,16 @@ EXAMPLE = """example:
   transition-parser score dev.conllu dev.parsed.conllu --conll18
   transition-parser score dev.conllu dev.parsed.conllu --html errors.html"""
 OPTIONS: OptionsOf = {
-    TREES: {"conll18": False, "full_labels": False, "punct": None, "by_relation": False, "by_length": False},
+    TREES: {"conll18": False, "full_labels": False, "punct": None, **dict.fromkeys(BREAKDOWNS, False)},
     AMR: {"fine_grained": False, "ignore_wiki": False, "restarts": None, "seed": None, "processes": None},
 }
+_BREAKDOWNS = (
+    "for each gold relation",
+    "by sentence length, in words",
+    "by the distance of a word from its head, in words",
+    "by the distance of a word from the root, in arcs",
+    "for each UPOS tag of GOLD",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,8 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--full-labels", action="store_true", help="compare relations with their subtypes (default: without)"
     )
     add_punct(trees)
-    trees.add_argument("--by-relation", action="store_true", help="also give the LAS for each gold relation")
-    trees.add_argument("--by-length", action="store_true", help="also give the LAS by sentence length, in words")
+    for name, what in zip(BREAKDOWNS, _BREAKDOWNS, strict=True):
+        trees.add_argument(f"--{name.replace('_', '-')}", action="store_true", help=f"also give the LAS {what}")
     amrs = parser.add_argument_group("AMRs")
     amrs.add_argument(
         "--fine-grained",

@@ -45,6 +45,14 @@ class Word:
     length: int = 0  # how many words the sentence of the word has
 
     @property
+    def depth(self) -> int:
+        """The number of arcs between the word and the root, 1 for a word that depends on the root."""
+        word, depth = self, 1
+        while word.parent is not None:
+            word, depth = word.parent, depth + 1
+        return depth
+
+    @property
     def universal_features(self) -> tuple[str, ...]:
         """Its features that the shared task scores, in alphabetical order."""
         return _universal(self.feats)

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from transition_parser.modules.contract import Hypothesis
 
 
+BREAKDOWNS = ("by_relation", "by_length", "by_distance", "by_depth", "by_tag")  # methods of `Comparison`
+
+
 def _percent_of_words(name: str) -> Callable[[Mapping[str, float]], float]:
     return lambda sums: round(100.0 * sums[name] / sums["_words"], 2) if sums["_words"] else 0.0
 
@@ -104,7 +107,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
 
             official = conll18.conll18(comparison)
             figures["conll18"], text = conll18.as_data(official), conll18.table(official)
-        for name in ("by_relation", "by_length"):
+        for name in BREAKDOWNS:
             if given.get(name):
                 table = getattr(comparison, name)()
                 figures[name] = {key: _row(score) for key, score in table.items()}
