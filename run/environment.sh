@@ -8,7 +8,7 @@ if [ -x "$root/.venv/bin/transition-parser" ]; then PATH=$root/.venv/bin:$PATH; 
 export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
 
 # untagged FILE [MODEL]: prints a CoNLL-U file without lemmas, tags and features, so that a model that predicts them does
-# so; keeps the UPOS tags that MODEL reads and does not predict; prints other files unchanged
+# so; keeps the columns that MODEL reads and does not predict; prints other files unchanged
 untagged() {
     local kept=
     case $1 in
@@ -16,7 +16,9 @@ untagged() {
         [ $# -lt 2 ] || kept=$(python -c 'import sys; from transition_parser import Parser
 print(*Parser.load(sys.argv[1]).given_columns)' "$2")
         awk -F'\t' -v OFS='\t' -v kept="$kept" '
-            NF == 10 && $1 !~ /[-.]/ { $3 = $5 = $6 = "_"; if (kept != "upos") $4 = "_" } { print }' "$1"
+            function hide(name, column) { if (index(" " kept " ", " " name " ") == 0) $column = "_" }
+            NF == 10 && $1 !~ /[-.]/ { hide("lemma", 3); hide("upos", 4); hide("xpos", 5); hide("feats", 6) }
+            { print }' "$1"
         ;;
     *) cat "$1" ;;
     esac

@@ -19,11 +19,22 @@ from transition_parser.text.columns import Columns
 from transition_parser.text.word_vectors import WordVectors
 
 DIM = 6
-COLUMNS = Columns({"upos": ("NOUN", "VERB"), "lemma": ("k0+|0+",), "domain": ("news", "law")})
+COLUMNS = Columns({"upos": ("NOUN", "VERB"), "xpos": ("NNS", "VBP"), "lemma": ("k0+|0+",), "domain": ("news", "law")})
 VECTORS = WordVectors(("dogs", "sleep"), np.array([[1, 2, 3], [4, 5, 6]], dtype=np.float16))
 SENTENCES = [["Dogs", "sleep"], ["Donaudampfschifffahrtsgesellschaft"], ["Dogs"] * 5]
-ANNOTATIONS = {"upos": [["NOUN", "VERB"], ["NOUN"], ["_"] * 5], "domain": [["news"], ["law"], ["_"]]}
-FLAGS = {"read_tags": True}, {"read_domain": True}, {"character_width": 5}, {"affix_width": 5}, {"read_vectors": True}
+ANNOTATIONS = {
+    "upos": [["NOUN", "VERB"], ["NOUN"], ["_"] * 5],
+    "xpos": [["NNS", "VBP"], ["NN"], ["NNS"] * 5],
+    "domain": [["news"], ["law"], ["_"]],
+}
+FLAGS = (
+    {"read_tags": True},
+    {"read_xpos": True},
+    {"read_domain": True},
+    {"character_width": 5},
+    {"affix_width": 5},
+    {"read_vectors": True},
+)
 ALL = {name: value for flags in FLAGS for name, value in flags.items()}
 
 
@@ -71,6 +82,7 @@ def test_every_option_of_words_is_said_by_one_input_or_by_words_themselves():
 def test_a_model_is_exported_with_the_files_that_its_inputs_need(flags):
     needed = {
         "read_tags": {"columns.json"},
+        "read_xpos": {"columns.json"},
         "read_domain": {"columns.json"},
         "read_vectors": {"vectors.txt", "vectors.safetensors"},
     }
@@ -82,21 +94,21 @@ def test_a_model_is_exported_with_the_files_that_its_inputs_need(flags):
 
 def test_tags_are_masked_outside_training_and_corpora_in_training():
     inputs = inputs_of(**ALL, tag_loss=0.1, tag_dropout=0.4, domain_dropout=0.1)
-    assert inputs.masked(training=True) == {"upos": 0.4, "domain": 0.1}
-    assert inputs.masked(training=False) == {"upos": 1.0, "domain": 0.0}
-    assert inputs.given_columns == []
+    assert inputs.masked(training=True) == {"upos": 0.4, "xpos": 0.0, "domain": 0.1}
+    assert inputs.masked(training=False) == {"upos": 1.0, "xpos": 0.0, "domain": 0.0}
+    assert inputs.given_columns == ["xpos"]
 
 
 def test_tags_that_are_not_predicted_are_never_masked_and_must_be_given():
     inputs = inputs_of(**ALL, tag_dropout=0.4, domain_dropout=0.1)
-    assert inputs.masked(training=True) == {"upos": 0.0, "domain": 0.1}
-    assert inputs.masked(training=False) == {"upos": 0.0, "domain": 0.0}
-    assert inputs.given_columns == ["upos"]
+    assert inputs.masked(training=True) == {"upos": 0.0, "xpos": 0.0, "domain": 0.1}
+    assert inputs.masked(training=False) == {"upos": 0.0, "xpos": 0.0, "domain": 0.0}
+    assert inputs.given_columns == ["upos", "xpos"]
 
 
 def test_inputs_have_names_that_weights_of_former_models_have():
     names = {name.partition(".")[0] for name in inputs_of(**ALL).state_dict()}
-    assert names == {"tags", "domain", "characters", "affixes", "vectors"}
+    assert names == {"tags", "xpos", "domain", "characters", "affixes", "vectors"}
 
 
 def test_windows_of_letters_are_those_that_are_asked_for():
@@ -182,7 +194,7 @@ def test_an_unknown_domain_is_the_mean_of_all():
 
 def test_predicted_columns():
     torch.manual_seed(2)
-    heads = TagHeads(DIM, COLUMNS, weight=0.5)
+    heads = TagHeads(DIM, Columns({"upos": ("NOUN", "VERB"), "lemma": ("k0+|0+",)}), weight=0.5)
     assert set(heads) == {"upos", "lemma"}
     words = torch.randn(2, 4, DIM)
     (first, second) = heads.predict(words, [3, 1])

@@ -22,7 +22,7 @@ from transition_parser.modules.linear import linear
 from transition_parser.modules.options import ModelOptions, option
 from transition_parser.modules.pretrained import PretrainedWords
 from transition_parser.modules.word_input import OptionalInput
-from transition_parser.text.columns import DOMAIN, UNKNOWN, UPOS, Annotations, Columns
+from transition_parser.text.columns import DOMAIN, UNKNOWN, UPOS, XPOS, Annotations, Columns
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, WordVectors, check_has_vectors
 
@@ -106,6 +106,30 @@ class TagInput(ColumnInput):
         Outside training, a model that predicts tags reads its own predictions. Another model reads the given tags.
         """
         return self.dropout if training else float(self.predicted)
+
+
+class XposInput(ColumnInput):
+    """An embedding of the tag that the treebank's own tag set gives each word, such as that of the Penn Treebank."""
+
+    name, switch, column = XPOS, "read_xpos", XPOS
+
+    @dataclass(frozen=True)
+    class Options(ModelOptions):
+        """The options of XPOS tags."""
+
+        read_xpos: bool = option(
+            False,
+            "words have embeddings of their XPOS tags (the column `xpos` of the data), too, which must be given",
+            since_later=True,
+        )
+
+    @classmethod
+    def make(cls, options: Any, dim: int, resources: Resources) -> XposInput:
+        return cls(dim, resources.columns)
+
+    @property
+    def needs_values(self) -> bool:
+        return True
 
 
 class DomainInput(ColumnInput):
@@ -426,7 +450,7 @@ def _is_window(size: str) -> bool:
 
 # in the order in which they are made, which the random numbers of their weights depend on
 INPUTS: tuple[type[OptionalInput], ...] = (
-    TagInput, DomainInput, CharacterInput, AffixInput, VectorInput, PretrainedWords,
+    TagInput, XposInput, DomainInput, CharacterInput, AffixInput, VectorInput, PretrainedWords,
 )  # fmt: skip
 
 
@@ -435,6 +459,7 @@ class InputOptions(
     AffixInput.Options,
     CharacterInput.Options,
     DomainInput.Options,
+    XposInput.Options,
     TagInput.Options,
     PretrainedWords.Options,
 ):

@@ -105,8 +105,8 @@ KNOWN: dict[str, Column] = {
     # a lemma rule that occurs once is an exception, or a mistake
     LEMMA: Column("lemmas", "trees", _rules_of_words, "lemmas", ("--tag-loss",), predicted=True, least=2),
     XPOS: Column(
-        "xpos", "trees", lambda sentence: [row.xpos for row in sentence.words], "XPOS tags", ("--tag-loss",),
-        predicted=True, by_tag=True,
+        "xpos", "trees", lambda sentence: [row.xpos for row in sentence.words], "XPOS tags",
+        ("--tag-loss", "--read-xpos"), predicted=True, by_tag=True,
     ),
     FEATS: Column(
         "feats", "trees", _features, "morphological features", ("--tag-loss",),
