@@ -166,7 +166,7 @@ class Results:
     def add(self, run: Run, hours: float, found: dict[str, Any]) -> None:
         """Write the result of a run, in place of an earlier one of the same row and seed with other settings."""
         settings = run.settings()
-        same = ("table", "row", "seed")
+        same = ("paper", "table", "row", "seed")
         with self._lock:
             self.runs = [
                 one
