@@ -106,6 +106,20 @@ def test_tags_that_are_not_predicted_are_never_masked_and_must_be_given():
     assert inputs.given_columns == ["upos", "xpos"]
 
 
+def test_vectors_of_a_table_learn_where_they_are_tuned():
+    frozen, tuned = inputs_of(read_vectors=True), inputs_of(read_vectors=True, tune_vectors=True)
+    assert {name for name, _ in tuned.named_parameters()} - {name for name, _ in frozen.named_parameters()} == {
+        "vectors.vectors"
+    }
+    added(tuned, [["dogs", "unknown"]], {}).sum().backward()
+    learnt = tuned["vectors"].vectors.grad.abs().sum(1) > 0
+    assert learnt.tolist() == [True, True, False]  # words without a vector, dogs, sleep
+    again = inputs_of(read_vectors=True, tune_vectors=True)
+    again.load_state_dict(tuned.state_dict())
+    assert torch.equal(again["vectors"].vectors, tuned["vectors"].vectors)
+    assert "give --read-vectors, too" in StackTransformerOptions(tune_vectors=True).contradictions()
+
+
 def test_inputs_have_names_that_weights_of_former_models_have():
     names = {name.partition(".")[0] for name in inputs_of(**ALL).state_dict()}
     assert names == {"tags", "xpos", "domain", "characters", "affixes", "vectors"}

@@ -372,9 +372,10 @@ class AffixInput(OptionalInput):
 
 
 class VectorInput(OptionalInput):
-    """Pretrained vectors of words from a table: the vectors stay as they are, and a linear layer projects them.
+    """Pretrained vectors of words from a table, and a linear layer that projects them.
 
     table: the words and their vectors.
+    tuned: True if the vectors learn; False if they stay as they are.
     """
 
     name, switch, reads_forms, files = "vectors", "read_vectors", True, (WORDS_FILE, VECTORS_FILE)
@@ -386,18 +387,31 @@ class VectorInput(OptionalInput):
         read_vectors: bool = option(
             False, "words have pretrained vectors of a table (preprocess --vectors), too", since_later=True
         )
+        tune_vectors: bool = option(
+            False, "with --read-vectors: the vectors learn, and so does one for all words that have none",
+            since_later=True,
+        )  # fmt: skip
+
+        def contradictions(self) -> str | None:
+            if self.tune_vectors and not self.read_vectors:
+                return "--tune-vectors is for words that are read by vectors: give --read-vectors, too"
+            return super().contradictions()
 
     @classmethod
     def make(cls, options: Any, dim: int, resources: Resources) -> VectorInput:
-        return cls(dim, check_has_vectors(resources.vectors))
+        return cls(dim, check_has_vectors(resources.vectors), options.tune_vectors)
 
     vectors: Tensor
 
-    def __init__(self, dim: int, table: WordVectors) -> None:
+    def __init__(self, dim: int, table: WordVectors, tuned: bool = False) -> None:
         super().__init__()
         self._index = {word: i for i, word in enumerate(table.words, 1)}
         vectors = torch.from_numpy(table.vectors).float()
-        self.register_buffer("vectors", F.pad(vectors, (0, 0, 1, 0)), persistent=False)
+        vectors = F.pad(vectors, (0, 0, 1, 0))
+        if tuned:
+            self.vectors = nn.Parameter(vectors)
+        else:
+            self.register_buffer("vectors", vectors, persistent=False)
         self.project = linear(vectors.size(1), dim)
 
     def start_at_zero(self) -> None:
