@@ -66,6 +66,7 @@ def test_copies_parse_as_one(checkpoint):
             "bf16",
         ),
         ("--action-dropout", "0.1", "--word-dropout", "0.1", "--encoder-local-layers", "1"),
+        ("--lexical-encoder", "lstm", "--tag-loss", "0.1", "--train-precision", "bf16"),
         ("--stack-heads", "1", "--buffer-heads", "1", "--arc-heads", "0", "--relation-heads", "0"),
     ],
 )
@@ -88,5 +89,7 @@ def test_amrs(amr_data_folder, tmp_path):
 def test_sizes_that_make_no_sense(data_folder, tmp_path):
     done = train(data_folder, tmp_path, "--use-width", "100", status=1)
     assert "InputError: the 8 heads of structures do not divide --use-width 100" in done.stderr
+    done = train(data_folder, tmp_path, "--lexical-encoder", "lstm", "--encoder-layers", "0", status=1)
+    assert "InputError: --lexical-encoder lstm needs --encoder-layers 1 or more" in done.stderr
     done = train(data_folder, tmp_path, "--softmax-over", "all", status=1)  # the data's SHIFTs have words
     assert "InputError: --softmax-over all is not for models that give all SHIFTs one score" in done.stderr

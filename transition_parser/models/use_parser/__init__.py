@@ -9,10 +9,11 @@ Source: Ji et al. 2021
 from transition_parser.data.resources import Resources
 from transition_parser.models.registry import register
 from transition_parser.models.use_parser.decoder import UseDecoder
-from transition_parser.models.use_parser.options import UseOptions
+from transition_parser.models.use_parser.options import LSTM, UseOptions
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.dropout import Dropout
-from transition_parser.modules.encoder import ReadingSettings, WordEncoder
+from transition_parser.modules.encoder import ReadingSettings, WordEncoder, WordReader
+from transition_parser.modules.recurrent import RecurrentEncoder
 from transition_parser.modules.tagging import tag_heads
 
 SMALL = {
@@ -33,12 +34,24 @@ SMALL = {
 def build(options: UseOptions, resources: Resources) -> ParserModel:
     """Return the model over the dictionaries of `resources`.
 
-    All inputs of words are as wide as the Transformer that reads them, and are added up. In the paper each input is 100
-    wide, inputs stand side by side, and some of them stand beside the Transformer's output.
+    All inputs of words are as wide as the encoder that reads them, and are added up. In the paper each input is 100
+    wide, inputs stand side by side, and some of them stand beside the encoder's output.
     """
     dim = options.encoder_embed_dim
+    encoder = _encoder(options, ReadingSettings.from_resources(resources, options, dim))
+    decoder = UseDecoder(resources.table, resources.target_dictionary.pad(), dim, options)
+    return ParserModel(encoder, decoder, tag_heads(options, dim, resources.columns))
+
+
+def _encoder(options: UseOptions, settings: ReadingSettings) -> WordReader:
+    dim = options.encoder_embed_dim
+    if options.lexical_encoder == LSTM:
+        return RecurrentEncoder(
+            settings, dim=dim, hidden=dim // 2, layers=options.encoder_layers, cell="lstm",
+            dropout=options.dropout, word_dropout=options.word_dropout,
+        )  # fmt: skip
     encoder = WordEncoder(
-        ReadingSettings.from_resources(resources, options, dim),
+        settings,
         dim=dim,
         heads=options.encoder_attention_heads,
         inner=options.encoder_ffn_embed_dim,
@@ -48,8 +61,7 @@ def build(options: UseOptions, resources: Resources) -> ParserModel:
         word_dropout=options.word_dropout,
     )
     encoder.dropout = Dropout(options.dropout)  # dropout of the Transformer's input
-    decoder = UseDecoder(resources.table, resources.target_dictionary.pad(), dim, options)
-    return ParserModel(encoder, decoder, tag_heads(options, dim, resources.columns))
+    return encoder
 
 
 register("use_parser", UseOptions, build, {"use_parser": {}, "use_parser_small": SMALL})

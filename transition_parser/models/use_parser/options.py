@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from transition_parser.modules.options import FARTHEST, dropout_option, layers_option, size_option
+from transition_parser.modules.options import FARTHEST, dropout_option, layers_option, option, size_option
 from transition_parser.modules.words import WordOptions
 
+TRANSFORMER, LSTM = "transformer", "lstm"
 _WIDEST_PAIR = 1 << 10  # a relation has about as many weights as its square
 
 
@@ -21,7 +22,13 @@ class UseOptions(WordOptions):
     words that a relation is scored by.
     """
 
-    encoder_layers: int = layers_option(6, "layers of the Transformer over words", least=0)
+    lexical_encoder: str = option(
+        TRANSFORMER,
+        "what reads the words in their context: transformer, or lstm in both directions, half as wide each (table 2)",
+        choices=(TRANSFORMER, LSTM),
+        since_later=True,
+    )
+    encoder_layers: int = layers_option(6, "layers of the encoder of words", least=0)
     encoder_embed_dim: int = size_option(200, "its width", least=2)
     encoder_ffn_embed_dim: int = size_option(800, "its feed-forward width")
     encoder_attention_heads: int = size_option(8, "its heads")
@@ -60,6 +67,8 @@ class UseOptions(WordOptions):
     def contradictions(self) -> str | None:
         if problem := self.indivisible("encoder"):
             return problem
+        if self.lexical_encoder == LSTM and (not self.encoder_layers or self.encoder_embed_dim % 2):
+            return "--lexical-encoder lstm needs --encoder-layers 1 or more, and an even --encoder-embed-dim"
         if not self.stack_heads + self.buffer_heads + self.action_heads:
             return "--stack-heads, --buffer-heads and --action-heads leave nothing to see"
         if self.use_width % self.heads:
