@@ -58,6 +58,7 @@ MODELS = {
     "sentence": ("sentence_transformer_small", {}),
     "sentence graph": ("sentence_transformer_g2g_small", {}),
     "composed": ("state_transformer_small", {}),
+    "appendix A": ("state_transformer_small", {"no_composition_skip": True, "segment_positions": True}),
     "state graph": ("state_transformer_g2g_small", {}),
     "pretrained graph": ("sentence_transformer_g2g_small", {}),
     "refined": ("recursive_g2g_small", {"refine": 2}),
@@ -67,7 +68,16 @@ MODELS = {
 }
 MEMORYLESS = ("no memory", "bot", "tob", "vanilla")
 GRAPHS = ("heads", "concat", "refined")  # they find trees of any shape
-OF_TREES = ("sentence", "sentence graph", "composed", "state graph", "pretrained graph", "CLS", "composed graph")
+OF_TREES = (
+    "sentence",
+    "sentence graph",
+    "composed",
+    "appendix A",
+    "state graph",
+    "pretrained graph",
+    "CLS",
+    "composed graph",
+)
 SIZES = {"encoder_embed_dim": 64, "encoder_ffn_embed_dim": 64, "encoder_attention_heads": 2}
 SIZES |= {name.replace("encoder", "decoder"): size for name, size in SIZES.items()} | {"toy_width": 64}
 SIZES |= {"word_width": 32, "scan_width": 16, "spa_width": 32, "mlp_width": 32}

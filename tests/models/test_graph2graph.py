@@ -408,6 +408,22 @@ def test_the_deleted_list_of_two_words_by_hand(task, two_words):
     assert tuple(SPECIAL_TOKENS) == (CLS, SEP, SECOND_SEP)
 
 
+def test_positions_that_begin_anew_in_each_segment(task, two_words):
+    """Stack: CLS, words, SEP; buffer: words, second SEP; deleted list: words. Compare the test above."""
+    left, root = labels(task.table)
+    decoder, slots, states = walked(task, "state graph", two_words, ["SHIFT", "SHIFT", left, "SHIFT", root])
+    decoder.segment_positions = True
+    _, position, _ = decoder.layout(slots.rows(torch.zeros(6, dtype=torch.long)), states.flattened())
+    assert position.tolist() == [
+        [1, 2, 3, 0, 1, 4],  # CLS SEP | 1 2 R SEP
+        [1, 1, 2, 0, 2, 3],  # CLS 1 SEP | 2 R SEP
+        [1, 2, 1, 0, 3, 2],  # CLS 1 2 SEP | R SEP
+        [1, 1, 1, 0, 2, 2],  # CLS 2 SEP | R SEP | 1
+        [1, 1, 2, 0, 3, 1],  # CLS 2 R SEP | SEP | 1
+        [1, 2, 1, 0, 2, 1],  # CLS R SEP | SEP | 1 2
+    ]
+
+
 def test_the_plain_state_transformer_forgets_what_has_left(task, two_words):
     left, root = labels(task.table)
     decoder, slots, states = walked(task, "composed", two_words, ["SHIFT", "SHIFT", left, "SHIFT", root])
@@ -440,9 +456,10 @@ def read(model, net_input: dict) -> tuple:
 # --- composition ----------------------------------------------------------------------------
 
 
-def test_composition_word_by_word(task, batch):
-    """Eq. 11 over gold derivations, with all that each word has got kept in lists."""
-    model = make_model("composed", task.resources).eval()
+@pytest.mark.parametrize("kind", ["composed", "appendix A"])
+def test_composition_word_by_word(task, batch, kind):
+    """Eq. 11 over gold derivations, with all that each word has got kept in lists; appendix A leaves out a summand."""
+    model = make_model(kind, task.resources).eval()
     composition: Composition = model.plain.decoder.composition.double()
     for parameter in composition.parameters():
         nn.init.normal_(parameter, std=0.5)
@@ -468,7 +485,7 @@ def test_composition_word_by_word(task, batch):
                 of_dependent = before[dependent] if dependent >= 0 else composition.no_dependent
                 hidden = composition.head(before[word]) + composition.dependent(of_dependent)
                 hidden = hidden + composition.label(composition.labels.weight[label])
-                now[word] = before[word] + composition.output(hidden.tanh())
+                now[word] = composition.output(hidden.tanh()) + (before[word] if kind == "composed" else 0.0)
             assert (found[row, step, : length + 1] - torch.stack(now)).abs().max() < EXACT
 
 

@@ -47,19 +47,21 @@ class Composition(nn.Module):
     dim: width of words
     width: width of the hidden layer
     relations: number of relations, 0 (none) included
+    skip: False to leave out the summand C, as in appendix A; Comp then starts at random
     """
 
     reads_words = True  # see `packing.quantised`
 
-    def __init__(self, dim: int, width: int, relations: int) -> None:
+    def __init__(self, dim: int, width: int, relations: int, skip: bool = True) -> None:
         super().__init__()
-        self.relations = relations
+        self.relations, self.skip = relations, skip
         self.labels = nn.Embedding(2 * relations, dim)
         self.no_dependent = nn.Parameter(torch.zeros(dim))
         nn.init.normal_(self.labels.weight, std=0.02)
         self.head, self.dependent, self.label = linear(dim, width), linear(dim, width), linear(dim, width)
         self.output = linear(width, dim)
-        nn.init.zeros_(self.output.weight)
+        if skip:
+            nn.init.zeros_(self.output.weight)
 
     def start(self, words: Tensor) -> Composed:
         """Return the words before the first action, as they are.
@@ -92,9 +94,11 @@ class Composition(nn.Module):
         of_dependents = torch.where(dependent[..., None] >= 0, of_dependents, self.no_dependent.to(words.dtype))
         hidden = self.head(words) + self.dependent(of_dependents)
         hidden = hidden + self.label(self.labels.weight)[labels].to(hidden.dtype)
-        there = (states.stack > 0) | (states.buffer > 0)
-        added = self.output(hidden.tanh()).to(words.dtype) * there[..., None].to(words.dtype)
-        return Composed(words + added, head, dependent, labels)
+        there = ((states.stack > 0) | (states.buffer > 0))[..., None]
+        found = self.output(hidden.tanh()).to(words.dtype)
+        if self.skip:
+            found = words + found
+        return Composed(torch.where(there, found, words), head, dependent, labels)
 
     def all_steps(self, words: Tensor, states: States) -> Tensor:
         """Return (B, T, P, dim), C before each action.

@@ -422,7 +422,10 @@ class StateTransformerDecoder(FeedbackDecoder):
         super().__init__(table, transformer, options, padding, graph, history, options.no_graph_output)
         self.deleted_too, self.composition = graph, None
         if options.composition or not graph:
-            self.composition = Composition(transformer.width, options.composition_width, len(table.relations))
+            self.composition = Composition(
+                transformer.width, options.composition_width, len(table.relations), not options.no_composition_skip
+            )
+        self.segment_positions = options.segment_positions
         self.needs = (*RANKS, *TREE)
 
     def layout(self, slots: Slots, states: States) -> tuple[Tensor, Tensor, Tensor]:
@@ -431,11 +434,16 @@ class StateTransformerDecoder(FeedbackDecoder):
         depth, left = stack.amax(1, keepdim=True), buffer.amax(1, keepdim=True)
         on_stack, in_buffer = stack > 0, buffer > 0
         deleted = slots.there[:, :wide] & ~on_stack & ~in_buffer
-        position = torch.where(on_stack, 1 + depth - stack, 1 + depth + buffer)
-        position = torch.where(deleted, 2 + depth + left + deleted.cumsum(1), position)
+        first, second = depth + 1, depth + left + 2  # positions of SEP and of the second SEP
+        if self.segment_positions:
+            before_buffer, second, before_deleted = torch.zeros_like(depth), left + 1, torch.zeros_like(depth)
+        else:
+            before_buffer, before_deleted = first, second
+        position = torch.where(on_stack, 1 + depth - stack, before_buffer + buffer)
+        position = torch.where(deleted, before_deleted + deleted.cumsum(1), position)
         segment = torch.where(on_stack, STACK, torch.where(deleted, DELETED, BUFFER))
         there = (slots.there[:, :wide] if self.deleted_too else on_stack | in_buffer, slots.there[:, wide:])
-        of_special = torch.cat([torch.zeros_like(depth), depth + 1, depth + left + 2], 1)
+        of_special = torch.cat([torch.zeros_like(depth), first, second], 1)
         in_segments = torch.tensor([STACK, STACK, BUFFER], device=depth.device).expand(len(depth), -1)
         both = torch.cat(there, 1)
         if self.deleted_too:

@@ -127,6 +127,12 @@ class StateTransformerOptions(FeedbackOptions):
     composition_width: int = size_option(768, "width of the hidden layer of composition")
     history_layers: int = layers_option(2, "layers of the LSTM over the actions so far")
     history_width: int = size_option(768, "its width")
+    no_composition_skip: bool = option(
+        False, "composition gives new vectors, and does not add them to the words' own (appendix A)", since_later=True
+    )
+    segment_positions: bool = option(
+        False, "positions are counted anew in each segment: stack, buffer, deleted list (appendix A)", since_later=True
+    )
     no_graph_output: bool = option(
         False, "choose actions by the vector of CLS, not by the vectors of their words (StateCLSTr, G2CLSTr)"
     )
