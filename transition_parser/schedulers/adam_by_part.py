@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -14,21 +15,31 @@ from transition_parser.base.errors import InputError
 from transition_parser.modules.pretrained import LR_SCALE
 
 
-@register_optimizer("adam_by_part", dataclass=FairseqAdamConfig)
+@dataclass
+class AdamByPartConfig(FairseqAdamConfig):
+    """The options of Adam, and which parameters decay."""
+
+    decay_matrices_only: bool = field(
+        default=False, metadata={"help": "weight decay for matrices alone, not for biases and norms, as BERT is tuned"}
+    )
+
+
+@register_optimizer("adam_by_part", dataclass=AdamByPartConfig)
 class AdamByPart(FairseqAdam):
     """Adam with fairseq's options, decoupled weight decay (AdamW), and a learning rate for each part of a model.
 
     A parameter with an attribute `lr_scale` learns at that multiple of the learning rate. torch's fused kernel takes a
     fifth of the time on a CPU. It adds `--adam-eps` after the bias correction, so that tiny gradients move weights
-    farther in the first updates.
+    farther in the first updates. With `decay_matrices_only`, vectors (biases, scales of norms) have no weight decay.
     """
 
-    def __init__(self, cfg: FairseqAdamConfig, params: Iterable[nn.Parameter]) -> None:
-        groups: dict[float, dict[str, Any]] = {}
+    def __init__(self, cfg: AdamByPartConfig, params: Iterable[nn.Parameter]) -> None:
+        groups: dict[tuple[float, bool], dict[str, Any]] = {}
         for parameter in params:
-            scale = lr_scale(parameter)
-            groups.setdefault(scale, {"params": [], LR_SCALE: scale})["params"].append(parameter)
-        parts = [groups[scale] for scale in sorted(groups, reverse=True)]
+            scale, decays = lr_scale(parameter), parameter.dim() > 1 or not cfg.decay_matrices_only
+            group = {"params": [], LR_SCALE: scale} | ({} if decays else {"weight_decay": 0.0})
+            groups.setdefault((scale, decays), group)["params"].append(parameter)
+        parts = [groups[key] for key in sorted(groups, reverse=True)]
         super().__init__(cfg, parts)
         self._optimizer = torch.optim.AdamW(parts, **self.optimizer_config, fused=True)
         self.set_lr(self.optimizer_config["lr"])
