@@ -1,7 +1,6 @@
 """Adam with separate learning rates for parts of a model, such as a pretrained encoder that is fine-tuned."""
 
-from __future__ import annotations
-
+# No `from __future__ import annotations` here: fairseq reads the types of the options at run time.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
