@@ -19,9 +19,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 untagged "$gold" "$model" >"$work/input.$suffix"
 for search in "${searches[@]}"; do
-    transition-parser parse "$model" "$work/input.$suffix" --beam $search -o "$work/parsed.$suffix" "$@"
+    transition-parser parse "$model" "$work/input.$suffix" --beam $search -o "$work/${search/ /}.$suffix" "$@"
     for variant in "${variants[@]}"; do
-        figures=$(transition-parser score "$gold" "$work/parsed.$suffix" --json "${scoring[@]}" $variant)
+        figures=$(transition-parser score "$gold" "$work/${search/ /}.$suffix" --json "${scoring[@]}" $variant)
         echo "beam $search $variant $figures"
     done
 done

@@ -20,7 +20,6 @@ import os
 import platform
 import subprocess
 import sys
-import threading
 import time
 import tomllib
 from collections.abc import Iterator
@@ -31,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.files import replacing
+from transition_parser.base.files import alone_in, replacing
 from transition_parser.parsing.formalisms import AMR, TREES, Formalism
 from transition_parser.training.flags import arguments_of, read_flags
 
@@ -109,7 +108,13 @@ class Run:
 
     @property
     def name(self) -> str:
-        return f"{self.table.name}.{_joined(self.row['name'])}.{self.seed}"
+        return f"{self.table.paper}.{self.table.name}.{_joined(self.row['name'])}.{self.seed}"
+
+    @property
+    def folder(self) -> str:
+        """The name of its folder, another one for other settings."""
+        digest = hashlib.sha256(json.dumps(self.settings(), sort_keys=True).encode()).hexdigest()
+        return f"{self.name}.{digest[:8]}"
 
     def settings(self) -> dict[str, Any]:
         """Return what the scores depend on, as JSON can hold it."""
@@ -128,7 +133,7 @@ class Run:
 
     def train(self, out: Path, threads: int) -> dict[str, Any]:
         """Train, parse and score, and return the scores. Raises `InputError` where the program fails."""
-        folder = out / self.name
+        folder = out / self.folder
         files = [word for split in SPLITS for word in (f"--{split}", str(self.files[split]))]
         command = [
             sys.executable, "-m", "transition_parser", "train", str(self.config), *files, "-o", str(folder),
@@ -150,14 +155,20 @@ class Run:
 
 
 class Results:
-    """The file of the results, which grows by a run at a time."""
+    """The file of the results, which grows by a run at a time; other processes may add runs, too.
+
+    Raises `InputError` for a file of something else.
+    """
 
     def __init__(self, path: Path) -> None:
-        self.path, self._lock = path, threading.Lock()
+        self.path = path
+        self.runs = self._read()
+
+    def _read(self) -> list[dict[str, Any]]:
         try:
-            self.runs = json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else []
+            return json.loads(self.path.read_text(encoding="utf-8"))["runs"] if self.path.exists() else []
         except (ValueError, KeyError, TypeError):
-            raise input_error("is not a file of results: give another --results FILE", path) from None
+            raise input_error("is not a file of results: give another --results FILE", self.path) from None
 
     def has(self, run: Run) -> bool:
         settings = run.settings()
@@ -166,14 +177,9 @@ class Results:
     def add(self, run: Run, hours: float, found: dict[str, Any]) -> None:
         """Write the result of a run, in place of an earlier one of the same row and seed with other settings."""
         settings = run.settings()
-        same = ("paper", "table", "row", "seed")
-        with self._lock:
-            self.runs = [
-                one
-                for one in self.runs
-                if any(one["settings"][key] != settings[key] for key in same)
-                or one["settings"]["data"]["name"] != settings["data"]["name"]
-            ]
+        same = ("paper", "table", "row", "seed", "data")
+        with alone_in(self.path.parent):
+            self.runs = [one for one in self._read() if any(one["settings"][key] != settings[key] for key in same)]
             self.runs.append({"settings": settings, **_circumstances(), "hours": round(hours, 3), **found})
             with replacing(self.path) as temporary:
                 temporary.write_text(json.dumps({"runs": self.runs}, indent=1) + "\n", encoding="utf-8")
@@ -197,7 +203,7 @@ def runs_of(arguments: argparse.Namespace) -> Iterator[Run]:
             raise InputError(f"table {table.name} has no row {name!r}: give some of {', '.join(names)}")
     arguments.out.mkdir(parents=True, exist_ok=True)
     rows = [row for row in table.rows if not arguments.rows or row["name"] in arguments.rows]
-    configs = [arguments.out / f"{table.name}.{_joined(row['name'])}.flags" for row in rows]
+    configs = [arguments.out / f"{table.paper}.{table.name}.{_joined(row['name'])}.flags" for row in rows]
     for config, row in zip(configs, rows, strict=True):
         with replacing(config) as temporary:
             temporary.write_text(flags_of(table, row), encoding="utf-8")

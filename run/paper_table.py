@@ -69,12 +69,12 @@ def rows(runs: Sequence[Run]) -> list[list[str]]:
     return [["row", "", f"paper: {table['figures']}", "seeds", "epochs", *names], *body]
 
 
-def groups(runs: Iterable[Run]) -> dict[tuple[str, str, str], list[Run]]:
-    """Return (paper, table, name of the corpus) → its runs."""
-    found: dict[tuple[str, str, str], list[Run]] = {}
+def groups(runs: Iterable[Run]) -> dict[tuple[str, str, str, str], list[Run]]:
+    """Return (paper, table, name of the corpus, digest of its test file) → its runs."""
+    found: dict[tuple[str, str, str, str], list[Run]] = {}
     for run in runs:
-        settings = run["settings"]
-        found.setdefault((settings["paper"], settings["table"], settings["data"]["name"]), []).append(run)
+        settings, data = run["settings"], run["settings"]["data"]
+        found.setdefault((settings["paper"], settings["table"], data["name"], data["test"]), []).append(run)
     return found
 
 
@@ -104,7 +104,7 @@ def main() -> None:
     parser.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help="results of run/paper.sh")
     parser.add_argument("--curves", type=Path, metavar="FOLDER", help="draw learning curves into this folder, as SVG")
     arguments = parser.parse_args()
-    for (paper, table, data), runs in groups(run for path in arguments.results for run in read(path)).items():
+    for (paper, table, data, _), runs in groups(run for path in arguments.results for run in read(path)).items():
         print(f"{paper}, table {table}, {data}:\n\n{markdown(rows(runs))}\n")
         if arguments.curves:
             arguments.curves.mkdir(parents=True, exist_ok=True)

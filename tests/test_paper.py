@@ -38,6 +38,7 @@ def test_fairseq_takes_the_flags_of_every_row(of, name, formalism, tmp_path):
         options.parse_args_and_arch(options.get_training_parser(), ["data", "--task", "transition_parsing", *given])
         flags.append((*given, row.get("options"), row.get("system"), row.get("epochs")))
     assert len({*flags}) == len(flags) == len({row["name"] for row in table.rows})
+    assert not any(row["name"].startswith("-") for row in table.rows)  # `--rows` could not name it
     assert table.system in formalism.systems and {row.get("system", table.system) for row in table.rows} <= {
         *formalism.systems
     }
@@ -64,7 +65,7 @@ def results(corpus, tmp_path_factory):
     done = run(
         ROOT / "run" / "paper.py", "stack-transformer", corpus, out, "--seeds", "1", "--epochs", "1", "--rows", "c"
     )
-    assert done.stderr.startswith("1.c.1: ") and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("stack-transformer.1.c.1: ") and done.stderr.count("\n") == 1
     return out / "stack-transformer.json"
 
 
@@ -77,6 +78,27 @@ def test_a_row_is_run_once(corpus, results):
     arguments = ["stack-transformer", corpus, results.parent, "--seeds", "1", "--epochs", "1", "--rows", "c"]
     assert not run(ROOT / "run" / "paper.py", *arguments).stderr
     assert results.read_bytes() == before
+
+
+def test_another_number_of_epochs_is_another_run_and_takes_the_place_of_the_first(corpus, results, tmp_path):
+    shutil.copytree(results.parent, tmp_path / "out")
+    arguments = ["stack-transformer", corpus, tmp_path / "out", "--seeds", "1", "--epochs", "2", "--rows", "c"]
+    run(ROOT / "run" / "paper.py", *arguments)
+    (found,) = paper_table.read(tmp_path / "out" / results.name)
+    assert found["settings"]["epochs"] == 2 and [epoch["epoch"] for epoch in found["history"]] == [1, 2]
+
+
+def test_what_another_process_has_added_is_kept(results, tmp_path):
+    path = tmp_path / "results.json"
+    (found,) = paper_table.read(results)
+    ours = paper.Results(path)
+    path.write_text(json.dumps({"runs": [found]}))
+    config = tmp_path / "d.flags"
+    config.write_text("--arch stack_transformer_small\n")
+    files = dict.fromkeys(paper.SPLITS, SAMPLE)
+    table = paper.read_table("stack-transformer", "1", TREES)
+    ours.add(paper.Run(config, table, {"name": "d"}, 1, 1, files), 0.5, {"scores": {}})
+    assert [one["settings"]["row"] for one in paper_table.read(path)] == ["c", "d"]
 
 
 def test_the_table_has_all_rows_of_the_paper(results, tmp_path):
@@ -116,5 +138,8 @@ def test_a_run_that_fails_is_named(tmp_path):
         ROOT / "run" / "paper.py", "stack-transformer", tmp_path, tmp_path / "out", "--rows", "c", "d", "--seeds", "1",
         status=1,
     )  # fmt: skip
-    assert [line[:24] for line in done.stderr.splitlines()] == ["paper.py: error: 1.c.1: ", "paper.py: error: 1.d.1: "]
+    assert [line[:42] for line in done.stderr.splitlines()] == [
+        "paper.py: error: stack-transformer.1.c.1: ",
+        "paper.py: error: stack-transformer.1.d.1: ",
+    ]
     assert "dev.conllu:1" in done.stderr
