@@ -77,7 +77,7 @@ def ranked(parses: Sequence[R], most: int, agreements: Agreements | None = None)
 
     parses: one for each derivation that search found, best first
     agreements: ranks the graphs by their mean agreement with all graphs found, in which a graph weighs as the root of
-        its probability; of equal ones the more probable comes first (Kumar and Byrne 2004, Minimum Bayes-Risk Decoding)
+        its probability; equal ones stay in their order (Kumar and Byrne 2004, Minimum Bayes-Risk Decoding)
     """
     scale = 1.0 / max(sum(parse.probability for parse in parses), 1.0)  # only rounding makes the sum exceed 1
     parses = [replace(parse, probability=parse.probability * scale) for parse in parses]
@@ -94,9 +94,10 @@ def ranked(parses: Sequence[R], most: int, agreements: Agreements | None = None)
 
 
 def _by_agreement(parses: Sequence[R], agreements: Agreements) -> list[R]:
-    most = max(max(parse.probability for parse in parses), sys.float_info.min)
-    found = agreements(parses, [(parse.probability / most) ** _VOTE for parse in parses])
-    order = sorted(range(len(parses)), key=lambda i: (-found[i], -parses[i].probability))
+    # the probabilities of long derivations underflow to 0
+    masses = [max(parse.probability, sys.float_info.min) for parse in parses]
+    found = agreements(parses, [(mass / max(masses)) ** _VOTE for mass in masses])
+    order = sorted(range(len(parses)), key=lambda i: -found[i])
     return [parses[i] for i in order]
 
 

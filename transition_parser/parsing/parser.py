@@ -150,8 +150,6 @@ class Parser(Generic[P_co]):
             raise InputError(f"nbest must be 1 or more, not {nbest}")
         if nbest > beam and not model.searches_directly:
             raise InputError(f"{nbest} parses of a sentence need a beam of {nbest} or more, not {beam}")
-        if consensus and beam == 1:
-            raise InputError("a consensus needs several AMRs: give a beam of 2 or more")
         self.device = checked_device(device)
         self._options = {
             "batch_tokens": batch_tokens,
@@ -183,6 +181,8 @@ class Parser(Generic[P_co]):
         self.formalism: Formalism[Any, Any, Any] = formalism_of(resources.parser.system)
         if consensus and self.formalism is not AMR:
             raise InputError(f"a consensus is of AMRs, but the model is one of {self.formalism.name}")
+        if consensus and beam == 1:
+            raise InputError("a consensus needs several AMRs: give a beam of 2 or more")
         self.lenpen = self.formalism.lenpen if lenpen is None else lenpen
 
     @overload

@@ -56,7 +56,7 @@ def best_of(candidates: Sequence[AmrParse]) -> Choice:
     agreements = AMR.agreements(distinct, counts)
     best = max(range(len(distinct)), key=lambda i: (agreements[i], -i))
     others = len(candidates) - 1
-    return Choice(distinct[best], (agreements[best] * len(candidates) - 1) / others if others else 1.0)
+    return Choice(distinct[best], max(agreements[best] * len(candidates) - 1, 0.0) / others if others else 1.0)
 
 
 @dataclass(frozen=True)
