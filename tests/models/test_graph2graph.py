@@ -757,6 +757,13 @@ def test_options_that_contradict_each_other(name, options, problem):
         architecture.options(**{**architecture.defaults, **options}).check()
 
 
+def test_composition_without_words_to_compose(task):
+    architecture = architecture_of("state_transformer_g2g_small")
+    options = architecture.options.of_namespace(Namespace(no_composition_skip=True), architecture.defaults)
+    with pytest.raises(InputError, match="give --composition, too"):
+        architecture.build(options, task.resources)
+
+
 def test_encoders_that_are_too_short_or_of_another_kind(encoder, tmp_path):
     with pytest.raises(InputError, match=f"--encoder-layers 9: the pretrained encoder has {LAYERS}"):
         PretrainedLayers(encoder, "", 9)

@@ -120,6 +120,11 @@ def test_vectors_of_a_table_learn_where_they_are_tuned():
     assert "give --read-vectors, too" in StackTransformerOptions(tune_vectors=True).contradictions()
 
 
+def test_tags_that_are_read_are_not_learnt():
+    assert "leave one of them out" in StackTransformerOptions(read_xpos=True, tag_loss=0.1).contradictions()
+    assert StackTransformerOptions(read_xpos=True).contradictions() is None
+
+
 def test_inputs_have_names_that_weights_of_former_models_have():
     names = {name.partition(".")[0] for name in inputs_of(**ALL).state_dict()}
     assert names == {"tags", "xpos", "domain", "characters", "affixes", "vectors"}

@@ -39,6 +39,8 @@ class WordOptions(InputOptions):
     )
 
     def contradictions(self) -> str | None:
+        if self.read_xpos and self.tag_loss:
+            return "--read-xpos reads the XPOS tags that --tag-loss would learn to predict: leave one of them out"
         if self.no_pieces and not any(kind.reads_forms and kind.is_wanted(self) for kind in INPUTS):
             *flags, last = (flag_of(kind.switch) for kind in reversed(INPUTS) if kind.reads_forms)
             return f"--no-pieces leaves nothing to read words by: give {', '.join(flags)} or {last}"

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from transition_parser.base.errors import InputError
 from transition_parser.models.graph2graph.classifiers import Classifiers
 from transition_parser.models.graph2graph.composition import Composed, Composition, History
 from transition_parser.models.graph2graph.encoder import CLS, SECOND_SEP, Slots
@@ -425,6 +426,8 @@ class StateTransformerDecoder(FeedbackDecoder):
             self.composition = Composition(
                 transformer.width, options.composition_width, len(table.relations), not options.no_composition_skip
             )
+        elif options.no_composition_skip:
+            raise InputError("--no-composition-skip is for words that are composed: give --composition, too")
         self.segment_positions = options.segment_positions
         self.needs = (*RANKS, *TREE)
 

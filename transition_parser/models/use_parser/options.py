@@ -65,10 +65,13 @@ class UseOptions(WordOptions):
         return self.stack_heads + self.buffer_heads + self.action_heads + self.arc_heads + self.relation_heads
 
     def contradictions(self) -> str | None:
-        if problem := self.indivisible("encoder"):
+        if self.lexical_encoder == LSTM:
+            if not self.encoder_layers or self.encoder_embed_dim % 2:
+                return "--lexical-encoder lstm needs --encoder-layers 1 or more, and an even --encoder-embed-dim"
+            if self.encoder_local_layers:
+                return "--encoder-local-layers is for --lexical-encoder transformer"
+        elif problem := self.indivisible("encoder"):
             return problem
-        if self.lexical_encoder == LSTM and (not self.encoder_layers or self.encoder_embed_dim % 2):
-            return "--lexical-encoder lstm needs --encoder-layers 1 or more, and an even --encoder-embed-dim"
         if not self.stack_heads + self.buffer_heads + self.action_heads:
             return "--stack-heads, --buffer-heads and --action-heads leave nothing to see"
         if self.use_width % self.heads:
