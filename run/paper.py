@@ -25,12 +25,14 @@ import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import alone_in, replacing
+from transition_parser.base.model_files import sha256_of
 from transition_parser.parsing.formalisms import AMR, TREES, Formalism
 from transition_parser.training.flags import arguments_of, read_flags
 
@@ -47,6 +49,7 @@ class Table:
     """A table of a paper, for one kind of graphs.
 
     config: the name of the flags of all rows
+    figures: what the paper's figures are
     rows: name, and the keys that configs/papers/README.md explains
     """
 
@@ -55,6 +58,7 @@ class Table:
     config: str
     system: str
     epochs: int
+    figures: str
     rows: tuple[dict[str, Any], ...]
 
 
@@ -72,7 +76,7 @@ def read_table(paper: str, name: str | None, formalism: Formalism) -> Table:
     if formalism.name not in table:
         raise input_error(f"table {name} is not of {formalism.name}", path)
     rows = tuple(row for row in table["rows"] if row.get("only") in (None, formalism.name))
-    return Table(paper, name, **table[formalism.name], rows=rows)
+    return Table(paper, name, **table[formalism.name], figures=table["figures"], rows=rows)
 
 
 def files_of(folder: Path) -> tuple[Formalism, dict[str, Path]]:
@@ -113,12 +117,13 @@ class Run:
     @property
     def folder(self) -> str:
         """The name of its folder, another one for other settings."""
-        digest = hashlib.sha256(json.dumps(self.settings(), sort_keys=True).encode()).hexdigest()
+        digest = hashlib.sha256(json.dumps(self.settings, sort_keys=True).encode()).hexdigest()
         return f"{self.name}.{digest[:8]}"
 
+    @cached_property
     def settings(self) -> dict[str, Any]:
-        """Return what the scores depend on, as JSON can hold it."""
-        digests = {split: hashlib.sha256(path.read_bytes()).hexdigest() for split, path in self.files.items()}
+        """What the scores depend on, as JSON can hold it."""
+        digests = {split: sha256_of(path) for split, path in self.files.items()}
         return {
             "paper": self.table.paper,
             "table": self.table.name,
@@ -137,7 +142,7 @@ class Run:
         files = [word for split in SPLITS for word in (f"--{split}", str(self.files[split]))]
         command = [
             sys.executable, "-m", "transition_parser", "train", str(self.config), *files, "-o", str(folder),
-            "--system", self.settings()["system"], "--beam", *map(str, BEAMS), *self.row.get("options", "").split(),
+            "--system", self.settings["system"], "--beam", *map(str, BEAMS), *self.row.get("options", "").split(),
             "--", "--seed", str(self.seed), "--max-epoch", str(self.epochs),
             "--warmup-epochs", str(self.epochs * WARM_UP),
         ]  # fmt: skip
@@ -171,12 +176,11 @@ class Results:
             raise input_error("is not a file of results: give another --results FILE", self.path) from None
 
     def has(self, run: Run) -> bool:
-        settings = run.settings()
-        return any(one["settings"] == settings for one in self.runs)
+        return any(one["settings"] == run.settings for one in self.runs)
 
     def add(self, run: Run, hours: float, found: dict[str, Any]) -> None:
         """Write the result of a run, in place of an earlier one of the same row and seed with other settings."""
-        settings = run.settings()
+        settings = run.settings
         same = ("paper", "table", "row", "seed", "data")
         with alone_in(self.path.parent):
             self.runs = [one for one in self._read() if any(one["settings"][key] != settings[key] for key in same)]

@@ -13,15 +13,14 @@ import argparse
 import json
 import statistics
 import sys
-import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from paper import PAPERS
+from paper import read_table
 from table import SCORES, markdown, score
 
-from transition_parser.parsing.formalisms import FORMALISMS
+from transition_parser.parsing.formalisms import formalism_of
 
 Run = dict[str, Any]
 
@@ -56,17 +55,16 @@ def cell(figures: Iterable[dict[str, Any]]) -> str:
 def rows(runs: Sequence[Run]) -> list[list[str]]:
     """Return the header and the rows of one table and corpus, all rows of the table in its order."""
     first = runs[0]["settings"]
-    table = tomllib.loads((PAPERS / f"{first['paper']}.toml").read_text(encoding="utf-8"))["tables"][first["table"]]
-    kind = next(one.name for one in FORMALISMS if first["system"] in one.systems)
+    table = read_table(first["paper"], first["table"], formalism_of(first["system"]))
     columns = [(split, beam) for split, of in runs[0]["scores"].items() for beam in of]
     body = []
-    for row in (row for row in table["rows"] if row.get("only") in (None, kind)):
+    for row in table.rows:
         own = [run for run in runs if run["settings"]["row"] == row["name"]]
         epochs = "; ".join(str(number) for number in sorted({run["settings"]["epochs"] for run in own}))
         scores = [cell(run["scores"][split][beam] for run in own) if own else "not run" for split, beam in columns]
         body.append([row["name"], row["what"], row.get("figure", "–"), str(len(own)), epochs or "–", *scores])
     names = [f"{split}, {'greedy' if beam == 'beam 1' else beam}" for split, beam in columns]
-    return [["row", "", f"paper: {table['figures']}", "seeds", "epochs", *names], *body]
+    return [["row", "", f"paper: {table.figures}", "seeds", "epochs", *names], *body]
 
 
 def groups(runs: Iterable[Run]) -> dict[tuple[str, str, str, str], list[Run]]:
