@@ -67,9 +67,10 @@ def best_mapping(system: Triples, gold: Triples, restarts: int = 4, seed: int = 
 def climbed(system: Triples, gold: Triples, start: Sequence[int]) -> int:
     """Return how many triples match after one climb from a given mapping. Nothing is drawn at random.
 
+    system, gold: normalised triples
     start: for each node of `system` a node of `gold`, each at most once, or -1 for none
     """
-    climb = _Climb(_Task(system.normalized(), gold.normalized()), start)
+    climb = _Climb(_Task(system, gold), start)
     climb.ascend()
     return climb.match
 

@@ -28,12 +28,12 @@ def agreements(
     total, sums = sum(weights), [*map(float, weights)]
     if max(map(len, graphs)) ** 2 > LARGE:
         return [0.0] * len(graphs)
-    triples = [graph_triples(graph) for graph in graphs]
+    triples = [graph_triples(graph).normalized() for graph in graphs]
     places = [_places(graph, words) for graph, words in zip(graphs, alignments, strict=True)]
+    numbers = [{place: node for node, place in enumerate(own)} for own in places]
     for i, (one, own) in enumerate(zip(triples, places, strict=True)):
         for j in range(i):
-            number = {place: node for node, place in enumerate(places[j])}
-            match = climbed(one, triples[j], [number.get(place, -1) for place in own])
+            match = climbed(one, triples[j], [numbers[j].get(place, -1) for place in own])
             score = 2 * match / (len(one) + len(triples[j]))
             sums[i] += score * weights[j]
             sums[j] += score * weights[i]

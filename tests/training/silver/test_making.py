@@ -4,15 +4,19 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from transition_parser.base.errors import InputError
+from transition_parser.graphs import consensus
 from transition_parser.graphs.amr import AmrGraph, Edge
+from transition_parser.graphs.amr_score import smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.given import Given, GivenNode
 from transition_parser.parsing.parses import AmrParse
 from transition_parser.training.silver import making
-from transition_parser.training.silver.making import make_bank
+from transition_parser.training.silver.making import best_of, make_bank
 from transition_parser.training.silver.sources import Source
 
 
@@ -138,3 +142,43 @@ def test_a_finished_interrupted_run_is_written_without_parsing(tmp_path):
     assert len([json.loads(line) for line in partial.read_text().splitlines()]) == 2
     make_bank(str(bank), sources("a"), [parser])
     assert concepts(bank) == ["a-01"] and not parser.parsed
+
+
+ENTRY = AmrEntry.from_words(["boy", "saw"], {"id": "a"})
+SEE = AmrGraph(("see-01", "boy"), frozenset(), (Edge(0, "ARG0", 1),))
+GRAPHS = [SEE, AmrGraph(("see-01", "girl"), frozenset(), (Edge(0, "ARG0", 1),)),
+          AmrGraph(("see-01", "boy"), frozenset(), (Edge(0, "ARG1", 1),)),
+          AmrGraph(("look-01", "boy"), frozenset(), (Edge(0, "ARG0", 1),))]  # fmt: skip
+
+
+def parse_of(graph: AmrGraph) -> AmrParse:
+    return AmrParse(ENTRY, graph, ((1,), (0,)), {}, (), 0.0, (1.0, 1.0), (1.0,))
+
+
+def test_a_single_graph_agrees_with_itself():
+    assert best_of([parse_of(SEE)]).agreement == 1.0
+
+
+def test_the_majority_is_chosen_and_of_equal_ones_the_first():
+    see, girl = parse_of(SEE), parse_of(GRAPHS[1])
+    assert best_of([girl, see, see]).parse.graph == SEE
+    assert best_of([girl, see]).parse.graph == GRAPHS[1]
+    assert best_of([see, see]) == (see, 1.0)
+
+
+@given(st.lists(st.sampled_from(GRAPHS), min_size=2, max_size=6))
+def test_agreement_is_the_mean_smatch_with_all_others(graphs):
+    means = []
+    for i, one in enumerate(graphs):
+        others = [other for j, other in enumerate(graphs) if j != i]
+        means.append(sum(smatch_counts(one.to_penman(), other.to_penman()).f1 for other in others) / len(others))
+    best = best_of([*map(parse_of, graphs)])
+    assert best.agreement == pytest.approx(max(means))
+    assert means[graphs.index(best.parse.graph)] == pytest.approx(max(means))
+
+
+def test_equal_graphs_are_compared_once(monkeypatch):
+    compared = []
+    monkeypatch.setattr(consensus, "climbed", lambda one, other, start: compared.append(1) or 1)
+    best_of([parse_of(SEE), parse_of(SEE), parse_of(GRAPHS[1])])
+    assert len(compared) == 1

@@ -54,7 +54,7 @@ def best_of(candidates: Sequence[AmrParse]) -> Choice:
         same.setdefault(one.graph_key(), []).append(one)
     distinct, counts = [group[0] for group in same.values()], [*map(len, same.values())]
     agreements = AMR.agreements(distinct, counts)
-    best = max(range(len(distinct)), key=lambda i: (agreements[i], -i))
+    best = agreements.index(max(agreements))
     others = len(candidates) - 1
     return Choice(distinct[best], max(agreements[best] * len(candidates) - 1, 0.0) / others if others else 1.0)
 
