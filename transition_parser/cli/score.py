@@ -37,13 +37,6 @@ OPTIONS: OptionsOf = {
     TREES: {"conll18": False, "full_labels": False, "punct": None, **dict.fromkeys(BREAKDOWNS, False)},
     AMR: {"fine_grained": False, "ignore_wiki": False, "restarts": None, "seed": None, "processes": None},
 }
-_BREAKDOWNS = (
-    "for each gold relation",
-    "by sentence length, in words",
-    "by the distance of a word from its head, in words",
-    "by the distance of a word from the root, in arcs",
-    "for each UPOS tag of GOLD",
-)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--full-labels", action="store_true", help="compare relations with their subtypes (default: without)"
     )
     add_punct(trees)
-    for name, what in zip(BREAKDOWNS, _BREAKDOWNS, strict=True):
+    for name, what in BREAKDOWNS.items():
         trees.add_argument(f"--{name.replace('_', '-')}", action="store_true", help=f"also give the LAS {what}")
     amrs = parser.add_argument_group("AMRs")
     amrs.add_argument(

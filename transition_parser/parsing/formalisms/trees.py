@@ -24,7 +24,14 @@ if TYPE_CHECKING:
     from transition_parser.modules.contract import Hypothesis
 
 
-BREAKDOWNS = ("by_relation", "by_length", "by_distance", "by_depth", "by_tag")  # methods of `Comparison`
+# methods of `Comparison` that divide the LAS, and by what
+BREAKDOWNS = {
+    "by_relation": "for each gold relation",
+    "by_length": "by sentence length, in words",
+    "by_distance": "by the distance of a word from its head, in words",
+    "by_depth": "by the distance of a word from the root, in arcs",
+    "by_tag": "for each UPOS tag of GOLD",
+}
 
 
 def _percent_of_words(name: str) -> Callable[[Mapping[str, float]], float]:
