@@ -3,11 +3,11 @@
     bash run/paper.sh PAPER [TABLE] DATA OUT [option ...]
 
 configs/papers/PAPER.toml lists the rows of each table. DATA is a folder with the files train, dev and test, either
-.conllu or .amr. Each row and seed is one experiment of `transition-parser train` in a folder of OUT. A row that the
-results already have, with the same flags and the same data, is not repeated; an interrupted one goes on. The results
-are OUT/PAPER.json: for each row and seed the flags, the data, the versions, the machine, the hours (of the call that
-finished it), the score after each epoch, and the scores of dev and test. `python run/paper_table.py OUT/PAPER.json`
-makes the table.
+.conllu or .amr. Each row and seed is one experiment of `transition-parser train` in a folder of OUT, scored with the
+mean of its three best epochs. A row that the results already have, with the same flags and the same data, is not
+repeated; an interrupted one goes on. The results are OUT/PAPER.json: for each row and seed the flags, the data, the
+versions, the machine, the hours (of the call that finished it), the score after each epoch, and the scores of dev and
+test. `python run/paper_table.py OUT/PAPER.json` makes the table.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from __future__ import annotations
 import argparse
 import datetime
 import hashlib
+import itertools
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -33,14 +35,16 @@ from typing import Any
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import alone_in, replacing
 from transition_parser.base.model_files import sha256_of
-from transition_parser.parsing.formalisms import AMR, TREES, Formalism
+from transition_parser.parsing.formalisms import AMR, TREES, Formalism, formalism_of
 from transition_parser.training.flags import arguments_of, read_flags
 
 ROOT = Path(__file__).resolve().parents[1]
 PAPERS = ROOT / "configs" / "papers"
 SPLITS = ("train", "dev", "test")
 BEAMS = (1, 10)
+AVERAGED = 3  # best epochs whose mean is scored
 WARM_UP = 1 / 8  # share of the epochs in which the learning rate rises
+PARTS = ("by_length", "by_distance", "by_depth", "by_tag")  # of `Trees.score`
 VERSIONS = ("transition-parser", "torch", "fairseq-fixed")
 
 
@@ -51,6 +55,7 @@ class Table:
     config: the name of the flags of all rows
     figures: what the paper's figures are
     rows: name, and the keys that configs/papers/README.md explains
+    options: further options of `transition-parser train` for all rows
     """
 
     paper: str
@@ -60,6 +65,7 @@ class Table:
     epochs: int
     figures: str
     rows: tuple[dict[str, Any], ...]
+    options: str = ""
 
 
 def read_table(paper: str, name: str | None, formalism: Formalism) -> Table:
@@ -76,7 +82,7 @@ def read_table(paper: str, name: str | None, formalism: Formalism) -> Table:
     if formalism.name not in table:
         raise input_error(f"table {name} is not of {formalism.name}", path)
     rows = tuple(row for row in table["rows"] if row.get("only") in (None, formalism.name))
-    return Table(paper, name, **table[formalism.name], figures=table["figures"], rows=rows)
+    return Table(paper, name, **table[formalism.name], figures=table.get("figures", ""), rows=rows)
 
 
 def files_of(folder: Path) -> tuple[Formalism, dict[str, Path]]:
@@ -88,11 +94,26 @@ def files_of(folder: Path) -> tuple[Formalism, dict[str, Path]]:
     raise input_error("has no files train, dev and test, all .conllu or all .amr", folder)
 
 
+def thin(path: Path, every: int, out: Path) -> Path:
+    """Write each Nth sentence of a file into a folder, and return the new file, whose folder names the part.
+
+    every: N
+    """
+    blocks = re.split(r"\n\s*\n", path.read_text(encoding="utf-8").strip())
+    sentences = [block for block in blocks if not all(line.startswith("#") for line in block.splitlines())]
+    part = out / f"{path.parent.resolve().name}-every-{every}" / path.name
+    part.parent.mkdir(exist_ok=True)
+    with replacing(part) as temporary:
+        temporary.write_text("".join(f"{block}\n\n" for block in sentences[every - 1 :: every]), encoding="utf-8")
+    return part
+
+
 def flags_of(table: Table, row: dict[str, Any]) -> str:
     """Return the flags of a row as a file that `transition-parser train` reads."""
     dropped = [f"!{flag}" for flag in row.get("drop", "").split()]
     added = [part for part in row.get("flags", "").split(" --") if part]
-    lines = [f"@{ROOT / 'configs' / table.config}.flags", *dropped, *(f"--{part.removeprefix('--')}" for part in added)]
+    config = ROOT / "configs" / f"{row.get('config', table.config)}.flags"
+    lines = [f"@{config}", *dropped, *(f"--{part.removeprefix('--')}" for part in added)]
     return "\n".join(lines) + "\n"
 
 
@@ -132,7 +153,7 @@ class Run:
             "epochs": self.epochs,
             "system": self.row.get("system", self.table.system),
             "flags": " ".join(arguments_of(read_flags(self.config))),
-            "options": self.row.get("options", ""),
+            "options": self.row.get("options", self.table.options),
             "data": {"name": self.files["train"].parent.resolve().name, **digests},
         }
 
@@ -142,9 +163,9 @@ class Run:
         files = [word for split in SPLITS for word in (f"--{split}", str(self.files[split]))]
         command = [
             sys.executable, "-m", "transition_parser", "train", str(self.config), *files, "-o", str(folder),
-            "--system", self.settings["system"], "--beam", *map(str, BEAMS), *self.row.get("options", "").split(),
+            "--system", self.settings["system"], "--beam", *map(str, BEAMS), *self.settings["options"].split(),
             "--", "--seed", str(self.seed), "--max-epoch", str(self.epochs),
-            "--warmup-epochs", str(self.epochs * WARM_UP),
+            "--warmup-epochs", str(self.epochs * WARM_UP), "--keep-best-checkpoints", str(AVERAGED),
         ]  # fmt: skip
         done = subprocess.run(
             command, text=True, capture_output=True, env={**os.environ, "OMP_NUM_THREADS": str(threads)}
@@ -154,9 +175,25 @@ class Run:
         scores = json.loads((folder / "model" / "scores.json").read_text(encoding="utf-8"))
         return {
             "scores": {split: scores[split] for split in SPLITS[1:]},
+            **self._of_parts(folder),
             "averaged": scores["averaged"],
             "history": json.loads((folder / "history.json").read_text(encoding="utf-8")),
         }
+
+    def _of_parts(self, folder: Path) -> dict[str, Any]:
+        """Return the scores of trees without punctuation, and the LAS on test by parts, for each beam."""
+        if formalism_of(self.settings["system"]) is not TREES:
+            return {}
+        skipped: dict[str, Any] = {}
+        parts: dict[str, Any] = {}
+        for split, beam in itertools.product(SPLITS[1:], BEAMS):
+            files = str(self.files[split]), str(folder / f"{split}.beam-{beam}{TREES.suffix}")
+            found = TREES.score(*files, {"punct": "skip"}).figures
+            skipped.setdefault(split, {})[f"beam {beam}"] = {name: found[name] for name in ("uas", "las")}
+            if split == "test":
+                found = TREES.score(*files, dict.fromkeys(PARTS, True)).figures
+                parts[f"beam {beam}"] = {name: {key: of["f1"] for key, of in found[name].items()} for name in PARTS}
+        return {"without punctuation": skipped, "las on test": parts}
 
 
 class Results:
@@ -206,6 +243,8 @@ def runs_of(arguments: argparse.Namespace) -> Iterator[Run]:
         if name not in names:
             raise InputError(f"table {table.name} has no row {name!r}: give some of {', '.join(names)}")
     arguments.out.mkdir(parents=True, exist_ok=True)
+    if arguments.every > 1:
+        files["train"] = thin(files["train"], arguments.every, arguments.out)
     rows = [row for row in table.rows if not arguments.rows or row["name"] in arguments.rows]
     configs = [arguments.out / f"{table.paper}.{table.name}.{_joined(row['name'])}.flags" for row in rows]
     for config, row in zip(configs, rows, strict=True):
@@ -255,6 +294,9 @@ def options() -> argparse.ArgumentParser:
     of.add_argument("data", type=Path, metavar="DATA", help="folder with train, dev and test")
     of.add_argument("out", type=Path, metavar="OUT", help="folder for experiments and results")
     of.add_argument("--seeds", type=int, default=3, metavar="N", help="seeds 1 to N (default: 3)")
+    of.add_argument(
+        "--every", type=int, default=1, metavar="N", help="train on every Nth sentence alone (default: 1, all)"
+    )
     of.add_argument("--epochs", type=int, metavar="N", help="epochs of each run (default: those of the table)")
     of.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="runs at a time, which share the cores (default: 1)"
@@ -268,8 +310,8 @@ def main() -> None:
     """Run the table. The exit status is 2 for bad input, 1 where a run failed."""
     arguments = options().parse_args()
     try:
-        if min(arguments.seeds, arguments.jobs, arguments.epochs or 1) < 1:
-            raise InputError("--seeds, --jobs and --epochs must be 1 or more")
+        if min(arguments.seeds, arguments.jobs, arguments.epochs or 1, arguments.every) < 1:
+            raise InputError("--seeds, --jobs, --epochs and --every must be 1 or more")
         failed = run_all(arguments)
     except (InputError, OSError) as error:
         sys.stderr.write(f"paper.py: error: {error}\n")

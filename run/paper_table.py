@@ -1,10 +1,12 @@
 """The tables of `run/paper.sh` as Markdown, with the paper's figures beside ours.
 
-    python run/paper_table.py OUT/PAPER.json ... [--curves FOLDER]
+    python run/paper_table.py OUT/PAPER.json ... [--punct skip | --by length|distance|depth|tag] [--curves FOLDER]
 
 There is a table for each table of the paper and each corpus. A row has the paper's figure and our scores, each the mean
-over the seeds ± its standard deviation. Trees: UAS / LAS in percent, punctuation included, without subtypes of
-relations; AMRs: Smatch. Rows that were not run are in the table, too. --curves draws the score on dev after each epoch.
+over the seeds ± its standard deviation. Trees: UAS / LAS in percent, without subtypes of relations; AMRs: Smatch. Rows
+that were not run are in the table, too. --punct skip leaves punctuation out. --by divides the LAS on test, with a beam
+of 10, by the length of the sentence, the distance of a word from its head or from the root, or its tag. --curves draws
+the score on dev after each epoch.
 """
 
 from __future__ import annotations
@@ -14,15 +16,19 @@ import json
 import statistics
 import sys
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from paper import read_table
-from table import SCORES, markdown, score
+from paper import Table, read_table
 
 from transition_parser.parsing.formalisms import formalism_of
 
 Run = dict[str, Any]
+Rows = list[list[str]]
+
+SCORES = {"uas": ("UAS", 1), "las": ("LAS", 1), "smatch": ("Smatch", 3)}  # name in the table, decimals
+COUNTED, SKIPPED, PARTS = "scores", "without punctuation", "las on test"  # keys of a run
 
 
 def read(path: Path) -> list[Run]:
@@ -33,6 +39,11 @@ def read(path: Path) -> list[Run]:
         sys.exit(f"{path}: {error.strerror}")
     except (ValueError, KeyError, TypeError):
         sys.exit(f"{path}: is not a file of results of run/paper.sh")
+
+
+def score(figure: float | dict[str, float]) -> float:
+    """Return the figure itself for trees, its F1 for AMRs."""
+    return figure["f1"] if isinstance(figure, dict) else figure
 
 
 def cell(figures: Iterable[dict[str, Any]]) -> str:
@@ -46,25 +57,62 @@ def cell(figures: Iterable[dict[str, Any]]) -> str:
     seeds = list(figures)
     parts = []
     for name in (name for name in SCORES if name in seeds[0]):
-        values, decimals = [score(one[name]) for one in seeds], SCORES[name][1]
-        spread = f" ± {statistics.stdev(values):.{decimals}f}" if len(values) > 1 else ""
-        parts.append(f"{statistics.mean(values):.{decimals}f}{spread}")
+        parts.append(_mean([score(one[name]) for one in seeds], SCORES[name][1]))
     return " / ".join(parts)
 
 
-def rows(runs: Sequence[Run]) -> list[list[str]]:
-    """Return the header and the rows of one table and corpus, all rows of the table in its order."""
+def _mean(values: Sequence[float], decimals: int) -> str:
+    spread = f" ± {statistics.stdev(values):.{decimals}f}" if len(values) > 1 else ""
+    return f"{statistics.mean(values):.{decimals}f}{spread}"
+
+
+def _table_of(runs: Sequence[Run]) -> Table:
     first = runs[0]["settings"]
-    table = read_table(first["paper"], first["table"], formalism_of(first["system"]))
-    columns = [(split, beam) for split, of in runs[0]["scores"].items() for beam in of]
+    return read_table(first["paper"], first["table"], formalism_of(first["system"]))
+
+
+def _of_row(runs: Iterable[Run], row: dict[str, Any]) -> list[Run]:
+    return [run for run in runs if run["settings"]["row"] == row["name"]]
+
+
+def rows(runs: Sequence[Run], key: str = COUNTED) -> Rows:
+    """Return the header and the rows of one table and corpus, all rows of the table in its order.
+
+    key: `COUNTED` or `SKIPPED`, scores with or without punctuation
+    """
+    table = _table_of(runs)
+    columns = [(split, beam) for split, of in runs[0][key].items() for beam in of]
     body = []
     for row in table.rows:
-        own = [run for run in runs if run["settings"]["row"] == row["name"]]
+        own = _of_row(runs, row)
         epochs = "; ".join(str(number) for number in sorted({run["settings"]["epochs"] for run in own}))
-        scores = [cell(run["scores"][split][beam] for run in own) if own else "not run" for split, beam in columns]
-        body.append([row["name"], row["what"], row.get("figure", "–"), str(len(own)), epochs or "–", *scores])
+        scores = [cell(run[key][split][beam] for run in own) if own else "not run" for split, beam in columns]
+        figure = [row.get("figure", "–")] if table.figures else []
+        body.append([row["name"], row["what"], *figure, str(len(own)), epochs or "–", *scores])
     names = [f"{split}, {'greedy' if beam == 'beam 1' else beam}" for split, beam in columns]
-    return [["row", "", f"paper: {table.figures}", "seeds", "epochs", *names], *body]
+    figures = [f"paper: {table.figures}"] if table.figures else []
+    return [["row", "", *figures, "seeds", "epochs", *names], *body]
+
+
+def rows_by(runs: Sequence[Run], part: str, beam: str = "beam 10") -> Rows:
+    """Return the header, and for each row that was run the LAS on test by a part.
+
+    part: `length`, `distance`, `depth` or `tag`
+    """
+    parts = list(dict.fromkeys(chain.from_iterable(run[PARTS][beam][f"by_{part}"] for run in runs)))
+    body = []
+    for row in _table_of(runs).rows:
+        of = [run[PARTS][beam][f"by_{part}"] for run in _of_row(runs, row)]
+        if of:
+            values = ([one[key] for one in of if key in one] for key in parts)
+            body.append([row["name"], *(_mean(each, 1) if each else "–" for each in values)])
+    return [[f"LAS on test by {part}, {beam}", *parts], *body]
+
+
+def markdown(table: Sequence[Sequence[str]]) -> str:
+    """Return the table as Markdown; its first row is the header."""
+    head, *body = ("| " + " | ".join(row) + " |" for row in table)
+    return "\n".join([head, "|---" * len(table[0]) + "|", *body])
 
 
 def groups(runs: Iterable[Run]) -> dict[tuple[str, str, str, str], list[Run]]:
@@ -100,10 +148,18 @@ def draw(name: str, runs: Sequence[Run], path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help="results of run/paper.sh")
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument("--punct", choices=("count", "skip"), default="count", help="punctuation (default: count)")
+    shown.add_argument("--by", choices=("length", "distance", "depth", "tag"), help="divide the LAS on test by this")
     parser.add_argument("--curves", type=Path, metavar="FOLDER", help="draw learning curves into this folder, as SVG")
     arguments = parser.parse_args()
+    key = {"count": COUNTED, "skip": SKIPPED}[arguments.punct]
     for (paper, table, data, _), runs in groups(run for path in arguments.results for run in read(path)).items():
-        print(f"{paper}, table {table}, {data}:\n\n{markdown(rows(runs))}\n")
+        needed = PARTS if arguments.by else key
+        if any(needed not in run for run in runs):
+            sys.exit(f"{paper}, table {table}, {data}: has no scores {needed}: those are of trees")
+        shown = rows_by(runs, arguments.by) if arguments.by else rows(runs, key)
+        print(f"{paper}, table {table}, {data}:\n\n{markdown(shown)}\n")
         if arguments.curves:
             arguments.curves.mkdir(parents=True, exist_ok=True)
             draw(f"{paper}, table {table}, {data}", runs, arguments.curves / f"{paper}-{table}-{data}.svg")

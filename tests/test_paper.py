@@ -1,6 +1,7 @@
 """The tables of the papers: their rows, and a run of one."""
 
 import json
+import re
 import shutil
 import sys
 import tomllib
@@ -9,9 +10,9 @@ import pytest
 from fairseq import options
 
 import transition_parser.tasks.transition_parsing  # noqa: F401  (registers the task, and with it all else)
-from tests.conftest import ROOT, SAMPLE, run
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run
 from transition_parser.base.errors import InputError
-from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES
+from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, formalism_of_files
 from transition_parser.training.flags import arguments_of, read_flags
 
 sys.path.insert(0, str(ROOT / "run"))
@@ -74,6 +75,7 @@ def test_a_row_is_run_once(corpus, results):
     assert found["settings"]["system"] == "arc-standard-swap" and "--state-positions" not in found["settings"]["flags"]
     assert set(found["scores"]) == {"dev", "test"} and set(found["scores"]["dev"]) == {"beam 1", "beam 10"}
     assert [epoch["epoch"] for epoch in found["history"]] == [1]
+    assert all(0 <= of["las"] <= of["uas"] <= 100 for of in found["without punctuation"]["test"].values())
     before = results.read_bytes()
     arguments = ["stack-transformer", corpus, results.parent, "--seeds", "1", "--epochs", "1", "--rows", "c"]
     assert not run(ROOT / "run" / "paper.py", *arguments).stderr
@@ -115,12 +117,38 @@ def test_the_table_has_all_rows_of_the_paper(results, tmp_path):
     assert (tmp_path / "a.svg").stat().st_size > 1000
 
 
+def test_scores_by_parts_and_without_punctuation_are_tables_too(results, tmp_path):
+    (found,) = paper_table.read(results)
+    head, *body = paper_table.rows_by([found], "tag")
+    assert [row[0] for row in body] == ["c"] and {"NOUN", "VERB"} <= set(head)
+    nouns = found["las on test"]["beam 10"]["by_tag"]["NOUN"]
+    assert body[0][head.index("NOUN")] == f"{nouns:.1f}"
+    las = found["without punctuation"]["test"]["beam 10"]["las"]
+    printed = run(ROOT / "run" / "paper_table.py", results, "--punct", "skip").stdout
+    assert re.search(rf"\| c \|.* / {las:.1f} \|\n", printed)
+    amrs = tmp_path / "amrs.json"
+    found["settings"]["system"] = "amr"
+    amrs.write_text(json.dumps({"runs": [{key: found[key] for key in ("settings", "scores", "history")}]}))
+    done = run(ROOT / "run" / "paper_table.py", amrs, "--by", "length", status=1)
+    assert done.stderr.count("\n") == 1 and "those are of trees" in done.stderr
+
+
+@pytest.mark.parametrize("file", [SAMPLE, SAMPLE_AMR], ids=lambda file: file.suffix)
+def test_every_nth_sentence_of_a_corpus(file, tmp_path):
+    """Those that are read from the whole file, in its order."""
+    formalism = formalism_of_files(str(file))
+    whole = [str(one.id) for one in formalism.read_graphs(file)]
+    part = paper.thin(file, 10, tmp_path)
+    assert [str(one.id) for one in formalism.read_graphs(part)] == whole[9::10] and len(whole) >= 20
+    assert part.parent.name == f"{file.parent.name}-every-10" and part.name == file.name
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
         (["1", "DATA", "OUT", "--rows", "c", "x"], "table 1 has no row 'x': give some of a, a legal"),
         (["OUT", "OUT"], "has no files train, dev and test, all .conllu or all .amr"),
-        (["DATA", "OUT", "--seeds", "0"], "--seeds, --jobs and --epochs must be 1 or more"),
+        (["DATA", "OUT", "--seeds", "0"], "--seeds, --jobs, --epochs and --every must be 1 or more"),
         (["DATA", "OUT", "--results", str(SAMPLE)], "is not a file of results"),
     ],
 )
