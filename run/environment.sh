@@ -30,12 +30,11 @@ usage() {
     exit 2
 }
 
-# take_punct USAGE ARGUMENT …: removes `--punct count|skip` from the arguments, and sets three variables: `rest`, the
-# other arguments; `scoring`, the options for `transition-parser score`; `mark`, a suffix of the names of files with
-# such scores
+# take_punct USAGE ARGUMENT …: removes `--punct count|skip` from the arguments, and sets two variables: `rest`, the other
+# arguments; `scoring`, the options for `transition-parser score`
 take_punct() {
     local how=$1 punct=count
-    rest=() scoring=() mark=
+    rest=() scoring=()
     shift
     while [ $# -gt 0 ]; do
         case $1 in
@@ -50,7 +49,7 @@ take_punct() {
     done
     case $punct in
     count) ;;
-    skip) scoring=(--punct skip) mark=.punct-skip ;;
+    skip) scoring=(--punct skip) ;;
     *) usage "$how" ;;
     esac
 }

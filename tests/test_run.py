@@ -21,9 +21,7 @@ from transition_parser.graphs.dependency_score import PTB_PUNCTUATION
 RUN = ROOT / "run"
 INSTALLED = ("train", "draw", "pretrained", "docs", "test")  # the extras that run/setup.sh installs
 FORKED = ("transition-parser", "fairseq-preprocess")  # what the scripts call by name
-SCRIPTS = sorted(
-    path.name for path in RUN.glob("*.sh") if path.name not in ("environment.sh", "variants.sh", "setup.sh", "test.sh")
-)
+SCRIPTS = sorted(path.name for path in RUN.glob("*.sh") if path.name not in ("environment.sh", "setup.sh", "test.sh"))
 
 
 def bash(script: str, *arguments: str | Path, cwd: Path, status: int = 0, **environment: str):
@@ -77,31 +75,6 @@ def test_folders_are_those_of_the_caller(tmp_path):
     assert len(re.findall(r'some/sample\.conllu \{"sentences": 64,.*"las": 100\.0', done.stdout)) == 5
 
 
-def test_figures_of_variants_become_a_table(tmp_path):
-    figures = tmp_path / "figures.txt"
-    figures.write_text(
-        'ewt-a-b-1 dev beam 1 epochs 3 {"uas": 76.0, "las": 68.0, "by_length": {"1-10": {"f1": 70.0}}}\n'
-        'ewt-a-b-2 dev beam 1 epochs 3 {"uas": 77.0, "las": 69.0, "by_length": {"1-10": {"f1": 71.0}}}\n'
-        'ewt-c-1 dev beam 8 epochs 3 {"uas": 80.0, "las": 70.04}\n'
-        'amr-d-1 dev beam 10 epochs 4 {"smatch": {"precision": 0.7, "f1": 0.6543}}\n'
-    )
-    table = [sys.executable, RUN / "table.py", figures]
-    head, _, *rows = subprocess.run(table, check=True, capture_output=True, text=True).stdout.splitlines()
-    assert head == (
-        "| variant | seeds | epochs | dev, greedy: UAS / LAS | dev, beam 8: UAS / LAS | dev, beam 10: Smatch |"
-    )
-    assert rows == [
-        "| a-b | 2 | 3 | 76.5 / 68.5 (68.0–69.0) | – | – |",
-        "| c | 1 | 3 | – | 80.0 / 70.0 | – |",
-        "| d | 1 | 4 | – | – | 0.654 |",
-    ]
-    done = subprocess.run([*table, "--by-length"], check=True, capture_output=True, text=True)
-    assert done.stdout.splitlines()[2:] == ["| a-b | 70.5 |"]
-    figures.write_text("nothing of the kind\n")
-    done = subprocess.run(table, capture_output=True, text=True)
-    assert done.returncode == 1 and done.stderr == f"{figures}:1: is not a line of figures\n"
-
-
 def test_raw_text_is_divided_better_than_by_spacy(tmp_path):
     report = tmp_path / "report.json"
     run(RUN / "bench" / "segmentation.py", SAMPLE, "-o", report)
@@ -145,51 +118,17 @@ def test_punctuation_is_left_out_of_an_evaluation_on_request(checkpoint, tmp_pat
     assert len(counted) == len(skipped) == 4 and "tokens_f1" not in skipped[0]
 
 
-@pytest.mark.parametrize("script", ["evaluate.sh", "architectures.sh", "words.sh"])
 @pytest.mark.parametrize("last", [("--punct", "all"), ("--punct=",), ("--punct",)])
-def test_punctuation_counts_or_is_skipped(script, last, tmp_path):
-    done = bash(script, "ewt", SAMPLE, "dev.conllu", "out", *last, cwd=tmp_path, status=2)
-    assert done.stderr.startswith(f"usage: bash run/{script}") and "[--punct count|skip]" in done.stderr
+def test_punctuation_counts_or_is_skipped(last, tmp_path):
+    done = bash("evaluate.sh", "model", SAMPLE, *last, cwd=tmp_path, status=2)
+    assert done.stderr.startswith("usage: bash run/evaluate.sh") and "[--punct count|skip]" in done.stderr
     assert done.stderr.count("\n") == 1 and not done.stdout and not list(tmp_path.iterdir())
 
 
-def test_of_amrs_no_punctuation_is_left_out(checkpoint, tmp_path):
-    """That is said before anything is parsed, or trained."""
-    (tmp_path / "data").mkdir()
-    for split in ("dev", "test"):
-        (tmp_path / "corpus" / f"{split}.amr").parent.mkdir(exist_ok=True)
-        (tmp_path / "corpus" / f"{split}.amr").symlink_to(SAMPLE_AMR)
-    for script, *arguments in (
-        ["evaluate.sh", "no such model", SAMPLE_AMR],
-        ["architectures.sh", "all", "data", "corpus", "out"],
-    ):
-        done = bash(script, *arguments, "--punct", "skip", cwd=tmp_path, status=2)
-        assert "--punct is for trees" in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
-    assert not list((tmp_path / "out").glob("*-1*"))
-
-
-def test_variants_are_scored_without_punctuation_beside_the_scores_with_it(checkpoint, tmp_path):
-    """In another file of figures; what is in the first is not lost."""
-    shutil.copytree(RUN, tmp_path / "run")
-    (tmp_path / "run" / "train.sh").write_text(f'mkdir -p "$3" && cp "{checkpoint}" "$3/checkpoint_best.pt"\n')
-    (tmp_path / "run" / "one.sh").write_text(
-        '. "$(dirname "${BASH_SOURCE[0]}")/environment.sh"\n. "$root/run/variants.sh"\ntake_punct "" "$@"\n'
-        f"corpus=ewt data=data config=no.flags golds=({SAMPLE}) out=out epochs=1\n"
-        "seeds=(1) variants=(a) flags=([a]=) beams=(1)\n"
-        "compare_variants\n"
-    )
-    printed = [
-        bash(tmp_path / "run" / "one.sh", *arguments, cwd=tmp_path).stdout for arguments in ((), ("--punct", "skip"))
-    ]
-    assert [(tmp_path / "out" / f"figures{mark}.txt").read_text() for mark in ("", ".punct-skip")] == printed
-    heads, figures = zip(*(line.split("{", 1) for line in printed), strict=True)
-    assert {*heads} == {"ewt-a-1 sample beam 1 epochs 1 "}
-    words = [json.loads("{" + one)["words"] for one in figures]
-    assert (
-        words[0]
-        > words[1]
-        == sum(row.xpos not in PTB_PUNCTUATION for sentence in read_conllu(SAMPLE) for row in sentence.words)
-    )
+def test_of_amrs_no_punctuation_is_left_out(tmp_path):
+    """That is said before anything is parsed."""
+    done = bash("evaluate.sh", "no such model", SAMPLE_AMR, "--punct", "skip", cwd=tmp_path, status=2)
+    assert "--punct is for trees" in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
 
 
 def test_training_reads_a_config_and_lets_idle_threads_sleep(tmp_path, data_folder):
