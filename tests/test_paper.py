@@ -13,6 +13,7 @@ import transition_parser.tasks.transition_parsing  # noqa: F401  (registers the 
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run
 from transition_parser.base.errors import InputError
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, formalism_of_files
+from transition_parser.training.checks import check_flags
 from transition_parser.training.flags import arguments_of, read_flags
 
 sys.path.insert(0, str(ROOT / "run"))
@@ -35,7 +36,9 @@ def test_fairseq_takes_the_flags_of_every_row(of, name, formalism, tmp_path):
     for row in table.rows:
         config = tmp_path / "row.flags"
         config.write_text(paper.flags_of(table, row))
-        given = arguments_of(read_flags(config))
+        own = read_flags(config)
+        check_flags(own, formalism, {"vectors": None})
+        given = arguments_of(own)
         options.parse_args_and_arch(options.get_training_parser(), ["data", "--task", "transition_parsing", *given])
         flags.append((*given, row.get("options"), row.get("system"), row.get("epochs")))
     assert len({*flags}) == len(flags) == len({row["name"] for row in table.rows})
