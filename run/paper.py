@@ -19,7 +19,6 @@ import itertools
 import json
 import os
 import platform
-import re
 import subprocess
 import sys
 import time
@@ -44,7 +43,8 @@ SPLITS = ("train", "dev", "test")
 BEAMS = (1, 10)
 AVERAGED = 3  # best epochs whose mean is scored
 WARM_UP = 1 / 8  # share of the epochs in which the learning rate rises
-PARTS = ("by_length", "by_distance", "by_depth", "by_tag")  # of `Trees.score`
+COUNTED, SKIPPED, DIVIDED = "scores", "without punctuation", "las on test"  # keys of a result
+PARTS = ("length", "distance", "depth", "tag")  # `Trees.score` divides the LAS by each
 VERSIONS = ("transition-parser", "torch", "fairseq-fixed")
 
 
@@ -94,17 +94,16 @@ def files_of(folder: Path) -> tuple[Formalism, dict[str, Path]]:
     raise input_error("has no files train, dev and test, all .conllu or all .amr", folder)
 
 
-def thin(path: Path, every: int, out: Path) -> Path:
+def thin(formalism: Formalism, path: Path, every: int, out: Path) -> Path:
     """Write each Nth sentence of a file into a folder, and return the new file, whose folder names the part.
 
     every: N
     """
-    blocks = re.split(r"\n\s*\n", path.read_text(encoding="utf-8").strip())
-    sentences = [block for block in blocks if not all(line.startswith("#") for line in block.splitlines())]
+    sentences = itertools.islice(formalism.read_graphs(path), every - 1, None, every)
     part = out / f"{path.parent.resolve().name}-every-{every}" / path.name
     part.parent.mkdir(exist_ok=True)
     with replacing(part) as temporary:
-        temporary.write_text("".join(f"{block}\n\n" for block in sentences[every - 1 :: every]), encoding="utf-8")
+        temporary.write_text("".join(map(str, sentences)), encoding="utf-8")
     return part
 
 
@@ -143,7 +142,7 @@ class Run:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """What the scores depend on, as JSON can hold it."""
+        """Return all that the scores depend on, as JSON can hold it."""
         digests = {split: sha256_of(path) for split, path in self.files.items()}
         return {
             "paper": self.table.paper,
@@ -174,26 +173,27 @@ class Run:
             raise InputError(f"{self.name}: {done.stderr.strip().splitlines()[-1] if done.stderr else 'failed'}")
         scores = json.loads((folder / "model" / "scores.json").read_text(encoding="utf-8"))
         return {
-            "scores": {split: scores[split] for split in SPLITS[1:]},
-            **self._of_parts(folder),
+            COUNTED: {split: scores[split] for split in SPLITS[1:]},
+            **self._scores_of_trees(folder),
             "averaged": scores["averaged"],
             "history": json.loads((folder / "history.json").read_text(encoding="utf-8")),
         }
 
-    def _of_parts(self, folder: Path) -> dict[str, Any]:
-        """Return the scores of trees without punctuation, and the LAS on test by parts, for each beam."""
+    def _scores_of_trees(self, folder: Path) -> dict[str, Any]:
+        """Return the scores without punctuation, and the LAS on test by `PARTS`, for each beam; nothing for AMRs."""
         if formalism_of(self.settings["system"]) is not TREES:
             return {}
         skipped: dict[str, Any] = {}
-        parts: dict[str, Any] = {}
+        divided: dict[str, Any] = {}
+        of_parts = [f"by_{part}" for part in PARTS]
         for split, beam in itertools.product(SPLITS[1:], BEAMS):
             files = str(self.files[split]), str(folder / f"{split}.beam-{beam}{TREES.suffix}")
             found = TREES.score(*files, {"punct": "skip"}).figures
             skipped.setdefault(split, {})[f"beam {beam}"] = {name: found[name] for name in ("uas", "las")}
             if split == "test":
-                found = TREES.score(*files, dict.fromkeys(PARTS, True)).figures
-                parts[f"beam {beam}"] = {name: {key: of["f1"] for key, of in found[name].items()} for name in PARTS}
-        return {"without punctuation": skipped, "las on test": parts}
+                found = TREES.score(*files, dict.fromkeys(of_parts, True)).figures
+                divided[f"beam {beam}"] = {by: {key: of["f1"] for key, of in found[by].items()} for by in of_parts}
+        return {SKIPPED: skipped, DIVIDED: divided}
 
 
 class Results:
@@ -244,7 +244,7 @@ def runs_of(arguments: argparse.Namespace) -> Iterator[Run]:
             raise InputError(f"table {table.name} has no row {name!r}: give some of {', '.join(names)}")
     arguments.out.mkdir(parents=True, exist_ok=True)
     if arguments.every > 1:
-        files["train"] = thin(files["train"], arguments.every, arguments.out)
+        files["train"] = thin(formalism, files["train"], arguments.every, arguments.out)
     rows = [row for row in table.rows if not arguments.rows or row["name"] in arguments.rows]
     configs = [arguments.out / f"{table.paper}.{table.name}.{_joined(row['name'])}.flags" for row in rows]
     for config, row in zip(configs, rows, strict=True):

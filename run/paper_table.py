@@ -20,7 +20,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from paper import Table, read_table
+from paper import COUNTED, DIVIDED, PARTS, SKIPPED, Table, read_table
 
 from transition_parser.parsing.formalisms import formalism_of
 
@@ -28,7 +28,6 @@ Run = dict[str, Any]
 Rows = list[list[str]]
 
 SCORES = {"uas": ("UAS", 1), "las": ("LAS", 1), "smatch": ("Smatch", 3)}  # name in the table, decimals
-COUNTED, SKIPPED, PARTS = "scores", "without punctuation", "las on test"  # keys of a run
 
 
 def read(path: Path) -> list[Run]:
@@ -97,12 +96,12 @@ def rows(runs: Sequence[Run], key: str = COUNTED) -> Rows:
 def rows_by(runs: Sequence[Run], part: str, beam: str = "beam 10") -> Rows:
     """Return the header, and for each row that was run the LAS on test by a part.
 
-    part: `length`, `distance`, `depth` or `tag`
+    part: one of `PARTS`
     """
-    parts = list(dict.fromkeys(chain.from_iterable(run[PARTS][beam][f"by_{part}"] for run in runs)))
+    parts = list(dict.fromkeys(chain.from_iterable(run[DIVIDED][beam][f"by_{part}"] for run in runs)))
     body = []
     for row in _table_of(runs).rows:
-        of = [run[PARTS][beam][f"by_{part}"] for run in _of_row(runs, row)]
+        of = [run[DIVIDED][beam][f"by_{part}"] for run in _of_row(runs, row)]
         if of:
             values = ([one[key] for one in of if key in one] for key in parts)
             body.append([row["name"], *(_mean(each, 1) if each else "–" for each in values)])
@@ -150,12 +149,12 @@ def main() -> None:
     parser.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help="results of run/paper.sh")
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--punct", choices=("count", "skip"), default="count", help="punctuation (default: count)")
-    shown.add_argument("--by", choices=("length", "distance", "depth", "tag"), help="divide the LAS on test by this")
+    shown.add_argument("--by", choices=PARTS, help="divide the LAS on test by this")
     parser.add_argument("--curves", type=Path, metavar="FOLDER", help="draw learning curves into this folder, as SVG")
     arguments = parser.parse_args()
     key = {"count": COUNTED, "skip": SKIPPED}[arguments.punct]
     for (paper, table, data, _), runs in groups(run for path in arguments.results for run in read(path)).items():
-        needed = PARTS if arguments.by else key
+        needed = DIVIDED if arguments.by else key
         if any(needed not in run for run in runs):
             sys.exit(f"{paper}, table {table}, {data}: has no scores {needed}: those are of trees")
         shown = rows_by(runs, arguments.by) if arguments.by else rows(runs, key)

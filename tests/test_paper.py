@@ -141,7 +141,7 @@ def test_every_nth_sentence_of_a_corpus(file, tmp_path):
     """Those that are read from the whole file, in its order."""
     formalism = formalism_of_files(str(file))
     whole = [str(one.id) for one in formalism.read_graphs(file)]
-    part = paper.thin(file, 10, tmp_path)
+    part = paper.thin(formalism, file, 10, tmp_path)
     assert [str(one.id) for one in formalism.read_graphs(part)] == whole[9::10] and len(whole) >= 20
     assert part.parent.name == f"{file.parent.name}-every-10" and part.name == file.name
 
