@@ -30,37 +30,6 @@ usage() {
     exit 2
 }
 
-# take_punct USAGE ARGUMENT …: removes `--punct count|skip` from the arguments, and sets two variables: `rest`, the other
-# arguments; `scoring`, the options for `transition-parser score`
-take_punct() {
-    local how=$1 punct=count
-    rest=() scoring=()
-    shift
-    while [ $# -gt 0 ]; do
-        case $1 in
-        --punct=*) punct=${1#*=} ;;
-        --punct)
-            punct=${2:-}
-            shift $(($# > 1))
-            ;;
-        *) rest+=("$1") ;;
-        esac
-        shift
-    done
-    case $punct in
-    count) ;;
-    skip) scoring=(--punct skip) ;;
-    *) usage "$how" ;;
-    esac
-}
-
-# check_scoring GOLD …: ends the script before any work where the files can't be scored with the options of `scoring`
-check_scoring() {
-    local gold
-    [ ${#scoring[@]} -gt 0 ] || return 0
-    for gold in "$@"; do transition-parser score "$gold" "$gold" "${scoring[@]}" >/dev/null; done
-}
-
 # needs_fairseq: ends the script where fairseq is missing, with the commands that install it
 needs_fairseq() {
     command -v fairseq-train >/dev/null && return

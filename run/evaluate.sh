@@ -5,7 +5,23 @@
 # bash run/evaluate.sh MODEL GOLD.conllu|GOLD.amr [--punct count|skip] [OPTION …]
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 arguments="MODEL GOLD.conllu|GOLD.amr [--punct count|skip] [OPTION …]"
-take_punct "$arguments" "$@"
+rest=() scoring=() punct=count
+while [ $# -gt 0 ]; do
+    case $1 in
+    --punct=*) punct=${1#*=} ;;
+    --punct)
+        punct=${2:-}
+        shift $(($# > 1))
+        ;;
+    *) rest+=("$1") ;;
+    esac
+    shift
+done
+case $punct in
+count) ;;
+skip) scoring=(--punct skip) ;;
+*) usage "$arguments" ;;
+esac
 set -- "${rest[@]}"
 if [ $# -lt 2 ] || [ ! -f "$2" ]; then usage "$arguments"; fi
 model=$1 gold=$2
@@ -14,7 +30,8 @@ case $gold in
 *.amr) suffix=amr variants=("" --fine-grained) searches=(1 10 "10 --consensus") ;;
 *) suffix=conllu variants=("" --full-labels) searches=(1 10) ;;
 esac
-check_scoring "$gold"
+# says before any work that the file can't be scored so
+[ ${#scoring[@]} -eq 0 ] || transition-parser score "$gold" "$gold" "${scoring[@]}" >/dev/null
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 untagged "$gold" "$model" >"$work/input.$suffix"
