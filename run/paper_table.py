@@ -1,6 +1,7 @@
 """The tables of `run/paper.sh` as Markdown, with the paper's figures beside ours.
 
-    python run/paper_table.py OUT/PAPER.json ... [--punct skip | --by length|distance|depth|tag] [--curves FOLDER]
+    python run/paper_table.py OUT/PAPER.json ... [--table NAME] [--corpus NAME]
+        [--punct skip | --by length|distance|depth|tag] [--curves FOLDER]
 
 There is a table for each table of the paper and each corpus. A row has the paper's figure and our scores, each the mean
 over the seeds ± its standard deviation. Trees: UAS / LAS in percent, without subtypes of relations; AMRs: Smatch. Rows
@@ -147,6 +148,8 @@ def draw(name: str, runs: Sequence[Run], path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help="results of run/paper.sh")
+    parser.add_argument("--table", metavar="NAME", help="this table alone (default: all that were run)")
+    parser.add_argument("--corpus", metavar="NAME", help="this corpus alone (default: all)")
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--punct", choices=("count", "skip"), default="count", help="punctuation (default: count)")
     shown.add_argument("--by", choices=PARTS, help="divide the LAS on test by this")
@@ -154,6 +157,8 @@ def main() -> None:
     arguments = parser.parse_args()
     key = {"count": COUNTED, "skip": SKIPPED}[arguments.punct]
     for (paper, table, data, _), runs in groups(run for path in arguments.results for run in read(path)).items():
+        if table != (arguments.table or table) or data != (arguments.corpus or data):
+            continue
         needed = DIVIDED if arguments.by else key
         if any(needed not in run for run in runs):
             sys.exit(f"{paper}, table {table}, {data}: has no scores {needed}: those are of trees")

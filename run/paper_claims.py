@@ -1,0 +1,129 @@
+"""The claims of the papers, and whether they hold in the results of `run/paper.sh`, as Markdown.
+
+    python run/paper_claims.py RESULTS ...
+
+configs/papers/PAPER.toml lists the claims of a paper. A claim compares two rows of a table: one is better than the
+other, worse, or as good. Ours is the difference of their mean scores on test with a beam of 10, with its standard
+error where both rows have several seeds. Differences up to two standard errors can't be told from chance; with one
+seed, up to `CHANCE`. One row is as good as another where it is not worse by more than `CHANCE`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Literal
+
+from paper import COUNTED, PAPERS, SKIPPED
+from paper_table import SCORES, Rows, Run, groups, markdown, read, score
+
+BEAM = "beam 10"
+CHANCE = {"uas": 1.0, "las": 1.0, "smatch": 0.01}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim that compares two rows of a table.
+
+    claim: what the paper says, and where
+    table: the name of the table
+    row, against: the names of the rows
+    paper: the difference in the paper, as text
+    expect: what `row` is, compared with `against`
+    trees: the score of trees that the paper has
+    punct: whether punctuation counts
+    """
+
+    claim: str
+    table: str
+    row: str
+    against: str
+    paper: str
+    expect: Literal["better", "worse", "as good"] = "better"
+    trees: Literal["uas", "las"] = "las"
+    punct: Literal["count", "skip"] = "count"
+
+    def ours(self, runs: Iterable[Run]) -> str:
+        """Return the difference in the runs of one corpus, and whether the claim holds: one cell of the table."""
+        runs = [run for run in runs if run["settings"]["table"] == self.table]
+        row, against = ([run for run in runs if run["settings"]["row"] == name] for name in (self.row, self.against))
+        if not row or not against:
+            return "not run"
+        metric = "smatch" if "smatch" in row[0][COUNTED]["test"][BEAM] else self.trees
+        return self._compared(metric, self._scores(row, metric), self._scores(against, metric))
+
+    def _scores(self, runs: Iterable[Run], metric: str) -> list[float]:
+        key = SKIPPED if self.punct == "skip" and metric != "smatch" else COUNTED
+        return [score(run[key]["test"][BEAM][metric]) for run in runs]
+
+    def _compared(self, metric: str, row: Sequence[float], against: Sequence[float]) -> str:
+        difference = statistics.mean(row) - statistics.mean(against)
+        error = _standard_error(row, against)
+        decimals = SCORES[metric][1]
+        shown = f"{difference:+z.{decimals}f}".replace("-", "−") + ("" if error is None else f" ± {error:.{decimals}f}")
+        return f"{shown}: {self.verdict(difference, CHANCE[metric], error)}"
+
+    def verdict(self, difference: float, chance: float, error: float | None = None) -> str:
+        """Return whether the claim holds.
+
+        difference: the mean score of `row` less that of `against`
+        chance: the difference that one seed against another may make
+        error: the standard error of the difference; None for one seed
+        """
+        if self.expect == "as good":
+            return "holds" if difference >= -chance else "does not hold"
+        margin = chance if error is None else 2 * error
+        gain = difference if self.expect == "better" else -difference
+        if abs(gain) <= margin:
+            return "can't be said"
+        return "holds" if gain > 0 else "does not hold"
+
+
+def _standard_error(*samples: Sequence[float]) -> float | None:
+    """Return the standard error of the difference of two means; None where a sample has one value."""
+    if min(map(len, samples)) < 2:
+        return None
+    return sum(statistics.variance(sample) / len(sample) for sample in samples) ** 0.5
+
+
+def read_claims(paper: str) -> list[Claim]:
+    """Return the claims of a paper. Raises `TypeError` for a claim with unknown or missing keys."""
+    return [Claim(**one) for one in tomllib.loads((PAPERS / f"{paper}.toml").read_text(encoding="utf-8"))["claims"]]
+
+
+def rows(paper: str, runs: Sequence[Run]) -> Rows:
+    """Return the header, and a row for each claim of a paper.
+
+    runs: the runs of all tables of the paper
+    """
+    corpora: dict[str, list[Run]] = {}
+    for (_, _, data, _), own in groups(runs).items():
+        corpora.setdefault(data, []).extend(own)
+    body = []
+    for claim in read_claims(paper):
+        named = f"{claim.claim} ({claim.row} against {claim.against})"
+        body.append([named, claim.paper, *(claim.ours(own) for own in corpora.values())])
+    return [["claim", "paper", *corpora], *body]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help="results of run/paper.sh")
+    runs = list(chain.from_iterable(read(path) for path in parser.parse_args().results))
+    papers = {run["settings"]["paper"]: None for run in runs}
+    for paper in papers:
+        try:
+            table = rows(paper, [run for run in runs if run["settings"]["paper"] == paper])
+        except KeyError:
+            sys.exit(f"{PAPERS / paper}.toml: has no claims")
+        print(f"{paper}:\n\n{markdown(table)}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""The claims of the papers, and the tables of docs/ that are made from results."""
+
+import json
+import sys
+import tomllib
+
+import pytest
+
+from tests.conftest import ROOT, run
+from transition_parser.parsing.formalisms import TREES
+
+sys.path.insert(0, str(ROOT / "run"))
+import paper
+import paper_claims
+import update_docs
+
+PAPERS = sorted(path.stem for path in paper.PAPERS.glob("*.toml") if path.stem != "comparisons")
+
+
+def trained(row, seed, las, table="1", smatch=None):
+    """Return a run with one score on test."""
+    settings = {"paper": "use", "table": table, "row": row, "seed": seed, "data": {"name": "corpus", "test": "digest"}}
+    found = {"uas": las + 5, "las": las} if smatch is None else {"smatch": {"f1": smatch}}
+    return {
+        "settings": settings,
+        "scores": {"test": {"beam 10": found}},
+        "without punctuation": {"test": {"beam 10": {"uas": las + 6, "las": las + 1}}},
+    }
+
+
+def claim(**keys):
+    return paper_claims.Claim(**{"claim": "", "table": "1", "row": "a", "against": "b", "paper": "", **keys})
+
+
+@pytest.mark.parametrize("of", PAPERS)
+def test_claims_are_of_rows_that_their_tables_have(of):
+    tables = tomllib.loads((paper.PAPERS / f"{of}.toml").read_text(encoding="utf-8"))["tables"]
+    claims = paper_claims.read_claims(of)
+    assert claims
+    for one in claims:
+        rows = {row["name"] for row in paper.read_table(of, one.table, TREES).rows}
+        assert one.table in tables and {one.row, one.against} <= rows and one.row != one.against
+        assert one.expect in ("better", "worse", "as good") and one.trees in ("uas", "las")
+
+
+@pytest.mark.parametrize(
+    ("expect", "difference", "error", "verdict"),
+    [
+        ("better", 1.1, None, "holds"),
+        ("better", 0.9, None, "can't be said"),
+        ("better", -1.1, None, "does not hold"),
+        ("better", 0.9, 0.4, "holds"),
+        ("better", 0.9, 0.5, "can't be said"),
+        ("worse", -1.1, None, "holds"),
+        ("worse", 1.1, None, "does not hold"),
+        ("as good", -0.9, None, "holds"),
+        ("as good", 5.0, 0.1, "holds"),
+        ("as good", -1.1, 2.0, "does not hold"),
+    ],
+)
+def test_a_verdict_needs_a_difference_beyond_chance(expect, difference, error, verdict):
+    assert claim(expect=expect).verdict(difference, 1.0, error) == verdict
+
+
+def test_differences_are_of_means_with_their_standard_error():
+    runs = [trained("a", 1, 80.0), trained("a", 2, 82.0), trained("b", 1, 70.0), trained("b", 2, 70.0)]
+    assert claim().ours(runs) == "+11.0 ± 1.0: holds"
+    assert claim().ours(runs[:3]) == "+11.0: holds"
+    assert claim(row="b", against="a", expect="worse").ours(runs[1:3]) == "−12.0: holds"
+    assert claim().ours(runs[:2]) == claim(table="2").ours(runs) == "not run"
+    amrs = [trained("a", 1, 0, smatch=0.5), trained("b", 1, 0, smatch=0.505)]
+    assert claim().ours(amrs) == "−0.005: can't be said"
+
+
+def test_a_claim_names_its_score():
+    runs = [trained("a", 1, 80.0), trained("b", 1, 70.0)]
+    runs[1]["scores"]["test"]["beam 10"]["uas"] = 74.0
+    runs[1]["without punctuation"]["test"]["beam 10"]["las"] = 77.5
+    assert claim(trees="uas").ours(runs) == "+11.0: holds"
+    assert claim(punct="skip").ours(runs) == "+3.5: holds"
+
+
+def test_the_command_prints_a_row_for_each_claim(tmp_path):
+    path = tmp_path / "use.json"
+    path.write_text(json.dumps({"runs": [trained("arc-hybrid", 1, 80.0), trained("arc-eager", 1, 70.0)]}))
+    lines = run(ROOT / "run" / "paper_claims.py", path).stdout.splitlines()
+    assert lines[0] == "use:" and lines[2] == "| claim | paper | corpus |"
+    assert len(lines) == 4 + len(paper_claims.read_claims("use")) + 1
+    assert "| +0.02 | +10.0: holds |" in lines[4] and lines[5].endswith("| not run |")
+
+
+def test_the_tables_of_the_docs_are_what_their_commands_print():
+    run(ROOT / "run" / "update_docs.py", "--check")
+
+
+def test_a_table_that_its_command_does_not_print_is_written_anew(monkeypatch):
+    monkeypatch.setattr(update_docs, "printed", lambda command: f"| {command} |\n")
+    page = "a\n\n<!-- from: run/x.py -->\n<!-- chart: b -->\n| old |\n| older |\n\n| another |\n"
+    new = "a\n\n<!-- from: run/x.py -->\n<!-- chart: b -->\n| run/x.py |\n\n| another |\n"
+    assert update_docs.updated(page) == update_docs.updated(new) == new
+
+
+def test_a_command_that_prints_no_table_is_an_error():
+    with pytest.raises(SystemExit, match="prints 0 tables, not one"):
+        update_docs.printed("run/paper_table.py results/stack-transformer.json --table none")
+    with pytest.raises(SystemExit, match="prints 2 tables, not one"):
+        update_docs.printed("run/paper_table.py results/stack-transformer.json --table 1")
