@@ -1,0 +1,63 @@
+"""Bring the tables of docs/ up to date with the results that they are made from.
+
+    python run/update_docs.py [--check]
+
+A comment above a table names the command that prints it, from the root of the repository:
+
+    <!-- from: run/paper_claims.py results/spa-dp.json -->
+
+--check writes nothing, and ends with status 1 where a page differs from what its commands print.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from transition_parser.base.files import replacing
+
+ROOT = Path(__file__).resolve().parents[1]
+MADE = re.compile(r"(<!-- from: (?P<command>.+?) -->\n(?:<!-- chart: .+? -->\n)?)(?:\|.*\n)*")
+
+
+def printed(command: str) -> str:
+    """Return the table that a command prints: its lines that begin with a bar.
+
+    Raises `SystemExit` where the command fails, and where it prints no table or several.
+    """
+    done = subprocess.run([sys.executable, *shlex.split(command)], cwd=ROOT, capture_output=True, text=True)
+    tables = re.findall(r"(?:^\|.*\n)+", done.stdout, re.MULTILINE)
+    if done.returncode or len(tables) != 1:
+        sys.exit(f"update_docs.py: error: {command}: prints {len(tables)} tables, not one. {done.stderr.strip()}")
+    return tables[0]
+
+
+def updated(page: str) -> str:
+    """Return the text of a page with the tables that its commands print now."""
+    return MADE.sub(lambda found: found[1] + printed(found["command"]), page)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; status 1 where a page would change")
+    check = parser.parse_args().check
+    stale = 0
+    for path in sorted((ROOT / "docs").glob("*.md")):
+        page = path.read_text(encoding="utf-8")
+        new = updated(page)
+        if new == page:
+            continue
+        stale += 1
+        sys.stderr.write(f"{path.relative_to(ROOT)}: {'differs' if check else 'updated'}\n")
+        if not check:
+            with replacing(path) as temporary:
+                temporary.write_text(new, encoding="utf-8")
+    sys.exit(1 if check and stale else 0)
+
+
+if __name__ == "__main__":
+    main()
