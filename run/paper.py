@@ -3,11 +3,11 @@
     bash run/paper.sh PAPER [TABLE] DATA OUT [option ...]
 
 configs/papers/PAPER.toml lists the rows of each table. DATA is a folder with the files train, dev and test, either
-.conllu or .amr. Each row and seed is one experiment of `transition-parser train` in a folder of OUT, scored with the
-mean of its three best epochs. A row that the results already have, with the same flags and the same data, is not
-repeated; an interrupted one goes on. The results are OUT/PAPER.json: for each row and seed the flags, the data, the
-versions, the machine, the hours (of the call that finished it), the score after each epoch, and the scores of dev and
-test. `python run/paper_table.py OUT/PAPER.json` makes the table.
+.conllu or .amr. Each row and seed is one experiment of `transition-parser train` in a folder of OUT. It is scored with
+its best epoch or the mean of its three best ones, whichever is better on dev. A row that the results already have, with
+the same flags and the same data, is not repeated; an interrupted one goes on. The results are OUT/PAPER.json: for each
+row and seed the flags, the data, the versions, the machine, the hours (of the call that finished it), the score after
+each epoch, and the scores of dev and test. `python run/paper_table.py OUT/PAPER.json` makes the table.
 """
 
 from __future__ import annotations
