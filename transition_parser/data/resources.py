@@ -110,10 +110,10 @@ class Resources:
         return torch.tensor([*map(self._piece_id, pieces or [OPEN]), self.source_dictionary.eos()])
 
     def _piece_id(self, piece: str) -> int:
-        dictionary = self.source_dictionary
-        unknown = dictionary.index(piece) == dictionary.unk()
-        # an unknown piece that opens a word still opens one
-        return dictionary.index(OPEN if unknown and piece.startswith(OPEN) else piece)
+        found = self.source_dictionary.index(piece)
+        if found == self.source_dictionary.unk() and piece.startswith(OPEN):
+            return self.source_dictionary.index(OPEN)  # an unknown piece that opens a word still opens one
+        return found
 
     def words(self, tokens: list[int]) -> list[str]:
         """Return the normalised words that the piece ids of a sentence spell; padding and `</s>` spell none."""

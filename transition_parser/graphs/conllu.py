@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from transition_parser.base.errors import input_error, shortened
@@ -89,12 +89,16 @@ class Sentence:
     @property
     def words(self) -> list[Row]:
         """The syntactic words, without ranges and empty nodes."""
-        return [row for row in self.rows if row.is_word]
+        return list(self._words)
+
+    @cached_property
+    def _words(self) -> tuple[Row, ...]:
+        return tuple(row for row in self.rows if row.is_word)
 
     @property
     def forms(self) -> list[str]:
         """The forms of the syntactic words."""
-        return [row.form for row in self.rows if row.is_word]
+        return [row.form for row in self._words]
 
     @property
     def id(self) -> str | None:

@@ -45,9 +45,16 @@ def lemma_of(form: str, rule: str) -> str:
     """
     if rule.startswith("=") and len(rule) > 1:
         return rule[1:]
-    match = _RULE.fullmatch(rule)
-    if match is None:
+    parsed = _parsed(rule)
+    if parsed is None:
         return form
-    before, behind = int(match[2]), int(match[4])
+    case, before, prefix, behind, suffix = parsed
     kept = form[before : len(form) - behind] if before + behind < len(form) else ""
-    return match[3] + _CASES[match[1]](kept) + match[5] if kept else form
+    return prefix + case(kept) + suffix if kept else form
+
+
+@lru_cache(maxsize=1 << 12)  # because a model has some hundreds of rules, and each word asks for one
+def _parsed(rule: str) -> tuple[Callable[[str], str], int, str, int, str] | None:
+    """Return the case, and the letters that a rule cuts and adds in front and behind; None for another text."""
+    match = _RULE.fullmatch(rule)
+    return match and (_CASES[match[1]], int(match[2]), match[3], int(match[4]), match[5])
