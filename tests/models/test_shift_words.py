@@ -6,7 +6,10 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from tests.conftest import both_ways
 from tests.toy_plugin import TopTwoDecoder
+from transition_parser.criterions.losses import ActionLoss
+from transition_parser.kernels import legality_kernels
 from transition_parser.modules.contract import ActionScores
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.search import search
@@ -17,28 +20,34 @@ from transition_parser.transitions import make_system
 TOKENS = ["<s>", "<pad>", "</s>", "<unk>", "SHIFT", "SHIFT(a)", "SHIFT(b)", "LEFT-ARC(x)", "LEFT-ARC(root)"]
 TOKENS += ["RIGHT-ARC(x)"]
 
+kernels = both_ways(legality_kernels)
+
 
 class Fixed(TopTwoDecoder):
     """Says the same in every state: the SHIFTs have 0.6 together, that of the word "a" 0.2, LEFT-ARC(x) 0.4."""
 
     def score_states(self, encoder_out: EncoderOut, sentence: torch.Tensor, states: States) -> torch.Tensor:
-        probabilities = dict.fromkeys(TOKENS, 1e-9)
+        probabilities = dict.fromkeys(self.table.tokens, 1e-9)
         probabilities |= {"SHIFT": 0.3, "SHIFT(a)": 0.2, "SHIFT(b)": 0.1, "LEFT-ARC(x)": 0.4}
-        return torch.tensor([[math.log(probabilities[token]) for token in TOKENS]]).repeat(len(sentence), 1)
+        return torch.tensor([[math.log(probabilities[token]) for token in self.table.tokens]]).repeat(len(sentence), 1)
 
 
-def decoder_of(compete: bool) -> Fixed:
-    decoder = Fixed(ActionTable(make_system("arc-hybrid", shift_words=("a", "b")), TOKENS), 4)
+def decoder_of(compete: bool, system: str = "arc-hybrid") -> Fixed:
+    tokens = [*TOKENS, "SWAP"] if system.endswith("swap") else TOKENS
+    decoder = Fixed(ActionTable(make_system(system, shift_words=("a", "b")), tokens), 4)
     decoder.shifts_compete = compete
     return decoder
+
+
+def words_a_a(table: ActionTable) -> EncoderOut:
+    features = torch.tensor([table.features(["a", "a"])])
+    return EncoderOut(torch.zeros(1, 3, 4), torch.ones(1, 3, dtype=torch.bool), torch.tensor([2]), features)
 
 
 def first_arc_or_shift(compete: bool) -> tuple[str, float]:
     """The second action over the words a a, and its probability."""
     decoder = decoder_of(compete)
-    lengths = torch.tensor([2])
-    features = torch.tensor([decoder.table.features(["a", "a"])])
-    words = EncoderOut(torch.zeros(1, 3, 4), torch.ones(1, 3, dtype=torch.bool), lengths, features)
+    words = words_a_a(decoder.table)
     model = SimpleNamespace(decoder=decoder, search_directly=lambda *_: None)
     best = search(model, words)[0][0]
     return decoder.table.tokens[best.tokens[1]], math.exp(best.step_scores[1])
@@ -61,3 +70,25 @@ def test_of_some_actions_alone_those_are_pooled():
     scores = torch.tensor([[1.0, 2.0, 2.0, 3.0]])
     pooled = ActionScores(decoder.pooled_shifts(scores, tokens), None, torch.ones(1, 4), tokens).scores
     assert pooled[0].tolist() == pytest.approx([1.0, 2.0 + math.log(2), 2.0 + math.log(2), 3.0])
+
+
+@pytest.mark.usefixtures("kernels")
+@pytest.mark.parametrize("system", ["arc-standard", "arc-standard-swap"])
+@pytest.mark.parametrize("compete", [False, True])
+def test_the_root_is_no_word(system, compete):
+    """The SHIFT of the root is plain and the only action there; no word competes with it in training."""
+    decoder = decoder_of(compete, system)
+    derivation = ["</s>", "SHIFT(a)", "SHIFT(a)", "RIGHT-ARC(x)", "SHIFT", "LEFT-ARC(root)"]
+    actions = torch.tensor([[decoder.table.tokens.index(token) for token in derivation]])
+    encoder_out = words_a_a(decoder.table)
+    states = decoder.states(actions, encoder_out)
+    legal = decoder.legality(states)[0]
+    shifts = [
+        [decoder.table.tokens[i] for i in row.nonzero()[:, 0] if "SHIFT" in decoder.table.tokens[i]] for row in legal
+    ]
+    of_word = ["SHIFT", "SHIFT(a)", "SHIFT(b)"] if compete else ["SHIFT(a)"]
+    assert shifts == [of_word, of_word, [], ["SHIFT"], [], []]
+    scores = decoder.scores(actions, encoder_out, states)
+    batch = {"target": torch.cat([actions[:, 1:], torch.tensor([[decoder.table.end]])], 1), "id": torch.tensor([0])}
+    loss, _ = ActionLoss(0.1, padding=1)(decoder.train(), scores, {"legal": legal[None]}, batch)
+    assert loss[3] == 0.0 and bool((loss[:2] > 0.0).all()) == compete

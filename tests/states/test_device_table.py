@@ -11,7 +11,16 @@ from tests.search_limits import last_arc
 from tests.states.test_amr_machine import INVERSE, MORE, OF_SORTS, ONCE, WAYS, make_table
 from tests.states.test_machine import make_table as make_tree_table
 from transition_parser.states.device_table import DeviceTable
-from transition_parser.states.table import FIRST_ROW, LAST_CHANCE, SORT_BITS, TOPPED, UNBOUND, UNSEEN, ActionTable
+from transition_parser.states.table import (
+    FIRST_ROW,
+    LAST_CHANCE,
+    NO_WORD,
+    SORT_BITS,
+    TOPPED,
+    UNBOUND,
+    UNSEEN,
+    ActionTable,
+)
 from transition_parser.transitions import Action
 from transition_parser.transitions.amr_naming import is_listed
 from transition_parser.transitions.amr_roles import TOP, role_given
@@ -117,12 +126,12 @@ def test_a_row_without_lexicon_entry_takes_nothing_from_the_others(way):
     assert some[:, tokens == shift].tolist() == every[:, [shift]].tolist() == [[1.0], [1.0]]
 
 
-@pytest.mark.parametrize("system", ["arc-hybrid-swap", "arc-eager"])
+@pytest.mark.parametrize("system", ["arc-hybrid-swap", "arc-eager", "arc-standard"])
 @pytest.mark.parametrize("shift_words", [(), ("a", "b")])
 def test_trees_have_no_lexicon(system, shift_words):
     table = DeviceTable.from_table(make_tree_table(system, shift_words))
     columns = torch.rand(3, 4, len(ActionClass)) < 0.5
-    context = torch.randint(0, 3, (3, 4, 1)) if shift_words else None
+    context = torch.randint(NO_WORD, 3, (3, 4, 1)) if shift_words else None
     with without_kernels():
         wanted = [table.legality(columns, context, any_shift) for any_shift in (False, True)]
         tokens = table.legal_anywhere(columns[0], None if context is None else context[0])

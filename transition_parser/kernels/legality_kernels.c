@@ -32,7 +32,7 @@ typedef struct {
 /* The legal columns and the context of one row.
 
    columns: (columns); 1 for legal columns
-   context: NULL, or the shift id of the word in front, the lexicon row, and in search the roles of the node on top and
+   context: NULL, or the shift id of the word in front (below 0 for the root), the lexicon row, and in search the roles of the node on top and
        of the second node, their sorts, and the tokens that are no longer legal (below 0 for none)
    listed, listed_end: the begin and the end of the tokens of the lexicon row
    gone: (more); the tokens that are no longer legal
@@ -160,12 +160,22 @@ static int is_forbidden(const Row *row, int64_t token, const Vocabulary *all) {
             (row->top_sort & all->top_sorts[token]) | (row->second_sort & all->second_sorts[token])) != 0;
 }
 
+/* Return 1 if a token may be taken in view of the word in front. Tokens other than SHIFT always may.
+
+   word: the shift id of the token, below 0 for tokens other than SHIFT
+   compare: 1 if a SHIFT must name the word in front, 0 if it may name any word where a word is in front */
+static int names_front(const Row *row, int64_t word, int compare) {
+    if (word < 0 || !row->context) return 1;
+    const int64_t front = row->context[0];
+    return compare ? word == (front < 0 ? 0 : front) : word == 0 || front >= 0;
+}
+
 static void write(float *legal, const Row *row, const Groups *groups, const Vocabulary *all, int compare) {
     for (int64_t i = 0; i < all->columns * (row->unbound ? 2 : 1); i++) {
         if (!row->columns[i < all->columns ? i : i - all->columns]) continue;
         for (int64_t at = groups->begin[i]; at < groups->begin[i + 1]; at++) {
-            const int64_t word = compare ? all->shift_word[token_at(groups, groups->order[at])] : -1;
-            legal[groups->order[at]] = word < 0 || word == row->context[0];
+            const int64_t word = all->shift_word[token_at(groups, groups->order[at])];
+            legal[groups->order[at]] = names_front(row, word, compare);
         }
     }
     for (const int64_t *token = row->listed; token < row->listed_end && !row->unbound; token++)
@@ -184,7 +194,8 @@ static void write(float *legal, const Row *row, const Groups *groups, const Voca
 
    columns: (R, columns); 1 for legal columns
    context: (R, wide), or NULL
-   compare: 1 to make labelled SHIFTs illegal unless they name the word in front
+   compare: 1 to make SHIFTs illegal unless they name the word in front; 0 to make labelled ones illegal only where
+       the root is in front
    tokens: (count); all different; NULL for all tokens
    legal: (R, count); the result; 1 for legal tokens, 0 for illegal tokens, and -1 for legal tokens that would give a
        node a role that it already has, or that the sorts of nodes forbid */
@@ -201,8 +212,8 @@ const char *legality(int64_t rows, const Vocabulary *all, int64_t wide, const ui
     memset(legal, 0, sizeof *legal * rows * count);
     for (int64_t r = 0; r < rows && !problem; r++, columns += all->columns, legal += count) {
         Row row;
-        problem = read_row(&row, columns, context ? context + r * wide : NULL, wide, all);
-        if (!problem) write(legal, &row, &groups, all, compare && context);
+        problem = read_row(&row, columns, context && wide ? context + r * wide : NULL, wide, all);
+        if (!problem) write(legal, &row, &groups, all, compare);
     }
     free(room);
     return problem;

@@ -84,7 +84,8 @@ def legality(
     columns: (R, C) bool; the legal columns
     context: (R, K) int64 or None; see `DeviceTable.legality`
     tokens: (U,) int64, all different; None for all tokens
-    compare_shifts: True to make labelled SHIFTs illegal unless they name the word at the front of the buffer
+    compare_shifts: True to make SHIFTs illegal unless they name the word at the front of the buffer; False to make
+        labelled SHIFTs illegal only where the root is at the front
     """
     size = len(vocabulary.column) if tokens is None else len(tokens)
     legal = torch.empty(len(columns), size)

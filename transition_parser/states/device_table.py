@@ -9,7 +9,7 @@ from torch import Tensor
 
 from transition_parser.kernels import legality_kernels
 from transition_parser.kernels.legality_kernels import VocabularyTensors
-from transition_parser.states.table import UNBOUND, ActionTable
+from transition_parser.states.table import NO_WORD, UNBOUND, ActionTable
 from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_naming import is_limited
 from transition_parser.transitions.spec import ActionClass
@@ -173,10 +173,10 @@ class DeviceTable:
         The tensor operations multiply matrices, because on large vocabularies this is many times faster than indexing.
 
         columns: (..., C) bool; the legal columns
-        context: (..., K); the context that a machine gives: the shift id of the front word, and for AMR the lexicon
-            row. In search the roles of the node on top and of the second node follow, then their sorts, and then
-            tokens that are no longer legal (−1 for none).
-        any_shift: True to make labelled SHIFTs legal whatever their word is
+        context: (..., K); the context that a machine gives: the shift id of the front word (`NO_WORD` for the root),
+            and for AMR the lexicon row. In search the roles of the node on top and of the second node follow, then
+            their sorts, and then tokens that are no longer legal (−1 for none).
+        any_shift: True to make labelled SHIFTs legal whatever their word is, but not where the root is in front
         tokens: (U,), at least one; the result is (..., U), for these tokens only; None for all tokens
         """
         compare = self.labelled_shift and not any_shift
@@ -190,13 +190,12 @@ class DeviceTable:
                 legal = flat @ _some(self.members, tokens)
             else:
                 legal = self.lexicon.legality(flat, context[..., 1].flatten(), self.column, tokens)
-        if context is not None and compare:
+        if context is not None and self.labelled_shift:
             front = context[..., :1].flatten(0, -2)
             if tokens is None:
-                legal[:, self.shifts] *= self.shift_word[self.shifts] == front
+                legal[:, self.shifts] *= _names_front(self.shift_word[self.shifts], front, any_shift)
             else:
-                words = self.shift_word[tokens]
-                legal *= (words < 0) | (words == front)
+                legal *= _names_front(self.shift_word[tokens], front, any_shift)
         if context is not None and context.size(-1) > _CONTEXT:
             rows = context.flatten(0, -2)
             self._forbid(legal, rows[:, _GONE:], tokens)
@@ -256,9 +255,19 @@ class DeviceTable:
         """
         legal = columns.gather(1, self.column[tokens][:, None])[:, 0]
         if context is not None and self.labelled_shift:
-            wanted = self.shift_word[tokens]
-            legal = legal & ((wanted < 0) | (wanted == context[:, 0]))
+            legal = legal & _names_front(self.shift_word[tokens], context[:, 0], any_shift=False)
         return legal
+
+
+def _names_front(shift_word: Tensor, front: Tensor, any_shift: bool) -> Tensor:
+    """Return True for tokens that may be taken in view of the word in front; always for tokens other than SHIFT.
+
+    shift_word: the shift id of each token, −1 for tokens other than SHIFT
+    front: the shift id of the word in front, `NO_WORD` for the root, which takes a plain SHIFT only
+    any_shift: True if a SHIFT may name any word where a word is in front
+    """
+    fits = (front != NO_WORD) | (shift_word == 0) if any_shift else shift_word == front.clamp_min(0)
+    return (shift_word < 0) | fits
 
 
 def _index_of(tokens: Tensor, column: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ from transition_parser.states.batched import BatchedMachine
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.specs import columns_of_situations, effects_table, spec_of, stack_columns
 from transition_parser.states.states import TREE
-from transition_parser.states.table import SHIFT_ID
+from transition_parser.states.table import NO_WORD, SHIFT_ID
 from transition_parser.transitions import TransitionSystem
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.spec import ActionClass, ArcFacts, Situation
@@ -114,11 +114,15 @@ class DependencyMachine(BatchedMachine):
         return self._columns
 
     def context(self) -> Tensor | None:
-        """Return the shift id of the word at the front of the buffer, (R, 1), or None if SHIFT has no labels."""
+        """Return the shift id of the word at the front of the buffer, (R, 1), or None if SHIFT has no labels.
+
+        The shift id is `NO_WORD` where the root is at the front.
+        """
         if self.features is None:
             return None
         shift_ids = self.features[:, :, SHIFT_ID]
-        return shift_ids.gather(1, self._front.clamp_max(shift_ids.size(1) - 1)[:, None])
+        of_front = shift_ids.gather(1, self._front.clamp_max(shift_ids.size(1) - 1)[:, None])
+        return of_front.masked_fill((self._front == self.root)[:, None], NO_WORD)
 
     def is_final(self) -> Tensor:
         return self._columns[:, ActionClass.END].clone()

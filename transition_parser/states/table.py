@@ -24,6 +24,7 @@ from transition_parser.transitions.spec import ActionClass
 # The indices of the features of a word, see `ActionTable.features`.
 SHIFT_ID, LEMMA, PLAIN, SEVERAL, EVOKED = range(5)  # EVOKED: the first of one feature for each route to a frame
 FIRST_SPAN = EVOKED + len(ROUTES)
+NO_WORD = -1  # the shift id where the root is in front: the root's SHIFT is plain, and names no word
 # The values of the feature `PLAIN`. TEXT: no number holds this word. NUMBER: the word alone is a number. PART: a number
 # may hold this word beside others.
 NOT_PLAIN, TEXT, NUMBER, PART = range(4)
