@@ -21,7 +21,7 @@ from transition_parser.states.states import FIELDS
 from transition_parser.states.table import ActionTable
 from transition_parser.tasks import exploration
 from transition_parser.tasks.exploration import Draws, explore
-from transition_parser.transitions import Kind, make_system
+from transition_parser.transitions import Kind, RootRelations, make_system
 
 SYSTEMS = (*TREES, "arc-hybrid", "arc-standard-swap")
 OF_STATES = ("no state", "positions", "shift words", "stack attention", "structures")
@@ -153,7 +153,7 @@ def test_which_action_is_taken(ahead, share, wrong):
     scores = ActionScores(torch.tensor([[ahead, -9.0, 0.0, 9.0]] * 64), None, torch.ones(64, 4))
     of_columns, of_actions = torch.tensor([[True, False, False]] * 64), torch.tensor([[True, False, False, False]] * 64)
     correct = Correct(of_columns, torch.tensor([[False, True, False]] * 64), of_actions, of_actions)
-    machine = SimpleNamespace(table=SimpleNamespace(column=column))
+    machine = SimpleNamespace(table=SimpleNamespace(column=column, kind=column))
     taken = exploration._actions_to_take(scores, correct, machine, _draws(share))
     assert taken.tolist() == [2 if wrong else 0] * 64
 
@@ -161,9 +161,28 @@ def test_which_action_is_taken(ahead, share, wrong):
 def test_some_are_drawn():
     of_columns, of_actions = torch.tensor([[True, False]] * 4000), torch.tensor([[True, False]] * 4000)
     scores = ActionScores(torch.tensor([[0.5, 0.0]] * 4000), None, torch.ones(4000, 2))
-    machine = SimpleNamespace(table=SimpleNamespace(column=torch.tensor([0, 1])))
+    column = torch.tensor([0, 1])
+    machine = SimpleNamespace(table=SimpleNamespace(column=column, kind=column))
     correct = Correct(of_columns, ~of_columns, of_actions, of_actions)
     assert 300 < int(exploration._actions_to_take(scores, correct, machine, _draws(0.1)).sum()) < 500
+
+
+def test_left_arcs_are_one_kind_whoever_carries_their_relations():
+    """Each of two left arcs scores less than SHIFT, both together score more."""
+    roots = RootRelations(frozenset({"Pred", "ExD"}), frozenset({"ExD"}))  # other arcs carry ExD, too
+    tokens = ["<s>", "<pad>", "</s>", "<unk>", "SHIFT", "LEFT-ARC(Sb)", "LEFT-ARC(ExD)", "LEFT-ARC(Pred)"]
+    table = ActionTable(make_system("arc-hybrid", roots=roots), [*tokens, "RIGHT-ARC(Sb)"])
+    machine = make_machine(DeviceTable.from_table(table), torch.tensor([2]))
+    machine.apply(torch.tensor([tokens.index("SHIFT")]))
+    scores = torch.zeros(1, len(table.tokens))
+    scores[0, tokens.index("SHIFT")], scores[0, tokens.index("LEFT-ARC(ExD)")] = 0.5, 0.1
+    for heads in ([1, 2], [2, 0]):  # LEFT-ARC is right, SHIFT is right
+        gold = GoldTrees(torch.tensor([[*heads, 0]]), torch.tensor([[1, 2, 0]]))
+        correct = CorrectActions(machine, gold).now()
+        taken = exploration._actions_to_take(
+            ActionScores(scores, None, machine.legality()), correct, machine, _draws(0.0)
+        )
+        assert table.tokens[taken] == "LEFT-ARC(ExD)"
 
 
 def as_tree(heads: list[int]) -> DependencyTree:

@@ -101,7 +101,7 @@ class HingeLoss(ActionLoss):
         gold_arcs = sample.get("gold_arcs", correct & (table.relation > 0)).flatten(0, 1)
         scores, legal, correct = (part.flatten(0, 1) for part in (steps.scores, steps.legal, correct))
         _, nll = cross_entropy_of_correct(scores, legal, correct, 0.0)
-        loss = hinge_and_relations(scores, legal, correct, gold_arcs, table.column, len(ActionClass), self.weight)
+        loss = hinge_and_relations(scores, legal, correct, gold_arcs, table.kind, len(ActionClass), self.weight)
         return _where_counted(steps, loss, nll)
 
 

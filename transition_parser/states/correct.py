@@ -45,7 +45,7 @@ class Correct(NamedTuple):
     actions: (R, V) bool; the correct actions: the legal actions of correct columns. An action that builds a gold arc
         must have the gold relation. An action that builds another arc may have any relation, because the dependent
         can no longer get its gold head.
-    gold_arcs: (R, V) bool; the correct actions that build an arc of the gold tree, at most one for each column
+    gold_arcs: (R, V) bool; the correct actions that build an arc of the gold tree, at most one for each kind
     """
 
     columns: Tensor

@@ -23,13 +23,12 @@ from transition_parser.transitions import TREE_SYSTEMS, TreeSystem
 from transition_parser.transitions.arc_eager import ArcEager
 from transition_parser.transitions.arc_hybrid import ArcHybrid
 from transition_parser.transitions.arc_standard import ArcStandard
-from transition_parser.transitions.spec import ActionClass
+from transition_parser.transitions.spec import KIND_OF_CLASS, ActionClass
 from transition_parser.transitions.tree_system import NO_HEAD
 
 ILLEGAL = 1_000_000  # the cost of illegal actions: above the number of words of any sentence
 # The actions whose loss is computed. NEVER does nothing: its loss is the loss of the current configuration.
 _ACTIONS = (ActionClass.NEVER, ActionClass.SHIFT, ActionClass.LEFT_ARC, ActionClass.RIGHT_ARC, ActionClass.REDUCE)
-_SAME = {ActionClass.LEFT_ARC_ROOT: ActionClass.LEFT_ARC, ActionClass.LEFT_ARC_ANY: ActionClass.LEFT_ARC}
 
 
 class Costs:
@@ -87,7 +86,7 @@ class Costs:
 
         SWAP has the row after all `actions`, if the system has SWAP. Columns without a cost have the last row.
         """
-        column = _SAME.get(column, column)
+        column = KIND_OF_CLASS.get(column, column)
         if column is ActionClass.SWAP and self.swaps:
             return len(self.actions)
         return self.actions.index(column) if column in self.actions else len(self.actions) + self.swaps

@@ -12,7 +12,7 @@ from transition_parser.kernels.legality_kernels import VocabularyTensors
 from transition_parser.states.table import NO_WORD, UNBOUND, ActionTable
 from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_naming import is_limited
-from transition_parser.transitions.spec import ActionClass
+from transition_parser.transitions.spec import KIND_OF_CLASS, ActionClass
 
 _CONTEXT = 2  # the number of values in a context before the roles of the two nodes on top
 _SORTS = _CONTEXT + 2  # the number of values in a context before the sorts of the two nodes on top
@@ -116,6 +116,7 @@ class DeviceTable:
     end: int
     labelled_shift: bool
     column: Tensor  # (V,)
+    kind: Tensor  # (V,); the column, but LEFT_ARC for all left arcs: those of one kind compete in their relations alone
     shift_word: Tensor  # (V,)
     relation: Tensor  # (V,)
     members: Tensor  # (C, V) float; 1 where the token belongs to the column
@@ -139,6 +140,9 @@ class DeviceTable:
     def from_table(cls, table: ActionTable, device: torch.device | str = "cpu") -> DeviceTable:
         """Return the arrays of an action table as tensors on a device."""
         column = torch.from_numpy(table.column).to(device)
+        kind = column.clone()
+        for of_some, of_all in KIND_OF_CLASS.items():
+            kind[column == of_some] = of_all
         shift_word = torch.from_numpy(table.shift_word).to(device)
         relation = torch.from_numpy(table.relation).to(device)
         members = torch.nn.functional.one_hot(column, len(ActionClass)).t().float().contiguous()
@@ -156,7 +160,7 @@ class DeviceTable:
         bearing = (top_roles | second_roles | top_sorts | second_sorts).nonzero()[:, 0]
         named = (table.system.name, table.end, table.labelled_shift)
         return cls(
-            *(*named, column, shift_word, relation, members, shifts, lexicon, limits, most),
+            *(*named, column, kind, shift_word, relation, members, shifts, lexicon, limits, most),
             *(*of_nodes, bearing),
         )
 

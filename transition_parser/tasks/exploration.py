@@ -21,7 +21,7 @@ from transition_parser.states.correct import Correct, CorrectActions, GoldTrees
 from transition_parser.states.machine import DependencyMachine
 from transition_parser.states.states import States
 
-MARGIN = 1.0  # lead in log-probability over the best wrong column above which the best correct column is always taken
+MARGIN = 1.0  # lead in log-probability over the best wrong kind above which the best correct kind is always taken
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Explored:
 class Draws(NamedTuple):
     """The random part of exploration.
 
-    share: the probability of taking the best wrong column at a step where the best correct one leads it by at most
+    share: the probability of taking the best wrong kind at a step where the best correct one leads it by at most
         `MARGIN`
     generator: the source of random numbers, on the CPU
     """
@@ -107,28 +107,29 @@ def _explore(model: ParserModel, encoder_out: EncoderOut, gold: GoldTrees, draws
 
 def _actions_to_take(scores: ActionScores, correct: Correct, machine: DependencyMachine, draws: Draws | None) -> Tensor:
     """Return the action that each row takes, (R,); `</s>` for rows in a final state."""
-    column = machine.table.column
+    column, kind = machine.table.column, machine.table.kind
     values = scores.log_probabilities(len(column))  # −inf for illegal actions
     if draws is None:
         return values.masked_fill(~correct.actions, float("-inf")).argmax(1)
-    of_columns = _log_sums(values, column, correct.columns.size(1))
-    right = of_columns.masked_fill(~correct.columns, float("-inf"))
-    wrong = of_columns.masked_fill(~correct.wrong_columns, float("-inf"))
+    right, wrong = (
+        _log_sums(values.masked_fill(~columns[:, column], float("-inf")), kind, columns.size(1))
+        for columns in (correct.columns, correct.wrong_columns)
+    )
     ahead = right.amax(1) - wrong.amax(1)
     drawn = torch.rand(len(values), generator=draws.generator).to(values.device) < draws.share
     taken = torch.where((ahead < 0) | ((ahead <= MARGIN) & drawn), wrong.argmax(1), right.argmax(1))
-    return values.masked_fill(column != taken[:, None], float("-inf")).argmax(1)
+    return values.masked_fill(kind != taken[:, None], float("-inf")).argmax(1)
 
 
-def _log_sums(values: Tensor, column: Tensor, count: int) -> Tensor:
-    """Return the log of the sum of exp(values) over the tokens of each column, (R, count).
+def _log_sums(values: Tensor, kind: Tensor, count: int) -> Tensor:
+    """Return the log of the sum of exp(values) over the tokens of each kind, (R, count).
 
     A sum is finite where any of its values is finite.
 
     values: (R, V)
-    column: (V,), the column of each token
+    kind: (V,), the kind of each token
     """
-    index = column.expand_as(values)
+    index = kind.expand_as(values)
     highest = values.new_full((len(values), count), float("-inf")).scatter_reduce(1, index, values, "amax")
     finite = highest.clamp_min(torch.finfo(values.dtype).min)
     return finite + torch.zeros_like(finite).scatter_add(1, index, (values - finite.gather(1, index)).exp()).log()

@@ -45,6 +45,9 @@ class ActionClass(IntEnum):
     LEFT_ARC_ANY = 20  # left arcs whose relation both the root and other heads may give
 
 
+# Left arcs are of three classes, by who may give their relations, but of one kind: class → the class of the whole kind.
+KIND_OF_CLASS = {ActionClass.LEFT_ARC_ROOT: ActionClass.LEFT_ARC, ActionClass.LEFT_ARC_ANY: ActionClass.LEFT_ARC}
+
 NONE, S0, S1, B0 = range(4)
 
 
