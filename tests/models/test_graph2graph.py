@@ -34,6 +34,7 @@ from transition_parser.models.graph2graph.layers import (
 )
 from transition_parser.models.graph2graph.pretrained_layers import PretrainedLayers
 from transition_parser.models.graph2graph.relations import relations_of
+from transition_parser.models.graph2graph.root import with_root_at_bottom
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.biaffine import BiaffineHeads, RelationsOfHeads
 from transition_parser.modules.kinds import Kinds
@@ -41,7 +42,7 @@ from transition_parser.modules.pretrained import LR_SCALE
 from transition_parser.states.batched import unroll
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionTable
-from transition_parser.transitions import Action
+from transition_parser.transitions import TREE_SYSTEMS, Action
 
 EXACT, CLOSE = 1e-10, 1e-5
 GRAPH_MODELS = ("sentence graph", "state graph", "pretrained graph")
@@ -422,6 +423,72 @@ def test_positions_that_begin_anew_in_each_segment(task, two_words):
         [1, 1, 2, 0, 3, 1],  # CLS 2 R SEP | SEP | 1
         [1, 2, 1, 0, 2, 1],  # CLS R SEP | SEP | 1 2
     ]
+
+
+def test_the_root_at_the_bottom_of_two_words_by_hand(task, two_words):
+    """As in the paper from the first step on, although arc-standard shifts the root as the last word."""
+    left, root = labels(task.table)
+    decoder, slots, states = walked(task, "composed graph", two_words, ["SHIFT", "SHIFT", left, "SHIFT", root])
+    flat, read = states.flattened(), []
+    decoder.transformer.register_forward_pre_hook(lambda _, given: read.append(given[1:3]))
+    of_steps = slots.rows(torch.zeros(6, dtype=torch.long))
+    with torch.no_grad():
+        vectors = decoder._of_places(of_steps, flat, None)
+        of_words = decoder.vectors(
+            of_steps, with_root_at_bottom(flat, of_steps.lengths), None, torch.arange(3).expand(6, -1)
+        )
+    position, segment = (given.tolist() for given in read[0])
+    assert position == [
+        [3, 4, 1, 0, 2, 5],  # CLS R SEP 1 2 SEP
+        [2, 4, 1, 0, 3, 5],  # CLS R 1 SEP 2 SEP
+        [2, 3, 1, 0, 4, 5],  # CLS R 1 2 SEP SEP
+        [5, 2, 1, 0, 3, 4],  # CLS R 2 SEP SEP 1
+        [5, 2, 1, 0, 3, 4],  # CLS R 2 SEP SEP 1: the SHIFT of the root changes nothing
+        [4, 5, 1, 0, 2, 3],  # CLS R SEP SEP 1 2
+    ]
+    s, b, d = STACK, BUFFER, DELETED
+    assert segment == [
+        [b, b, s, s, s, b],
+        [s, b, s, s, s, b],
+        [s, s, s, s, s, b],
+        [d, s, s, s, s, b],
+        [d, s, s, s, s, b],
+        [d, d, s, s, s, b],
+    ]
+    # the top of the stack, the word below it, and the front of the buffer, as classifiers read them
+    wanted = [(2, None, 0), (0, 2, 1), (1, 0, None), (1, 2, None), (1, 2, None), (2, None, None)]
+    for row, words in enumerate(wanted):
+        for place, word in enumerate(words):
+            of_word = torch.zeros_like(vectors[0, 0]) if word is None else of_words[row, word]
+            assert torch.allclose(vectors[row, place], of_word, atol=CLOSE)
+
+
+@pytest.mark.parametrize("system", TREE_SYSTEMS)
+def test_the_root_at_the_bottom_of_any_system(system, tmp_path_factory):
+    """All other words keep their order; what people are shown is what the network sees."""
+    task = make_task(make_folder(system, tmp_path_factory))
+    batch = make_batch(task, make_folder(system, tmp_path_factory), range(1, 9), 6)
+    decoder = make_model("composed graph", task.resources).plain.decoder
+    states = read(make_model("composed graph", task.resources), batch["net_input"])[1]
+    lengths = [int(row) for row in (states.buffer[:, 0] > 0).sum(1) - 1]
+    found = with_root_at_bottom(states, torch.tensor(lengths)[:, None].expand(-1, states.stack.size(1)))
+    shown = decoder.visible_words(states)
+    assert torch.equal(shown["stack"], found.stack) and torch.equal(shown["buffer"], found.buffer)
+    assert found.stack.dtype == states.stack.dtype and found.head is states.head and found.columns is states.columns
+    for row, root in enumerate(lengths):
+        for step in range(int((batch["target"][row] != task.target_dictionary.pad()).sum())):
+            (stack, buffer), (our_stack, our_buffer) = (
+                [_in_order(ranks[row, step]) for ranks in (of.stack, of.buffer)] for of in (states, found)
+            )
+            assert our_stack == [*(word for word in stack if word != root), root]
+            assert our_buffer == [word for word in buffer if word != root]
+
+
+def _in_order(ranks: torch.Tensor) -> list[int]:
+    """The words of a stack or buffer, the first rank first; ranks have no gap."""
+    words = sorted((rank, word) for word, rank in enumerate(ranks.tolist()) if rank)
+    assert [rank for rank, _ in words] == list(range(1, 1 + len(words)))
+    return [word for _, word in words]
 
 
 def test_the_plain_state_transformer_forgets_what_has_left(task, two_words):

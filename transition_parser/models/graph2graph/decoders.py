@@ -23,6 +23,7 @@ from transition_parser.models.graph2graph.options import (
     StateTransformerOptions,
 )
 from transition_parser.models.graph2graph.relations import add_graph_inputs, label_embeddings
+from transition_parser.models.graph2graph.root import with_root_at_bottom
 from transition_parser.modules.arcs import places
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
@@ -408,7 +409,9 @@ class StateTransformerDecoder(FeedbackDecoder):
 
     The State Transformer reads CLS, the stack from its bottom, SEP and the buffer. With a graph it also reads another
     SEP and the words that have left both, in the order of the sentence (the deleted list). The paper's artificial root
-    is always at the bottom of the stack; here it is wherever the system keeps it.
+    is always at the bottom of the stack; here it is wherever the system keeps it, unless `root_at_bottom`.
+
+    root_at_bottom: True if the Transformer and the classifiers see the root at the bottom of the stack
     """
 
     def __init__(
@@ -428,7 +431,7 @@ class StateTransformerDecoder(FeedbackDecoder):
             )
         elif options.no_composition_skip:
             raise InputError("--no-composition-skip is for words that are composed: give --composition, too")
-        self.segment_positions = options.segment_positions
+        self.segment_positions, self.root_at_bottom = options.segment_positions, options.root_at_bottom
         self.needs = (*RANKS, *TREE)
 
     def layout(self, slots: Slots, states: States) -> tuple[Tensor, Tensor, Tensor]:
@@ -452,6 +455,18 @@ class StateTransformerDecoder(FeedbackDecoder):
         if self.deleted_too:
             both[:, wide + SECOND_SEP] = True
         return both, torch.cat([position, of_special], 1), torch.cat([segment, in_segments], 1)
+
+    def _of_places(self, slots: Slots, states: States, words: Tensor | None) -> Tensor:
+        if self.root_at_bottom:
+            states = with_root_at_bottom(states, slots.lengths)
+        return super()._of_places(slots, states, words)
+
+    def visible_words(self, states: States) -> dict[str, Tensor]:
+        if self.root_at_bottom:
+            assert states.stack is not None and states.buffer is not None
+            there = (states.stack > 0) | (states.buffer > 0)
+            states = with_root_at_bottom(states, there.cumsum(-1).argmax(-1))  # the root is the last of them
+        return super().visible_words(states)
 
     def _training_vectors(
         self, slots: Slots, states: States, sentence: Tensor, step: Tensor, some: States, every: bool

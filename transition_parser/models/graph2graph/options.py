@@ -133,6 +133,11 @@ class StateTransformerOptions(FeedbackOptions):
     segment_positions: bool = option(
         False, "positions are counted anew in each segment: stack, buffer, deleted list (appendix A)", since_later=True
     )
+    root_at_bottom: bool = option(
+        False,
+        "the network sees the root at the bottom of the stack from the first step on, wherever the system keeps it",
+        since_later=True,
+    )
     no_graph_output: bool = option(
         False, "choose actions by the vector of CLS, not by the vectors of their words (StateCLSTr, G2CLSTr)"
     )
