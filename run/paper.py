@@ -35,7 +35,7 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import alone_in, replacing
 from transition_parser.base.model_files import sha256_of
 from transition_parser.parsing.formalisms import AMR, TREES, Formalism, formalism_of
-from transition_parser.training.flags import arguments_of, read_flags
+from transition_parser.training.flags import arguments_of, given_flags, merged, read_flags
 
 ROOT = Path(__file__).resolve().parents[1]
 PAPERS = ROOT / "configs" / "papers"
@@ -56,6 +56,7 @@ class Table:
     figures: what the paper's figures are
     rows: name, and the keys that configs/papers/README.md explains
     options: further options of `transition-parser train` for all rows
+    flags: flags of all rows, beside those of their configs
     """
 
     paper: str
@@ -66,6 +67,7 @@ class Table:
     figures: str
     rows: tuple[dict[str, Any], ...]
     options: str = ""
+    flags: str = ""
 
 
 def read_table(paper: str, name: str | None, formalism: Formalism) -> Table:
@@ -82,7 +84,8 @@ def read_table(paper: str, name: str | None, formalism: Formalism) -> Table:
     if formalism.name not in table:
         raise input_error(f"table {name} is not of {formalism.name}", path)
     rows = tuple(row for row in table["rows"] if row.get("only") in (None, formalism.name))
-    return Table(paper, name, **table[formalism.name], figures=table.get("figures", ""), rows=rows)
+    said = {key: table.get(key, "") for key in ("figures", "flags")}
+    return Table(paper, name, **table[formalism.name], **said, rows=rows)
 
 
 def files_of(folder: Path) -> tuple[Formalism, dict[str, Path]]:
@@ -108,11 +111,11 @@ def thin(formalism: Formalism, path: Path, every: int, out: Path) -> Path:
 
 
 def flags_of(table: Table, row: dict[str, Any]) -> str:
-    """Return the flags of a row as a file that `transition-parser train` reads."""
+    """Return the flags of a row as a file that `transition-parser train` reads: the table's first, then its own."""
     dropped = [f"!{flag}" for flag in row.get("drop", "").split()]
-    added = [part for part in row.get("flags", "").split(" --") if part]
+    added = merged(given_flags(f"{table.flags} {row.get('flags', '')}".split()))
     config = ROOT / "configs" / f"{row.get('config', table.config)}.flags"
-    lines = [f"@{config}", *dropped, *(f"--{part.removeprefix('--')}" for part in added)]
+    lines = [f"@{config}", *dropped, *(" ".join(flag.arguments) for flag in added)]
     return "\n".join(lines) + "\n"
 
 

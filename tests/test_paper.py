@@ -48,6 +48,30 @@ def test_fairseq_takes_the_flags_of_every_row(of, name, formalism, tmp_path):
     }
 
 
+def test_flags_of_a_table_stand_between_those_of_the_config_and_of_the_row(tmp_path):
+    """Flags of the config keep their places; a row may have another value than its table."""
+    table = paper.Table("of", "1", "ewt-spa-dp-small", "arc-hybrid-swap", 1, "", (), flags="--read-tags --tag-loss 0.1")
+    config = tmp_path / "row.flags"
+
+    def flags(row: dict) -> list[str]:
+        config.write_text(paper.flags_of(table, row))
+        return arguments_of(read_flags(config))
+
+    whole = arguments_of(read_flags("ewt-spa-dp-small"))
+    assert flags({}) == [*whole, "--read-tags", "--tag-loss", "0.1"]
+    assert flags({"flags": "--spa none --tag-loss 0.2"}) == [
+        *whole,
+        "--read-tags",
+        "--tag-loss",
+        "0.2",
+        "--spa",
+        "none",
+    ]
+    arch = [{"spa_dp_small": "spa_dp"}.get(word, word) for word in whole]
+    assert arch != whole and flags({"flags": "--arch spa_dp"}) == [*arch, "--read-tags", "--tag-loss", "0.1"]
+    assert paper.read_table("comparisons", "tags", TREES).flags == "--read-tags --tag-loss 0.1"
+
+
 def test_unknown_tables_and_kinds_are_errors():
     with pytest.raises(InputError, match="has no table '9': give one of 1, systems"):
         paper.read_table("stack-transformer", "9", TREES)
