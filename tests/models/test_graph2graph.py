@@ -168,6 +168,21 @@ def test_what_is_pretrained_learns_at_its_own_rate(task, encoder):
         assert not any(part in name for part in fresh for name in slow)
 
 
+@pytest.mark.parametrize("name", ["sentence_transformer_g2g_small", "state_transformer_small"])
+def test_layers_above_those_of_the_encoder_are_new(name, task, encoder):
+    """Although this encoder has a further layer."""
+    architecture = architecture_of(name)
+    args = Namespace(pretrained=encoder, pretrained_lr_scale=0.25, encoder_layers=LAYERS - 1, fresh_layers=2)
+    model = architecture.build(architecture.options.of_namespace(args, architecture.defaults), task.resources)
+    layers, theirs = model.decoder.transformer.layers, PretrainedLayers(encoder, "", 1).network.encoder.layer
+    assert len(layers) == LAYERS + 1 and len(theirs) == LAYERS
+    for number, layer in enumerate(layers):
+        copied = number < LAYERS - 1
+        if number < LAYERS:
+            assert torch.equal(layer.inner.weight, theirs[number].intermediate.dense.weight) == copied
+        assert getattr(layer.inner.weight, LR_SCALE, 1.0) == (0.25 if copied else 1.0)
+
+
 @pytest.mark.parametrize("some", [False, True])
 def test_attention_is_that_of_the_paper(some):
     """Eqs 3 and 4, pair by pair; some: for some slots alone."""
@@ -816,6 +831,8 @@ def test_amrs_are_refused(tmp_path_factory):
         ("sentence_transformer", {"encoder_attention_heads": 5}, "does not divide --encoder-embed-dim"),
         ("sentence_transformer", {"pretrained": "x", "pretrained_layers": "1-2"}, "are for other models"),
         ("recursive_g2g", {"refine": 21}, "refine"),
+        ("sentence_transformer", {"fresh_layers": 1}, "--fresh-layers is for --pretrained"),
+        ("sentence_transformer", {"pretrained": "x", "fresh_layers": -1}, "--fresh-layers"),
     ],
 )
 def test_options_that_contradict_each_other(name, options, problem):

@@ -63,9 +63,8 @@ class _Parts:
             source = PretrainedLayers(options.pretrained, options.pretrained_sha256, options.encoder_layers)
             self.sizes, positions = source.sizes, source.positions
         self.dim = self.sizes.width
-        self.transformer = Transformer(
-            self.sizes, options.encoder_layers, positions, len(SEGMENTS), options.dropout, graph
-        )
+        layers = options.encoder_layers + options.fresh_layers
+        self.transformer = Transformer(self.sizes, layers, positions, len(SEGMENTS), options.dropout, graph)
         reading = ReadingSettings.from_resources(resources, replace(options, pretrained=""), self.dim)
         if source is None:
             place = sinusoids(0, positions, self.dim, torch.device("cpu"))
@@ -79,7 +78,9 @@ class _Parts:
                 other.start_at_zero()
             inputs[PIECES] = pieces
             reading = reading._replace(pieces=False)
-            learn_at((self.transformer, pieces), options.pretrained_lr_scale)
+            transformer, known = self.transformer, self.transformer.layers[: options.encoder_layers]
+            of_encoder = (transformer.positions, transformer.segments, transformer.norm, *known, pieces)
+            learn_at(of_encoder, options.pretrained_lr_scale)
         self.source, self.reading = source, reading
 
     def encoder(self) -> SlotEncoder:

@@ -9,7 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from transition_parser.modules.encoder_files import EncoderFiles
-from transition_parser.modules.options import FARTHEST, dropout_option, layers_option, option, size_option
+from transition_parser.modules.options import (
+    FARTHEST,
+    MOST_LAYERS,
+    dropout_option,
+    layers_option,
+    option,
+    size_option,
+)
 from transition_parser.modules.pretrained import WHOLE
 from transition_parser.modules.words import WordOptions
 
@@ -27,12 +34,19 @@ _SIZES = {
 class Graph2GraphOptions(WordOptions):
     """The options of all Graph2Graph models, with sizes as in the paper.
 
-    With `pretrained`, the layers are the first layers of that encoder, and the model has the encoder's sizes. The
-    pretrained layers learn at `pretrained_lr_scale` times the learning rate of the rest.
+    With `pretrained`, the layers are the first layers of that encoder, with `fresh_layers` above them, and sizes are
+    its own. The pretrained layers learn at `pretrained_lr_scale` times the learning rate of the rest.
     """
 
     pretrained_training: str = option(WHOLE, "the pretrained layers are trained", choices=(WHOLE,), since_later=True)
     encoder_layers: int = layers_option(6, "layers of the Transformer")
+    fresh_layers: int = option(
+        0,
+        "further layers above them that start at random, with --pretrained",
+        least=0,
+        most=MOST_LAYERS,
+        since_later=True,
+    )
     encoder_embed_dim: int = size_option(768, "its width, without --pretrained", least=2)
     encoder_ffn_embed_dim: int = size_option(3072, "its feed-forward width, without --pretrained")
     encoder_attention_heads: int = size_option(12, "its heads, without --pretrained")
@@ -52,6 +66,8 @@ class Graph2GraphOptions(WordOptions):
                 "--pretrained-layers and --pretrained-mix are for other models: "
                 "these read the first --encoder-layers of the pretrained encoder"
             )
+        if self.fresh_layers and not self.pretrained:
+            return "--fresh-layers is for --pretrained: without it all layers start at random, see --encoder-layers"
         if self.no_pieces and self.pretrained:
             return "--no-pieces: with --pretrained words are read by the pieces of that encoder anyway"
         return super().contradictions()

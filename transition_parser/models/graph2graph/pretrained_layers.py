@@ -24,6 +24,8 @@ _MOST_PIECES = 32  # the largest number of pieces of a word that are read
 class PretrainedLayers:
     """A pretrained encoder of the kind of BERT, from which weights are copied.
 
+    layers: the number of layers that are copied, the first ones
+
     Raises `InputError` for an encoder that is not on this machine, does not match `sha256`, is of another kind, or has
     fewer layers than `layers`.
     """
@@ -38,7 +40,9 @@ class PretrainedLayers:
                 f"{name!r} is of the kind {config.model_type}: only layers of BERT (with GELU) can be read"
             )
         if layers > config.num_hidden_layers:
-            raise InputError(f"--encoder-layers {layers}: the pretrained encoder has {config.num_hidden_layers}")
+            problem = f"the pretrained encoder has {config.num_hidden_layers}, and --fresh-layers adds others"
+            raise InputError(f"--encoder-layers {layers}: {problem}")
+        self.layers = layers
         self.sizes = Sizes(
             config.hidden_size, config.intermediate_size, config.num_attention_heads, config.layer_norm_eps
         )
@@ -50,7 +54,7 @@ class PretrainedLayers:
         return self.network.embeddings
 
     def copy_to(self, transformer: Transformer) -> None:
-        """Copy the weights of positions, segments and layers.
+        """Copy the weights of positions, segments and the first `layers` layers.
 
         A segment that the encoder lacks starts as the encoder's last segment.
         """
@@ -60,7 +64,7 @@ class PretrainedLayers:
         for row in range(transformer.segments.num_embeddings):
             transformer.segments.weight.data[row] = segments[min(row, len(segments) - 1)]
         transformer.norm.load_state_dict(source.LayerNorm.state_dict())
-        for ours, theirs in zip(transformer.layers, self.network.encoder.layer, strict=False):
+        for ours, theirs in zip(transformer.layers, self.network.encoder.layer[: self.layers], strict=False):
             _copy_layer(theirs, ours)
 
     def mean(self) -> Tensor:
