@@ -34,8 +34,8 @@ _SIZES = {
 class Graph2GraphOptions(WordOptions):
     """The options of all Graph2Graph models, with sizes as in the paper.
 
-    With `pretrained`, the layers are the first layers of that encoder, with `fresh_layers` above them, and sizes are
-    its own. The pretrained layers learn at `pretrained_lr_scale` times the learning rate of the rest.
+    With `pretrained`, the model has the sizes and the first layers of that encoder, and `fresh_layers` above them. The
+    pretrained layers learn at `pretrained_lr_scale` times the learning rate of the rest.
     """
 
     pretrained_training: str = option(WHOLE, "the pretrained layers are trained", choices=(WHOLE,), since_later=True)
