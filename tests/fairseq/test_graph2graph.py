@@ -17,10 +17,10 @@ SIZES = ("--encoder-embed-dim", "32", "--encoder-ffn-embed-dim", "64", "--relati
 ACTIONS = ("--exist-width", "32")
 STATE = (*ACTIONS, "--composition-width", "16", "--history-width", "16", "--no-graph-output")
 MODELS = {
-    "sentence_transformer_small": (*ACTIONS, "--pretrained-lr-scale", "0.5"),
+    "sentence_transformer_small": (*ACTIONS, "--pretrained-lr-scale", "0.5", "--fresh-layers", "1"),
     "sentence_transformer_g2g_small": (*ACTIONS, "--sampled-states", "3", "--character-width", "8"),
     "recursive_g2g_small": ("--arc-width", "32", "--refine", "2", "--tag-loss", "0.1"),
-    "state_transformer_small": (*STATE, "--sampled-states", "3"),
+    "state_transformer_small": (*STATE, "--sampled-states", "3", "--root-at-bottom"),
 }
 
 
