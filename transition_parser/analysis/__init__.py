@@ -1,1 +1,1 @@
-"""Floor 6: derivations step by step, ablation of the parser state, and confidence."""
+"""Floor 6: derivations step by step, ablation of the parser state, Δ scores, and confidence."""

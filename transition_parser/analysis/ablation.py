@@ -1,7 +1,7 @@
 """Ablation of the parser state: the scores of a model with and without each part of the state that it sees.
 
-Ji et al. 2021, sec. 6, measure the same reliance by gradients (the sum of indicators times their gradients). Scores
-need no model with indicators, and show the loss of the parses themselves.
+Ji et al. 2021, sec. 6, measure the same reliance by gradients: see `transition_parser.analysis.deltas`. Scores need no
+model with indicators, and show the loss of the parses themselves.
 """
 
 from __future__ import annotations

@@ -60,3 +60,26 @@ def draw_ablation(
     )
     axes.spines[["top", "right"]].set_visible(False)
     save(figure, path)
+
+
+def draw_deltas(delta: Mapping[str, Mapping[str, Mapping[str, float]]], path: str | os.PathLike) -> None:
+    """Draw the Δ scores, side by side for each kind of action: one bar for each part of each structure.
+
+    delta: kind of action → structure → part → mean Δ; parts that are 0 for all kinds are left out
+    path: the picture; its suffix determines the format
+    """
+    bars = {
+        kind: {f"{name}, {part}": score for name, parts in of_kind.items() for part, score in parts.items()}
+        for kind, of_kind in delta.items()
+    }
+    names = [name for name in next(iter(bars.values())) if any(of_kind[name] for of_kind in bars.values())]
+    figure = Figure(figsize=(2.0 + 1.8 * len(bars), _INCH * (len(names) + 3)), layout="constrained")
+    panels = figure.subplots(1, len(bars), sharey=True, squeeze=False)[0]
+    for axes, (kind, of_kind) in zip(panels, bars.items(), strict=True):
+        axes.barh(names, [of_kind[name] for name in names], color=_COLOUR)
+        axes.set_title(kind, fontsize="medium")
+        axes.axvline(0, color="black", linewidth=0.8)
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].invert_yaxis()
+    figure.supxlabel("mean Δ of a decision (nats); above 0 it supports the action")
+    save(figure, path)

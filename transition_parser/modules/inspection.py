@@ -6,6 +6,7 @@ This is a second, small contract beside the contract of a model; training and se
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 from torch import Tensor
 
@@ -13,6 +14,19 @@ from transition_parser.modules.contract import Decoder
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.states.machine import Machine
 from transition_parser.states.states import FIELDS, States
+
+
+class Indicators(NamedTuple):
+    """A table of learned vectors, which tell the decoder what part of a structure an item is.
+
+    structures: the names of S structures
+    vectors: (S, V, D); a parameter, with V vectors for each structure
+    inside: (S, V) bool; True for the vectors of items that are in the structure now
+    """
+
+    structures: Sequence[str]
+    vectors: Tensor
+    inside: Tensor
 
 
 class Inspectable(Decoder):
@@ -51,6 +65,10 @@ class Inspectable(Decoder):
         views are the fields of `States` that are present.
         """
         return {name: value for name, value in states.tensors().items() if name in FIELDS}
+
+    def indicators(self) -> Sequence[Indicators]:
+        """Return the tables of indicators by which the decoder sees structures; by default it has none."""
+        return ()
 
     def machine(
         self, encoder_out: EncoderOut, needs: Collection[str] | None = None, in_search: bool = False

@@ -167,12 +167,12 @@ class Parser(Generic[P_co]):
                 raise InputError(f"the model does not read domains: leave out the domain {domain!r:.60}")
             resources.columns.check_domain(domain)
         self._domain = domain
-        precision = checked_precision(precision, self.device)
+        self.precision = checked_precision(precision, self.device)
         self._path: str | os.PathLike = ""
         self._others: list[str | os.PathLike] = []
         full = copy.deepcopy(model).eval().float()
         merge_adapters(full)
-        self.model = prepared(full, self.device, precision)
+        self.model = prepared(full, self.device, self.precision)
         self._full: ParserModel | None = full  # kept for pickling; `load` sets None, as its model is on disk
         self.resources = resources
         self.beam, self.batch_tokens = beam, batch_tokens or 8000 * min(beam, 4)
@@ -385,6 +385,26 @@ class Parser(Generic[P_co]):
         parses = [self._replay(one, best, tags) for best in found]
         return [(best, self._calibrated(parse)) for best, parse in zip(found, parses, strict=True)]
 
+    def derivations(
+        self, sentences: Iterable[AnySentence], batch_tokens: int
+    ) -> Iterator[tuple[EncoderOut, list[Hypothesis]]]:
+        """Yield the encoder's output for each batch of sentences, with the best derivation of each sentence.
+
+        Sentences of similar length are in one batch, so the batches are not in the order of the sentences.
+
+        batch_tokens: maximum of words times beam in a batch, in addition to the parser's own
+
+        Raises `InputError` as `parse_stream` does.
+        """
+        done = 0
+        for chunk in in_chunks(sentences, CHUNK):
+            some = [self._to_parse(sentence, number) for number, sentence in enumerate(chunk, done + 1)]
+            done += len(some)
+            with _torch_threads.at(self.threads):
+                for batch in self._batches(some, batch_tokens):
+                    encoder_out, found, _ = self._searched([some[i] for i in batch], 1)
+                    yield encoder_out, [best for (best,) in found]
+
     def _given(self, given: GivenInput | None) -> GivenFacts | None:
         """Return facts as `GivenFacts`. Raises `InputError` where the model builds other graphs than AMRs."""
         if given is None:
@@ -472,22 +492,24 @@ class Parser(Generic[P_co]):
         scalings: Mapping[str, Any] = calibration.beam if of_beam else calibration.derivation
         return parse.rescored(scalings)
 
-    def _batches(self, sentences: list[_ToParse]) -> Iterator[list[int]]:
+    def _batches(self, sentences: list[_ToParse], batch_tokens: float = math.inf) -> Iterator[list[int]]:
         """Yield batches of indices of sentences of similar length.
 
         The longest sentences come first, so that no long sentence comes last alone. Where several batches are parsed
         side by side, batches become smaller towards the end, so that all cores are done at the same time. The sizes are
         then the same for any number of cores.
+
+        batch_tokens: maximum of words times beam, in addition to the parser's own
         """
         lengths = [len(one.words) for one in sentences]
         left = sum(lengths)
-        limit = self._limit(left)
+        limit = min(self._limit(left), batch_tokens)
         batch: list[int] = []
         for i in sorted(range(len(sentences)), key=lengths.__getitem__, reverse=True):
             if batch and (len(batch) + 1) * lengths[batch[0]] * self.beam > limit:
                 yield batch
                 left -= sum(lengths[j] for j in batch)
-                limit = self._limit(left)
+                limit = min(self._limit(left), batch_tokens)
                 batch = []
             batch.append(i)
         if batch:
@@ -509,12 +531,19 @@ class Parser(Generic[P_co]):
 
         Raises `InputError` where the scores of actions are not finite.
         """
+        _, best, tags = self._searched(some, nbest, observer)
+        return list(zip(best, tags, strict=True))
+
+    def _searched(
+        self, some: list[_ToParse], nbest: int, observer: Observer | None = None
+    ) -> tuple[EncoderOut, list[list[Hypothesis]], list[Mapping[str, Sequence[str]]]]:
+        """Return the encoder's output for sentences, and the two columns of `_search`."""
         try:
             encoder_out, tags = self._encoded(some)
             facts = [one.facts for one in some]
             guide = None if all(one is None for one in facts) else Guide(self._guide_table, facts)
             best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, observer, guide)
-            return list(zip(best, tags, strict=True))
+            return encoder_out, best, tags
         except NotFiniteError as error:
             raise InputError(f"the weights of the model are too large: {error}; {TRAIN_AGAIN}") from None
 

@@ -19,7 +19,7 @@ from transition_parser.modules.contract import ActionScores, SearchState, StateD
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.indicated_attention import Content
-from transition_parser.modules.inspection import Inspectable
+from transition_parser.modules.inspection import Indicators, Inspectable
 from transition_parser.modules.kinds import FactoredScores, Kinds
 from transition_parser.states.machine import Machine
 from transition_parser.states.states import FIELDS, States
@@ -103,6 +103,16 @@ class UseDecoder(Inspectable, StateDecoder):
     def visible_words(self, states: States) -> dict[str, Tensor]:
         """Return the indicators that the heads of each structure of words read; actions are left out."""
         return {name: indicators(name, states) for name in self.structures.of_words}
+
+    def indicators(self) -> list[Indicators]:
+        """Return S_K and S_V of the words' and of the actions' structures, in each layer."""
+        found = []
+        for items, heads in ((items, heads) for layer in self.layers for items, heads in layer.heads.items()):
+            names = [ACTIONS] if items == ACTIONS else self.structures.of_words
+            for vectors in (heads.key_indicators, heads.value_indicators):
+                inside = self.structures.inside(names, vectors.size(1)).to(vectors.device)
+                found.append(Indicators(names, vectors, inside))
+        return found
 
     def scores(
         self, actions: Tensor, encoder_out: EncoderOut, states: States, sampled_steps: Tensor | None = None
