@@ -59,6 +59,27 @@ def test_neighbours_in_the_batch_change_nothing(folder):
     assert encoder.read(SENTENCES)["ids"].size(1) <= LONGEST
 
 
+def test_positions_of_roberta_begin_behind_padding(tmp_path):
+    """Windows are as long as they can be, and no longer; a word is the mean of its pieces, without the others."""
+    encoder = words_of(make_encoder(tmp_path / "tiny", kind="roberta")).eval()
+    positions = encoder.network.config.max_position_embeddings
+    assert encoder.tokenizer.model_max_length > positions == LONGEST + 2
+    long = ["a"] * 40  # with a blank each
+    read = encoder.read([long])
+    assert read["ids"].size(1) == LONGEST and bool(read["mask"].all(1).any())
+    seen = []
+    encoder.network.embeddings.position_embeddings.register_forward_hook(lambda _, given, __: seen.append(given[0]))
+    together = vectors(encoder, [long, ["ab", "c"]])
+    assert max(int(places.max()) for places in seen) == positions - 1
+    assert min(int(places[:, 0].min()) for places in seen) == encoder.tokenizer.pad_token_id + 1
+    ids = encoder.tokenizer(" ab c")["input_ids"]
+    assert len(ids) == 7 and (ids[0], ids[-1]) == (0, 2)  # <s>, a blank with two letters, one with another, </s>
+    states = encoder.network(torch.tensor([ids]), output_hidden_states=True).hidden_states[LAYERS]
+    wanted = torch.stack([states[0, 1:4].mean(0), states[0, 4:6].mean(0)])
+    wanted = torch.nn.functional.layer_norm(wanted, (WIDTH,))
+    assert torch.allclose(together[1][:, WIDTH:], wanted, atol=1e-4)
+
+
 @pytest.mark.parametrize("most", [0, 4, 1000])
 def test_pieces_that_are_known_are_those_that_are_read(folder, monkeypatch, most):
     """Of so many words the pieces are kept."""

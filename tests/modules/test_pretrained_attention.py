@@ -17,7 +17,10 @@ from transition_parser.kernels import search_kernels
 from transition_parser.modules.pretrained import PieceIds
 from transition_parser.modules.pretrained_attention import FUSED, KERNELS, PackedRow, reads_rows, register
 
-KINDS = {"bert": "kernels", "electra": "kernels", "distilbert": "kernels", "deberta-v2": "its own", "mpnet": "its own"}
+KINDS = {
+    **dict.fromkeys(("bert", "electra", "distilbert", "roberta"), "kernels"),
+    **dict.fromkeys(("deberta-v2", "mpnet"), "its own"),
+}
 WIDE = 64  # two heads that kernels compute
 
 

@@ -147,7 +147,7 @@ class PretrainedWords(OptionalInput):
         self.project = linear(config.hidden_size if mix else self.width, dim)
         self._first, self._last = _special_tokens(self.tokenizer)
         special = len(self._first) + len(self._last)
-        self._longest = min(config.max_position_embeddings, self.tokenizer.model_max_length) - special
+        self._longest = min(_positions(self.network), self.tokenizer.model_max_length) - special
         self._known: dict[str, list[int]] = {}  # word → its pieces
         self._register_state_dict_hook(_leave_out)
         self.register_load_state_dict_pre_hook(_fill_in)
@@ -329,6 +329,16 @@ def _add_adapters(network: nn.Module, rank: int) -> None:
 
     names = [name for name, layer in network.named_modules() if type(layer) is nn.Linear]
     inject_adapter_in_model(LoraConfig(r=rank, lora_alpha=rank, target_modules=names), network)
+
+
+def _positions(network: nn.Module) -> int:
+    """Return the most pieces that the encoder reads at once.
+
+    RoBERTa and its kin count positions from behind the id of padding, so the first rows of their table are of no piece.
+    """
+    table = getattr(getattr(network, "embeddings", None), "position_embeddings", None)
+    padding = getattr(table, "padding_idx", None)
+    return network.config.max_position_embeddings - (0 if padding is None else padding + 1)
 
 
 def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
