@@ -80,7 +80,7 @@ def read_table(paper: str, name: str | None, formalism: Formalism) -> Table:
     name = name or next(iter(tables))
     if name not in tables:
         raise input_error(f"has no table {name!r}: give one of {', '.join(tables)}", path)
-    table = tables[name]
+    table = {**tables.get(tables[name].get("like"), {}), **tables[name]}
     if formalism.name not in table:
         raise input_error(f"table {name} is not of {formalism.name}", path)
     rows = tuple(row for row in table["rows"] if row.get("only") in (None, formalism.name))

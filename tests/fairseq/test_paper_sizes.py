@@ -5,15 +5,30 @@ import re
 import pytest
 
 from tests.conftest import ROOT, run
+from tests.tiny_encoder import make_encoder
 from transition_parser.training.flags import arguments_of, read_flags
 
 TASK = ("--user-dir", "transition_parser", "--task", "transition_parsing")
 
 
-@pytest.mark.parametrize("name", ["paper-stack", "stack-attention", "spa-dp", "spa-dp-graph", "use", "graph2graph"])
+NAMES = (
+    "paper-stack",
+    "paper-stack-all",
+    "paper-stack-roberta",
+    "stack-attention",
+    "spa-dp",
+    "spa-dp-graph",
+    "use",
+    "graph2graph",
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_paper_sizes_train(data_folder, tmp_path, name):
-    """The flags of the configuration, with batches of two sentences."""
+    """The flags of the configuration, with batches of two sentences. A RoBERTa is a tiny one, with random weights."""
     flags = arguments_of(read_flags(ROOT / "configs" / f"{name}.flags"))
+    if "roberta-base" in flags:
+        flags += ["--pretrained", str(make_encoder(tmp_path / "encoder", kind="roberta"))]
     done = run(
         "fairseq-train", data_folder, *TASK, *flags, "--batch-size", "2", "--required-batch-size-multiple", "1",
         "--max-update", "10", "--num-workers", "0", "--disable-validation", "--no-save", "--save-dir", tmp_path,
