@@ -4,10 +4,11 @@
 
 configs/papers/PAPER.toml lists the rows of each table. DATA is a folder with the files train, dev and test, either
 .conllu or .amr. Each row and seed is one experiment of `transition-parser train` in a folder of OUT. It is scored with
-its best epoch or the mean of its three best ones, whichever is better on dev. A row that the results already have, with
-the same flags and the same data, is not repeated; an interrupted one goes on. The results are OUT/PAPER.json: for each
-row and seed the flags, the data, the versions, the machine, the hours (of the call that finished it), the score after
-each epoch, and the scores of dev and test. `python run/paper_table.py OUT/PAPER.json` makes the table.
+its best epoch or the mean of its three best ones, whichever is better on dev. A row may also be an ensemble: seeds of
+another row that parse together. A row that the results already have, with the same flags and the same data, is not
+repeated; an interrupted one goes on. The results are OUT/PAPER.json: for each row and seed the flags, the data, the
+versions, the machine, the hours (of the call that finished it), the score after each epoch, and the scores of dev and
+test. `python run/paper_table.py OUT/PAPER.json` makes the table.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,6 +36,7 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import alone_in, replacing
 from transition_parser.base.model_files import sha256_of
 from transition_parser.parsing.formalisms import AMR, TREES, Formalism, formalism_of
+from transition_parser.training.evaluation import parse_and_score, prepared_gold
 from transition_parser.training.flags import arguments_of, given_flags, merged, read_flags
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -83,9 +85,18 @@ def read_table(paper: str, name: str | None, formalism: Formalism) -> Table:
     table = {**tables.get(tables[name].get("like"), {}), **tables[name]}
     if formalism.name not in table:
         raise input_error(f"table {name} is not of {formalism.name}", path)
-    rows = tuple(row for row in table["rows"] if row.get("only") in (None, formalism.name))
+    completed = (_completed(row, table["rows"]) for row in table["rows"])
+    rows = tuple(row for row in completed if row.get("only") in (None, formalism.name))
     said = {key: table.get(key, "") for key in ("figures", "flags")}
     return Table(paper, name, **table[formalism.name], **said, rows=rows)
+
+
+def _completed(row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return a row with all its keys: an ensemble has those of its members' row, except the paper's figure."""
+    if "of" not in row:
+        return row
+    (members,) = (one for one in rows if one["name"] == row["of"])
+    return {**members, "figure": "–", **row}
 
 
 def files_of(folder: Path) -> tuple[Formalism, dict[str, Path]]:
@@ -121,9 +132,10 @@ def flags_of(table: Table, row: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Run:
-    """A row of a table with a seed.
+    """A row of a table with a seed, or an ensemble.
 
     config: the file of its flags
+    members: the runs whose models parse together in an ensemble; nothing else is trained for it
     """
 
     config: Path
@@ -132,6 +144,7 @@ class Run:
     seed: int
     epochs: int
     files: dict[str, Path]
+    members: tuple[Run, ...] = ()
 
     @property
     def name(self) -> str:
@@ -157,7 +170,39 @@ class Run:
             "flags": " ".join(arguments_of(read_flags(self.config))),
             "options": self.row.get("options", self.table.options),
             "data": {"name": self.files["train"].parent.resolve().name, **digests},
+            **({"ensemble": len(self.members)} if self.members else {}),
         }
+
+    def has_model(self, out: Path) -> bool:
+        """Return True where the folder of the run holds its model."""
+        return (out / self.folder / "model" / "scores.json").is_file()
+
+    def measure(self, out: Path, threads: int) -> dict[str, Any]:
+        """Train, parse and score, and return the scores. Raises `InputError` where that fails.
+
+        The members of an ensemble must have been trained.
+        """
+        if not self.members:
+            return self.train(out, threads)
+        try:
+            return self._parsed_together(out, threads)
+        except InputError as error:
+            raise InputError(f"{self.name}: {error}") from None
+
+    def _parsed_together(self, out: Path, threads: int) -> dict[str, Any]:
+        """Parse with all members and score, and return the scores."""
+        from transition_parser.parsing.parser import Parser  # imported late, because torch takes seconds
+
+        folder, formalism = out / self.folder, formalism_of(self.settings["system"])
+        folder.mkdir(exist_ok=True)
+        first, *others = (out / member.folder for member in self.members)
+        counted: dict[str, Any] = {}
+        for split, beam in itertools.product(SPLITS[1:], BEAMS):
+            parser = Parser.load(first / "model", beam, threads=threads, others=[other / "model" for other in others])
+            gold = prepared_gold(first / "data", split, formalism) or self.files[split]
+            parsed = folder / f"{split}.beam-{beam}{formalism.suffix}"
+            counted.setdefault(split, {})[f"beam {beam}"] = parse_and_score(parser, gold, parsed)
+        return {COUNTED: counted, **self._scores_of_trees(folder), "history": []}
 
     def train(self, out: Path, threads: int) -> dict[str, Any]:
         """Train, parse and score, and return the scores. Raises `InputError` where the program fails."""
@@ -238,7 +283,10 @@ def _circumstances() -> dict[str, Any]:
 
 
 def runs_of(arguments: argparse.Namespace) -> Iterator[Run]:
-    """Yield the runs, all rows with the first seed first. Raises `InputError` for unknown rows and missing files."""
+    """Yield the runs, all rows with the first seed first, and ensembles last.
+
+    Raises `InputError` for unknown rows and missing files.
+    """
     formalism, files = files_of(arguments.data)
     table = read_table(arguments.paper, arguments.table, formalism)
     names = [row["name"] for row in table.rows]
@@ -253,9 +301,16 @@ def runs_of(arguments: argparse.Namespace) -> Iterator[Run]:
     for config, row in zip(configs, rows, strict=True):
         with replacing(config) as temporary:
             temporary.write_text(flags_of(table, row), encoding="utf-8")
+
+    def run(config: Path, row: dict[str, Any], seed: int, members: tuple[Run, ...] = ()) -> Run:
+        return Run(config, table, row, seed, arguments.epochs or row.get("epochs", table.epochs), files, members)
+
     for seed in range(1, arguments.seeds + 1):
-        for config, row in zip(configs, rows, strict=True):
-            yield Run(config, table, row, seed, arguments.epochs or row.get("epochs", table.epochs), files)
+        yield from (run(config, row, seed) for config, row in zip(configs, rows, strict=True) if "of" not in row)
+    for config, row in zip(configs, rows, strict=True):
+        if "of" in row:  # its flags are those of its members
+            (members,) = (one for one in table.rows if one["name"] == row["of"])
+            yield run(config, row, 1, tuple(run(config, members, seed) for seed in range(1, row["ensemble"] + 1)))
 
 
 def _joined(name: str) -> str:
@@ -268,23 +323,27 @@ def run_all(arguments: argparse.Namespace) -> int:
     results = Results(arguments.results or arguments.out / f"{arguments.paper}.json")
     threads = max((os.cpu_count() or 1) // arguments.jobs, 1)
 
-    def one(run: Run) -> bool:
-        if results.has(run):
+    def one(run: Run, is_member: bool = False) -> bool:
+        if results.has(run) and not (is_member and not run.has_model(arguments.out)):
             return True
+        if not all(one(member, is_member=True) for member in run.members):
+            return False
         start = time.monotonic()
         try:
-            found = run.train(arguments.out, threads)
+            found = run.measure(arguments.out, threads)
         except InputError as error:
             sys.stderr.write(f"paper.py: error: {error}\n")
             return False
         hours = (time.monotonic() - start) / 3600
-        results.add(run, hours, found)
+        if not results.has(run):
+            results.add(run, hours, found)
         sys.stderr.write(f"{run.name}: {hours * 60:.1f} minutes\n")
         return True
 
     pool = ThreadPoolExecutor(arguments.jobs)
     try:
-        return [*pool.map(one, runs)].count(False)
+        rows, ensembles = ([run for run in runs if bool(run.members) is is_one] for is_one in (False, True))
+        return [*pool.map(one, rows), *map(one, ensembles)].count(False)
     finally:
         pool.shutdown(cancel_futures=True)  # an interruption starts no other run
 

@@ -132,8 +132,9 @@ def draw(name: str, runs: Sequence[Run], path: Path) -> None:
 
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.subplots()
-    metric = next(key for key in runs[0]["history"][0] if key not in ("epoch", "loss"))
-    for run in runs:
+    trained = [run for run in runs if run["history"]]  # an ensemble has no curve
+    metric = next(key for key in trained[0]["history"][0] if key not in ("epoch", "loss"))
+    for run in trained:
         if run["settings"]["seed"] == 1:
             points = [(one["epoch"], one[metric]) for one in run["history"] if metric in one]
             axes.plot(*zip(*points, strict=True), label=run["settings"]["row"])

@@ -11,9 +11,11 @@ from fairseq import options
 
 import transition_parser.tasks.transition_parsing  # noqa: F401  (registers the task, and with it all else)
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run
+from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, formalism_of_files
 from transition_parser.training.checks import check_flags
+from transition_parser.training.evaluation import parse_and_score
 from transition_parser.training.flags import arguments_of, read_flags
 
 sys.path.insert(0, str(ROOT / "run"))
@@ -40,7 +42,7 @@ def test_fairseq_takes_the_flags_of_every_row(of, name, formalism, tmp_path):
         check_flags(own, formalism, {"vectors": None})
         given = arguments_of(own)
         options.parse_args_and_arch(options.get_training_parser(), ["data", "--task", "transition_parsing", *given])
-        flags.append((*given, row.get("options"), row.get("system"), row.get("epochs")))
+        flags.append((*given, row.get("options"), row.get("system"), row.get("epochs"), row.get("ensemble")))
     assert len({*flags}) == len(flags) == len({row["name"] for row in table.rows})
     assert not any(row["name"].startswith("-") for row in table.rows)  # `--rows` could not name it
     assert table.system in formalism.systems and {row.get("system", table.system) for row in table.rows} <= {
@@ -132,6 +134,101 @@ def test_another_number_of_epochs_is_another_run_and_takes_the_place_of_the_firs
     run(ROOT / "run" / "paper.py", *arguments)
     (found,) = paper_table.read(tmp_path / "out" / results.name)
     assert found["settings"]["epochs"] == 2 and [epoch["epoch"] for epoch in found["history"]] == [1, 2]
+
+
+@pytest.fixture
+def of_two(results, tmp_path, monkeypatch):
+    """The arguments of `run_all` for a table with an ensemble, in a folder where its first member was trained."""
+    text = (paper.PAPERS / "stack-transformer.toml").read_text(encoding="utf-8")
+    row = '{name = "twice", what = "two seeds of c", figure = "95.0", ensemble = 2, of = "c"},'
+    (tmp_path / "stack-transformer.toml").write_text(text.replace("rows = [", f"rows = [\n    {row}", 1))
+    monkeypatch.setattr(paper, "PAPERS", tmp_path)
+    shutil.copytree(results.parent, tmp_path / "out")
+
+    def arguments(corpus, *rows: str):
+        given = "stack-transformer", corpus, tmp_path / "out", "--seeds", 1, "--epochs", 1, "--rows", *rows
+        return paper.options().parse_args([*map(str, given)])
+
+    return arguments
+
+
+def test_an_ensemble_is_of_seeds_of_another_row(corpus, results, of_two, tmp_path, monkeypatch, capfd):
+    """What is missing is trained, once; what was run by itself stays as it was."""
+    (alone,) = paper_table.read(results)
+    load, loaded = Parser.load, []
+
+    def recorded(model, beam, **options):
+        loaded.append((model, beam, options["others"]))
+        return load(model, beam, **options)
+
+    monkeypatch.setattr(Parser, "load", recorded)
+    assert paper.run_all(of_two(corpus, "twice")) == 0
+    assert [line.split(":")[0] for line in capfd.readouterr().err.splitlines()] == [
+        "stack-transformer.1.c.2",
+        "stack-transformer.1.twice.1",
+    ]
+    out = tmp_path / "out"
+    first, second, ensemble = paper_table.read(out / results.name)
+    assert first == alone and "ensemble" not in second["settings"]
+    assert ensemble["settings"] == {**alone["settings"], "row": "twice", "ensemble": 2}
+    models = [next(out.glob(f"stack-transformer.1.c.{seed}.*/model")) for seed in (1, 2)]
+    assert loaded == [(models[0], beam, models[1:]) for _ in ("dev", "test") for beam in paper.BEAMS]
+    for beam in paper.BEAMS:
+        parsed = tmp_path / "parsed.conllu"
+        figures = parse_and_score(load(models[0], beam, others=models[1:]), SAMPLE, parsed)
+        assert figures == ensemble["scores"]["test"][f"beam {beam}"]
+        assert parsed.read_bytes() == next(out.glob(f"*.twice.*/test.beam-{beam}.conllu")).read_bytes()
+    assert ensemble["without punctuation"].keys() == {"dev", "test"} and ensemble["las on test"]
+    # nothing is repeated, and no member is needed any more
+    before = (out / results.name).read_bytes()
+    shutil.rmtree(models[1].parent)
+    assert paper.run_all(of_two(corpus, "twice", "c")) == 0
+    assert (out / results.name).read_bytes() == before and not capfd.readouterr().err
+    shown = paper_table.rows(paper_table.read(out / results.name))
+    assert [row[2:4] for row in shown if row[0] == "twice"] == [["95.0", "1"]]
+    paper_table.draw("a", paper_table.read(out / results.name), tmp_path / "a.svg")
+    # another flag of the members' row is another ensemble, too
+    monkeypatch.setattr(paper, "flags_of", lambda table, row: "--arch stack_transformer_small\n")
+    *_, run = paper.runs_of(of_two(corpus, "c", "twice"))
+    assert run.members and not paper.Results(out / results.name).has(run)
+
+
+def test_a_member_without_a_model_is_trained_again_and_keeps_its_result(corpus, results, of_two, tmp_path, monkeypatch):
+    trained = []
+
+    def train(run, out, threads):
+        trained.append(run.name)
+        (out / run.folder / "model").mkdir(parents=True)
+        (out / run.folder / "model" / "scores.json").write_text("{}")
+        return {"scores": {}}
+
+    monkeypatch.setattr(paper.Run, "train", train)
+    monkeypatch.setattr(paper.Run, "_parsed_together", lambda *_: {"scores": {}})
+    out = tmp_path / "out"
+    shutil.rmtree(next(out.glob("stack-transformer.1.c.1.*/model")))
+    assert paper.run_all(of_two(corpus, "twice")) == 0
+    assert trained == ["stack-transformer.1.c.1", "stack-transformer.1.c.2"]
+    found = {(one["settings"]["row"], one["settings"]["seed"]): one for one in paper_table.read(out / results.name)}
+    assert found["c", 1] == paper_table.read(results)[0] and found.keys() == {("c", 1), ("c", 2), ("twice", 1)}
+
+
+def test_an_ensemble_without_its_members_fails(corpus, of_two, monkeypatch, capsys):
+    """Also where its models cannot parse together."""
+
+    def fail(run, *_):
+        raise InputError(f"{run.name}: no luck")
+
+    monkeypatch.setattr(paper.Run, "train", fail)
+    assert paper.run_all(of_two(corpus, "twice")) == 1
+    assert capsys.readouterr().err == "paper.py: error: stack-transformer.1.c.2: no luck\n"
+    monkeypatch.setattr(paper.Run, "train", lambda *_: {"scores": {}})
+
+    def refuse(*_):
+        raise InputError("model 2 of the ensemble has other actions than the first")
+
+    monkeypatch.setattr(paper.Run, "_parsed_together", refuse)
+    assert paper.run_all(of_two(corpus, "twice")) == 1
+    assert "error: stack-transformer.1.twice.1: model 2 of the ensemble has" in capsys.readouterr().err
 
 
 def test_what_another_process_has_added_is_kept(results, tmp_path):

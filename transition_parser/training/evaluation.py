@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from transition_parser.base.files import replacing
 from transition_parser.base.progress import progress
 from transition_parser.graphs.conllu import Sentence, raw_text, read_conllu
-from transition_parser.parsing.formalisms import TREES
+from transition_parser.parsing.formalisms import TREES, Formalism
 from transition_parser.training.experiment import Experiment
+
+if TYPE_CHECKING:
+    from transition_parser.parsing.parser import Parser
 
 _PREDICTED = {"lemma": "_", "upos": "_", "xpos": "_", "feats": "_"}
 
@@ -43,20 +47,33 @@ def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -
     """
     from transition_parser.parsing.parser import Parser
 
-    formalism, suffix = experiment.formalism, experiment.formalism.suffix
-    gold = _gold(experiment, split)
+    suffix, gold = experiment.formalism.suffix, _gold(experiment, split)
     figures = {}
     for beam in how.beams:
         parser = Parser.load(model, beam=beam, device=how.device)
         parsed = experiment.dest / f"{split}.beam-{beam}{suffix}"
-        sentences = formalism.read(gold)
-        if formalism is TREES:
-            sentences = (untagged(one, parser.given_columns) for one in formalism.read_graphs(gold))
-        parses = progress(parser.parse_stream(sentences), f"parsing {split}, beam {beam}")
-        with replacing(parsed) as temporary, open(temporary, "w", encoding="utf-8") as file:
-            file.writelines(str(parse.annotated()) for parse in parses)
-        figures[f"beam {beam}"] = formalism.score(str(gold), str(parsed), how.options).figures
+        figures[f"beam {beam}"] = parse_and_score(parser, gold, parsed, how.options)
     return figures
+
+
+def parse_and_score(
+    parser: Parser, gold: Path, parsed: Path, options: Mapping[str, bool] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Parse the sentences of a file and score the parses, and return the figures of `Formalism.score`.
+
+    Trees are parsed without gold tags, lemmas and features.
+
+    parsed: the file that the parses are written to
+    options: the options for `Formalism.score`
+    """
+    formalism = parser.formalism
+    sentences = formalism.read(gold)
+    if formalism is TREES:
+        sentences = (untagged(one, parser.given_columns) for one in formalism.read_graphs(gold))
+    parses = progress(parser.parse_stream(sentences), f"parsing {gold.stem}, beam {parser.beam}")
+    with replacing(parsed) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        file.writelines(str(parse.annotated()) for parse in parses)
+    return formalism.score(str(gold), str(parsed), options).figures
 
 
 def evaluate_raw_text(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any]:
@@ -84,9 +101,14 @@ def untagged(sentence: Sentence, kept: Collection[str] = ()) -> Sentence:
 
 
 def _gold(experiment: Experiment, split: str) -> Path:
-    """Return the file of the gold graphs of a split.
+    bank = prepared_gold(experiment.data, split, experiment.formalism)
+    return Path(experiment.files[split][0]) if bank is None else bank
 
-    The folder of the data has files of AMRs without the entries that were left out, and of dev data that were held out.
+
+def prepared_gold(data: Path, split: str, formalism: Formalism) -> Path | None:
+    """Return the file of the gold graphs of a split in the folder of the data; None where it has none.
+
+    It has files of AMRs without the entries that were left out, and of dev data that were held out.
     """
-    bank = experiment.data / f"{'valid' if split == 'dev' else split}{experiment.formalism.suffix}"
-    return bank if bank.is_file() else Path(experiment.files[split][0])
+    bank = data / f"{'valid' if split == 'dev' else split}{formalism.suffix}"
+    return bank if bank.is_file() else None
