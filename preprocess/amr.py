@@ -21,6 +21,7 @@ from transition_parser.graphs.amr import named
 from transition_parser.text.columns import KNOWN, Columns
 from transition_parser.text.frames import packaged
 from transition_parser.text.pieces import Pieces, make_pieces, normalise
+from transition_parser.text.word_list import save_words
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import FrameActions
@@ -70,7 +71,8 @@ def preprocess_amr(
     banks = {split: read_entries(paths, left_out[split]) for split, paths in splits.items()}
     table = train_table(banks["train"])
     forms = [[normalise(token) for token in entry.forms] for entry in banks["train"]]
-    shift_words = by_frequency(form for sentence in forms for form in sentence)[: options.labeled_shift]
+    words = by_frequency(form for sentence in forms for form in sentence)
+    shift_words = words[: options.labeled_shift]
     frames = packaged() if options.frames else None
     system = AmrSystem(shift_words=shift_words, frames=frames)
     derived = {}
@@ -83,6 +85,7 @@ def preprocess_amr(
     derived["train"] = list(within_limits(derived["train"], limits, system.frames, problems["train"]))
     with data_folder(dest, (path for paths in splits.values() for path in paths)) as folder:
         pieces = make_pieces(forms, folder, options.pieces, options.pieces_from)
+        save_words(words, folder)
         keep_vectors(options.vectors, (entry.forms for entries in banks.values() for entry in entries), folder)
         _config(derived["train"], shift_words, limits, frames.version if frames else "").save(folder)
         if options.columns:

@@ -18,6 +18,7 @@ from transition_parser.base.progress import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.text.columns import KNOWN, Columns, seen_with_tags, values_of_forms
 from transition_parser.text.pieces import Pieces, make_pieces, normalise
+from transition_parser.text.word_list import save_words
 from transition_parser.transitions import RootRelations, make_system
 from transition_parser.transitions.config import ParserConfig
 
@@ -59,6 +60,7 @@ def preprocess_dependency(
     with data_folder(dest, splits.values()) as folder:
         pieces = make_pieces((sentence.forms for sentence in train), folder, options.pieces, options.pieces_from)
         config = _config(train, words, options)
+        save_words(by_frequency(words), folder)
         keep_vectors(options.vectors, (s.forms for sentences in treebanks.values() for s in sentences), folder)
         config.save(folder)
         values = values_of(train, options.columns, splits["train"])

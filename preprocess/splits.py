@@ -16,7 +16,9 @@ from transition_parser.text.pieces import Pieces, normalise
 from transition_parser.text.word_vectors import read_vectors
 
 SPLITS = ("train", "valid", "test")
-_OTHERS = ("lexicon.json", "columns.json", "vectors.txt", "vectors.safetensors", "dict.*.txt", "*.src-act.*")
+_OTHERS = (
+    "lexicon.json", "columns.json", "words.txt", "vectors.txt", "vectors.safetensors", "dict.*.txt", "*.src-act.*",
+)  # fmt: skip
 
 
 def stale() -> tuple[str, ...]:

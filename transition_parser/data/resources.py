@@ -23,6 +23,8 @@ from transition_parser.text.columns import Columns
 from transition_parser.text.pieces import FILE_NAME as PIECES
 from transition_parser.text.pieces import OPEN, Pieces
 from transition_parser.text.segmentation import ENGLISH, Segmenter
+from transition_parser.text.word_list import FILE_NAME as WORD_LIST
+from transition_parser.text.word_list import load_words
 from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, WordVectors
 from transition_parser.transitions.config import FILE_NAME as PARSER
 from transition_parser.transitions.config import ParserConfig
@@ -30,7 +32,7 @@ from transition_parser.transitions.lexicon import FILE_NAME as LEXICON
 
 SOURCE, TARGET = "src", "act"
 FILES = (f"dict.{SOURCE}.txt", f"dict.{TARGET}.txt", PIECES, PARSER)
-WORD_FILES = (COLUMNS, WORDS_FILE, VECTORS_FILE)  # only for models that read or predict their contents
+WORD_FILES = (COLUMNS, WORD_LIST, WORDS_FILE, VECTORS_FILE)  # only for models that read or predict their contents
 SEGMENTER_FILES = ("segmenter.json", "segmenter.safetensors")  # a learned segmenter: its description, its weights
 OPTIONAL_FILES = (LEXICON, *WORD_FILES, *SEGMENTER_FILES)
 _NOT_OF_ALL = (*WORD_FILES, *SEGMENTER_FILES)
@@ -41,8 +43,8 @@ _FILLER = re.compile(r"madeupword\d{4}")  # a symbol with which fairseq-preproce
 class Resources:
     """The two dictionaries, the word splitter and the transition system of one data folder or model.
 
-    A model is built from `source_dictionary`, `target_dictionary` and `table`, and from `columns` and `vectors` where
-    it reads them.
+    A model is built from `source_dictionary`, `target_dictionary` and `table`, and from `columns`, `vectors` and
+    `frequent_words` where it reads them.
     """
 
     source_dictionary: Vocabulary
@@ -53,6 +55,7 @@ class Resources:
     fingerprint: str  # SHA-256 of the files that every model reads; it identifies them
     columns: Columns = field(default_factory=Columns)
     vectors: WordVectors | None = None
+    frequent_words: tuple[str, ...] | None = None  # of the training data, the most frequent first
     segmenter: Segmenter = ENGLISH  # divides raw text; a learned one comes from `storage.segmenters`
 
     @classmethod
@@ -71,8 +74,8 @@ class Resources:
         _check_actions(target, parser, table, target_path)
         contents = b"".join(path.read_bytes() for path in cls.files(folder, without=_NOT_OF_ALL))
         fingerprint = hashlib.sha256(contents).hexdigest()
-        columns, vectors = Columns.load(folder), WordVectors.load(folder)
-        return cls(source, target, parser, pieces, table, fingerprint, columns, vectors)
+        columns, vectors, words = Columns.load(folder), WordVectors.load(folder), load_words(folder)
+        return cls(source, target, parser, pieces, table, fingerprint, columns, vectors, words)
 
     @staticmethod
     def files(folder: str | os.PathLike, without: Collection[str] = ()) -> list[Path]:
