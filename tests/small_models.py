@@ -47,10 +47,17 @@ MODELS = {
         "stack_attention_rnn_small",
         RECURRENT | SEQ2SEQ,
     ),
-    "columns": ("stack_transformer_small", {"character_width": 8, "affix_width": 8, "state_positions": True}),
+    "columns": (
+        "stack_transformer_small",
+        {"character_width": 8, "affix_width": 8, "word_table": 60, "state_positions": True},
+    ),
     "bot": ("spa_dp_small", {}),
     "tob": ("spa_dp_small", {"spa": "tob"}),
     "vanilla": ("spa_dp_small", {"spa": "vanilla"}),
+    "side by side": (
+        "spa_dp_small",
+        {"join_inputs": "concat", "no_pieces": True, "character_width": 8, "word_table": 60, "word_table_width": 24},
+    ),
     "heads": ("spa_dp_graph_small", {}),
     "concat": ("spa_dp_graph_small", {"head_score": "concat", "spa": "none"}),
     "structures": ("use_parser_small", {}),
@@ -66,7 +73,7 @@ MODELS = {
     "composed graph": ("state_transformer_g2g_small", {"composition": True, "root_at_bottom": True}),
     "pretrained": ("stack_transformer_small", {"pretrained_layers": "last3", "pretrained_training": "adapters"}),
 }
-MEMORYLESS = ("no memory", "bot", "tob", "vanilla")
+MEMORYLESS = ("no memory", "bot", "tob", "vanilla", "side by side")
 GRAPHS = ("heads", "concat", "refined")  # they find trees of any shape
 OF_TREES = (
     "sentence",
@@ -82,7 +89,14 @@ SIZES = {"encoder_embed_dim": 64, "encoder_ffn_embed_dim": 64, "encoder_attentio
 SIZES |= {name.replace("encoder", "decoder"): size for name, size in SIZES.items()} | {"toy_width": 64}
 SIZES |= {"word_width": 32, "scan_width": 16, "spa_width": 32, "mlp_width": 32}
 SIZES |= {"use_width": 32, "action_width": 16, "marker_width": 8, "indicator_bound": 8, "marker_steps": 12}
-SIZES |= {"relation_width": 8, "encoder_dropout": 0.0, "exist_width": 16, "classifier_dropout": 0.0, "longest": 64}
+SIZES |= {
+    "relation_width": 8,
+    "encoder_dropout": 0.0,
+    "word_table_dropout": 0.0,
+    "exist_width": 16,
+    "classifier_dropout": 0.0,
+    "longest": 64,
+}
 SIZES |= {"arc_width": 16, "composition_width": 16, "history_layers": 1, "history_width": 16}
 
 

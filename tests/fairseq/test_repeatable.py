@@ -22,7 +22,7 @@ SHORT = (
     *("--max-tokens", "600", "--num-workers", "0", "--disable-validation", "--no-epoch-checkpoints"),
     *("--subword-regularization", "0.2"),
 )
-DROPOUT = {"dropout": 0.2, "word_dropout": 0.2, "encoder_dropout": 0.2, "classifier_dropout": 0.2}
+DROPOUT = dict.fromkeys(("dropout", "word_dropout", "encoder_dropout", "classifier_dropout", "word_table_dropout"), 0.2)
 OF_AMRS = ("state", "no memory", "stack attention", "bot", "structures", "columns")  # each way to see their state
 # further ways to train: a model and flags
 WAYS = {

@@ -11,7 +11,9 @@ from transition_parser.base.errors import InputError
 from transition_parser.data.resources import WORD_FILES
 from transition_parser.kernels import search_kernels
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
+from transition_parser.modules.encoder import ReadingSettings, WordReader
 from transition_parser.modules.options import ModelOptions
+from transition_parser.modules.recurrent import RecurrentEncoder
 from transition_parser.modules.tagging import TagHeads, check_tagged, tag_heads
 from transition_parser.modules.word_inputs import INPUTS
 from transition_parser.modules.words import WordInputs, WordOptions
@@ -21,6 +23,7 @@ from transition_parser.text.word_vectors import WordVectors
 DIM = 6
 COLUMNS = Columns({"upos": ("NOUN", "VERB"), "xpos": ("NNS", "VBP"), "lemma": ("k0+|0+",), "domain": ("news", "law")})
 VECTORS = WordVectors(("dogs", "sleep"), np.array([[1, 2, 3], [4, 5, 6]], dtype=np.float16))
+WORDS = ("sleep", "dogs", "Dogs", "rare")  # of the training data; the last is too rare for a table of three
 SENTENCES = [["Dogs", "sleep"], ["Donaudampfschifffahrtsgesellschaft"], ["Dogs"] * 5]
 ANNOTATIONS = {
     "upos": [["NOUN", "VERB"], ["NOUN"], ["_"] * 5],
@@ -33,17 +36,28 @@ FLAGS = (
     {"read_domain": True},
     {"character_width": 5},
     {"affix_width": 5},
+    {"word_table": 3},
     {"read_vectors": True},
 )
+# the same with widths of their own: tables that are narrower than words are projected
+NARROW = (
+    {"read_tags": True, "tag_width": 2},
+    {"read_xpos": True, "xpos_width": 3},
+    {"read_domain": True, "domain_width": 4},
+    {"word_table": 3, "word_table_width": 2},
+)
+CONCAT = {"join_inputs": "concat"}
 ALL = {name: value for flags in FLAGS for name, value in flags.items()}
+ALL_NARROW = ALL | {name: value for flags in NARROW for name, value in flags.items()}
+RESOURCES = SimpleNamespace(columns=COLUMNS, vectors=VECTORS, frequent_words=WORDS)
 
 
 def inputs_of(**flags) -> WordInputs:
     torch.manual_seed(1)
-    inputs = WordInputs(StackTransformerOptions(**flags), DIM, SimpleNamespace(columns=COLUMNS, vectors=VECTORS))
+    inputs = WordInputs(StackTransformerOptions(**flags), DIM, RESOURCES)
     for parameter in inputs.parameters():
         torch.nn.init.normal_(parameter)
-    return inputs
+    return inputs.eval()
 
 
 def added(inputs: WordInputs, sentences, annotations) -> torch.Tensor:
@@ -51,7 +65,7 @@ def added(inputs: WordInputs, sentences, annotations) -> torch.Tensor:
     return inputs(torch.zeros(len(sentences), wide, DIM), inputs.read(sentences, annotations))
 
 
-@pytest.mark.parametrize("flags", [*FLAGS, ALL], ids=str)
+@pytest.mark.parametrize("flags", [*FLAGS, ALL, *NARROW, ALL | CONCAT, ALL_NARROW | CONCAT], ids=str)
 def test_a_sentence_alone_and_among_others(flags):
     inputs = inputs_of(**flags)
     together = added(inputs, SENTENCES, ANNOTATIONS)
@@ -61,12 +75,104 @@ def test_a_sentence_alone_and_among_others(flags):
         assert torch.allclose(alone[0, : len(sentence)], together[i, : len(sentence)], atol=1e-6)
 
 
-def test_inputs_add_up():
-    inputs = inputs_of(**ALL)
+@pytest.mark.parametrize("flags", [ALL, ALL_NARROW], ids=str)
+def test_inputs_add_up(flags):
+    inputs = inputs_of(**flags)
     read = inputs.read(SENTENCES, ANNOTATIONS)
     x = torch.zeros(3, 6, DIM)
     assert torch.allclose(inputs(x, read), sum(module(read[name], x) for name, module in inputs.items()))
     assert set(inputs.without("tags")) == set(inputs) - {"tags"}
+
+
+@pytest.mark.parametrize("flags", NARROW, ids=str)
+def test_narrow_embeddings_are_projected_where_they_are_added(flags):
+    (module,) = inputs_of(**flags).values()
+    width = next(value for name, value in flags.items() if name.endswith("width"))
+    assert module.embed.embedding_dim == width and module.project.weight.shape == (DIM, width)
+    (plain,) = inputs_of(**{name: value for name, value in flags.items() if not name.endswith("width")}).values()
+    assert plain.embed.embedding_dim == DIM and not [*plain.project.parameters()]
+
+
+def side_by_side(inputs: WordInputs, sentence: int, word: int) -> list[float]:
+    """The vector of a word of SENTENCES, by loops over the weights: tags, XPOS, corpora, letters, affixes, tables."""
+    form = SENTENCES[sentence][word]
+    tag, xpos = (ANNOTATIONS[name][sentence][word] for name in ("upos", "xpos"))
+    ids = [COLUMNS.ids("upos", [tag])[0], COLUMNS.ids("xpos", [xpos])[0]]
+    found = [inputs[name].embed.weight[i].tolist() for name, i in zip(("tags", "xpos"), ids, strict=True)]
+    domains = inputs["domain"].embed.weight[1:].tolist()
+    (domain,) = COLUMNS.ids("domain", ANNOTATIONS["domain"][sentence])
+    found.append(domains[domain - 1] if domain else [sum(pair) / len(domains) for pair in zip(*domains, strict=True)])
+    letters = inputs["characters"]
+    read = letters.embed(letters.read([[form]], {})["bytes"][1:])  # behind the empty word
+    size = len(form.encode())
+    filters = letters.convolve(read.transpose(1, 2))[0].relu()
+    found.append(filters[:, :size].amax(1).tolist())
+    affixes = inputs["affixes"]
+    rows = affixes.read([[form]], {})["affixes"][1].tolist()
+    found.append([sum(column) for column in zip(*affixes.embed.weight[rows].tolist(), strict=True)])
+    rows = {"sleep": 1, "dogs": 2, "Dogs": 3}
+    found.append(inputs["table"].embed.weight[rows.get(form, 0)].tolist())
+    found.append({"dogs": [1.0, 2.0, 3.0], "sleep": [4.0, 5.0, 6.0]}.get(form.lower(), [0.0] * 3))
+    return [number for part in found for number in part]
+
+
+@pytest.mark.parametrize("pieces", [True, False])
+def test_inputs_stand_side_by_side(pieces):
+    inputs = inputs_of(**ALL_NARROW, **CONCAT, no_pieces=not pieces)
+    own = [2, 3, 4, 2 * 5, 5, 2, 3]
+    assert [module.output_width for module in inputs.values()] == own
+    assert inputs.width == DIM * pieces + sum(own)
+    x = torch.randn(3, 6, DIM)
+    found = inputs(x, inputs.read(SENTENCES, ANNOTATIONS))
+    assert found.shape == (3, 6, inputs.width)
+    for i, words in enumerate(SENTENCES):
+        for j, form in enumerate(words):
+            wanted = [*(x[i, j].tolist() if pieces else ()), *side_by_side(inputs, i, j)]
+            if len(form) <= 24:  # the letters in between are left out of longer words
+                assert torch.allclose(found[i, j], torch.tensor(wanted), atol=1e-4)
+
+
+def reader_of(kind, dim: int, **flags) -> WordReader:
+    torch.manual_seed(1)
+    inputs = WordInputs(StackTransformerOptions(**flags), dim, RESOURCES)
+    opens = torch.tensor([False, False, True, False, True, False])
+    return kind(ReadingSettings(opens, 1, inputs, not flags["no_pieces"]), dim=dim).eval()
+
+
+def recurrent(settings: ReadingSettings, dim: int) -> RecurrentEncoder:
+    return RecurrentEncoder(settings, dim=dim, hidden=4, layers=2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "dim", "no_pieces", "width", "projected"),
+    [
+        (WordReader, 8, True, 8, False),
+        (WordReader, 8, False, 8, True),
+        (WordReader, 6, True, 6, True),
+        (recurrent, 6, True, 8, False),
+        (recurrent, 6, False, 14, False),
+    ],
+)
+def test_words_side_by_side_are_projected_only_where_their_width_must_be_another(
+    kind, dim, no_pieces, width, projected
+):
+    flags = {"read_tags": True, "tag_width": 3, "word_table": 3, "word_table_width": 5, "no_pieces": no_pieces}
+    reader = reader_of(kind, dim, **flags, **CONCAT)
+    assert reader.read_width == width and (reader.project is not None) == projected
+    tokens = torch.tensor([[4, 5, 4, 2], [1, 1, 4, 2]])  # two words, and one
+    read = reader.inputs.read([["dogs", "sleep"], ["rare"]], {"upos": [["NOUN", "VERB"], ["_"]]})
+    found, mask = reader.read(tokens, read)
+    assert found.shape == (2, 3, width) and mask.tolist() == [[True] * 3, [True, True, False]]
+    x, _ = reader._pool(tokens)
+    parts = [reader.inputs[name](read[name], x) for name in ("tags", "table")]
+    joined = torch.cat(parts if no_pieces else [x, *parts], -1)
+    wanted = joined if reader.project is None else joined @ reader.project.weight.T + reader.project.bias
+    if no_pieces:
+        for sentence, root in enumerate((2, 1)):
+            wanted[sentence, root] += reader.root
+    assert torch.allclose(found, wanted, atol=1e-6)
+    if kind is recurrent:
+        assert reader(tokens, read).words.shape == (2, 3, 8)
 
 
 def test_every_option_of_words_is_said_by_one_input_or_by_words_themselves():
@@ -84,6 +190,7 @@ def test_a_model_is_exported_with_the_files_that_its_inputs_need(flags):
         "read_tags": {"columns.json"},
         "read_xpos": {"columns.json"},
         "read_domain": {"columns.json"},
+        "word_table": {"words.txt"},
         "read_vectors": {"vectors.txt", "vectors.safetensors"},
     }
     options = StackTransformerOptions(**flags)
@@ -127,7 +234,7 @@ def test_tags_that_are_read_are_not_learnt():
 
 def test_inputs_have_names_that_weights_of_former_models_have():
     names = {name.partition(".")[0] for name in inputs_of(**ALL).state_dict()}
-    assert names == {"tags", "xpos", "domain", "characters", "affixes", "vectors"}
+    assert names == {"tags", "xpos", "domain", "characters", "affixes", "table", "vectors"}
 
 
 def test_windows_of_letters_are_those_that_are_asked_for():
@@ -233,6 +340,8 @@ def test_columns_that_the_data_lacks():
         WordInputs(StackTransformerOptions(read_domain=True), DIM, SimpleNamespace(columns=Columns()))
     with pytest.raises(InputError, match=r"no word vectors: .*--vectors FILE`"):
         WordInputs(StackTransformerOptions(read_vectors=True), DIM, SimpleNamespace(vectors=None))
+    with pytest.raises(InputError, match=r"no words\.txt: preprocess it again"):
+        WordInputs(StackTransformerOptions(word_table=9), DIM, SimpleNamespace(frequent_words=None))
     with pytest.raises(InputError, match="no column upos"):
         check_tagged(0.1, None)
     check_tagged(0.0, None)
@@ -241,6 +350,23 @@ def test_columns_that_the_data_lacks():
 
 
 def test_words_need_something_to_be_read_by():
-    wanted = "nothing to read words by: give --pretrained, --read-vectors, --affix-width or --character-width"
-    with pytest.raises(InputError, match=wanted):
+    wanted = "give --pretrained, --read-vectors, --word-table, --affix-width or --character-width"
+    with pytest.raises(InputError, match=f"nothing to read words by: {wanted}"):
         StackTransformerOptions(no_pieces=True).check()
+
+
+@pytest.mark.parametrize(
+    ("flags", "problem"),
+    [
+        (CONCAT, "--join-inputs concat: words are read by their pieces alone; give some of --read-tags, "),
+        ({"tag_width": 9}, "--tag-width does nothing without --read-tags: give --read-tags, too"),
+        ({"xpos_width": 9, "read_tags": True}, "--xpos-width does nothing without --read-xpos"),
+        ({"domain_width": 9}, "--domain-width does nothing without --read-domain"),
+        ({"word_table_width": 9}, "--word-table-width does nothing without --word-table"),
+        ({"word_table_vectors": True}, "--word-table-vectors does nothing without --word-table"),
+        ({"join_inputs": "sum"}, "--join-inputs must be one of add, concat, not 'sum'"),
+    ],
+)
+def test_options_that_would_do_nothing(flags, problem):
+    with pytest.raises(InputError, match=problem):
+        StackTransformerOptions(**flags).check()

@@ -15,7 +15,7 @@ from transition_parser.kernels import search_kernels
 from transition_parser.modules.attention import HeadMask
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.layers import EncoderLayer, LocalLayer, add_and_normalise, sinusoids
-from transition_parser.modules.linear import padded
+from transition_parser.modules.linear import linear, padded
 from transition_parser.modules.words import WordInputs, WordOptions, WordTensors
 
 
@@ -79,16 +79,23 @@ class ReadingSettings(NamedTuple):
 
 
 class WordReader(nn.Module):
-    """A module that embeds pieces, takes the mean over the pieces of each word, and adds the other inputs of words.
+    """A module that embeds pieces, takes the mean over the pieces of each word, and joins the other inputs of words.
 
     The `</s>` that fairseq appends is the last position: the artificial root.
 
+    Inputs that stand side by side (`--join-inputs concat`) are projected to `dim` where their widths add up to another
+    number, unless the encoder reads words of any width.
+
     dim: width of the words.
+    any_width: True for an encoder that reads words of `read_width`, whatever it is.
     """
 
-    def __init__(self, reading: ReadingSettings, *, dim: int) -> None:
+    def __init__(self, reading: ReadingSettings, *, dim: int, any_width: bool = False) -> None:
         super().__init__()
         opens, self.padding, self.inputs, pieces = reading
+        joined = dim if self.inputs is None else self.inputs.width
+        self.read_width = joined if any_width else dim
+        self.project = None if joined == self.read_width else linear(joined, dim)
         self.register_buffer("opens", opens, persistent=False)
         self.scale = math.sqrt(dim)
         self.embed, self.root = None, None
@@ -97,19 +104,29 @@ class WordReader(nn.Module):
             nn.init.normal_(self.embed.weight, std=dim**-0.5)
             nn.init.zeros_(self.embed.weight[self.padding])
         else:  # only the root needs a vector: no other input reads it
-            self.root = nn.Parameter(torch.randn(dim))
+            self.root = nn.Parameter(torch.randn(self.read_width))
 
     def read(self, src_tokens: Tensor, words: WordTensors | None) -> tuple[Tensor, Tensor]:
-        """Return the words and the root of each sentence, (B, P, dim), and a mask that is True at them, (B, P).
+        """Return the words and the root of each sentence, (B, P, read_width), and a mask that is True at them, (B, P).
 
         src_tokens: (B, S); piece ids, padded on either side.
         words: the tensors that the other inputs read of the words.
         """
         x, mask = self._pool(src_tokens)
-        return x if self.inputs is None else self.inputs(x, words), mask
+        if self.inputs is None:
+            return x, mask
+        joined = self.inputs(x, words)
+        if self.project is not None:
+            joined = self.project(joined)
+        if self.inputs.concatenated and self.root is not None:
+            joined = joined + x  # x is the vector of the root alone
+        return joined, mask
 
     def _pool(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the means of the pieces of each word, (B, P, dim), and a mask, (B, P), True at words and roots."""
+        """Return the means of the pieces of each word, (B, P, dim), and a mask, (B, P), True at words and roots.
+
+        Where words are not read by their pieces, the vectors are (B, P, read_width), and 0 but for the root's.
+        """
         real = tokens != self.padding
         word = (self.opens[tokens] & real).long().cumsum(1)  # number of the word, from 1; 0 before the first one
         count = word.max(1).values

@@ -20,11 +20,10 @@ from transition_parser.base.errors import InputError, needs_extra
 from transition_parser.data.resources import Resources
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder_files import EXTRA, EncoderFiles, layers_of
-from transition_parser.modules.linear import linear
 from transition_parser.modules.options import ModelOptions, option
 from transition_parser.modules.pretrained_attention import FUSED, KERNELS, PackedRow, reads_rows, register
 from transition_parser.modules.runs import WIDTHS, in_rows, rounded_up, runs
-from transition_parser.modules.word_input import NO_ANNOTATIONS, OptionalInput
+from transition_parser.modules.word_input import NO_ANNOTATIONS, OptionalInput, projected_width
 from transition_parser.text.columns import Annotations
 from transition_parser.text.windows import windows
 
@@ -52,11 +51,11 @@ class PieceIds(NamedTuple):
 
 
 class PretrainedWords(OptionalInput):
-    """An input of words by a pretrained encoder, through one linear layer.
+    """An input of words by a pretrained encoder, through one linear layer where it is added to other inputs.
 
     The state dictionary holds the weights that are learned here, never a frozen encoder.
 
-    dim: width of the words.
+    dim: the result of `projected_width`.
     files: the files of the encoder.
     layers: as in `layers_of`; the layers are concatenated.
     mix: True takes a learned mean of the layers instead (Peters et al. 2018).
@@ -121,13 +120,19 @@ class PretrainedWords(OptionalInput):
         files = EncoderFiles(options.pretrained)
         files.check(options.pretrained, options.pretrained_sha256)
         layers, mix, rank = options.pretrained_layers, options.pretrained_mix, options.pretrained_rank
-        words = cls(dim, files, layers, mix, options.pretrained_training, rank)
+        words = cls(projected_width(options, dim), files, layers, mix, options.pretrained_training, rank)
         for parameter in words.network.parameters():
             setattr(parameter, LR_SCALE, options.pretrained_lr_scale)
         return words
 
     def __init__(
-        self, dim: int, files: EncoderFiles, layers: str, mix: bool = False, training: str = FROZEN, rank: int = 16
+        self,
+        dim: int | None,
+        files: EncoderFiles,
+        layers: str,
+        mix: bool = False,
+        training: str = FROZEN,
+        rank: int = 16,
     ) -> None:
         super().__init__()
         self.training_of_encoder, self.sha256 = training, files.sha256
@@ -144,7 +149,7 @@ class PretrainedWords(OptionalInput):
         self.layers = layers_of(layers, config.num_hidden_layers)
         self.mix = nn.Parameter(torch.zeros(len(self.layers))) if mix else None
         self.width = config.hidden_size * len(self.layers)  # of the result of `vectors`
-        self.project = linear(config.hidden_size if mix else self.width, dim)
+        self.project_to(dim, config.hidden_size if mix else self.width)
         self._first, self._last = _special_tokens(self.tokenizer)
         special = len(self._first) + len(self._last)
         self._longest = min(_positions(self.network), self.tokenizer.model_max_length) - special
@@ -166,9 +171,6 @@ class PretrainedWords(OptionalInput):
         if self.is_frozen:
             self.network.eval()
         return self
-
-    def start_at_zero(self) -> None:
-        nn.init.zeros_(self.project.weight)
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS) -> dict[str, Tensor]:
         """Return the fields of `PieceIds` of sentences of words, as a dictionary."""
@@ -284,7 +286,7 @@ class PretrainedWords(OptionalInput):
             self._attention = wanted
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """Return the vectors, (B, P, dim), that are to be added to x (B, P, dim).
+        """Return the vectors, (B, P, output width).
 
         inputs: the result of `read`, or a kept result of `vectors`, (B, P, width), under the key `vectors`.
         """

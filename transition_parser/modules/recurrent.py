@@ -16,7 +16,9 @@ CELLS = {"gru": nn.GRU, "lstm": nn.LSTM}
 class RecurrentEncoder(WordReader):
     """An encoder of words, and the artificial root behind the last, by layers of a bidirectional GRU or LSTM.
 
-    dim: width of the words that it reads.
+    The first layer reads words of any width (`WordReader.read_width`).
+
+    dim: width of the words, see `WordReader`.
     hidden: width of each direction; the vectors that it returns are twice as wide.
     cell: `gru` or `lstm`.
     dropout: dropout of the inputs of each layer and of the result.
@@ -34,9 +36,9 @@ class RecurrentEncoder(WordReader):
         dropout: float = 0.0,
         word_dropout: float = 0.0,
     ) -> None:
-        super().__init__(reading, dim=dim)
+        super().__init__(reading, dim=dim, any_width=True)
         self.word_dropout, self.dropout = Dropout(word_dropout, whole=True), Dropout(dropout)
-        widths = [dim, *[2 * hidden] * (layers - 1)]
+        widths = [self.read_width, *[2 * hidden] * (layers - 1)]
         self.ahead, self.back = (
             nn.ModuleList(CELLS[cell](width, hidden, batch_first=True) for width in widths) for _ in range(2)
         )
@@ -50,7 +52,7 @@ class RecurrentEncoder(WordReader):
         return self.scan(*self.read_words(src_tokens, words))
 
     def read_words(self, src_tokens: Tensor, words: WordTensors | None) -> tuple[Tensor, Tensor]:
-        """Return the words that the first layer reads, (B, P, dim), and a mask, (B, P), True at words and roots.
+        """Return the words that the first layer reads, (B, P, read_width), and a mask, (B, P), True at words and roots.
 
         The arguments are as in `forward`.
         """

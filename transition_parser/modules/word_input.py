@@ -7,17 +7,21 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+import numpy as np
+import torch
 from torch import Tensor, nn
 
 from transition_parser.data.resources import Resources
-from transition_parser.modules.options import ModelOptions
+from transition_parser.modules.linear import linear
+from transition_parser.modules.options import ModelOptions, flag_of
 from transition_parser.text.columns import Annotations
 
 NO_ANNOTATIONS: Annotations = MappingProxyType({})
+ADD, CONCAT = "add", "concat"  # the values of `--join-inputs`
 
 
 class WordInput(nn.Module, ABC):
-    """A module that makes vectors of words, which are added to the words of an encoder.
+    """A module that makes vectors of words, which an encoder reads.
 
     column: the column of the data that it reads; None if it reads none.
     """
@@ -45,7 +49,7 @@ class WordInput(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """Return the vectors, (B, P, dim) or of a shape that broadcasts to it.
+        """Return the vectors, (B, P, width) or of a shape that broadcasts to it.
 
         inputs: the result of `read`.
         x: (B, P, dim); the words without these vectors.
@@ -62,6 +66,8 @@ class OptionalInput(WordInput):
     reads_forms: True if it reads the form of each word, so that words need not be read by their pieces.
     files: the files of a data folder that it needs; models that do not have it are exported without them.
     Options: its options; the flags of every model come from it.
+    project: the layer that its vectors come from, see `project_to`.
+    output_width: width of its vectors.
     """
 
     name: ClassVar[str]
@@ -69,6 +75,8 @@ class OptionalInput(WordInput):
     reads_forms: ClassVar[bool] = False
     files: ClassVar[tuple[str, ...]] = ()
     Options: ClassVar[type[ModelOptions]]
+    project: nn.Module
+    output_width: int
 
     @classmethod
     @abstractmethod
@@ -84,6 +92,49 @@ class OptionalInput(WordInput):
         """Return True if the options switch it on."""
         return bool(getattr(options, cls.switch))
 
-    @abstractmethod
+    @classmethod
+    def without_switch(cls, options: ModelOptions, *names: str) -> str | None:
+        """Return a message if one of these options is given although the input is not wanted; else None."""
+        given = [name for name in names if getattr(options, name)]
+        if not given or cls.is_wanted(options):
+            return None
+        return f"{flag_of(given[0])} does nothing without {flag_of(cls.switch)}: give {flag_of(cls.switch)}, too"
+
+    def project_to(self, width: int | None, own: int) -> None:
+        """Add the layer that gives its vectors their width.
+
+        width: the result of `projected_width`; None for no such layer.
+        own: width of the vectors before the layer.
+        """
+        self.project = nn.Identity() if width is None else linear(own, width)
+        self.output_width = own if width is None else width
+
+    def start(self, resources: Resources) -> None:
+        """Set the weights that start from the data, for a new training. By default there are none.
+
+        Raises `InputError` where the data lacks what they start from, or does not fit.
+        """
+
     def start_at_zero(self) -> None:
         """Set weights to 0 so that the input adds nothing until it learns."""
+        for parameter in self.project.parameters():
+            nn.init.zeros_(parameter)
+
+
+def projected_width(options: Any, dim: int) -> int | None:
+    """Return the width that the vectors of an input are projected to; None where they keep their own width.
+
+    Vectors that are added up are as wide as the words. Vectors that stand side by side have widths of their own.
+
+    options: the options of the model.
+    dim: width of the words.
+    """
+    return None if options.join_inputs == CONCAT else dim
+
+
+def padded_rows(rows: Sequence[Sequence[int]], sentences: Sequence[Sequence[str]]) -> Tensor:
+    """Return one number a word as a tensor (B, P), with 0 at the root and at padding."""
+    padded = np.zeros((len(rows), max(map(len, sentences), default=0) + 1), np.int64)
+    for i, row in enumerate(rows):
+        padded[i, : len(row)] = row
+    return torch.from_numpy(padded)

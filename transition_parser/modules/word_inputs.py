@@ -1,4 +1,4 @@
-"""The inputs of words beside pieces: tags, corpora, letters, affixes, tables of vectors, pretrained encoders.
+"""The inputs of words beside pieces: tags, corpora, letters, affixes, tables of words, pretrained encoders.
 
 A new input is a class here and its name at the end of this file: in `INPUTS` and in `InputOptions`.
 """
@@ -18,32 +18,42 @@ from torch import Tensor, nn
 
 from transition_parser.data.resources import Resources
 from transition_parser.kernels import search_kernels
-from transition_parser.modules.linear import linear
-from transition_parser.modules.options import ModelOptions, option
+from transition_parser.modules.options import WIDEST, ModelOptions, option
 from transition_parser.modules.pretrained import PretrainedWords
-from transition_parser.modules.word_input import OptionalInput
+from transition_parser.modules.word_input import OptionalInput, padded_rows, projected_width
+from transition_parser.modules.word_tables import TableInput, VectorInput
 from transition_parser.text.columns import DOMAIN, UNKNOWN, UPOS, XPOS, Annotations, Columns
 from transition_parser.text.columns import FILE_NAME as COLUMNS
-from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, WordVectors, check_has_vectors
 
 _SUFFIXES, _PREFIXES = (1, 2, 3, 4, 5), (2, 3)  # the numbers of letters of the affixes that are read
 _ROWS = 2048  # vectors of the affixes of a length; rare ones may share a vector
 _LETTERS = 24  # most letters of a word that are read; of a longer word half of them are from its end
 
 
+def _width_option(what: str) -> Any:
+    """Return the option of the width of the embeddings of a column."""
+    return option(
+        0, f"width of the embeddings of {what}; by default they are as wide as words", least=0, most=WIDEST,
+        since_later=True,
+    )  # fmt: skip
+
+
 class ColumnInput(OptionalInput):
     """An embedding of each value of a column of the data; embedding 0 is for values that are not known.
 
+    dim: width of the embeddings.
     dropout: fraction of training sentences in which the column is masked.
+    projected: the result of `projected_width`. Embeddings that are as wide already are not projected.
     """
 
     column: ClassVar[str]
     files = (COLUMNS,)
 
-    def __init__(self, dim: int, columns: Columns, dropout: float = 0.0) -> None:
+    def __init__(self, dim: int, columns: Columns, dropout: float = 0.0, projected: int | None = None) -> None:
         super().__init__()
         self.columns, self.dropout = columns, dropout
         self.embed = nn.Embedding(columns.count(self.column), dim)
+        self.project_to(None if projected == dim else projected, dim)
 
     def masked(self, training: bool) -> float:
         """Return the fraction of sentences in which the column is masked, which happens in training alone."""
@@ -58,11 +68,11 @@ class ColumnInput(OptionalInput):
         ids: (B, P); 0 at the root and at padding.
         """
         given = annotations.get(self.column) or [[UNKNOWN] * len(words) for words in sentences]
-        return {"ids": _padded([self.columns.ids(self.column, values) for values in given], sentences)}
+        return {"ids": padded_rows([self.columns.ids(self.column, values) for values in given], sentences)}
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """Return the vectors of the values, (B, P, dim)."""
-        return self.embed(inputs["ids"])
+        """Return the vectors of the values, (B, P, width)."""
+        return self.project(self.embed(inputs["ids"]))
 
 
 class TagInput(ColumnInput):
@@ -87,13 +97,20 @@ class TagInput(ColumnInput):
             most=1.0,
             since_later=True,
         )
+        tag_width: int = _width_option("tags")
+
+        def contradictions(self) -> str | None:
+            return TagInput.without_switch(self, "tag_width") or super().contradictions()
 
     @classmethod
     def make(cls, options: Any, dim: int, resources: Resources) -> TagInput:
-        return cls(dim, resources.columns, options.tag_dropout, bool(options.tag_loss))
+        width, projected = options.tag_width or dim, projected_width(options, dim)
+        return cls(width, resources.columns, options.tag_dropout, bool(options.tag_loss), projected)
 
-    def __init__(self, dim: int, columns: Columns, dropout: float, predicted: bool) -> None:
-        super().__init__(dim, columns, dropout if predicted else 0.0)
+    def __init__(
+        self, dim: int, columns: Columns, dropout: float, predicted: bool, projected: int | None = None
+    ) -> None:
+        super().__init__(dim, columns, dropout if predicted else 0.0, projected)
         self.predicted = predicted
 
     @property
@@ -122,10 +139,14 @@ class XposInput(ColumnInput):
             "words have embeddings of their XPOS tags (the column `xpos` of the data), too, which must be given",
             since_later=True,
         )
+        xpos_width: int = _width_option("XPOS tags")
+
+        def contradictions(self) -> str | None:
+            return XposInput.without_switch(self, "xpos_width") or super().contradictions()
 
     @classmethod
     def make(cls, options: Any, dim: int, resources: Resources) -> XposInput:
-        return cls(dim, resources.columns)
+        return cls(options.xpos_width or dim, resources.columns, projected=projected_width(options, dim))
 
     @property
     def needs_values(self) -> bool:
@@ -133,7 +154,7 @@ class XposInput(ColumnInput):
 
 
 class DomainInput(ColumnInput):
-    """An embedding of the corpus that a sentence is from, added to all its words: treebank embeddings.
+    """An embedding of the corpus that a sentence is from, for all its words: treebank embeddings.
 
     Source: Stymne et al. 2018
     """
@@ -152,13 +173,18 @@ class DomainInput(ColumnInput):
         domain_dropout: float = option(
             0.2, "share of training sentences whose corpus is not told", least=0.0, most=1.0, since_later=True
         )
+        domain_width: int = _width_option("corpora")
+
+        def contradictions(self) -> str | None:
+            return DomainInput.without_switch(self, "domain_width") or super().contradictions()
 
     @classmethod
     def make(cls, options: Any, dim: int, resources: Resources) -> DomainInput:
-        return cls(dim, resources.columns, options.domain_dropout)
+        width, projected = options.domain_width or dim, projected_width(options, dim)
+        return cls(width, resources.columns, options.domain_dropout, projected)
 
-    def __init__(self, dim: int, columns: Columns, dropout: float = 0.0) -> None:
-        super().__init__(dim, columns, dropout)
+    def __init__(self, dim: int, columns: Columns, dropout: float = 0.0, projected: int | None = None) -> None:
+        super().__init__(dim, columns, dropout, projected)
         self.start_at_zero()
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
@@ -170,10 +196,10 @@ class DomainInput(ColumnInput):
         return {"ids": torch.tensor([self.columns.ids(DOMAIN, values)[0] for values in given], dtype=torch.long)}
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """Return the vectors of corpora, (B, 1, dim); an unknown corpus has the mean of all vectors."""
+        """Return the vectors of corpora, (B, 1, width); an unknown corpus has the mean of all vectors."""
         weight = self.embed.weight
         mean = torch.cat([weight[1:].mean(0, keepdim=True), weight[1:]])
-        return F.embedding(inputs["ids"], mean)[:, None]
+        return self.project(F.embedding(inputs["ids"], mean))[:, None]
 
 
 class CharacterInput(OptionalInput):
@@ -181,6 +207,7 @@ class CharacterInput(OptionalInput):
 
     Source: Ma and Hovy 2016, sec. 2.1. Letters are bytes of UTF-8; of a long word the first and the last are read.
 
+    dim: the result of `projected_width`.
     windows: the number of letters that each convolution sees, each convolution with `width` filters. By default one
         convolution sees three letters, with twice as many filters.
     """
@@ -216,20 +243,17 @@ class CharacterInput(OptionalInput):
 
     @classmethod
     def make(cls, options: Any, dim: int, resources: Resources) -> CharacterInput:
-        return cls(dim, options.character_width, options.windows)
+        return cls(projected_width(options, dim), options.character_width, options.windows)
 
-    def __init__(self, dim: int, width: int, windows: Sequence[int] = ()) -> None:
+    def __init__(self, dim: int | None, width: int, windows: Sequence[int] = ()) -> None:
         super().__init__()
         self.embed = nn.Embedding(257, width, padding_idx=0)
         if windows:
             self.convolve = nn.ModuleList(nn.Conv1d(width, width, size, padding=size // 2) for size in windows)
         else:
             self.convolve = nn.Conv1d(width, 2 * width, 3, padding=1)
-        self.project = linear(len(windows) * width or 2 * width, dim)
+        self.project_to(dim, len(windows) * width or 2 * width)
         self._tables: _LetterTables | None = None
-
-    def start_at_zero(self) -> None:
-        nn.init.zeros_(self.project.weight)
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
         """Return the letters of words as tensors.
@@ -245,7 +269,7 @@ class CharacterInput(OptionalInput):
         return {"bytes": torch.from_numpy((read + np.int64(1)) * there), "word": word}
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """Return the vectors of words by their letters, (B, P, dim)."""
+        """Return the vectors of words by their letters, (B, P, width)."""
         letters = inputs["bytes"]
         computed = not torch.is_grad_enabled() and search_kernels.supports_letters(self.embed.weight, self._filters)
         found = self._looked_up(letters) if computed else None
@@ -316,6 +340,7 @@ class AffixInput(OptionalInput):
 
     Vectors are found by a hash of the affix, so that every affix has one. A short word is its own affix.
 
+    dim: the result of `projected_width`.
     dropout: probability that training leaves out the vector of the whole word.
 
     Source: the hash embeddings of spaCy, Miranda et al. 2022, sec. 2, with one hash for each affix.
@@ -341,17 +366,14 @@ class AffixInput(OptionalInput):
 
     @classmethod
     def make(cls, options: Any, dim: int, resources: Resources) -> AffixInput:
-        return cls(dim, options.affix_width, options.affix_dropout)
+        return cls(projected_width(options, dim), options.affix_width, options.affix_dropout)
 
-    def __init__(self, dim: int, width: int, dropout: float = 0.0) -> None:
+    def __init__(self, dim: int | None, width: int, dropout: float = 0.0) -> None:
         super().__init__()
         self.dropout = dropout
         self.embed = nn.EmbeddingBag(len(_affixes("")) * _ROWS, width, mode="sum")
         nn.init.normal_(self.embed.weight, std=width**-0.5)
-        self.project = linear(width, dim)
-
-    def start_at_zero(self) -> None:
-        nn.init.zeros_(self.project.weight)
+        self.project_to(dim, width)
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
         """Return the affixes of words as tensors.
@@ -363,7 +385,7 @@ class AffixInput(OptionalInput):
         return {"affixes": torch.tensor([*map(_affix_rows, distinct)]), "word": word}
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """Return the vectors of words by their affixes, (B, P, dim)."""
+        """Return the vectors of words by their affixes, (B, P, width)."""
         rows, weights = inputs["affixes"], None
         if self.training and self.dropout:
             weights = torch.ones(rows.shape, dtype=self.embed.weight.dtype, device=rows.device)
@@ -371,80 +393,11 @@ class AffixInput(OptionalInput):
         return F.embedding(inputs["word"], self.project(self.embed(rows, per_sample_weights=weights)))
 
 
-class VectorInput(OptionalInput):
-    """Pretrained vectors of words from a table, and a linear layer that projects them.
-
-    table: the words and their vectors.
-    tuned: True if the vectors learn; False if they stay as they are.
-    """
-
-    name, switch, reads_forms, files = "vectors", "read_vectors", True, (WORDS_FILE, VECTORS_FILE)
-
-    @dataclass(frozen=True)
-    class Options(ModelOptions):
-        """The options of tables of vectors."""
-
-        read_vectors: bool = option(
-            False, "words have pretrained vectors of a table (preprocess --vectors), too", since_later=True
-        )
-        tune_vectors: bool = option(
-            False, "with --read-vectors: the vectors learn, and so does one for all words that have none",
-            since_later=True,
-        )  # fmt: skip
-
-        def contradictions(self) -> str | None:
-            if self.tune_vectors and not self.read_vectors:
-                return "--tune-vectors is for words that are read by vectors: give --read-vectors, too"
-            return super().contradictions()
-
-    @classmethod
-    def make(cls, options: Any, dim: int, resources: Resources) -> VectorInput:
-        return cls(dim, check_has_vectors(resources.vectors), options.tune_vectors)
-
-    vectors: Tensor
-
-    def __init__(self, dim: int, table: WordVectors, tuned: bool = False) -> None:
-        super().__init__()
-        self._index = {word: i for i, word in enumerate(table.words, 1)}
-        vectors = torch.from_numpy(table.vectors).float()
-        vectors = F.pad(vectors, (0, 0, 1, 0))
-        if tuned:
-            self.vectors = nn.Parameter(vectors)
-        else:
-            self.register_buffer("vectors", vectors, persistent=False)
-        self.project = linear(vectors.size(1), dim)
-
-    def start_at_zero(self) -> None:
-        nn.init.zeros_(self.project.weight)
-
-    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
-        """Return the words as tensors.
-
-        A word that the table lacks is looked up in lower case.
-
-        word: (B, P); rows of the table, counted from 1; 0 for words that are not found.
-        """
-        rows = [[self._index.get(word) or self._index.get(word.lower(), 0) for word in words] for words in sentences]
-        return {"word": _padded(rows, sentences)}
-
-    def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """Return the projected vectors of words, (B, P, dim)."""
-        return self.project(F.embedding(inputs["word"], self.vectors).to(x.dtype))
-
-
 def _distinct(sentences: Sequence[Sequence[str]]) -> tuple[list[str], Tensor]:
     """Return the different words of sentences behind an empty one, and the index of each word among them, (B, P)."""
     index: dict[str, int] = {"": 0}
     rows = [[index.setdefault(word, len(index)) for word in words] for words in sentences]
-    return list(index), _padded(rows, sentences)
-
-
-def _padded(rows: Sequence[Sequence[int]], sentences: Sequence[Sequence[str]]) -> Tensor:
-    """Return (B, P), with 0 at the root and at padding."""
-    padded = np.zeros((len(rows), max(map(len, sentences), default=0) + 1), np.int64)
-    for i, row in enumerate(rows):
-        padded[i, : len(row)] = row
-    return torch.from_numpy(padded)
+    return list(index), padded_rows(rows, sentences)
 
 
 def _affixes(word: str) -> list[str]:
@@ -464,12 +417,13 @@ def _is_window(size: str) -> bool:
 
 # in the order in which they are made, which the random numbers of their weights depend on
 INPUTS: tuple[type[OptionalInput], ...] = (
-    TagInput, XposInput, DomainInput, CharacterInput, AffixInput, VectorInput, PretrainedWords,
+    TagInput, XposInput, DomainInput, CharacterInput, AffixInput, TableInput, VectorInput, PretrainedWords,
 )  # fmt: skip
 
 
 class InputOptions(
     VectorInput.Options,
+    TableInput.Options,
     AffixInput.Options,
     CharacterInput.Options,
     DomainInput.Options,

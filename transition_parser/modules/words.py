@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Protocol
 
+import torch
 from torch import Tensor, nn
 
 from transition_parser.data.resources import Resources
 from transition_parser.modules.options import flag_of, option
 from transition_parser.modules.pretrained import PretrainedWords
-from transition_parser.modules.word_input import NO_ANNOTATIONS
+from transition_parser.modules.word_input import ADD, CONCAT, NO_ANNOTATIONS, OptionalInput
 from transition_parser.modules.word_inputs import INPUTS, InputOptions, TagInput
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.columns import Annotations
@@ -30,6 +31,13 @@ class WordOptions(InputOptions):
     """
 
     no_pieces: bool = option(False, "words are not read by their pieces, only by other inputs", since_later=True)
+    join_inputs: str = option(
+        ADD,
+        "the vectors of pieces and of all other inputs of a word are added up, or stand side by side (concat), each in "
+        "its own width",
+        choices=(ADD, CONCAT),
+        since_later=True,
+    )
     tag_loss: float = option(
         0.0,
         "weight of the loss of predicting the columns `upos`, `lemma`, `xpos` and `feats` of the data from the "
@@ -44,6 +52,9 @@ class WordOptions(InputOptions):
         if self.no_pieces and not any(kind.reads_forms and kind.is_wanted(self) for kind in INPUTS):
             *flags, last = (flag_of(kind.switch) for kind in reversed(INPUTS) if kind.reads_forms)
             return f"--no-pieces leaves nothing to read words by: give {', '.join(flags)} or {last}"
+        if self.join_inputs == CONCAT and not any(kind.is_wanted(self) for kind in INPUTS):
+            all_flags = ", ".join(flag_of(kind.switch) for kind in INPUTS)
+            return f"--join-inputs concat: words are read by their pieces alone; give some of {all_flags}, too"
         return super().contradictions()
 
     def unread(self, files: Collection[str]) -> Collection[str]:
@@ -71,16 +82,30 @@ class InputReader(Protocol):
 
 
 class WordInputs(nn.ModuleDict):
-    """The inputs beside pieces that the options ask for; their vectors are added up.
+    """The inputs beside pieces that the options ask for; their vectors are added up or stand side by side.
 
     Raises `InputError` where the data lacks something that the options ask for.
 
-    dim: width of the words.
+    dim: width of the words as their pieces make them, and of all vectors that are added up.
     resources: the resources of the data.
     """
 
     def __init__(self, options: WordOptions, dim: int, resources: Resources) -> None:
-        super().__init__({kind.name: kind.make(options, dim, resources) for kind in INPUTS if kind.is_wanted(options)})
+        made = {kind.name: kind.make(options, dim, resources) for kind in INPUTS if kind.is_wanted(options)}
+        super().__init__(made)
+        self.concatenated, self._pieces = options.join_inputs == CONCAT, not options.no_pieces
+        self.width = dim
+        if self.concatenated:
+            self.width = dim * self._pieces + sum(input.output_width for input in made.values())
+
+    def start(self, resources: Resources) -> None:
+        """Set the weights that start from the data, for a new training. Raises `InputError` as `OptionalInput.start`.
+
+        resources: the resources of the data.
+        """
+        for input in self.values():
+            if isinstance(input, OptionalInput):
+                input.start(resources)
 
     @property
     def columns(self) -> Collection[str]:
@@ -116,14 +141,22 @@ class WordInputs(nn.ModuleDict):
         return {name: module.read(sentences, annotations) for name, module in self.items()}
 
     def forward(self, x: Tensor, words: WordTensors | None) -> Tensor:
-        """Return x (B, P, dim) plus the vectors that each input makes of `words`.
+        """Return x plus the vectors that each input makes of `words`, or all of them side by side, (B, P, width).
 
-        Raises `ValueError` where the tensors of an input are missing.
+        The vectors of the inputs that stand side by side are in the order of `INPUTS`, behind x. x is left out where
+        words are not read by their pieces. Raises `ValueError` where the tensors of an input are missing.
 
+        x: (B, P, dim); the words by their pieces.
         words: the result of `read`.
         """
-        for name, module in self.items():
-            if words is None or name not in words:
-                raise ValueError(f"the model reads words by the input {name}, which is missing")
-            x = x + module(words[name], x).to(x.dtype)
+        if self.concatenated:
+            parts = [self._vectors(name, x, words).to(x.dtype).expand(*x.shape[:2], -1) for name in self]
+            return torch.cat([x, *parts] if self._pieces else parts, -1)
+        for name in self:
+            x = x + self._vectors(name, x, words).to(x.dtype)
         return x
+
+    def _vectors(self, name: str, x: Tensor, words: WordTensors | None) -> Tensor:
+        if words is None or name not in words:
+            raise ValueError(f"the model reads words by the input {name}, which is missing")
+        return self[name](words[name], x)

@@ -195,6 +195,8 @@ class TransitionParsingTask(FairseqTask):
         if not from_checkpoint:
             heads = [part.tag_heads for part in (model.plain, model.also) if part is not None]
             check_tagged(getattr(cfg, "tag_loss", 0.0), *heads)
+            if isinstance(model.plain.inputs, WordInputs):
+                model.plain.inputs.start(self.resources)
             if self.cfg.start_from:
                 done = start_from(model.plain, self.resources, self.cfg.start_from)
                 logger.info(f"started from {self.cfg.start_from}: {described(done)}")
@@ -485,6 +487,7 @@ def _along(resources: Resources, also: Resources) -> Resources:
         pieces=resources.pieces,
         columns=Columns({**columns, **predictions}),
         vectors=resources.vectors,
+        frequent_words=resources.frequent_words,
     )
 
 

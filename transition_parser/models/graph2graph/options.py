@@ -18,6 +18,7 @@ from transition_parser.modules.options import (
     size_option,
 )
 from transition_parser.modules.pretrained import WHOLE
+from transition_parser.modules.word_input import CONCAT
 from transition_parser.modules.words import WordOptions
 
 _MOST_READINGS = 20  # a larger number is a typing error
@@ -68,6 +69,11 @@ class Graph2GraphOptions(WordOptions):
             )
         if self.fresh_layers and not self.pretrained:
             return "--fresh-layers is for --pretrained: without it all layers start at random, see --encoder-layers"
+        if self.join_inputs == CONCAT and self.pretrained:
+            return (
+                "--join-inputs concat: the layers of --pretrained read vectors as wide as the encoder's own pieces, "
+                "which other inputs are added to: leave out one of the two"
+            )
         if self.no_pieces and self.pretrained:
             return "--no-pieces: with --pretrained words are read by the pieces of that encoder anyway"
         return super().contradictions()

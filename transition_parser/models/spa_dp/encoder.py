@@ -34,9 +34,10 @@ class SpaEncoder(RecurrentEncoder):
 
     Source: SPA-DP, sec. Sequence-Preserved Attention.
 
-    The paper puts a vector of the tag, 50 wide, beside the vector of the word. Here a word has as many inputs as
-    `WordOptions` ask for, and their vectors are added up. Dropout of embeddings is as in the paper. Dropout of the
-    scan's layers and of rescans is our addition.
+    The paper puts a vector of the tag, 50 wide, beside the vector of the word, 300 wide (eq. 1), as `--no-pieces
+    --word-table 20000 --read-tags --tag-width 50 --join-inputs concat` does. Here a word has as many inputs as
+    `WordOptions` ask for, and their vectors are added up by default. Dropout of embeddings is as in the paper. Dropout
+    of the scan's layers and of rescans is our addition.
     """
 
     def __init__(self, resources: Resources, options: SpaDpOptions) -> None:
@@ -52,7 +53,7 @@ class SpaEncoder(RecurrentEncoder):
         scanned = 2 * options.scan_width
         self.rescan, self.keeps_read = _rescan(options, scanned), options.tags_read_words
         self.output_width = scanned + (self.rescan.output_width if self.rescan is not None else 0)
-        self.tagged_width = self.output_width + (options.word_width if self.keeps_read else 0)
+        self.tagged_width = self.output_width + (self.read_width if self.keeps_read else 0)
 
     def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
         """Return words of width `output_width`. The arguments are as in `RecurrentEncoder.forward`."""

@@ -12,8 +12,9 @@ from transition_parser.modules.words import WordOptions
 class StackAttentionOptions(WordOptions):
     """The options of stack-based multi-layer attention, with widths and sizes as in Zhang et al. 2017, sec. 4.1.
 
-    The paper does not give the width of attention. In the paper, tags are 32 wide and stand beside the word. Here tags,
-    like all inputs of words, are as wide as the word and are added to it.
+    The paper does not give the width of attention. In the paper, words are 300 wide, and tags, 32 wide, stand beside
+    them, as with `--no-pieces --word-table 20000 --read-tags --tag-width 32 --join-inputs concat`. By default all
+    inputs of words are as wide as the word and are added up.
     """
 
     encoder_embed_dim: int = size_option(300, "width of words")

@@ -34,8 +34,10 @@ SMALL = {
 def build(options: UseOptions, resources: Resources) -> ParserModel:
     """Return the model over the dictionaries of `resources`.
 
-    All inputs of words are as wide as the encoder that reads them, and are added up. In the paper each input is 100
-    wide, inputs stand side by side, and some of them stand beside the encoder's output.
+    By default all inputs of words are as wide as the encoder that reads them, and are added up. In the paper each input
+    is 100 wide, and inputs stand side by side (eq. 3), as with `--join-inputs concat`. Unlike here, tags and letters
+    stand beside the output of the encoder in the paper; here the encoder reads all inputs. A Transformer reads inputs
+    that are projected to its width, unless their widths add up to it.
     """
     dim = options.encoder_embed_dim
     encoder = _encoder(options, ReadingSettings.from_resources(resources, options, dim))
