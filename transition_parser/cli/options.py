@@ -56,8 +56,8 @@ def add_vocabulary(parser: argparse.ArgumentParser | argparse._ArgumentGroup) ->
     parser.add_argument(
         "--vectors",
         metavar="FILE",
-        help="text file of pretrained word vectors, for --read-vectors (word2vec, fastText or GloVe; also as .gz); the "
-        "vectors of the corpus's words are kept",
+        help="text file of pretrained word vectors, for --read-vectors and --word-table-vectors (word2vec, fastText or "
+        "GloVe; also as .gz); the vectors of the corpus's words are kept",
     )
 
 

@@ -49,8 +49,9 @@ def _check_fit(by_name: Mapping[str, Flag], formalism: Formalism, options: Mappi
         if metric is not None and other is not formalism and metric.value in other.figures:
             problem = f"--best-checkpoint-metric {metric.value} is a score of {other.name}"
             raise metric.error(f"{problem}, but the files hold {formalism.name}")
-    if "--read-vectors" in by_name and not options["vectors"]:
-        raise by_name["--read-vectors"].error("--read-vectors needs --vectors FILE")
+    for name in ("--read-vectors", "--word-table-vectors"):
+        if name in by_name and not options["vectors"]:
+            raise by_name[name].error(f"{name} needs --vectors FILE")
 
 
 def _check_metric(by_name: Mapping[str, Flag], criterion: str, formalism: Formalism) -> None:
