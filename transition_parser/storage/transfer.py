@@ -14,6 +14,7 @@ from torch import Tensor
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.data.resources import Resources
 from transition_parser.modules.contract import ParserModel
+from transition_parser.modules.word_tables import TableInput
 from transition_parser.storage.checkpoints import load_model
 from transition_parser.text.columns import DOMAIN
 from transition_parser.transitions import Action, Kind
@@ -41,9 +42,9 @@ class Transferred(NamedTuple):
 def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike) -> Transferred:
     """Give a model the weights of another model as far as both have them.
 
-    Parameters with one row for each piece, action, corpus or label are copied row by row, by the symbol. An action that
-    the other model does not know gets the mean of the rows of similar actions, see `similar_actions`. All other
-    parameters are copied where name and shape are equal.
+    Parameters with one row for each piece, word, action, corpus or label are copied row by row, by the symbol. An
+    action that the other model does not know gets the mean of the rows of similar actions, see `similar_actions`. All
+    other parameters are copied where name and shape are equal.
 
     path: a checkpoint, an exported folder, or the name of a model
 
@@ -69,6 +70,7 @@ def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike
                 value.copy_(given)
                 done.whole.append(name)
             else:
+                rows = {row: of for row, of in rows.items() if row < len(value) and max(of) < len(given)}
                 for row, sources in rows.items():
                     value[row] = given[list(sources)].mean(0)
                 done.rows[name] = len(rows)
@@ -112,7 +114,7 @@ def _sense_of(action: Action) -> str | None:
 
 
 class _Rows:
-    """The rows of parameters that stand for symbols: pieces, actions, corpora, and labels of columns."""
+    """The rows of parameters that stand for symbols: pieces, words, actions, corpora, and labels of columns."""
 
     def __init__(self, ours: Resources, theirs: Resources) -> None:
         self._ours, self._theirs = ours, theirs
@@ -128,6 +130,8 @@ class _Rows:
             return _equal(self._ours.source_dictionary.symbols, self._theirs.source_dictionary.symbols)
         if name == f"encoder.inputs.{DOMAIN}.embed.weight":
             return self._labels(DOMAIN)
+        if name == f"encoder.inputs.{TableInput.name}.embed.weight":  # a table may have fewer rows than there are words
+            return _equal(*((None, *(r.frequent_words or ())) for r in (self._ours, self._theirs)))
         head = _HEAD.fullmatch(name)
         return self._labels(head[1]) if head else None
 

@@ -1,0 +1,148 @@
+"""Tables of words and inputs side by side: with every architecture, and through the real programs."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tests.conftest import SAMPLE, fairseq_preprocess, run_here
+from tests.fairseq import any_model
+from tests.small_models import MODELS, SIZES, make_batch, make_criterion, make_folder, make_task, with_words
+from tests.tiny_encoder import make_encoder
+from transition_parser import Parser
+from transition_parser.base.errors import InputError
+from transition_parser.data.resources import Resources
+from transition_parser.models.registry import architecture_of
+from transition_parser.storage.checkpoints import load_model
+from transition_parser.storage.transfer import start_from
+from transition_parser.tasks.wrappers import TrainingModel
+
+TABLE = {"word_table": 60, "word_table_width": 24}
+KINDS = (
+    "state", "stack attention", "bot", "heads", "structures", "sentence", "sentence graph", "composed", "state graph",
+    "refined",
+)  # fmt: skip
+UNKNOWN = [["Unheard", "words", "aboundeth", "."], ["zzz"]]
+
+
+def build(kind: str, resources, **flags) -> TrainingModel:
+    name, options = MODELS[kind]
+    architecture = architecture_of(name)
+    torch.manual_seed(1)
+    args = Namespace(**{**SIZES, **options, **TABLE, **flags}, dropout=0.0)
+    return TrainingModel(architecture.build(architecture.options.of_namespace(args, architecture.defaults), resources))
+
+
+@pytest.fixture(scope="module")
+def task_and_batch(tmp_path_factory):
+    folder = make_folder("arc-hybrid-swap", tmp_path_factory)
+    task = make_task(folder)
+    return task, make_batch(task, folder, range(1, 7), 4)
+
+
+@pytest.mark.parametrize("join", ["add", "concat"])
+@pytest.mark.parametrize("kind", [*KINDS, "LSTM"])
+def test_the_loss_of_every_architecture_reaches_the_table(task_and_batch, kind, join):
+    task, batch = task_and_batch
+    flags = {"no_pieces": True, "read_tags": True, "tag_width": 8, "join_inputs": join}
+    if kind == "LSTM":
+        kind, flags = "structures", {**flags, "lexical_encoder": "lstm", "encoder_layers": 1}
+    model = build(kind, task.resources, **flags)
+    known = {**batch["annotations"], "upos": [["NOUN"] * len(tags) for tags in batch["annotations"]["upos"]]}
+    loss, *_ = make_criterion(task)(model, with_words(model, task, {**batch, "annotations": known}))
+    loss.backward()
+    table = model.plain.inputs["table"]
+    assert table.embed.weight.shape == (61, 24) and (table.embed.weight.grad.abs().sum(1) > 0).sum() > 3
+    read = model.plain.encoder.read_width
+    recurrent = join == "concat" and (kind in ("stack attention", "bot", "heads") or flags.get("lexical_encoder"))
+    assert read == 24 + 8 if recurrent else read in (SIZES["encoder_embed_dim"], SIZES["word_width"])
+
+
+def test_layers_of_a_pretrained_encoder_read_inputs_that_are_added(tmp_path, task_and_batch):
+    task, _ = task_and_batch
+    with pytest.raises(InputError, match="--join-inputs concat: the layers of --pretrained read vectors as wide as"):
+        build("sentence graph", task.resources, pretrained=str(make_encoder(tmp_path / "e")), join_inputs="concat")
+    model = build("sentence graph", task.resources, pretrained=str(make_encoder(tmp_path / "f")))
+    assert not model.plain.inputs["table"](model.plain.inputs["table"].read([["the"]], {}), torch.zeros(1, 2, 1)).any()
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("words") / "data"
+    vectors = folder.with_name("glove.txt")
+    vectors.write_text("the 1 2 3 4\nis 5 6 7 8\n")
+    run_here(
+        "preprocess", "dependency", "--train", SAMPLE, "--valid", SAMPLE, "--test", SAMPLE, "--system",
+        "arc-hybrid-swap", "--pieces", "400", "--upos", "--vectors", vectors, "--dest", folder,
+    )  # fmt: skip
+    fairseq_preprocess(folder)
+    return folder
+
+
+RNN = ("--encoder-hidden", "16", "--decoder-hidden", "32", "--attention-width", "16", "--tag-loss", "0.1")
+SPA_DP = ("--scan-width", "16", "--spa-width", "16", "--mlp-width", "32", "--tag-loss", "0.1", "--tags-read-words")
+SIDE_BY_SIDE = ("--join-inputs", "concat", "--no-pieces", "--read-tags", "--tag-width", "6", "--word-table", "50")
+WAYS = {
+    "added": ("stack_transformer_small", "--word-table", "50", "--word-table-width", "8"),
+    "Zhang": ("stack_attention_rnn_small", *RNN, *SIDE_BY_SIDE, "--word-table-vectors", "--word-table-width", "4"),
+    "SPA-DP": ("spa_dp_small", *SPA_DP, *SIDE_BY_SIDE, "--character-width", "4"),
+}
+
+
+@pytest.fixture(scope="module", params=WAYS)
+def checkpoint(request, data, tmp_path_factory):
+    """A model of some updates, stopped and resumed after the first half of them."""
+    folder = tmp_path_factory.mktemp("model")
+    return any_model.train_twice(data, folder, *WAYS[request.param], updates=(3, 6))
+
+
+def test_averaged_and_exported_it_parses_alike(checkpoint, tmp_path):
+    config = any_model.check_average_and_export(checkpoint, tmp_path)
+    assert config["model"]["word_table"] == 50
+    exported = tmp_path / "exported"
+    files = {path.name for path in exported.iterdir()}
+    assert "words.txt" in files and not {"vectors.txt", "vectors.safetensors"} & files  # they were a start alone
+    assert ("columns.json" in files) == config["model"]["read_tags"]
+    first, again = (load_model(path)[0].state_dict() for path in (checkpoint, exported))
+    assert first.keys() == again.keys() and all(torch.equal(first[name], again[name]) for name in first)
+
+
+def test_a_damaged_list_of_words_is_refused(checkpoint, tmp_path):
+    run_here("export", checkpoint, "-o", tmp_path / "exported")
+    path = tmp_path / "exported" / "words.txt"
+    path.write_text("".join(sorted(path.read_text(encoding="utf-8").splitlines(keepends=True))), encoding="utf-8")
+    with pytest.raises(InputError, match="its SHA-256 is not the one in"):
+        load_model(tmp_path / "exported")
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16", "int8"])
+def test_unknown_words_are_parsed_in_every_precision(checkpoint, precision):
+    parser = Parser.load(checkpoint, precision=precision, beam=2, threads=1)
+    assert [len(parse.tree) for parse in parser.parse(UNKNOWN)] == [4, 1]
+
+
+def test_batches_make_no_difference(checkpoint):
+    any_model.check_batches(checkpoint)
+
+
+def test_a_table_is_carried_over_word_by_word(checkpoint, data):
+    """Where the words have other places, and one table has fewer than the other."""
+    other, theirs = load_model(checkpoint)
+    ours = replace(Resources.load(data), frequent_words=(*reversed(theirs.frequent_words[:40]), "new"))
+    width = other.inputs["table"].embed.embedding_dim
+    model = build("state", ours, word_table=30, word_table_width=width).plain
+    done = start_from(model, ours, checkpoint)
+    found, wanted = (m.inputs["table"].embed.weight for m in (model, other))
+    assert done.rows["encoder.inputs.table.embed.weight"] == 31
+    assert torch.equal(found[0], wanted[0])
+    for row, word in enumerate(ours.frequent_words[:30], 1):
+        assert torch.equal(found[row], wanted[theirs.frequent_words.index(word) + 1]), word
+
+
+def test_training_needs_the_vectors_that_a_table_starts_from(data, tmp_path):
+    flags = ("--word-table", "9", "--word-table-vectors", "--word-table-width", "5")
+    done = any_model.train(data, tmp_path, "stack_transformer_small", *flags, status=1)
+    assert "the vectors of the data are 4 wide, the embeddings 5: give --word-table-width 4" in done.stderr
