@@ -136,6 +136,7 @@ class Run:
 
     config: the file of its flags
     members: the runs whose models parse together in an ensemble; nothing else is trained for it
+    vectors: the file of pretrained vectors, for a row that needs them
     """
 
     config: Path
@@ -145,6 +146,7 @@ class Run:
     epochs: int
     files: dict[str, Path]
     members: tuple[Run, ...] = ()
+    vectors: Path | None = None
 
     @property
     def name(self) -> str:
@@ -160,6 +162,7 @@ class Run:
     def settings(self) -> dict[str, Any]:
         """Return all that the scores depend on, as JSON can hold it."""
         digests = {split: sha256_of(path) for split, path in self.files.items()}
+        vectors = {"vectors": sha256_of(self.vectors)} if self.vectors else {}
         return {
             "paper": self.table.paper,
             "table": self.table.name,
@@ -171,6 +174,7 @@ class Run:
             "options": self.row.get("options", self.table.options),
             "data": {"name": self.files["train"].parent.resolve().name, **digests},
             **({"ensemble": len(self.members)} if self.members else {}),
+            **vectors,
         }
 
     def has_model(self, out: Path) -> bool:
@@ -211,6 +215,7 @@ class Run:
         command = [
             sys.executable, "-m", "transition_parser", "train", str(self.config), *files, "-o", str(folder),
             "--system", self.settings["system"], "--beam", *map(str, BEAMS), *self.settings["options"].split(),
+            *(("--vectors", str(self.vectors)) if self.vectors else ()),
             "--", "--seed", str(self.seed), "--max-epoch", str(self.epochs),
             "--warmup-epochs", str(self.epochs * WARM_UP), "--keep-best-checkpoints", str(AVERAGED),
         ]  # fmt: skip
@@ -296,14 +301,15 @@ def runs_of(arguments: argparse.Namespace) -> Iterator[Run]:
     arguments.out.mkdir(parents=True, exist_ok=True)
     if arguments.every > 1:
         files["train"] = thin(formalism, files["train"], arguments.every, arguments.out)
-    rows = [row for row in table.rows if not arguments.rows or row["name"] in arguments.rows]
+    rows = [row for row in table.rows if _is_wanted(row, arguments)]
     configs = [arguments.out / f"{table.paper}.{table.name}.{_joined(row['name'])}.flags" for row in rows]
     for config, row in zip(configs, rows, strict=True):
         with replacing(config) as temporary:
             temporary.write_text(flags_of(table, row), encoding="utf-8")
 
     def run(config: Path, row: dict[str, Any], seed: int, members: tuple[Run, ...] = ()) -> Run:
-        return Run(config, table, row, seed, arguments.epochs or row.get("epochs", table.epochs), files, members)
+        epochs = arguments.epochs or row.get("epochs", table.epochs)
+        return Run(config, table, row, seed, epochs, files, members, arguments.vectors if row.get("vectors") else None)
 
     for seed in range(1, arguments.seeds + 1):
         yield from (run(config, row, seed) for config, row in zip(configs, rows, strict=True) if "of" not in row)
@@ -311,6 +317,16 @@ def runs_of(arguments: argparse.Namespace) -> Iterator[Run]:
         if "of" in row:  # its flags are those of its members
             (members,) = (one for one in table.rows if one["name"] == row["of"])
             yield run(config, row, 1, tuple(run(config, members, seed) for seed in range(1, row["ensemble"] + 1)))
+
+
+def _is_wanted(row: dict[str, Any], arguments: argparse.Namespace) -> bool:
+    """Return True for a row to run. Raises `InputError` for a row that is named, and needs vectors that are missing."""
+    can_run = arguments.vectors or not row.get("vectors")
+    if not arguments.rows:
+        return bool(can_run)
+    if row["name"] in arguments.rows and not can_run:
+        raise InputError(f"row {row['name']!r} needs --vectors FILE")
+    return row["name"] in arguments.rows
 
 
 def _joined(name: str) -> str:
@@ -364,6 +380,9 @@ def options() -> argparse.ArgumentParser:
         "--jobs", type=int, default=1, metavar="N", help="runs at a time, which share the cores (default: 1)"
     )
     of.add_argument("--rows", nargs="+", metavar="NAME", help="rows to run (default: all)")
+    of.add_argument(
+        "--vectors", type=Path, metavar="FILE", help="pretrained vectors; rows that need some are left out without it"
+    )
     of.add_argument("--results", type=Path, metavar="FILE", help="file of results (default: OUT/PAPER.json)")
     return of
 

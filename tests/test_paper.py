@@ -39,7 +39,7 @@ def test_fairseq_takes_the_flags_of_every_row(of, name, formalism, tmp_path):
         config = tmp_path / "row.flags"
         config.write_text(paper.flags_of(table, row))
         own = read_flags(config)
-        check_flags(own, formalism, {"vectors": None})
+        check_flags(own, formalism, {"vectors": row.get("vectors")})
         given = arguments_of(own)
         options.parse_args_and_arch(options.get_training_parser(), ["data", "--task", "transition_parsing", *given])
         flags.append((*given, row.get("options"), row.get("system"), row.get("epochs"), row.get("ensemble")))
@@ -297,6 +297,23 @@ def test_bad_input_is_one_line(arguments, problem, corpus, tmp_path):
     names = {"DATA": corpus, "OUT": tmp_path}
     done = run(ROOT / "run" / "paper.py", "stack-transformer", *(names.get(one, one) for one in arguments), status=2)
     assert problem in done.stderr and done.stderr.startswith("paper.py: error: ") and done.stderr.count("\n") == 1
+
+
+def test_rows_with_vectors_are_run_where_there_are_some(corpus, tmp_path):
+    def runs(*more: object) -> dict[str, paper.Run]:
+        arguments = paper.options().parse_args(["stack-attention", "3", str(corpus), str(tmp_path), *map(str, more)])
+        return {run.row["name"]: run for run in paper.runs_of(arguments)}
+
+    vectors = tmp_path / "glove.txt"
+    vectors.write_text("the 1\n")
+    without, found = runs(), runs("--vectors", vectors)
+    assert [*without] == ["whole", "no POS", "no s", "no r", "words"]
+    assert [*found] == [*without, "words, pretraining"]
+    settings = [run.settings for run in found.values()]
+    assert settings[:-1] == [run.settings for run in without.values()] and len(settings[-1]["vectors"]) == 64
+    with pytest.raises(InputError, match="row 'words, pretraining' needs --vectors FILE"):
+        runs("--rows", "words, pretraining")
+    assert [*runs("--rows", "words", "--vectors", vectors)] == ["words"]
 
 
 def test_a_run_that_fails_is_named(tmp_path):
