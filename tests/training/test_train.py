@@ -185,6 +185,7 @@ class SummaryWriter:
         (["--", "--max-epoch", "2", "--lr", "1e999"], "--lr inf is not a positive number"),
         (["--device", "phone", "--", "--max-epoch", "2"], "the device 'phone' can't be used here"),
         (["--", "--read-vectors"], "--read-vectors needs --vectors FILE"),
+        (["--", "--word-table", "9", "--word-table-vectors"], "--word-table-vectors needs --vectors FILE"),
         (["--", "oops"], "'oops' is not a flag"),
         ([], "can't rise until epoch 1 and fall until epoch 1: .*--warmup-epochs less than --max-epoch"),
         (["--", "--max-epoch", "0", "--decay-epochs", "2"], "would never end: give --max-epoch"),
