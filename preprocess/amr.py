@@ -1,6 +1,6 @@
 """The preparation of AMR banks for training.
 
-The files are `{train,valid,test}.{src,act,amr}`, `spm.model`, `parser.json` and `lexicon.json`.
+The files are `{train,valid,test}.{src,act,amr}`, `spm.model`, `parser.json`, `words.txt` and `lexicon.json`.
 """
 
 from __future__ import annotations

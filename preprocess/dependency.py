@@ -1,6 +1,6 @@
 """The preparation of treebanks for training.
 
-The files are `{train,valid,test}.{src,act}`, `spm.model` and `parser.json`.
+The files are `{train,valid,test}.{src,act}`, `spm.model`, `parser.json` and `words.txt`.
 """
 
 from __future__ import annotations

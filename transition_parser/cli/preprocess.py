@@ -1,7 +1,7 @@
 """Turn corpora into the files that fairseq-preprocess reads, all in one folder.
 
-The files are {train,valid,test}.{src,act}, spm.model and parser.json. For AMR, there are also lexicon.json and
-{train,valid,test}.amr. On request there are files of the columns that models predict or read.
+The files are {train,valid,test}.{src,act}, spm.model, parser.json and words.txt. For AMR, there are also lexicon.json
+and {train,valid,test}.amr. On request there are files of the columns that models predict or read.
 """
 
 from __future__ import annotations
