@@ -72,10 +72,10 @@ def put_aside(file: Path, random: Random) -> str:
 
 
 def lines(file: Path, random: Random) -> str:
-    """The lines of a dictionary."""
+    """The lines of a dictionary, or of a list of words, which have no counts."""
     text = file.read_text(encoding="utf-8").split("\n")[:-1]
     at, other = (random.randrange(len(text)) for _ in range(2))
-    symbol, count = text[at].rsplit(" ", 1)
+    symbol, _, count = text[at].rpartition(" ")
     changed: dict[str, list[str]] = {
         "without": [],
         "twice": [text[at], text[at]],
