@@ -21,9 +21,10 @@ from pathlib import Path
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
+from transition_parser.graphs.propbank import read_annotations
 from transition_parser.training.silver.exclusion import Excluded, read_texts
 from transition_parser.training.silver.making import Made, make_bank
-from transition_parser.training.silver.propbank import Frames, read_annotations, spread
+from transition_parser.training.silver.propbank import Frames, spread
 from transition_parser.training.silver.sources import LEAST, MOST, Sources
 
 EXAMPLE_WORDS = (5, 30)  # the bounds of the number of words of an example

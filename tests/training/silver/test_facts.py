@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from transition_parser.graphs.conllu import Row, Sentence
+from transition_parser.graphs.propbank import Argument, Predicate
 from transition_parser.parsing.given import GivenEdge, GivenNode
 from transition_parser.training.silver.facts import SOFT, facts_of
-from transition_parser.training.silver.propbank import Argument, Predicate
 
 
 def sentence(*words: str) -> Sentence:

@@ -6,9 +6,10 @@ import pytest
 
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.graphs.propbank import Annotation, Argument, Predicate
 from transition_parser.parsing.parses import Parse
 from transition_parser.training.silver.exclusion import Excluded
-from transition_parser.training.silver.propbank import Annotation, Argument, Example, Predicate
+from transition_parser.training.silver.propbank import Example
 from transition_parser.training.silver.sources import Sources
 
 GO = Predicate(1, "go.02", (Argument("ARG0", (0, 0)),))

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Sentence
+from transition_parser.graphs.propbank import Predicate, Span
 from transition_parser.parsing.given import End, Given, GivenEdge, GivenNode
-from transition_parser.training.silver.propbank import Predicate, Span
 
 ROLES = frozenset(f"ARG{number}" for number in range(6))
 AUXILIARIES = frozenset({"be.03", "have.01", "do.01"})  # rolesets of words without a node

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from transition_parser.graphs.bank import EXAMPLE, AmrEntry
 from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.graphs.propbank import Annotation, Predicate
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.parses import Parse
 from transition_parser.training.silver.facts import facts_of
-from transition_parser.training.silver.propbank import Annotation, Example, Predicate
+from transition_parser.training.silver.propbank import Example
 
 LEAST, MOST = 3, 40  # the bounds of the number of words of a sentence
 
