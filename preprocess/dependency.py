@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from oracles.static import NonProjectiveError, oracle
+from preprocess.propbank import Paths, PropBank
 from preprocess.splits import by_frequency, data_folder, keep_vectors, source_line, values_of
 from transition_parser.base.errors import input_error
 from transition_parser.base.progress import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.text.columns import KNOWN, Columns, seen_with_tags, values_of_forms
 from transition_parser.text.pieces import Pieces, make_pieces, normalise
+from transition_parser.text.predicates import COLUMN as PROPBANK
 from transition_parser.text.word_list import save_words
 from transition_parser.transitions import RootRelations, make_system
 from transition_parser.transitions.config import ParserConfig
@@ -34,6 +36,7 @@ class DependencyOptions:
     columns: the columns to write, too, as `{train,valid,test}.{column}`, for models that predict or read them; names of
         `text.columns.KNOWN`
     vectors: a text file of word vectors, for models that read them; the vectors of the words of the corpus are kept
+    propbank: files of PropBank's annotation of sentences of the treebanks, for models that learn it
     """
 
     system: str
@@ -43,6 +46,7 @@ class DependencyOptions:
     columns: Collection[str] = ()
     vectors: str | os.PathLike | None = None
     pieces_from: str | os.PathLike | None = None
+    propbank: Paths = ()
 
 
 def preprocess_dependency(
@@ -56,6 +60,9 @@ def preprocess_dependency(
     make_system(options.system)
     treebanks = {split: _read(path) for split, path in splits.items()}
     train = treebanks["train"]
+    propbank = PropBank.read(options.propbank, splits.values()) if options.propbank else None
+    if propbank is not None:
+        propbank.check((sentence.forms for sentence in train), splits["train"])
     words = [normalise(form) for sentence in train for form in sentence.forms]
     with data_folder(dest, splits.values()) as folder:
         pieces = make_pieces((sentence.forms for sentence in train), folder, options.pieces, options.pieces_from)
@@ -68,7 +75,7 @@ def preprocess_dependency(
         if columns.values:
             columns.save(folder)
         return {
-            split: _write_split(folder, split, sentences, pieces, config, columns, options)
+            split: _write_split(folder, split, sentences, pieces, config, columns, propbank, options)
             for split, sentences in treebanks.items()
         }
 
@@ -98,10 +105,11 @@ def _write_split(
     pieces: Pieces,
     config: ParserConfig,
     columns: Columns,
+    propbank: PropBank | None,
     options: DependencyOptions,
 ) -> dict[str, int]:
     counts = {"sentences": 0, "skipped": 0}
-    names = ["src", "act", *columns.values]
+    names = ["src", "act", *columns.values, *([PROPBANK] if propbank is not None else [])]
     with ExitStack() as stack:
         files = {n: stack.enter_context(open(folder / f"{split}.{n}", "w", encoding="utf-8")) for n in names}
         for sentence, actions in _derivations(sentences, config, options, split):
@@ -113,6 +121,8 @@ def _write_split(
             print(" ".join(actions), file=files["act"])
             for column in columns.values:
                 print(*KNOWN[column].values(sentence), file=files[column])
+            if propbank is not None:
+                print(propbank.line(sentence.forms), file=files[PROPBANK])
     return counts
 
 

@@ -13,6 +13,7 @@ from transition_parser.base.errors import input_error
 from transition_parser.base.files import new_files
 from transition_parser.text.columns import KNOWN, labels_of
 from transition_parser.text.pieces import Pieces, normalise
+from transition_parser.text.predicates import COLUMN as PROPBANK
 from transition_parser.text.word_vectors import read_vectors
 
 SPLITS = ("train", "valid", "test")
@@ -26,7 +27,7 @@ def stale() -> tuple[str, ...]:
 
     They may belong to another system or to other splits.
     """
-    return (*(f"{split}.{suffix}" for split in SPLITS for suffix in ("src", "act", *KNOWN, "amr")), *_OTHERS)
+    return (*(f"{split}.{suffix}" for split in SPLITS for suffix in ("src", "act", *KNOWN, PROPBANK, "amr")), *_OTHERS)
 
 
 def data_folder(dest: str | os.PathLike, inputs: Iterable[str | os.PathLike]) -> AbstractContextManager[Path]:

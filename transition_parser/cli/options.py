@@ -115,6 +115,26 @@ def add_frames(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_propbank(parser: argparse.ArgumentParser | argparse._ArgumentGroup, formalism: Formalism | None = None) -> None:
+    """Add --propbank, and --propbank-trees unless the formalism has trees of its own; the defaults are None.
+
+    formalism: the formalism of the corpora; None for any
+    """
+    parser.add_argument(
+        "--propbank",
+        nargs="+",
+        metavar="TSV",
+        help="PropBank's annotation of some of the sentences, {train,…}.propbank, for --frame-loss",
+    )
+    if formalism is not TREES:
+        parser.add_argument(
+            "--propbank-trees",
+            nargs="+",
+            metavar="CONLLU",
+            help="AMRs: trees of the sentences of --propbank, which tell the heads of arguments",
+        )
+
+
 def add_nonprojective(parser: argparse.ArgumentParser) -> None:
     """Add --nonprojective."""
     parser.add_argument(

@@ -32,6 +32,7 @@ from transition_parser.cli.options import (
     add_json,
     add_nonprojective,
     add_processes,
+    add_propbank,
     add_skip_bad,
     add_system,
     add_user_dir,
@@ -55,6 +56,7 @@ EXAMPLE = """example:
 
 
 TENSORBOARD = "--tensorboard-logdir"
+_LATER = ("propbank", "propbank_trees")  # options that experiments of before lack; they are kept only where given
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -102,6 +104,7 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="epochs of the segmenter (default: by the size of its text)",
     )
+    add_propbank(data)
     add_nonprojective(data)
     add_skip_bad(data)
     add_processes(data)
@@ -261,14 +264,15 @@ def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: se
                 raise InputError(f"--{name.replace('_', '-')} is for {other.name}, but the files hold {formalism.name}")
     given = {column.flag: values[column.flag] for column in KNOWN.values()}
     taken = columns_to_train(given, flags, formalism, arguments.train[0], options_of(Path(arguments.output)))
-    return {name: {**values, **taken}[name] for name in sorted(ours) if name in taken or name not in given}
+    left_out = {*given}.difference(taken) | {name for name in _LATER if values[name] is None}
+    return {name: {**values, **taken}[name] for name in sorted(ours - left_out)}
 
 
 def _option_names(formalism: Formalism) -> set[str]:
     """Return the names of the options of the preparation."""
-    own = {TREES: "nonprojective", AMR: "skip_bad"}[formalism]
+    own = {TREES: {"nonprojective"}, AMR: {"skip_bad", "propbank_trees"}}[formalism]
     columns = (column.flag for column in KNOWN.values() if column.graphs == formalism.name)
-    return {"system", "pieces", "pieces_from", "labeled_shift", "vectors", own, *columns}
+    return {"system", "pieces", "pieces_from", "labeled_shift", "vectors", "propbank", *own, *columns}
 
 
 def _lines(figures: dict[str, Any]) -> list[str]:

@@ -325,18 +325,24 @@ def read_annotations(
 
     Raises `InputError` where a file is missing or does not fit the sentences.
     """
-    return {name: _read(Path(folder, f"{split}.{name}"), name, lengths) for name in sorted(columns)}
+    wanted = {name: lengths if KNOWN[name].of_words else [1] * len(lengths) for name in sorted(columns)}
+    return {name: read_values(Path(folder, f"{split}.{name}"), counts) for name, counts in wanted.items()}
 
 
-def _read(path: Path, column: str, lengths: Sequence[int]) -> list[list[str]]:
+def read_values(path: Path, counts: Sequence[int]) -> list[list[str]]:
+    """Return the values of a column, one list for each sentence.
+
+    counts: the number of values of each sentence
+
+    Raises `InputError` where the file is missing or has other numbers of values.
+    """
     try:
         lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
         raise input_error(f"can't be read ({error}): make it with `transition-parser preprocess`", path) from None
-    if len(lines) != len(lengths):
-        raise input_error(f"{len(lines)} lines, but {len(lengths)} sentences: preprocess again", path)
-    for number, (values, length) in enumerate(zip(lines, lengths, strict=True), 1):
-        wanted = length if KNOWN[column].of_words else 1
+    if len(lines) != len(counts):
+        raise input_error(f"{len(lines)} lines, but {len(counts)} sentences: preprocess again", path)
+    for number, (values, wanted) in enumerate(zip(lines, counts, strict=True), 1):
         if len(values) != wanted:
             raise input_error(f"{len(values)} values, {wanted} expected: preprocess again", path, number)
     return lines
