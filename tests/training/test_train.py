@@ -186,6 +186,8 @@ class SummaryWriter:
         (["--device", "phone", "--", "--max-epoch", "2"], "the device 'phone' can't be used here"),
         (["--", "--read-vectors"], "--read-vectors needs --vectors FILE"),
         (["--", "--word-table", "9", "--word-table-vectors"], "--word-table-vectors needs --vectors FILE"),
+        (["--", "--frame-loss", "0.1"], "--frame-loss needs --propbank TSV"),
+        (["--propbank-trees", SAMPLE], "--propbank-trees is for AMRs, but the files hold trees"),
         (["--", "oops"], "'oops' is not a flag"),
         ([], "can't rise until epoch 1 and fall until epoch 1: .*--warmup-epochs less than --max-epoch"),
         (["--", "--max-epoch", "0", "--decay-epochs", "2"], "would never end: give --max-epoch"),

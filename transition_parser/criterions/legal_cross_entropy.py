@@ -14,7 +14,8 @@ from fairseq.dataclass import ChoiceEnum
 from fairseq.logging import metrics
 
 from transition_parser.base.errors import InputError
-from transition_parser.criterions.losses import ActionLoss, ColumnLoss, DecisionLoss, HingeLoss
+from transition_parser.criterions.losses import ActionLoss, ColumnLoss, DecisionLoss, FrameLoss, HingeLoss
+from transition_parser.modules.frame_heads import FIGURES
 from transition_parser.text.columns import predicted
 from transition_parser.transitions import TreeSystem
 
@@ -55,7 +56,8 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
 
     Validation data may have actions that the training data does not have (unseen relations). These actions and the
     actions after them in the sentence have no loss, but count in the denominators. In training an illegal target is an
-    error. Where the model predicts tags, the loss of the tags is added (`TagHeads.loss`).
+    error. Where the model predicts tags, the loss of the tags is added (`TagHeads.loss`), and the loss of PropBank's
+    frames where the task has heads for them (`FrameHeads.loss`).
 
     Where the batch says which actions are correct (`--oracle dynamic`), all of them are targets together. With
     `action_loss` "hinge" the loss of actions is the loss of Ji et al. 2021, see `hinge_and_relations`.
@@ -86,7 +88,11 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
             raise InputError(f"--hinge-weight {hinge_weight} is not between 0 and 1")
         only_legal = str(softmax_over) == "legal"
         self.decision_loss = DecisionLoss(label_smoothing)
-        self.column_loss = ColumnLoss(logged_always=task.also_resources is not None)
+        two_corpora = task.also_resources is not None
+        self.second_losses = [ColumnLoss(logged_always=two_corpora)]
+        self.frames = task.frame_heads  # a module whose parameters fairseq trains along with those of the model
+        if self.frames is not None:
+            self.second_losses.append(FrameLoss(self.frames, logged_always=two_corpora))
         if str(action_loss) == "hinge":
             _check_hinge(task, only_legal, label_smoothing)
             self.action_loss: ActionLoss = HingeLoss(self.padding_idx, hinge_weight)
@@ -97,12 +103,13 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         """Return (loss, sample size, figures to log), as fairseq's criteria do."""
         logits, extra = model(**sample["net_input"], mask_illegal=False)
         loss, nll = self.compute_loss(model, (logits, extra), sample, reduce)
-        tagged = self.column_loss(extra, sample)
-        if tagged is not None:
-            loss = loss + tagged.loss
+        along = [(second, second(extra, sample)) for second in self.second_losses]
+        for _, found in along:
+            if found is not None:
+                loss = loss + found.loss
         sample_size = sample["target"].size(0) if self.sentence_avg else sample["ntokens"]
         logged = {
-            **self.column_loss.logged(tagged),
+            **{name: value for second, found in along for name, value in second.logged(found).items()},
             "loss": utils.item(loss.data) if reduce else loss.data,
             "nll_loss": utils.item(nll.data) if reduce else nll.data,
             "ntokens": sample["ntokens"],
@@ -111,11 +118,22 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         }
         return loss, sample_size, logged
 
+    def load_state_dict(self, state_dict, strict=True):
+        """Load the state of a checkpoint.
+
+        The heads of PropBank's frames stay as they are where the checkpoint has none, as in `--finetune-from-model`.
+        """
+        return super().load_state_dict(self.state_dict() if state_dict is None else state_dict, strict)
+
     @classmethod
     def reduce_metrics(cls, logging_outputs) -> None:
-        """Log fairseq's figures, and the accuracy of tags and lemmas in percent, over values seen in training."""
+        """Log fairseq's figures, and accuracies in percent.
+
+        They are the accuracies of tags and lemmas, over values seen in training, of the senses of PropBank's
+        predicates, and of the labels of their arguments.
+        """
         super().reduce_metrics(logging_outputs)
-        for name in predicted():
+        for name in (*predicted(), *FIGURES):
             words = sum(log.get(f"{name}_words", 0) for log in logging_outputs)
             if words:
                 right = sum(log.get(f"{name}_right", 0) for log in logging_outputs)

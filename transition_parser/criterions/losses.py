@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -11,6 +11,7 @@ from torch import Tensor
 from transition_parser.base.errors import InputError
 from transition_parser.criterions.correct_actions import cross_entropy_of_correct, hinge_and_relations
 from transition_parser.modules.contract import Decision, StateDecoder
+from transition_parser.modules.frame_heads import FIGURES, FrameHeads
 from transition_parser.modules.tagging import TagLoss
 from transition_parser.text.columns import predicted
 from transition_parser.transitions.spec import ActionClass
@@ -134,9 +135,14 @@ class ColumnLoss:
         the same names, because fairseq adds up the values.
     """
 
+    name = "tag_loss"
+
     def __init__(self, logged_always: bool) -> None:
-        names = ["tag_loss", *(f"{name}_{count}" for name in predicted() for count in ("right", "words"))]
+        names = [self.name, *(f"{name}_{count}" for name in self._columns() for count in ("right", "words"))]
         self._zeros = dict.fromkeys(names if logged_always else [], 0.0)
+
+    def _columns(self) -> Sequence[str]:
+        return predicted()
 
     def __call__(self, extra: Mapping[str, Any], sample: Sample) -> TagLoss | None:
         """Return the loss of a batch; None where the model or the batch has no columns to predict.
@@ -152,7 +158,31 @@ class ColumnLoss:
             return dict(self._zeros)
         right = {f"{name}_right": count.item() for name, count in tagged.right.items()}
         words = {f"{name}_words": count.item() for name, count in tagged.words.items()}
-        return {**self._zeros, "tag_loss": tagged.loss.item(), **right, **words}
+        return {**self._zeros, self.name: tagged.loss.item(), **right, **words}
+
+
+class FrameLoss(ColumnLoss):
+    """The loss of predicting PropBank's frames and arguments; see `FrameHeads.loss`.
+
+    heads: the heads that predict them.
+    logged_always: see `ColumnLoss`.
+    """
+
+    name = "frame_loss"
+
+    def __init__(self, heads: FrameHeads, logged_always: bool) -> None:
+        super().__init__(logged_always)
+        self.heads = heads
+
+    def _columns(self) -> Sequence[str]:
+        return FIGURES
+
+    def __call__(self, extra: Mapping[str, Any], sample: Sample) -> TagLoss | None:
+        """Return the loss of a batch; None where the batch has no targets.
+
+        extra: the extras of `TrainingModel.forward`: `tagged`.
+        """
+        return self.heads.loss(extra["tagged"], sample["frames"]) if "frames" in sample else None
 
 
 def _check_told_apart(decoder: StateDecoder) -> None:

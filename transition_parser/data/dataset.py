@@ -92,12 +92,14 @@ class WordData:
     read: makes the word inputs beside pieces from the numbers, the normalised words and the annotations of some
         sentences
     targets: makes the targets of the tag predictors from annotations
+    frames: makes the targets of PropBank's frames from annotations
     """
 
     annotations: Annotations = field(default_factory=dict)
     masked: Mapping[str, float] = field(default_factory=dict)
     read: ReadWords | None = None
     targets: TagTargets | None = None
+    frames: TagTargets | None = None
 
     def split(self, ids: Sequence[int], seed: int, epoch: int) -> tuple[Annotations, Annotations]:
         """Return the annotations that the model can read, and the annotations that it has to predict.
@@ -168,8 +170,8 @@ class TransitionDataset(FairseqDataset):
     def collater(self, samples: list[dict]) -> dict:
         """Return fairseq's batch: `id`, `nsentences`, `ntokens`, `net_input` and `target`.
 
-        The batch also has `references`, `tags` and `trees` where the dataset has gold graphs, tag targets or gold
-        trees.
+        The batch also has `references`, `tags`, `frames` and `trees` where the dataset has gold graphs, targets of
+        tags or frames, or gold trees.
         """
         if not samples:
             return {}
@@ -193,9 +195,10 @@ class TransitionDataset(FairseqDataset):
         read, rest = self.annotations.split(ids, self.seed, self.epoch)
         if self.annotations.read is not None:
             net_input["words"] = self.annotations.read(ids, [self.sentences.words[i] for i in ids], read)
-        if self.annotations.targets is not None:
-            wide = int(self.opens[source].sum(1).max()) + 1  # one more for the artificial root
-            batch["tags"] = self.annotations.targets(rest, wide)
+        for name, targets in (("tags", self.annotations.targets), ("frames", self.annotations.frames)):
+            if targets is not None:
+                wide = int(self.opens[source].sum(1).max()) + 1  # one more for the artificial root
+                batch[name] = targets(rest, wide)
         if self.references is not None:
             batch["references"] = [self.references[i] for i in ids]
         if target is not None:

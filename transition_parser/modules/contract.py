@@ -369,14 +369,17 @@ class ParserModel(nn.Module):
     encoder: called as `encoder(src_tokens, words=…)`, returns `EncoderOut`. Its optional attribute `inputs`
         is the `WordInputs` by which it reads words.
     tags: the heads that predict tags, lemmas and features; None for a model that predicts none.
+    tagged_width: the width of `EncoderOut.tagged`; None for a model without an encoder before its decoder.
     calibration: the calibration of the confidences; None if none was fitted.
     """
 
     calibration: Calibration | None = None
 
-    def __init__(self, encoder: nn.Module, decoder: Decoder, tags: TagHeads | None = None) -> None:
+    def __init__(
+        self, encoder: nn.Module, decoder: Decoder, tags: TagHeads | None = None, tagged_width: int | None = None
+    ) -> None:
         super().__init__()
-        self.encoder, self.decoder = encoder, decoder
+        self.encoder, self.decoder, self.tagged_width = encoder, decoder, tagged_width
         if tags is not None:
             self.tags = tags
 

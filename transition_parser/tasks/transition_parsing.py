@@ -25,6 +25,8 @@ from transition_parser.data.dataset import ReadWords, Sentences, Side, Transitio
 from transition_parser.data.resources import SOURCE, TARGET, Resources
 from transition_parser.data.two_corpora import TwoCorpora
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
+from transition_parser.modules.contract import ParserModel
+from transition_parser.modules.frame_heads import FrameHeads
 from transition_parser.modules.kept_vectors import keep_vectors
 from transition_parser.modules.packing import has_fast_bf16
 from transition_parser.modules.tagging import TagHeads, check_tagged, train_only
@@ -43,6 +45,8 @@ from transition_parser.tasks.wrappers import GenerationModel
 from transition_parser.text.columns import Columns, predicted, read_annotations
 from transition_parser.text.pieces import FILE_NAME as PIECES_FILE
 from transition_parser.text.pieces import OPEN, Pieces
+from transition_parser.text.predicates import COLUMN as PROPBANK
+from transition_parser.text.predicates import has_predicates, read_predicates
 from transition_parser.transitions.config import FILE_NAME as CONFIG_FILE
 from transition_parser.transitions.config import ParserConfig
 
@@ -98,6 +102,14 @@ class TransitionParsingConfig(LengthConfig):
             "are trained; all other weights stay as they are, so that a model of --start-from parses as before"
         },
     )
+    frame_loss: float = field(
+        default=0.0,
+        metadata={
+            "help": "weight of the loss of predicting PropBank's frames and arguments from the encoder, for data with "
+            "`preprocess --propbank`, also as --auxiliary-data; 0: do not predict them; parsing does not use them, and "
+            "exported models have no part of this"
+        },
+    )
     also: Optional[str] = field(default=None, metadata={"help": "the former name of --auxiliary-data"})
     oracle: ChoiceEnum(["static", "dynamic"]) = field(
         default="static",
@@ -148,6 +160,7 @@ class TransitionParsingTask(FairseqTask):
         self.needs: Collection[str] = ()  # set by `build_model`, which fairseq calls before it loads data
         self._inputs: WordInputs | None = None  # set by `build_model`, too
         self._tag_heads: TagHeads | None = None
+        self.frame_heads: FrameHeads | None = None  # a part of the criterion
         self._optimizer_checked = False
         self._source = fairseq_dictionary(resources.source_dictionary)
         self._target = fairseq_dictionary(resources.target_dictionary)
@@ -197,6 +210,7 @@ class TransitionParsingTask(FairseqTask):
             check_tagged(getattr(cfg, "tag_loss", 0.0), *heads)
             if isinstance(model.plain.inputs, WordInputs):
                 model.plain.inputs.start(self.resources)
+            self.frame_heads = self._frame_heads(model.plain, str(cfg.arch))
             if self.cfg.start_from:
                 done = start_from(model.plain, self.resources, self.cfg.start_from)
                 logger.info(f"started from {self.cfg.start_from}: {described(done)}")
@@ -206,6 +220,21 @@ class TransitionParsingTask(FairseqTask):
             raise InputError(f"--oracle dynamic is for models that score actions, which {cfg.arch} does not")
         self.needs, self._inputs, self._tag_heads = model.decoder.needs, model.plain.inputs, model.plain.tag_heads
         return model
+
+    def _frame_heads(self, model: ParserModel, arch: str) -> Optional[FrameHeads]:
+        """Return the heads that predict PropBank's frames, None where `--frame-loss` is 0.
+
+        Raises `InputError` for data without the column, and where `FrameHeads.of_model` does.
+        """
+        if not self.cfg.frame_loss:
+            return None
+        folders = [folder for folder in (self.cfg.data, self._also_folder) if folder]
+        if not any(has_predicates(str(folder), "train") for folder in folders):
+            raise InputError(
+                "--frame-loss: the data has no column propbank: preprocess it with `transition-parser preprocess … "
+                "--propbank TSV`"
+            )
+        return FrameHeads.of_model(model, self.cfg.frame_loss, arch)
 
     # --- data -------------------------------------------------------------------------------
 
@@ -263,13 +292,17 @@ class TransitionParsingTask(FairseqTask):
         heads: the tag predictors of the model
         columns: the columns that are read or predicted
         """
-        annotations = read_annotations(folder, "train" if training else name, columns, [*map(len, words)])
+        split, lengths = "train" if training else name, [*map(len, words)]
+        annotations = dict(read_annotations(folder, split, columns, lengths))
+        if self.frame_heads is not None:
+            annotations[PROPBANK] = read_predicates(folder, split, lengths)
         masked = self._inputs.masked(training) if self._inputs else {}
         return WordData(
             annotations,
             {column: fraction for column, fraction in masked.items() if column in annotations},
             self._read_words(words, name),
             None if heads is None else heads.targets,
+            None if self.frame_heads is None else self.frame_heads.targets,
         )
 
     def _sides(self, folder: str, split: str, *dictionaries: Dictionary) -> list:

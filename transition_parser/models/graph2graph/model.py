@@ -107,9 +107,8 @@ def build_sentence_transformer(options: SentenceTransformerOptions, resources: R
     """Return the plain Sentence Transformer over the dictionaries of `resources`."""
     parts = _Parts(options, resources, graph=False, further=True)
     decoder = SentenceDecoder(resources.table, parts.dim, options)
-    return ParserModel(
-        parts.sentence_encoder(SentenceEncoder), decoder, tag_heads(options, parts.dim, resources.columns)
-    )
+    encoder, tags = parts.sentence_encoder(SentenceEncoder), tag_heads(options, parts.dim, resources.columns)
+    return ParserModel(encoder, decoder, tags, parts.dim)
 
 
 def build_sentence_g2g(options: FeedbackOptions, resources: Resources) -> ParserModel:
@@ -127,7 +126,7 @@ def build_recursive_g2g(options: RefiningOptions, resources: Resources) -> Parse
     parts = _Parts(options, resources, graph=options.refine > 0, further=True)
     encoder = parts.sentence_encoder(FirstReading)
     tags = tag_heads(options, parts.dim, resources.columns)
-    return ParserModel(encoder, RefiningDecoder(resources.table, encoder, options), tags)
+    return ParserModel(encoder, RefiningDecoder(resources.table, encoder, options), tags, parts.dim)
 
 
 def build_state_transformer(options: StateTransformerOptions, resources: Resources) -> ParserModel:

@@ -21,7 +21,8 @@ def build(options: SpaDpOptions, resources: Resources) -> ParserModel:
     """Return the transition-based parser over the dictionaries of `resources`."""
     encoder = SpaEncoder(resources, options)
     decoder = SpaDecoder(resources.table, encoder.output_width, options.mlp_width)
-    return ParserModel(encoder, decoder, tag_heads(options, encoder.tagged_width, resources.columns))
+    width = encoder.tagged_width
+    return ParserModel(encoder, decoder, tag_heads(options, width, resources.columns), width)
 
 
 def build_graph(options: SpaDpGraphOptions, resources: Resources) -> ParserModel:
@@ -34,7 +35,8 @@ def build_graph(options: SpaDpGraphOptions, resources: Resources) -> ParserModel
     dim, table = encoder.output_width, resources.table
     relations = RelationScores(dim, options.mlp_width, len(table.relations))
     decoder = TreeDecoder(table, head_scores(options, dim), relations)
-    return ParserModel(encoder, decoder, tag_heads(options, encoder.tagged_width, resources.columns))
+    width = encoder.tagged_width
+    return ParserModel(encoder, decoder, tag_heads(options, width, resources.columns), width)
 
 
 register("spa_dp", SpaDpOptions, build, {"spa_dp": {}, "spa_dp_small": SMALL})

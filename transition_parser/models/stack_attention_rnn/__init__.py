@@ -40,7 +40,8 @@ def build(options: StackAttentionOptions, resources: Resources) -> ParserModel:
     decoder = StackAttentionDecoder(resources.table, resources.target_dictionary.pad(), options)
     for part in (encoder.ahead, encoder.back, decoder):
         _initialise(part)
-    return ParserModel(encoder, decoder, tag_heads(options, 2 * options.encoder_hidden, resources.columns))
+    width = 2 * options.encoder_hidden
+    return ParserModel(encoder, decoder, tag_heads(options, width, resources.columns), width)
 
 
 def _initialise(part: nn.Module) -> None:

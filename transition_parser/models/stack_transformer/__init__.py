@@ -17,9 +17,10 @@ SMALL = {"encoder_layers": 2, "decoder_layers": 2}
 
 def build(options: StackTransformerOptions, resources: Resources) -> ParserModel:
     """Return the model over the dictionaries of `resources`."""
+    dim = options.encoder_embed_dim
     encoder = WordEncoder(
-        ReadingSettings.from_resources(resources, options, options.encoder_embed_dim),
-        dim=options.encoder_embed_dim,
+        ReadingSettings.from_resources(resources, options, dim),
+        dim=dim,
         heads=options.encoder_attention_heads,
         inner=options.encoder_ffn_embed_dim,
         layers=options.encoder_layers,
@@ -30,7 +31,7 @@ def build(options: StackTransformerOptions, resources: Resources) -> ParserModel
         word_dropout=options.word_dropout,
     )
     decoder = StackTransformerDecoder(resources.table, resources.target_dictionary.pad(), options)
-    return ParserModel(encoder, decoder, tag_heads(options, options.encoder_embed_dim, resources.columns))
+    return ParserModel(encoder, decoder, tag_heads(options, dim, resources.columns), dim)
 
 
 register(
