@@ -198,6 +198,7 @@ class SummaryWriter:
         (["--domains"], "--domains is for AMRs"),
         (["--dev", SAMPLE_AMR], "give files of one kind"),
         (["--dev", "nowhere.conllu"], "nowhere.conllu: no such file"),
+        (["--propbank", "nowhere.tsv"], "nowhere.tsv: no such file"),
         (["--train", SAMPLE, SAMPLE], "--train takes one CoNLL-U file"),
     ],
 )
@@ -240,12 +241,17 @@ def test_one_run_at_a_time(tmp_path):
 
 
 def test_amrs(tmp_path):
-    flags = config(tmp_path, "lpp-stack-small.flags", 2)
+    """Some sentences have PropBank's annotation."""
+    flags = config(tmp_path, "lpp-stack-small.flags", 2, "--frame-loss 0.1")
+    (tmp_path / "propbank.tsv").write_text("# sent_id = sample-01\n3\tsleeps\tsleep.01\tARG0:1-2\n")
     done = run(
         "transition-parser", "train", flags, "--train", SAMPLE_AMR, "--dev", SAMPLE_AMR, "-o", tmp_path / "out",
         "--test", SAMPLE_AMR, "--pieces", "400", "--half", "--json", "--beam", "1", "2",
-        "--language", "en", "--license", "none",
+        "--language", "en", "--license", "none", "--propbank", tmp_path / "propbank.tsv", "--propbank-trees", SAMPLE,
     )  # fmt: skip
+    assert '"train_senses"' in (tmp_path / "out" / "train.log").read_text()
+    options = json.loads((tmp_path / "out" / "experiment.json").read_text())["options"]
+    assert options["--propbank-trees"] == [str(SAMPLE)] and "--upos" not in options
     figures = json.loads(done.stdout)
     assert all(figures[split][beam]["sentences"] > 80 for split in ("dev", "test") for beam in ("beam 1", "beam 2"))
     assert "epoch 2/2" in done.stderr and "dev SMATCH" in done.stderr

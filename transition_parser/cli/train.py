@@ -23,6 +23,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -213,7 +214,7 @@ def _experiment(arguments: argparse.Namespace, treebank: Treebank | None) -> Any
 
     flags = _without_tensorboard(arguments, merged([*read_flags(arguments.config), *given_flags(arguments.passed_on)]))
     splits = {split: getattr(arguments, split) for split in ("train", "dev", "test") if getattr(arguments, split)}
-    for path in (path for paths in splits.values() for path in paths):
+    for path in chain(*splits.values(), arguments.propbank or (), arguments.propbank_trees or ()):
         if not Path(path).is_file():
             raise input_error("no such file", path)
     formalism = formalism_of_files(*(path for paths in splits.values() for path in paths))
