@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Self
 
@@ -133,7 +134,7 @@ class ActionTable:
             read = self.system.read(words)
             row_of = self._row_of_frames if self._frames else self._row_of
             for end, (word, row) in enumerate(zip(read, columns, strict=True), 1):
-                row += [int(word.lemma_is_symbol), _plain(word), self._several_of(self.system, read, end - 1)]
+                row += [*_symbol_and_plain(word), self._several_of(self.system, read, end - 1)]
                 row += self._evoked_by(read, end - 1)
                 row += [row_of(read, end - length, end) if length <= end else UNSEEN for length in self.span_lengths]
         columns.append([0] * len(columns[0]))
@@ -205,6 +206,7 @@ class ActionTable:
         longest = max(map(str.split, (*frames.spans, *lexicon)), key=len)
         self.span_lengths = range(1, 1 + len(longest))
         self._spans = frozenset((*frames.spans, *lexicon))
+        self._row_of_others = self._rows_of_frames[_OTHER, frozenset()]
 
     def _read_prior(self, spans: Sequence[str | None], ids: Mapping[Action, int]) -> None:
         """Read the prior of each row.
@@ -224,11 +226,11 @@ class ActionTable:
 
     def _row_of_frames(self, words: Sequence[Word], start: int, end: int) -> int:
         span = words[start:end]
-        actions: frozenset[Action] = frozenset()
         seen = key(span)
-        if len(span) == 1 or seen in self._spans:
-            assert self._frames is not None
-            actions = self._frames.of_span(span, words[end : end + WINDOW])
+        if len(span) > 1 and seen not in self._spans:
+            return self._row_of_others
+        assert self._frames is not None
+        actions = self._frames.of_span(span, words[end : end + WINDOW])
         row = self._rows_of_frames.get((seen, actions))
         return self._rows_of_frames[_OTHER, actions] if row is None else row
 
@@ -342,6 +344,12 @@ def _lacks(action: str, system: TransitionSystem) -> InputError:
         f"the action vocabulary has no {action} for {system.name}: make it with `transition-parser preprocess` and "
         "`fairseq-preprocess --task transition_parsing` from one corpus"
     )
+
+
+@lru_cache(maxsize=1 << 14)  # words come again and again
+def _symbol_and_plain(word: Word) -> tuple[int, int]:
+    """Return the features of a word alone: 1 if the lemma is a symbol, else 0; and whether it is plain."""
+    return int(word.lemma_is_symbol), _plain(word)
 
 
 def _plain(word: Word) -> int:

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
+from itertools import islice
 from typing import NamedTuple
 
 from transition_parser.base.errors import InputError
@@ -91,9 +92,23 @@ class Frames:
         first, second = two_of(_evoked_by(self, word, form).difference((own, particle)))
         return Evoked(own if own in self._roles else None, particle, first, second)
 
+    def particle_of(self, lemma: str, following: Iterable[str]) -> str | None:
+        """Return the first of the next `WINDOW` words with which a word evokes another frame; None where none does.
+
+        lemma: of the word
+        following: the lemmas of the words after the word, the nearest first
+
+        >>> packaged().particle_of("give", ["it", "up"])
+        'up'
+        """
+        particles = self._particles.get(lemma)
+        if particles is None:
+            return None
+        return next((word for word in islice(following, WINDOW) if word in particles), None)
+
     def _with_particle(self, lemma: str, following: Sequence[str]) -> str | None:
-        particles = self._particles.get(lemma, ())
-        return next((f"{lemma}-{word}" for word in following[:WINDOW] if word in particles), None)
+        particle = self.particle_of(lemma, following)
+        return particle and f"{lemma}-{particle}"
 
     def by_aliases(self, word: str, form: str) -> frozenset[str]:
         """Return the lemmas that a word evokes by its lemma or its form, or else by a word that it is derived from.

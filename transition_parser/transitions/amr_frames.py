@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
-from transition_parser.text.frames import WINDOW, Evoked, Frames, two_of
+from transition_parser.text.frames import Evoked, Frames, two_of
 from transition_parser.text.lemmas import lemmatise
 from transition_parser.transitions.action import Action, Kind, joined
 from transition_parser.transitions.amr_naming import Word, key
@@ -49,10 +49,8 @@ class FrameActions:
 
         following: the words after the span
         """
-        lemmas, forms = [word.lemma for word in span], [word.form.lower() for word in span]
-        known = forms if forms in self._forms.get(key(span), ()) else ()
-        evoked = self.table.evoked(lemmas, known, [word.lemma for word in following[:WINDOW]])
-        return _with_unknown(evoked, span)
+        particle = self.table.particle_of(span[0].lemma, (word.lemma for word in following)) if len(span) == 1 else None
+        return _evoked_by(self, tuple(span), particle)
 
     def of_span(self, span: Sequence[Word], following: Sequence[Word]) -> frozenset[Action]:
         """Return the actions that name the frames of a span. The parameters are those of `evoked`."""
@@ -110,7 +108,7 @@ class FrameActions:
             following += ([particle] for particle in self.table.particles().get(read[0], ()))
         return {
             self._actions(_with_unknown(self.table.evoked(read, forms, after), words))
-            for forms in ([], *self._forms.get(lemmas, ()))
+            for forms in ([], *self.forms_of.get(lemmas, ()))
             for after in following
         }
 
@@ -118,14 +116,14 @@ class FrameActions:
     def spans(self) -> frozenset[str]:
         """The keys of the spans that may be words of the table: spans of several words evoke nothing otherwise."""
         words = (word.replace("_", " ") for word in self.table.words())
-        return frozenset((*words, *self.table.particles(), *self._forms))
+        return frozenset((*words, *self.table.particles(), *self.forms_of))
 
     @cached_property
     def _known(self) -> frozenset[Action]:
         return frozenset(self.all)
 
     @cached_property
-    def _forms(self) -> dict[str, list[list[str]]]:
+    def forms_of(self) -> dict[str, list[list[str]]]:
         """The words of the table as forms, under the lemmas that they have in a sentence."""
         forms_of: dict[str, list[list[str]]] = {}
         for word in self.table.words():
@@ -150,6 +148,14 @@ class FrameActions:
 def frame_actions(table: Frames) -> FrameActions:
     """Return the FRAME actions of a table of frames, made once, because that takes a while."""
     return FrameActions(table)
+
+
+@lru_cache(maxsize=1 << 14)  # words come again and again
+def _evoked_by(actions: FrameActions, span: tuple[Word, ...], particle: str | None) -> Evoked:
+    """Return the lemmas of the frames that a span evokes with a particle behind it, see `Frames.particle_of`."""
+    lemmas, forms = [word.lemma for word in span], [word.form.lower() for word in span]
+    known = forms if forms in actions.forms_of.get(key(span), ()) else ()
+    return _with_unknown(actions.table.evoked(lemmas, known, [particle] if particle else ()), span)
 
 
 def _with_unknown(evoked: Evoked, span: Sequence[Word]) -> Evoked:

@@ -64,7 +64,7 @@ def lemma_of(concept: str) -> str:
 
 def key(span: Sequence[Word]) -> str:
     """Return the key of a span in the lexicon, which is its lemmas."""
-    return " ".join(word.lemma for word in span)
+    return " ".join([word.lemma for word in span])
 
 
 def is_listed(action: Action) -> bool:
