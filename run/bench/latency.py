@@ -1,11 +1,13 @@
-"""The time that one sentence takes: models × beams × precisions, side by side, with spaCy's model where it is there.
+"""The time that one sentence takes: models × beams × precisions, and on request other parsers, side by side.
 
     python run/bench/latency.py TREEBANK.conllu [--models NAME ...] [--beams 1 10] [--precisions fp32 bf16]
+        [--peers TRAIN.conllu] [--spacy]
 
 Each sentence is parsed alone, from its words to the finished parse. Sentences of 15 to 25 words are taken. In each
 round each row parses all sentences, so that its weights are in the processor's cache as in a program with one model;
 the first five sentences of a round do not count. The report has the median and the 95th percentile in milliseconds, and
-the ratio of medians to the first row.
+the ratio of medians to the first row. `--peers` measures spaCy's parser and the others of run/bench/peers.py, set up
+from a CoNLL-U file; `--spacy` measures spaCy's own model of English, where it is installed.
 """
 
 from __future__ import annotations
@@ -16,32 +18,39 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import common
 import torch
+from peers import LABELS, peers
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.conllu import read_conllu
+from transition_parser.graphs.conllu import Sentence, read_conllu
 
 SPACY = "en_core_web_sm"
 WARM_UP = 5  # sentences of each round and row that do not count
 WORDS = (15, 25)  # the bounds of the number of words of a sentence
 
-Row = Callable[[list[str]], object]
+Row = Callable[[Sentence], object]
 
 
 def rows(arguments: argparse.Namespace) -> dict[str, Row]:
-    """Return a function from the words of a sentence to its parse for each model, beam and precision."""
+    """Return a function from a sentence to its parse for each model, beam and precision, and for each other parser."""
     found: dict[str, Row] = {}
     for model in arguments.models:
         for precision in arguments.precisions:
             for beam in arguments.beams:
                 parser = Parser.load(model, beam, precision=precision)
-                found[f"{Path(model).name} beam {beam} {precision}"] = lambda words, parser=parser: parser.parse(
-                    [words]
+                found[f"{Path(model).name} beam {beam} {precision}"] = lambda one, parser=parser: parser.parse(
+                    [one.forms]
                 )
+    if arguments.peers:
+        others, status = peers([*islice(read_conllu(arguments.peers), LABELS)], "cpu")
+        found |= {name: lambda one, other=other: other.parse([one]) for name, other in others.items()}
+        for package, result in status.items():
+            print(f"peer {package}: {result}", file=sys.stderr)
     if arguments.spacy:
         found[SPACY] = _spacy()
     return found
@@ -51,20 +60,23 @@ def _spacy() -> Row:
     import spacy
     from spacy.tokens import Doc
 
-    model = spacy.load(SPACY, disable=["ner"])
-    return lambda words: model(Doc(model.vocab, words))
+    try:
+        model = spacy.load(SPACY, disable=["ner"])
+    except OSError:
+        raise InputError(f"spaCy's model {SPACY} is not installed: install it, or give --peers TRAIN.conllu") from None
+    return lambda one: model(Doc(model.vocab, one.forms))
 
 
-def measure(found: dict[str, Row], sentences: list[list[str]], rounds: int) -> dict[str, list[float]]:
+def measure(found: dict[str, Row], sentences: list[Sentence], rounds: int) -> dict[str, list[float]]:
     """Return the milliseconds of each row for all sentences and rounds, after one round that does not count."""
     times: dict[str, list[float]] = {name: [] for name in found}
     for number in range(rounds + 1):
         for name, parse in found.items():
-            for words in sentences[:WARM_UP]:
-                parse(words)
-            for words in sentences:
+            for sentence in sentences[:WARM_UP]:
+                parse(sentence)
+            for sentence in sentences:
                 began = time.perf_counter()
-                parse(words)
+                parse(sentence)
                 if number:
                     times[name].append(1000 * (time.perf_counter() - began))
     return times
@@ -79,11 +91,12 @@ def main() -> None:
     options.add_argument("--beams", nargs="+", type=int, default=[1])
     options.add_argument("--precisions", nargs="+", default=["bf16"], choices=["fp32", "bf16", "int8", "auto"])
     options.add_argument("--sentences", type=int, default=40)
+    options.add_argument("--peers", metavar="TRAIN", help="also time other parsers, set up from this CoNLL-U file")
     options.add_argument("--spacy", action="store_true", help=f"also time {SPACY} without names, on the same words")
     arguments = options.parse_args()
     torch.set_num_threads(arguments.threads)
     try:
-        some = [one.forms for one in read_conllu(arguments.treebank) if WORDS[0] <= len(one.forms) <= WORDS[1]]
+        some = [one for one in read_conllu(arguments.treebank) if WORDS[0] <= len(one.forms) <= WORDS[1]]
         some = some[: arguments.sentences]
         if not some:
             raise InputError(f"{arguments.treebank}: no sentence of {WORDS[0]} to {WORDS[1]} words")

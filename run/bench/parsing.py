@@ -18,7 +18,7 @@ from itertools import islice, product
 
 import torch
 from common import parser, report
-from peers import Forked, peers
+from peers import LABELS, Forked, peers
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
@@ -27,7 +27,6 @@ from transition_parser.modules.packing import has_fast_bf16
 from transition_parser.parsing.formalisms import TREES
 
 WARM_UP = 20  # sentences parsed before the time starts
-LABELS = 2000  # the most sentences of the training file from which peers get their labels
 
 
 def rate(parse: Callable[[], int], sentences: int) -> float:

@@ -88,6 +88,7 @@ METHODS: list[tuple[str, Any, tuple[str, ...]]] = [
 ]
 MACHINE_METHODS = ("_apply", "is_final", "stack_ranks", "buffer_ranks")
 BY_WEIGHT = ("decoder.output", ".mix")  # layers whose weights may go to `F.linear`
+LOOKED_UP = ".characters.convolve"  # layers whose products `letter_maxima` looks up, so that they never run
 # submodule of a decoder layer → its part
 SUBMODULES = {"self_attention": SELF_ATTENTION, "cross_attention": CROSS_ATTENTION, "feed_forward": FEED_FORWARD}
 ATTENTION_METHODS = ("look", "keys_values")
@@ -257,7 +258,7 @@ def linear_operations(model: Parser, arguments) -> dict[str, float]:
         ):
             hooks.enter_context(replaced(module, "padded", lambda _: lambda rows, _step=None: rows))
         parse(model, arguments)
-    never = sorted(name for module, name in names.items() if module not in called)
+    never = sorted(name for module, name in names.items() if module not in called and LOOKED_UP not in name)
     if done["elsewhere"]:
         never = [name for name in never if not name.endswith(BY_WEIGHT)]
     if never:

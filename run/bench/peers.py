@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 # heads and relations of each sentence
 Parsed = list[tuple[list[int], list[str]]]
+LABELS = 2000  # the most sentences of a training file from which peers get their labels
 UDPIPE_TRAINING = 500  # sentences that UDPipe is trained on
 BATCH_TOKENS = 5000  # words that supar parses at once (its default)
 MAX_CHARACTERS = 20  # characters of a word that supar reads (its default)

@@ -8,7 +8,7 @@ import torch
 from tests.kernels.test_search_kernels import indicated_case, words_case
 from transition_parser.base.errors import NotFiniteError
 from transition_parser.kernels import machine_kernels, search_kernels
-from transition_parser.kernels.search_kernels import Pointers
+from transition_parser.kernels.search_kernels import Pointers, SpanPrior
 from transition_parser.states.specs import columns_of_situations, effects_table
 
 pytestmark = pytest.mark.skipif(
@@ -326,7 +326,10 @@ def legal_scores(**changed) -> None:
     """3 rows of 4 hypotheses, 2 actions of a vocabulary of 5."""
     good = {"x": torch.randn(3, 64), "weight": torch.randn(5, 64), "tokens": longs(4, 1), "legal": torch.ones(4, 2),
             "rows": longs(0, 3, 1)}  # fmt: skip
-    search_kernels.legal_scores(**{**good, **changed})
+    prior = SpanPrior(longs(0, 1, 1, 0), longs(0, 1, 3), longs(4, 0, 1), torch.ones(3))
+    of_prior = {name.removeprefix("of_"): value for name, value in changed.items() if name.startswith("of_")}
+    others = {name: value for name, value in changed.items() if not name.startswith("of_")}
+    search_kernels.legal_scores(**{**good, "prior": prior._replace(**of_prior), **others})
 
 
 @pytest.mark.parametrize(
@@ -345,7 +348,19 @@ def legal_scores(**changed) -> None:
         ({"rows": longs(0, 3)}, "rows must be"),
         ({"rows": longs(0, 4, 1)}, "rows: beyond"),
         ({"rows": longs(0, -1, 1)}, "rows: beyond"),
-        ({"rows": None, "legal": torch.ones(2, 2)}, "rows: beyond"),
+        ({"rows": None, "legal": torch.ones(2, 2), "of_spans": longs(0, 1)}, "rows: beyond"),
+        ({"of_spans": longs(0, 1, 1)}, "spans must be"),
+        ({"of_spans": longs(2, 1, 1, 0)}, "spans: beyond"),
+        ({"of_spans": longs(-1, 1, 1, 0)}, "spans: beyond"),
+        ({"of_offsets": longs(0, 1, 4)}, "offsets: beyond"),
+        ({"of_offsets": longs(0, 1, 0)}, "offsets: beyond"),
+        ({"of_offsets": longs(-1, 1, 3)}, "offsets: beyond"),
+        ({"of_offsets": ints(0, 1, 3)}, "offsets must be"),
+        ({"of_tokens": longs(4, 5, 1)}, "prior: beyond"),
+        ({"of_tokens": longs(4, -1, 1)}, "prior: beyond"),
+        ({"of_tokens": ints(4, 0, 1)}, "prior must be"),
+        ({"of_values": torch.ones(3).bfloat16()}, "values must be"),
+        ({"of_values": torch.ones(2)}, "values must be"),
     ],
 )
 def test_legal_scores(changed, problem):

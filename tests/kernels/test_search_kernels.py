@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise, product
+from typing import Any
 
 import pytest
 import torch
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from transition_parser.kernels import search_kernels
-from transition_parser.kernels.search_kernels import Pointers
+from transition_parser.kernels.search_kernels import Pointers, SpanPrior
 
 CLOSE = {torch.float: {"atol": 1e-5, "rtol": 1e-5}, torch.bfloat16: {"atol": 0.03, "rtol": 0.02}}
 SHAPES = [(4, 64), (2, 32), (3, 96)]  # heads, and numbers of each
@@ -325,17 +326,45 @@ def test_the_best_continuations(lanes, seed, dtype, beam, width):
     assert not there[-1].any() and there[0].sum() == min(int((totals[0] > float("-inf")).sum()), beam)
 
 
-@pytest.mark.parametrize("dtype", CLOSE)
-@pytest.mark.parametrize("with_rows", [False, True])
-def test_the_scores_of_legal_actions(lanes, dtype, with_rows):
+def _scored(count: int, dtype: torch.dtype, with_rows: bool) -> dict[str, Any]:
+    """`count` outputs of 14 hypotheses, of which some have no legal action, some all."""
     torch.manual_seed(1)
-    x, weight, tokens = torch.randn(9, 96).to(dtype), torch.randn(50, 96).to(dtype), torch.randperm(50)[:23]
+    x, weight, tokens = torch.randn(count, 96).to(dtype), torch.randn(50, 96).to(dtype), torch.randperm(50)[:23]
     legal = (torch.rand(14, 23) < 0.4).float()
     legal[2], legal[3], legal[4] = 0, 1, -1
-    rows = torch.randint(0, 14, (9,)) if with_rows else None
-    scores = search_kernels.legal_scores(x, weight, tokens, legal, rows)
-    allowed = legal[:9] if rows is None else legal[rows]
-    torch.testing.assert_close(scores.float(), x.float() @ weight[tokens].float().t() * allowed.abs(), **CLOSE[dtype])
+    rows = torch.randint(0, 14, (count,)) if with_rows else None
+    return {"x": x, "weight": weight, "tokens": tokens, "legal": legal, "rows": rows}
+
+
+@pytest.mark.parametrize("dtype", CLOSE)
+@pytest.mark.parametrize("with_rows", [False, True])
+@pytest.mark.parametrize("count", [0, 1, 9, 12])
+def test_the_scores_of_legal_actions(lanes, dtype, with_rows, count):
+    """Rows are computed by fours; the last ones may be fewer."""
+    case = _scored(count, dtype, with_rows)
+    scores = search_kernels.legal_scores(**case).float()
+    counted = (case["legal"][:count] if case["rows"] is None else case["legal"][case["rows"]]) != 0
+    wanted = case["x"].float() @ case["weight"][case["tokens"]].float().t()
+    torch.testing.assert_close(scores[counted], wanted[counted], **CLOSE[dtype])
+    assert scores.isfinite().all()
+
+
+@pytest.mark.parametrize("dtype", CLOSE)
+@pytest.mark.parametrize("with_rows", [False, True])
+def test_a_prior_is_added_to_the_scores_of_the_tokens_of_the_span(lanes, dtype, with_rows):
+    """Lexicon rows may be empty, and have tokens that are not scored."""
+    case = _scored(9, dtype, with_rows)
+    rows = torch.arange(9) if case["rows"] is None else case["rows"]
+    offsets, named = torch.tensor([0, 0, 7, 12]), torch.cat([torch.randperm(50)[:7], torch.randperm(50)[:5]])
+    prior = SpanPrior(torch.randint(0, 3, (14,)), offsets, named, torch.randn(12).to(dtype))
+    added = torch.zeros(9, 50, dtype=dtype)
+    for i, span in enumerate(prior.spans[rows].tolist()):
+        some = slice(int(offsets[span]), int(offsets[span + 1]))
+        added[i, named[some]] = prior.values[some]
+    plain, scores = search_kernels.legal_scores(**case), search_kernels.legal_scores(**case, prior=prior)
+    counted = case["legal"][rows] != 0
+    assert torch.equal(scores[counted], (plain + added[:, case["tokens"]])[counted])
+    assert not torch.equal(scores[counted], plain[counted])
 
 
 def test_of_equal_continuations_the_first_is_the_best(lanes):

@@ -30,6 +30,33 @@ INLINE void NAME(multiply)(const char *query, const char *const *keys, int64_t c
     }
 }
 
+/* Compute the products of SHARING queries with `count` whole keys, in the order of additions of `multiply`.
+
+   Each key that is read serves all queries.
+
+   queries: SHARING queries, `d` numbers each
+   products: (SHARING, stride); the result; `stride` is at least `count` + 3 */
+INLINE void NAME(multiply_four)(const char *const *queries, const char *const *keys, int64_t count, float *products,
+                                int64_t stride, const int64_t d, const int half) {
+    const int64_t step = 2 * LANES, size = half ? 2 : 4;
+    for (int64_t k = 0; k < count; k += 4) {
+        NAME(Floats) sum[SHARING][4];
+        for (int i = 0; i < SHARING; i++)
+            for (int j = 0; j < 4; j++) sum[i][j] = (NAME(Floats)){0};
+        for (int64_t at = 0; at < d * size; at += step * size) {
+            NAME(Pair) key[4];
+            for (int j = 0; j < 4; j++) key[j] = NAME(load)(keys[k + j] + at, half);
+            for (int j = 0; j < 4; j++) __builtin_prefetch(keys[k + j + AHEAD - 4] + at);
+            for (int i = 0; i < SHARING; i++) {
+                const NAME(Pair) q = NAME(load)(queries[i] + at, half);
+                for (int j = 0; j < 4; j++) sum[i][j] += q.a * key[j].a + q.b * key[j].b;
+            }
+        }
+        for (int i = 0; i < SHARING; i++)
+            NAME(sums)(sum[i][0], sum[i][1], sum[i][2], sum[i][3], products + i * stride + k);
+    }
+}
+
 /* Compute the scores of keys, which are their scaled products with the query. */
 INLINE void NAME(score)(const char *query, const char *const *keys, int64_t count, int64_t offset, int64_t all,
                         const int near, float *scores, const int64_t d, const int half) {

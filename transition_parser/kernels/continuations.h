@@ -35,35 +35,75 @@ static void NAME(add_and_normalise)(int64_t rows, int64_t dim, char *x, const ch
     }
 }
 
-/* Compute the scores of one row of `output`. The weights of its legal actions become the keys.
-
-   legal: (actions), 1, 0 or -1 */
-INLINE void NAME(score_legal)(const Output *output, int64_t row, const float *legal, const LegalRoom *room,
-                              const int half) {
-    const int64_t size = half ? 2 : 4, bytes = output->dim * size;
-    char *scores = output->scores + row * output->actions * size;
-    Keys keys = {room->weights, 0};
-    for (int64_t i = 0; i < output->actions; i++) {
-        if (legal[i] == 0.0f) continue;
-        room->places[keys.count] = i;
-        keys.at[keys.count++] = output->weight + output->tokens[i] * bytes;
+/* Add to a row's scores what the lexicon's prior gives its span. Return NULL, or a message about wrong arguments. */
+INLINE const char *NAME(add_prior)(const Output *output, int64_t row, char *scores, const int half) {
+    const Prior *prior = &output->prior;
+    const int64_t span = prior->spans[row];
+    if (OUTSIDE(span, prior->rows)) return "spans: beyond the lexicon";
+    const int64_t begin = prior->offsets[span], end = prior->offsets[span + 1];
+    if (begin < 0 || begin > end || end > prior->entries) return "offsets: beyond the prior";
+    for (int64_t at = begin; at < end; at++) {
+        if (OUTSIDE(prior->tokens[at], output->vocabulary)) return "prior: beyond the vocabulary";
+        const int32_t place = output->place[prior->tokens[at]];
+        if (place < 0) continue;
+        if (half) {
+            uint16_t *score = (uint16_t *)scores + place;
+            *score = round_to_half(widen(*score) + widen(((const uint16_t *)prior->values)[at]));
+        } else {
+            ((float *)scores)[place] += ((const float *)prior->values)[at];
+        }
     }
-    end_keys(&keys);
-    NAME(multiply)(output->x + row * bytes, keys.at, keys.count, 0, 0, 0, room->products, output->dim, half);
-    memset(scores, 0, output->actions * size);
-    for (int64_t i = 0; i < keys.count; i++) {
-        if (half)
-            ((uint16_t *)scores)[room->places[i]] = round_to_half(room->products[i]);
-        else
-            ((float *)scores)[room->places[i]] = room->products[i];
-    }
+    return NULL;
 }
 
-static void NAME(legal_scores)(const Output *output, int64_t row, const float *legal, const LegalRoom *room) {
-    if (output->half)
-        NAME(score_legal)(output, row, legal, room, 1);
+/* Compute the scores of `count` rows, at most SHARING. The weights of the actions that are legal in any of these rows
+   become the keys. Return NULL, or a message about wrong arguments.
+
+   first: the number of the first row of `output`
+   hypotheses: the hypothesis of each row */
+INLINE const char *NAME(score_rows)(const Output *output, int64_t first, int64_t count, const int64_t *hypotheses,
+                                    const LegalRoom *room, const int half) {
+    const int64_t size = half ? 2 : 4, bytes = output->dim * size, actions = output->actions, stride = actions + AHEAD;
+    const float *legal[SHARING];
+    const char *queries[SHARING];
+    Keys keys = {room->weights, 0};
+    for (int64_t i = 0; i < SHARING; i++) { /* rows that are missing repeat the last one */
+        const int64_t there = i < count ? i : count - 1;
+        legal[i] = output->legal + hypotheses[there] * actions;
+        queries[i] = output->x + (first + there) * bytes;
+    }
+    for (int64_t i = 0; i < actions; i++) { /* without a branch, which would often be predicted wrong */
+        int some = 0;
+        for (int row = 0; row < SHARING; row++) some |= legal[row][i] != 0.0f;
+        room->places[keys.count] = i;
+        keys.at[keys.count] = output->weight + output->tokens[i] * bytes;
+        keys.count += some;
+    }
+    end_keys(&keys);
+    if (count > 1)
+        NAME(multiply_four)(queries, keys.at, keys.count, room->products, stride, output->dim, half);
     else
-        NAME(score_legal)(output, row, legal, room, 0);
+        NAME(multiply)(queries[0], keys.at, keys.count, 0, 0, 0, room->products, output->dim, half);
+    for (int64_t row = 0; row < count; row++) {
+        char *scores = output->scores + (first + row) * actions * size;
+        const float *products = room->products + row * stride;
+        memset(scores, 0, actions * size);
+        for (int64_t i = 0; i < keys.count; i++) {
+            if (half)
+                ((uint16_t *)scores)[room->places[i]] = round_to_half(products[i]);
+            else
+                ((float *)scores)[room->places[i]] = products[i];
+        }
+        const char *problem = output->prior.spans ? NAME(add_prior)(output, hypotheses[row], scores, half) : NULL;
+        if (problem) return problem;
+    }
+    return NULL;
+}
+
+static const char *NAME(legal_scores)(const Output *output, int64_t first, int64_t count, const int64_t *hypotheses,
+                                      const LegalRoom *room) {
+    return output->half ? NAME(score_rows)(output, first, count, hypotheses, room, 1)
+                        : NAME(score_rows)(output, first, count, hypotheses, room, 0);
 }
 
 /* Compute the log-probabilities of a row's actions. Return NULL, or a message about wrong arguments.

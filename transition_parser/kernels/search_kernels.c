@@ -126,15 +126,26 @@ typedef struct {
 } Layers;
 enum { LAYER_WEIGHTS = 20, LAYER_NORMS = 3 };
 
+/* What a lexicon adds to the scores of some tokens. `spans` is NULL to add nothing. */
+typedef struct {
+    int64_t rows, entries;
+    const int64_t *spans, *offsets, *tokens;
+    const char *values;
+} Prior;
+
+/* place: the index of each token of the vocabulary among the scored tokens, or -1 */
 typedef struct {
     int half;
-    int64_t dim, actions;
+    int64_t dim, actions, vocabulary;
     const char *x, *weight;
     const int64_t *tokens;
+    const float *legal;
+    Prior prior;
+    const int32_t *place;
     char *scores;
 } Output;
 
-/* Scratch memory for the scores of legal actions. */
+/* Scratch memory for the scores of legal actions of SHARING rows. */
 typedef struct {
     const char **weights;
     int64_t *places;
@@ -545,25 +556,40 @@ void add_and_normalise(int half, int64_t rows, int64_t dim, char *x, const char 
    tokens: (actions); the tokens to score
    rows: (N); the hypothesis that each output belongs to; NULL for the first N hypotheses
    legal: (hypotheses, actions); 1, 0 or -1
-   scores: (N, actions); the result; 0 where `legal` is 0 */
+   lexicon_rows, entries: the numbers of rows of the lexicon, and of `prior_tokens`
+   spans: (hypotheses); the lexicon row of each current span; NULL for no prior
+   offsets: (lexicon_rows + 1); row r has the entries from offsets[r] to before offsets[r + 1]
+   prior_tokens, values: (entries); what is added to the score of each token
+   scores: (N, actions); the result; any number for an action whose legality is 0 */
 const char *legal_scores(int half, int64_t count, int64_t dim, int64_t hypotheses, int64_t actions, int64_t vocabulary,
                          const char *x, const char *weight, const int64_t *tokens, const int64_t *rows,
-                         const float *legal, char *scores) {
-    for (int64_t i = 0; i < actions; i++)
-        if (OUTSIDE(tokens[i], vocabulary)) return "tokens: beyond the vocabulary";
+                         const float *legal, int64_t lexicon_rows, int64_t entries, const int64_t *spans,
+                         const int64_t *offsets, const int64_t *prior_tokens, const char *values, char *scores) {
     const int64_t pointers = actions + AHEAD;
-    const char **weights = malloc(pointers * (sizeof *weights + sizeof(int64_t) + sizeof(float)));
+    const char **weights = malloc(pointers * (sizeof *weights + sizeof(int64_t) + SHARING * sizeof(float)) +
+                                  vocabulary * sizeof(int32_t));
     if (!weights) return NO_MEMORY;
     int64_t *places = (int64_t *)(weights + pointers);
     const LegalRoom room = {weights, places, (float *)(places + pointers)};
-    const Output output = {half, dim, actions, x, weight, tokens, scores};
+    int32_t *place = (int32_t *)(room.products + SHARING * pointers);
+    const Prior prior = {lexicon_rows, entries, spans, offsets, prior_tokens, values};
+    const Output output = {half, dim, actions, vocabulary, x, weight, tokens, legal, prior, place, scores};
     const char *problem = NULL;
-    for (int64_t i = 0; i < count && !problem; i++) {
-        const int64_t row = rows ? rows[i] : i;
-        if (OUTSIDE(row, hypotheses))
-            problem = "rows: beyond the hypotheses that there are";
+    memset(place, -1, vocabulary * sizeof *place);
+    for (int64_t i = 0; i < actions && !problem; i++) {
+        if (OUTSIDE(tokens[i], vocabulary))
+            problem = "tokens: beyond the vocabulary";
         else
-            VARIANT(legal_scores)(&output, i, legal + row * actions, &room);
+            place[tokens[i]] = (int32_t)i;
+    }
+    for (int64_t first = 0; first < count && !problem; first += SHARING) {
+        const int64_t some = count - first < SHARING ? count - first : SHARING;
+        int64_t of_rows[SHARING];
+        for (int64_t i = 0; i < some; i++) {
+            of_rows[i] = rows ? rows[first + i] : first + i;
+            if (OUTSIDE(of_rows[i], hypotheses)) problem = "rows: beyond the hypotheses that there are";
+        }
+        if (!problem) problem = VARIANT(legal_scores)(&output, first, some, of_rows, &room);
     }
     free(weights);
     return problem;

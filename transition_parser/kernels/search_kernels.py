@@ -21,6 +21,7 @@ from transition_parser.kernels.loader import FLOAT, INT, POINTER, PROBLEM, SIZE,
 
 __all__ = [
     "Pointers",
+    "SpanPrior",
     "add_and_normalise",
     "best_continuations",
     "cached_self_attention",
@@ -50,7 +51,7 @@ _FUNCTIONS: dict[str, Signature] = {
     "gated_step": (PROBLEM, (INT, INT, *(SIZE,) * 6, *(POINTER,) * 4)),
     "letter_maxima": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 5)),
     "add_and_normalise": (None, (INT, SIZE, SIZE, *(POINTER,) * 4, FLOAT, POINTER)),
-    "legal_scores": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 6)),
+    "legal_scores": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 5, SIZE, SIZE, *(POINTER,) * 5)),
     "best_continuations": (PROBLEM, (INT, *(SIZE,) * 4, *(POINTER,) * 4, SIZE, *(POINTER,) * 3)),
     "decoder_layers": (
         PROBLEM,
@@ -449,24 +450,50 @@ def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
     return normal
 
 
-def legal_scores(x: Tensor, weight: Tensor, tokens: Tensor, legal: Tensor, rows: Tensor | None) -> Tensor:
-    """Return the scores of actions, (N, U); 0 where `legal` is 0.
+class SpanPrior(NamedTuple):
+    """What is added to the scores of actions that may name the current span.
+
+    spans: (R,) int64; the lexicon row of the current span of each hypothesis
+    offsets: (rows + 1,) int64; the index in `tokens` at which the tokens of each lexicon row begin
+    tokens: (K,) int64; the tokens of the lexicon rows, row after row
+    values: (K,) of the type of the scores; what is added to the score of each token
+    """
+
+    spans: Tensor
+    offsets: Tensor
+    tokens: Tensor
+    values: Tensor
+
+
+def legal_scores(
+    x: Tensor, weight: Tensor, tokens: Tensor, legal: Tensor, rows: Tensor | None, prior: SpanPrior | None = None
+) -> Tensor:
+    """Return the scores of actions, (N, U). The scores of actions whose legality is 0 may be any numbers.
 
     x: (N, dim); the outputs of the decoder
     weight: (V, dim); the vectors of all tokens
     tokens: (U,) int64; the tokens to score
     legal: (R, U) float; see `ActionScores`
     rows: (N,) int64; the row that each output belongs to; None for the first N rows
+    prior: added to the scores; None to add nothing
     """
     if x.dim() != 2 or not supports(x, x.shape[1]):
         raise ValueError(f"x must be (N, dim), float or bfloat16, on cpu, its rows of a multiple of {_BLOCK} numbers")
     (count, dim), (vocabulary, *_), (hypotheses, actions) = x.shape, weight.shape, legal.shape
+    added: tuple = (0, 0, None, None, None, None)
+    if prior is not None:
+        spans, offsets, named, values = prior
+        added = (
+            len(offsets) - 1, len(named), require("spans", spans, torch.long, hypotheses),
+            require("offsets", offsets, torch.long, len(offsets)), require("prior", named, torch.long, len(named)),
+            require("values", values, x.dtype, len(named)),
+        )  # fmt: skip
     scores = x.new_empty(count, actions)
     problem = library().legal_scores(
         _HALF[x.dtype], count, dim, hypotheses, actions, vocabulary, require("x", x, x.dtype, count, dim),
         require("weight", weight, x.dtype, vocabulary, dim), require("tokens", tokens, torch.long, actions),
         optional("rows", rows, torch.long, count),
-        require("legal", legal, torch.float, hypotheses, actions), scores.data_ptr(),
+        require("legal", legal, torch.float, hypotheses, actions), *added, scores.data_ptr(),
     )  # fmt: skip
     raise_problem(problem)
     return scores

@@ -50,6 +50,10 @@ class LexicalPrior(nn.Module):
     def _keep(self, name: str, value: Tensor) -> None:
         self.register_buffer(name, value, persistent=False)
 
+    def values_of_tokens(self) -> Tensor:
+        """Return what is added to the score of each of `tokens`, (K,)."""
+        return self.values * self.weight[self.kinds]
+
     def forward(self, scores: Tensor, spans: Tensor, tokens: Tensor | None = None) -> Tensor:
         """Return the scores with the prior.
 

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.kernels import search_kernels
-from transition_parser.kernels.search_kernels import LayerStack
+from transition_parser.kernels.search_kernels import LayerStack, SpanPrior
 from transition_parser.models.stack_transformer.layer import DecoderLayer
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
 from transition_parser.models.stack_transformer.rows import FEW_ROWS, StepRows
@@ -43,13 +43,19 @@ class StackTransformerSearch(SearchState):
 
     attention: the key/value caches of the layers
     stack: the layers for the kernel that computes all of them for a few rows; None where there is none
+    prior: what the lexical prior adds to the score of each of its tokens, (K,); None where there is no prior
     """
 
     def __init__(
-        self, machine: Machine, encoder_out: EncoderOut, attention: SearchAttention, stack: LayerStack | None
+        self,
+        machine: Machine,
+        encoder_out: EncoderOut,
+        attention: SearchAttention,
+        stack: LayerStack | None,
+        prior: Tensor | None,
     ) -> None:
         super().__init__(machine, encoder_out)
-        self.attention, self.stack = attention, stack
+        self.attention, self.stack, self.prior = attention, stack, prior
 
     def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
         self.attention.move_rows(rows, origin, sentences)
@@ -132,7 +138,8 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         # the kernel has no dropout, and no autocast to bf16
         plain = not self.training and not torch.is_autocast_enabled("cpu")
         stack = self._layer_stack() if plain and isinstance(attention, KernelAttention) else None
-        return StackTransformerSearch(self.machine(encoder_out, in_search=True), encoder_out, attention, stack)
+        prior = None if self.prior is None else self.prior.values_of_tokens()
+        return StackTransformerSearch(self.machine(encoder_out, in_search=True), encoder_out, attention, stack, prior)
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
         """Return the scores of the next action, see `StateDecoder.step`.
@@ -154,11 +161,7 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         else:
             normed = self._layers(x, attention, step)
         queries = step.layers[-1].queries
-        scores = self._output(normed, some, legal, queries)
-        if self.prior is not None:
-            assert states.context is not None
-            spans = states.context[:, 1]
-            scores = self.prior(scores, spans if queries is None else spans[queries], some)
+        scores = self._output(normed, some, legal, queries, states, search.prior)
         return ActionScores(scores, queries, legal, some)
 
     def _layers(self, x: Tensor, attention: SearchAttention, step: StepRows) -> Tensor:
@@ -187,20 +190,39 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         ]
         return LayerStack(linears, norms, first, self.heads)
 
-    def _output(self, x: Tensor, tokens: Tensor | None, legal: Tensor, rows: Tensor | None) -> Tensor:
+    def _output(
+        self,
+        x: Tensor,
+        tokens: Tensor | None,
+        legal: Tensor,
+        rows: Tensor | None,
+        states: States,
+        values: Tensor | None,
+    ) -> Tensor:
         """Return scores (N, V), or (N, U) of the actions `tokens`. Only the scores of legal actions are meaningful.
 
         x: (N, dim); the last layer's output
         tokens: (U,) or None; the actions to score; None: all
         legal: (R, U); the legality of the actions in each row
         rows: (N,) or None; the row of R that each row of x belongs to; None: each row its own
+        states: (R, …)
+        values: (K,) or None; what the lexical prior adds to the score of each of its tokens
         """
+        by_kernel = tokens is not None and search_kernels.supports(x, x.size(1)) and not self.shifts_compete
+        spans = None if self.prior is None or states.context is None else states.context[:, 1]
+        if by_kernel and tokens is not None:
+            prior = None
+            if self.prior is not None and spans is not None and values is not None:
+                prior = SpanPrior(spans.contiguous(), self.prior.offsets, self.prior.tokens, values.to(x.dtype))
+            return search_kernels.legal_scores(x, self.output.weight, tokens, legal, rows, prior)
         if tokens is None:
-            return self.pooled_shifts(self.output(x))
-        if search_kernels.supports(x, x.size(1)) and not self.shifts_compete:
-            return search_kernels.legal_scores(x, self.output.weight, tokens, legal, rows)
-        weight = self.output.weight.index_select(0, padded(tokens, _ACTIONS_STEP))
-        return self.pooled_shifts(F.linear(x, weight)[:, : len(tokens)], tokens)
+            scores = self.pooled_shifts(self.output(x))
+        else:
+            weight = self.output.weight.index_select(0, padded(tokens, _ACTIONS_STEP))
+            scores = self.pooled_shifts(F.linear(x, weight)[:, : len(tokens)], tokens)
+        if self.prior is None or spans is None:
+            return scores
+        return self.prior(scores, spans if rows is None else spans[rows], tokens)
 
     def _embed(self, tokens: Tensor, first: int) -> Tensor:
         x = self.action_dropout(self.embed(tokens) * self.scale)
