@@ -8,7 +8,6 @@ import re
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 
 import torch
@@ -100,17 +99,22 @@ class Resources:
     def encode_all(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
         """Return the piece ids of sentences of normalised words, each with `</s>`.
 
-        One call of sentencepiece encodes all sentences, because most of its time goes into the call itself.
+        Each word is encoded once, and all by one call of sentencepiece, because most of its time goes into the call
+        itself.
         """
-        words = iter(self.pieces.split([word for sentence in sentences for word in sentence]))
-        return [
-            self.encode_pieces([piece for pieces in islice(words, len(sentence)) for piece in pieces])
-            for sentence in sentences
-        ]
+        distinct = list(dict.fromkeys(word for sentence in sentences for word in sentence))
+        ids = dict(zip(distinct, map(self._piece_ids, self.pieces.split(distinct)), strict=True))
+        return [self._ended([i for word in sentence for i in ids[word]]) for sentence in sentences]
 
     def encode_pieces(self, pieces: list[str]) -> Tensor:
         """Return the ids of pieces, with `</s>`. An empty list is encoded as one empty word."""
-        return torch.tensor([*map(self._piece_id, pieces or [OPEN]), self.source_dictionary.eos()])
+        return self._ended(self._piece_ids(pieces))
+
+    def _ended(self, ids: list[int]) -> Tensor:
+        return torch.tensor([*(ids or self._piece_ids([OPEN])), self.source_dictionary.eos()])
+
+    def _piece_ids(self, pieces: Iterable[str]) -> list[int]:
+        return [*map(self._piece_id, pieces)]
 
     def _piece_id(self, piece: str) -> int:
         found = self.source_dictionary.index(piece)
