@@ -54,6 +54,7 @@ def test_what_is_right_is_computed():
     search_trees()
     decoder_layers()
     take_actions()
+    replay_derivation()
 
 
 @pytest.mark.parametrize(
@@ -500,6 +501,38 @@ def take_actions(**changed) -> None:
     }  # fmt: skip
     words = changed.pop("words", (longs(1, 1), longs(0, 0), longs(2, 2)))
     machine_kernels.take_actions(*{**good, **changed}.values(), *words)
+
+
+def replay_derivation(**changed) -> None:
+    """SHIFT, and an arc from the root: 3 tokens, 2 columns, 1 word."""
+    good = {
+        "token": longs(1, 2), "log_prob": torch.zeros(2, dtype=torch.double), "words": 1, "column": longs(0, 0, 1),
+        "relation": longs(0, 0, 5), "effects": longs([0, 0, 0, 3, 1, 0, 0, 0], [1, 3, 1, 0, 0, 0, 0, 0]),
+        "attach": torch.zeros(256, dtype=torch.long),
+    }  # fmt: skip
+    assert machine_kernels.replay_derivation(**{**good, **changed}) == ([1], [5], [0.0])
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"token": ints(1, 2)}, "token must be"),
+        ({"log_prob": torch.zeros(1, dtype=torch.double)}, "log_prob must be"),
+        ({"log_prob": torch.zeros(2)}, "log_prob must be"),
+        ({"words": 0}, "words must be 1 or more"),
+        ({"column": ints(0, 0, 1)}, "column must be"),
+        ({"relation": longs(0, 0)}, "relation must be"),
+        ({"effects": torch.zeros(2, 7).long()}, "effects must be"),
+        ({"attach": torch.zeros(128, dtype=torch.long)}, "attach must be"),
+        ({"token": longs(1, 3)}, "token: beyond"),
+        ({"token": longs(-1, 2)}, "token: beyond"),
+        ({"column": longs(0, 0, 2)}, "column: beyond"),
+        ({"token": longs(2, 2)}, "beyond the stack or the buffer"),
+    ],
+)
+def test_replayed_derivations(changed, problem):
+    with pytest.raises(ValueError, match=problem):
+        replay_derivation(**changed)
 
 
 @pytest.mark.parametrize("name", ["action", "relation", "root", "depth", "buffer_size", "swaps_left"])

@@ -14,9 +14,11 @@ from transition_parser.kernels.loader import POINTER, PROBLEM, SIZE, Signature, 
 
 _FUNCTIONS: dict[str, Signature] = {
     "take_actions": (PROBLEM, (*(SIZE,) * 3, *(POINTER,) * 15)),
+    "replay_derivation": (PROBLEM, (*(SIZE,) * 4, *(POINTER,) * 9)),
     "ranks_from_end": (PROBLEM, (*(SIZE,) * 2, *(POINTER,) * 3)),
 }
 _FIELDS = 8  # the number of fields of an effect
+_SITUATIONS = 256  # the number of situations of `situation_of`
 library = lazy_library("machine", _FUNCTIONS)
 
 
@@ -74,6 +76,43 @@ def take_actions(
     )  # fmt: skip
     raise_problem(problem)
     return situation
+
+
+def replay_derivation(
+    token: Tensor,
+    log_prob: Tensor,
+    words: int,
+    column: Tensor,
+    relation: Tensor,
+    effects: Tensor,
+    attach: Tensor,
+) -> tuple[list[int], list[int], list[float]]:
+    """Return what the actions of a derivation build, and the log-probabilities that decided about each word, summed up.
+
+    The results are the head of each word and the id of its relation, −1 and 0 where it has none, and the sums. Words
+    count from 0; the root is the word behind the last one.
+
+    token: (T,) int64; the tokens of the actions
+    log_prob: (T,) float64; their log-probabilities
+    words: number of words, without the root
+    column, relation: (V,) int64; the index of each token in `effects`, and the relation of its arc
+    effects: (C, 8) int64; the effects of columns
+    attach: (256,) int64; for each situation the words whose heads the next action decides about, as bits
+    """
+    if words < 1:
+        raise ValueError(f"words must be 1 or more, not {words}")
+    steps, tokens, columns = len(token), len(column), len(effects)
+    built, room = torch.empty(2, words + 1, dtype=torch.long), torch.empty(2, words + 2, dtype=torch.long)
+    sums = torch.empty(words + 1, dtype=torch.double)
+    problem = library().replay_derivation(
+        steps, words, tokens, columns, require("token", token, torch.long, steps),
+        require("log_prob", log_prob, torch.double, steps), require("column", column, torch.long, tokens),
+        require("relation", relation, torch.long, tokens), require("effects", effects, torch.long, columns, _FIELDS),
+        require("attach", attach, torch.long, _SITUATIONS), room.data_ptr(), built.data_ptr(), sums.data_ptr(),
+    )  # fmt: skip
+    raise_problem(problem)
+    heads, relations = built.tolist()
+    return heads[:-1], relations[:-1], sums.tolist()[:-1]
 
 
 def ranks_from_end(array: Tensor, size: Tensor) -> Tensor:

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from transition_parser.states.table import ActionTable
     from transition_parser.transitions.amr import AmrSystem
     from transition_parser.transitions.amr_naming import Word
-    from transition_parser.transitions.tree_system import TreeSystem
 
 # which `:wiki` is written: of all named nodes, of none, or of all with the name itself where the training data lacks it
 Wiki = bool | Literal["name"]
@@ -415,19 +414,15 @@ def replay_tree(
     tags: Mapping[str, Sequence[str]] = NO_TAGS,
     columns: Columns = _NO_COLUMNS,
 ) -> Parse:
-    """Return the parse with the tree that a derivation builds, replayed once through the pure-Python machine.
+    """Return the parse with the tree that a derivation builds.
 
     words: the normalised forms of the sentence
     tags: column → predicted values
     columns: the columns of the training data, whose known forms keep their values
     """
-    system, actions = cast("TreeSystem", table.system), _actions(table, hypothesis.tokens)
-    state = system.initial(system.read(words))
-    log_probs = [0.0] * len(words)
-    for action, log_prob in zip(actions, hypothesis.step_scores, strict=True):
-        for word in system.may_attach(state):
-            log_probs[word] += log_prob
-        state = system.apply(state, action)
+    from transition_parser.states.replay import replay  # imported late, because it needs torch, which takes seconds
+
+    tree, log_probs = replay(table, words, hypothesis.tokens, hypothesis.step_scores)
     upos, xpos = (tuple(tags.get(name, ())) for name in (UPOS, XPOS))
     of_words = _tags_of_words(sentence, tags)
     rules, found = (_known(name, sentence, of_words, tags, columns) for name in (LEMMA, FEATS))
@@ -435,7 +430,7 @@ def replay_tree(
     features = tuple(UNKNOWN if value == NO_FEATURES else value for value in found)
     scores = tuple(map(math.exp, log_probs))
     return Parse(
-        sentence, system.result(state), scores, tuple(actions), hypothesis.score,
+        sentence, tree, scores, tuple(map(table.action, hypothesis.tokens)), hypothesis.score,
         upos, lemmas, xpos, features, probability=_probability(hypothesis),
     )  # fmt: skip
 
@@ -483,7 +478,7 @@ def replay_amr(
     words: the normalised forms of the sentence
     wiki: the values of `:wiki` in the training data, see `Lexicon`
     """
-    system, actions = cast("AmrSystem", table.system), _actions(table, hypothesis.tokens)
+    system, actions = cast("AmrSystem", table.system), [*map(table.action, hypothesis.tokens)]
     return _amr_of(system, sentence, system.read(words), actions, hypothesis, wiki)
 
 
@@ -502,7 +497,7 @@ def replay_given(
     wiki: as for `replay_amr`
     """
     system = cast("AmrSystem", table.system)
-    actions, record = facts.replayed(system, _actions(table, hypothesis.tokens))
+    actions, record = facts.replayed(system, [*map(table.action, hypothesis.tokens)])
     parse = _amr_of(system, sentence, facts.words, actions, hypothesis, wiki, gaps=True)
     place = {old: new for new, old in enumerate(kept(record.state))}
     made = {fact: place[node] for fact, node in enumerate(record.made) if node in place}
@@ -564,17 +559,7 @@ def graph_of(table: ActionTable, words: Sequence[str], tokens: Sequence[int]) ->
 
     Raises `ValueError` for tokens that stand for no action, illegal actions, and a derivation that is not complete.
     """
-    return table.system.replay(table.system.read(words), _actions(table, tokens))
-
-
-def _actions(table: ActionTable, tokens: Sequence[int]) -> list[Action]:
-    actions = []
-    for token in tokens:
-        action = table.actions[token]
-        if action is None:
-            raise ValueError(f"{table.tokens[token]} is not an action")
-        actions.append(action)
-    return actions
+    return table.system.replay(table.system.read(words), [*map(table.action, tokens)])
 
 
 def _wiki(graph: AmrGraph, known: Mapping[str, str]) -> tuple[dict[int, str], dict[int, str]]:

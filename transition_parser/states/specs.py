@@ -9,7 +9,7 @@ from torch import Tensor
 
 from transition_parser.base.errors import InputError
 from transition_parser.transitions import TREE_SYSTEMS
-from transition_parser.transitions.spec import ActionClass, ActionClasses, Effect, Situation, Spec
+from transition_parser.transitions.spec import B0, S0, S1, ActionClass, ActionClasses, Effect, Situation, Spec
 
 
 def spec_of(system: str) -> Spec:
@@ -44,3 +44,14 @@ def columns_of_situations(system: str, device: torch.device) -> Tensor:
     bits = torch.arange(len(Situation._fields), device=device)
     situations = (torch.arange(2 ** len(bits), device=device)[:, None] >> bits) & 1
     return stack_columns(spec_of(system).legal(Situation(*situations.bool().unbind(1))))
+
+
+@lru_cache(maxsize=32)
+def attached_in_situations(system: str) -> Tensor:
+    """Return the words that some legal arc would attach in each situation, (256,) int64: bit 1 for S0, 2 for S1, 3 for
+    B0. `TreeSystem.may_attach` returns the same words.
+    """
+    device = torch.device("cpu")
+    legal, dependents = columns_of_situations(system, device), effects_table(system, device)[:, 0]
+    bits = [(legal[:, dependents == word].any(1).long() << word) for word in (S0, S1, B0)]
+    return bits[0] | bits[1] | bits[2]

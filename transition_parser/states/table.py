@@ -120,6 +120,13 @@ class ActionTable:
         """True if the machine needs features of the words."""
         return self.labelled_shift or isinstance(self.system, AmrSystem)
 
+    def action(self, token: int) -> Action:
+        """Return the action of a token. Raises `ValueError` for a token that is none."""
+        action = self.actions[token]
+        if action is None:
+            raise ValueError(f"{self.tokens[token]} is not an action")
+        return action
+
     def features(self, words: Sequence[str]) -> list[list[int]]:
         """Return the features of each word, and of `</s>` behind the words.
 
