@@ -86,7 +86,8 @@ def rows(runs: Sequence[Run], key: str = COUNTED) -> Rows:
     for row in table.rows:
         own = _of_row(runs, row)
         epochs = "; ".join(str(number) for number in sorted({run["settings"]["epochs"] for run in own}))
-        scores = [cell(run[key][split][beam] for run in own) if own else "not run" for split, beam in columns]
+        missing = "needs pretrained vectors" if row.get("vectors") else "not run"
+        scores = [cell(run[key][split][beam] for run in own) if own else missing for split, beam in columns]
         figure = [row.get("figure", "–")] if table.figures else []
         body.append([row["name"], row["what"], *figure, str(len(own)), epochs or "–", *scores])
     names = [f"{split}, {'greedy' if beam == 'beam 1' else beam}" for split, beam in columns]
