@@ -52,7 +52,7 @@ def folder(tmp_path_factory) -> Path:
 def test_files(folder):
     assert {path.name for path in folder.iterdir()} == {
         *("train.src", "train.act", "train.amr", "valid.src", "valid.act", "valid.amr"),
-        *("spm.model", "parser.json", "lexicon.json"),
+        *("spm.model", "parser.json", "lexicon.json", "words.txt"),
     }
     entries, gold = list(read_bank(folder / "train.amr")), list(read_bank(SAMPLE_AMR))
     assert [entry.id for entry in entries] == [entry.id for entry in gold]
