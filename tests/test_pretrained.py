@@ -49,6 +49,7 @@ def smatch(beam: int, path, model: str = "en-amr") -> float:
     [
         ("en-ewt", "CC BY-SA"),
         ("en-ewt-minilm", "CC BY-SA"),
+        ("en-fast", "CC BY-SA"),
         ("en-amr", "Apache-2.0"),
         ("en-amr-minilm", "Apache-2.0"),
     ],

@@ -1,8 +1,8 @@
 """Parse sentences with a trained model, and write CoNLL-U or AMRs in the order of the input.
 
 MODEL is a checkpoint of fairseq-train, a folder that `export` wrote, or the name of a model that comes with the
-package: en-ewt, en-amr, en-ewt-minilm, en-amr-minilm, or en (trees) and amr, which stand for the best of these models
-that runs here.
+package: en-ewt, en-fast, en-amr, en-ewt-minilm, en-amr-minilm, or en (trees) and amr, which stand for the best of these
+models that runs here.
 
 IN is a file, or - for standard input. Text has any number of sentences, and its paragraphs end at blank lines. The
 segmenter of the model divides it, or rules for English if the model has none (see `transition-parser segmenter`).

@@ -30,8 +30,8 @@ from transition_parser.transitions.config import ParserConfig
 FILE_NAME, CONFIG = "README.md", "config.json"
 PRETRAINED = Path(__file__).resolve().parents[1] / "pretrained"
 # short name → the package's models, best first; the best one needs a pretrained encoder that may not be installed
-BEST = {"en": ("en-ewt-minilm", "en-ewt"), "amr": ("en-amr-minilm", "en-amr")}
-TreeModel = Literal["en", "en-ewt", "en-ewt-minilm"]  # models of the package, for the types of `Parser.load`
+BEST = {"en": ("en-ewt-minilm", "en-ewt", "en-fast"), "amr": ("en-amr-minilm", "en-amr")}
+TreeModel = Literal["en", "en-ewt", "en-ewt-minilm", "en-fast"]  # models of the package, for the types of `Parser.load`
 AmrModel = Literal["amr", "en-amr", "en-amr-minilm"]
 OWN_NAMES = frozenset(chain(BEST, *BEST.values()))  # no other model can have one of these names
 VARIABLE = "TRANSITION_PARSER_MODELS"  # folders of the user's models, divided as the folders in PATH are
