@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.amr_walks import ACTIONS, EVOKING, FORMS, FRAMES, LEXICON
@@ -389,6 +389,7 @@ def test_long_walks_are_the_same_in_both_ways():
     sentences=st.lists(st.lists(st.sampled_from(EVOKING), min_size=1, max_size=6), min_size=1, max_size=4),
     seed=st.integers(0, 2**32),
 )
+@example(sentences=[["dogs"], ["follow-up"], ["dogs"], ["dogs"]], seed=398)  # a frame by a route that evokes nothing
 @settings(max_examples=25)
 def test_random_walks_with_frames_within_the_limits_of_search(way, sentences, seed):
     repeats = {**LIMITS.repeats, Action.parse("FRAME"): 2, Action.parse("FRAME(01)"): 1}

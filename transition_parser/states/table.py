@@ -296,11 +296,11 @@ class ActionTable:
                 self.lacked[row, senses[sense]] = sum(bits.get(role, 0) for role in lacked)
 
     def _evoked_by(self, words: Sequence[Word], place: int) -> list[int]:
-        """Return the rows in `lacked` of the lemmas that one word evokes."""
+        """Return the rows in `lacked` of the lemma that each route names for one word, see `FrameActions.lemmas`."""
         if self._frames is None or not self._lemmas:
             return [0] * len(ROUTES)
-        evoked = self._frames.evoked(words[place : place + 1], words[place + 1 : place + 1 + WINDOW])
-        return [self._lemmas.get(lemma, 0) if lemma else 0 for lemma in evoked]
+        lemmas = self._frames.lemmas(words[place : place + 1], words[place + 1 : place + 1 + WINDOW])
+        return [self._lemmas.get(str(lemma), 0) for lemma in lemmas]
 
     def _read_sorts(self) -> None:
         """Read the sorts of nodes that search compares.

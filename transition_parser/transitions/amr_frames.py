@@ -62,11 +62,16 @@ class FrameActions:
         A sentence without any concept may need a frame that nothing evokes. Its lemma is that of the span, or `thing`.
         """
         sense, route = parts_of(action)
-        lemma = getattr(self.evoked(span, following), route)
-        if lemma is None:
-            symbols = all(word.lemma_is_symbol for word in span)
-            lemma = "-".join(word.lemma for word in span) if symbols else _DEFAULT
-        return f"{lemma}-{sense}"
+        return f"{getattr(self.lemmas(span, following), route)}-{sense}"
+
+    def lemmas(self, span: Sequence[Word], following: Sequence[Word]) -> Evoked:
+        """Return the lemma that an action of each route names for a span, also of routes by which nothing is evoked.
+
+        The parameters are those of `evoked`.
+        """
+        symbols = all(word.lemma_is_symbol for word in span)
+        otherwise = "-".join(word.lemma for word in span) if symbols else _DEFAULT
+        return Evoked(*(lemma or otherwise for lemma in self.evoked(span, following)))
 
     def lacked(self, concept: str) -> frozenset[str]:
         """Return the roles `ARGn` that a concept's frame does not have; none for concepts that the table lacks.
