@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.graphs.conllu import Sentence, read_conllu, unspaced
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.graphs.propbank import Predicate, Span, read_annotations
 from transition_parser.text.columns import UNKNOWN
@@ -78,8 +78,7 @@ def propbank_of_amrs(paths: Paths, treebanks: Paths) -> PropBank | None:
 
 
 def _key(forms: Iterable[str]) -> tuple[str, ...]:
-    """Return the words without white space, as AMR banks have them."""
-    return tuple("".join(form.split()) for form in forms)
+    return tuple(map(unspaced, forms))
 
 
 def _values(sentence: Sentence, predicates: Iterable[Predicate]) -> list[str]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
 from transition_parser.base.errors import input_error, shortened
-from transition_parser.graphs.conllu import decode_line
+from transition_parser.graphs.conllu import decode_line, unspaced
 
 Span = tuple[int, int]  # first and last word, from 0
 
@@ -73,7 +73,7 @@ class Annotation:
         forms: the words of the sentence
         """
         for word, form in self.forms.items():
-            if word >= len(forms) or "".join(forms[word].split()) != "".join(form.split()):
+            if word >= len(forms) or unspaced(forms[word]) != unspaced(form):
                 found = repr(forms[word]) if word < len(forms) else f"one of {len(forms)} words"
                 self._fail(
                     f"word {word + 1} is {form!r} here, but {found} in the treebank: are the files of one release?"

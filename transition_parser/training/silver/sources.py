@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from transition_parser.graphs.bank import EXAMPLE, AmrEntry
-from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.graphs.conllu import Sentence, read_conllu, unspaced
 from transition_parser.graphs.propbank import Annotation, Predicate
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parser import Parser
@@ -56,7 +56,7 @@ class Sources:
             annotation = annotations.get(sentence.id or "")
             if annotation is not None:
                 annotation.check(sentence.forms)
-            name = "".join((sentence.id or str(number)).split())
+            name = unspaced(sentence.id or str(number))
             self._add(f"{path.stem}.{name}", sentence, annotation.predicates if annotation else ())
 
     def add_examples(self, examples: Iterable[Example], parser: Parser[Parse]) -> None:
@@ -77,7 +77,7 @@ class Sources:
 
         more: further metadata of its entry
         """
-        words = ["".join(form.split()) for form in sentence.forms]  # `10 000` has a space
+        words = [*map(unspaced, sentence.forms)]
         text = " ".join(words)
         if not (all(words) and LEAST <= len(words) <= MOST) or text in self._seen:
             return

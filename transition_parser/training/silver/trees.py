@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from transition_parser.graphs.bank import read_bank
-from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.graphs.conllu import Sentence, read_conllu, unspaced
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.parses import Parse
@@ -41,9 +41,9 @@ def sentences_of(path: Path, least: int, most: int) -> Iterator[Sentence]:
     Raises `InputError` for a broken file.
     """
     for number, (name, forms) in enumerate(_read(path), 1):
-        words = ["".join(form.split()) for form in forms]  # `10 000` has a space
+        words = [*map(unspaced, forms)]
         if all(words) and least <= len(words) <= most:
-            yield with_id(words, f"{path.stem}.{''.join((name or str(number)).split())}")
+            yield with_id(words, f"{path.stem}.{unspaced(name or str(number))}")
 
 
 def _read(path: Path) -> Iterator[tuple[str | None, list[str]]]:
