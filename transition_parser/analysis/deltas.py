@@ -138,6 +138,4 @@ def _structures(tables: Sequence[Indicators]) -> list[str]:
 
 
 def _kind(table: ActionTable, token: int) -> str:
-    action = table.actions[token]
-    assert action is not None
-    return action.kind.value
+    return table.action(token).kind.value

@@ -104,8 +104,7 @@ class Guide:
                 rows.append(None)
                 continue
             taken[number] = self._substitutes.get(before, {}).get(token, token)
-            action = self._table.table.actions[taken[number]]
-            assert action is not None  # only `</s>` is none, and it comes after the end
+            action = self._table.table.action(taken[number])  # `</s>`, which is none, comes after the end
             record, _ = one[0].after(self._system, one[1], action)
             rows.append(None if record.state.closed else (one[0], record))
         self._rows = rows
