@@ -6,7 +6,7 @@ The files are `{train,valid,test}.{src,act}`, `spm.model`, `parser.json` and `wo
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,11 +63,11 @@ def preprocess_dependency(
     propbank = PropBank.read(options.propbank, splits.values()) if options.propbank else None
     if propbank is not None:
         propbank.check((sentence.forms for sentence in train), splits["train"])
-    words = [normalise(form) for sentence in train for form in sentence.forms]
+    words = by_frequency(normalise(form) for sentence in train for form in sentence.forms)
     with data_folder(dest, splits.values()) as folder:
         pieces = make_pieces((sentence.forms for sentence in train), folder, options.pieces, options.pieces_from)
         config = _config(train, words, options)
-        save_words(by_frequency(words), folder)
+        save_words(words, folder)
         keep_vectors(options.vectors, (s.forms for sentences in treebanks.values() for s in sentences), folder)
         config.save(folder)
         values = values_of(train, options.columns, splits["train"])
@@ -87,12 +87,12 @@ def _read(path: str | os.PathLike) -> list[Sentence]:
     return sentences
 
 
-def _config(train: list[Sentence], words: list[str], options: DependencyOptions) -> ParserConfig:
+def _config(train: list[Sentence], words: Sequence[str], options: DependencyOptions) -> ParserConfig:
     roots = RootRelations.from_trees(sentence.tree() for sentence in train)
     return ParserConfig(
         system=options.system,
         relations=by_frequency(row.deprel for sentence in train for row in sentence.words),
-        shift_words=by_frequency(words)[: options.labeled_shift],
+        shift_words=words[: options.labeled_shift],
         roots=tuple(sorted(roots.labels)),
         shared_roots=tuple(sorted(roots.shared)),
     )
