@@ -451,7 +451,7 @@ def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
 
 
 class SpanPrior(NamedTuple):
-    """What is added to the scores of actions that may name the current span.
+    """The numbers that a lexicon adds to the scores of actions that may name the current span.
 
     spans: (R,) int64; the lexicon row of the current span of each hypothesis
     offsets: (rows + 1,) int64; the index in `tokens` at which the tokens of each lexicon row begin

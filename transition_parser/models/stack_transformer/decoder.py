@@ -208,11 +208,14 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         states: (R, …)
         values: (K,) or None; what the lexical prior adds to the score of each of its tokens
         """
-        by_kernel = tokens is not None and search_kernels.supports(x, x.size(1)) and not self.shifts_compete
-        spans = None if self.prior is None or states.context is None else states.context[:, 1]
-        if by_kernel and tokens is not None:
+        spans = None
+        if self.prior is not None:
+            assert states.context is not None
+            spans = states.context[:, 1]
+        if tokens is not None and not self.shifts_compete and search_kernels.supports(x, x.size(1)):
             prior = None
-            if self.prior is not None and spans is not None and values is not None:
+            if self.prior is not None and spans is not None:
+                assert values is not None
                 prior = SpanPrior(spans.contiguous(), self.prior.offsets, self.prior.tokens, values.to(x.dtype))
             return search_kernels.legal_scores(x, self.output.weight, tokens, legal, rows, prior)
         if tokens is None:
