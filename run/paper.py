@@ -95,8 +95,13 @@ def _completed(row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> dict[str,
     """Return a row with all its keys: an ensemble has those of its members' row, except the paper's figure."""
     if "of" not in row:
         return row
-    (members,) = (one for one in rows if one["name"] == row["of"])
-    return {**members, "figure": "–", **row}
+    return {**_members_row(row, rows), "figure": "–", **row}
+
+
+def _members_row(ensemble: dict[str, Any], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the row whose seeds are the members of an ensemble."""
+    (members,) = (row for row in rows if row["name"] == ensemble["of"])
+    return members
 
 
 def files_of(folder: Path) -> tuple[Formalism, dict[str, Path]]:
@@ -162,7 +167,6 @@ class Run:
     def settings(self) -> dict[str, Any]:
         """Return all that the scores depend on, as JSON can hold it."""
         digests = {split: sha256_of(path) for split, path in self.files.items()}
-        vectors = {"vectors": sha256_of(self.vectors)} if self.vectors else {}
         return {
             "paper": self.table.paper,
             "table": self.table.name,
@@ -174,7 +178,7 @@ class Run:
             "options": self.row.get("options", self.table.options),
             "data": {"name": self.files["train"].parent.resolve().name, **digests},
             **({"ensemble": len(self.members)} if self.members else {}),
-            **vectors,
+            **({"vectors": sha256_of(self.vectors)} if self.vectors else {}),
         }
 
     def has_model(self, out: Path) -> bool:
@@ -315,8 +319,8 @@ def runs_of(arguments: argparse.Namespace) -> Iterator[Run]:
         yield from (run(config, row, seed) for config, row in zip(configs, rows, strict=True) if "of" not in row)
     for config, row in zip(configs, rows, strict=True):
         if "of" in row:  # its flags are those of its members
-            (members,) = (one for one in table.rows if one["name"] == row["of"])
-            yield run(config, row, 1, tuple(run(config, members, seed) for seed in range(1, row["ensemble"] + 1)))
+            of = _members_row(row, table.rows)
+            yield run(config, row, 1, tuple(run(config, of, seed) for seed in range(1, row["ensemble"] + 1)))
 
 
 def _is_wanted(row: dict[str, Any], arguments: argparse.Namespace) -> bool:

@@ -93,8 +93,15 @@ def _standard_error(*samples: Sequence[float]) -> float | None:
 
 
 def read_claims(paper: str) -> list[Claim]:
-    """Return the claims of a paper. Raises `TypeError` for a claim with unknown or missing keys."""
-    return [Claim(**one) for one in tomllib.loads((PAPERS / f"{paper}.toml").read_text(encoding="utf-8"))["claims"]]
+    """Return the claims of a paper.
+
+    Raises `SystemExit` where it has none, and `TypeError` for a claim with unknown or missing keys.
+    """
+    path = PAPERS / f"{paper}.toml"
+    claims = tomllib.loads(path.read_text(encoding="utf-8")).get("claims")
+    if not claims:
+        sys.exit(f"{path}: has no claims")
+    return [Claim(**one) for one in claims]
 
 
 def rows(paper: str, runs: Sequence[Run]) -> Rows:
@@ -118,10 +125,7 @@ def main() -> None:
     runs = list(chain.from_iterable(read(path) for path in parser.parse_args().results))
     papers = {run["settings"]["paper"]: None for run in runs}
     for paper in papers:
-        try:
-            table = rows(paper, [run for run in runs if run["settings"]["paper"] == paper])
-        except KeyError:
-            sys.exit(f"{PAPERS / paper}.toml: has no claims")
+        table = rows(paper, [run for run in runs if run["settings"]["paper"] == paper])
         print(f"{paper}:\n\n{markdown(table)}\n")
 
 
