@@ -39,6 +39,10 @@ MODELS = {
     "no state": ("transition_transformer_small", {}),
     "state": ("stack_transformer_small", {}),
     "positions": ("stack_transformer_small", {"state_positions": True, "encoder_local_layers": 1}),
+    "sinusoids": (
+        "stack_transformer_small",
+        {"state_positions": True, "state_position_kind": "sinusoidal", "state_position_ranks": 2},
+    ),
     "top2": ("stack_transformer_small", {"state_window": "top2", "stack_heads": 2, "buffer_heads": 0}),
     "shift words": ("stack_transformer_small", {"predict_shift_words": True, "state_positions": True}),
     "no memory": ("toy_top_two", {}),

@@ -56,11 +56,13 @@ def test_both_kernels_are_causal_alike():
     assert torch.allclose(attention(x, x, None, causal=True), fused, atol=1e-6)
 
 
-def test_state_positions_score_q_times_p_wk():
+@pytest.mark.parametrize("sinusoidal", [False, True])
+def test_state_positions_score_q_times_p_wk(sinusoidal):
     """Against the formula of the paper with a (T, P, dim) tensor of position embeddings."""
     torch.manual_seed(1)
     heads, dim, width = StateHeads(1, 1, positions=True), 8, 4
-    positions, weight = StatePositions(dim, heads, largest=3), torch.randn(dim, dim)
+    positions, weight = StatePositions(dim, heads, 2, sinusoidal), torch.randn(dim, dim)
+    assert bool(list(positions.parameters())) is not sinusoidal
     query = torch.randn(2, 2, 5, width)
     places = torch.randint(0, 6, (2, 2, 5, 7))
     attention = Attention(dim, 2)

@@ -100,7 +100,10 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
             self.output.weight = self.embed.weight
         else:
             nn.init.normal_(self.output.weight, std=dim**-0.5)
-        self.positions = StatePositions(dim, self.state_heads) if self.state_heads.positions else None
+        self.positions = None
+        if self.state_heads.positions:
+            sinusoidal = options.state_position_kind == "sinusoidal"
+            self.positions = StatePositions(dim, self.state_heads, options.state_position_ranks, sinusoidal)
         self.prior = LexicalPrior(table) if options.lexical_prior else None
 
     def scores(

@@ -47,6 +47,19 @@ class StackTransformerOptions(WordOptions):
     state_positions: bool = option(
         False, "add embeddings of the rank in stack or buffer to the keys of stack and buffer heads"
     )
+    state_position_ranks: int = option(
+        31,
+        "with --state-positions: the number of ranks with an embedding of their own; the ranks below share one",
+        least=1,
+        most=1024,
+        since_later=True,
+    )
+    state_position_kind: str = option(
+        "learned",
+        "with --state-positions: learned embeddings of ranks, or fixed sinusoids",
+        choices=("learned", "sinusoidal"),
+        since_later=True,
+    )
     predict_shift_words: bool = option(
         False,
         "with labelled SHIFT: train the model to predict the word of SHIFT, too (the paper's multi-task); "

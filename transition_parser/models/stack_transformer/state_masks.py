@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.modules.attention import Attention, HeadMask, summed_exactly
+from transition_parser.modules.layers import sinusoids
 from transition_parser.states.states import States
 
 
@@ -94,13 +95,21 @@ def _bias(unseen: Tensor, dtype: torch.dtype) -> Tensor:
 class StatePositions(nn.Module):
     """The scores q·(p W^K) of state position embeddings, gathered by rank so that no (T, P, dim) tensor is made.
 
-    Source: Fernandez Astudillo et al. 2020, sec. 3.1, the term p_ti of the score function.
+    Source: Fernandez Astudillo et al. 2020, sec. 3.1, the term p_ti of the score function; sec. 5 for sinusoids and a
+    short range.
+
+    ranks: the number of ranks that have an embedding of their own; the ranks below them share one
+    sinusoidal: the embeddings are the sinusoids of the ranks, the same for stack and buffer, and are not trained
     """
 
-    def __init__(self, dim: int, heads: StateHeads, largest: int = 32) -> None:
+    def __init__(self, dim: int, heads: StateHeads, ranks: int = 31, sinusoidal: bool = False) -> None:
         super().__init__()
-        self.largest = largest
-        self.table = nn.Parameter(torch.randn(2, largest + 1, dim) * dim**-0.5)
+        self.largest = ranks + 1
+        if sinusoidal:
+            table = sinusoids(0, self.largest + 1, dim, torch.device("cpu"))
+            self.register_buffer("table", table.expand(2, -1, -1).contiguous(), persistent=False)
+        else:
+            self.table = nn.Parameter(torch.randn(2, self.largest + 1, dim) * dim**-0.5)
         role = [0] * heads.stack + [1] * heads.buffer
         self.register_buffer("role", torch.tensor(role), persistent=False)
 
