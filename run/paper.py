@@ -6,9 +6,10 @@ configs/papers/PAPER.toml lists the rows of each table. DATA is a folder with th
 .conllu or .amr. Each row and seed is one experiment of `transition-parser train` in a folder of OUT. It is scored with
 its best epoch or the mean of its three best ones, whichever is better on dev. A row may also be an ensemble: seeds of
 another row that parse together. A row that the results already have, with the same flags and the same data, is not
-repeated; an interrupted one goes on. The results are OUT/PAPER.json: for each row and seed the flags, the data, the
-versions, the machine, the hours (of the call that finished it), the score after each epoch, and the scores of dev and
-test. `python run/paper_table.py OUT/PAPER.json` makes the table.
+repeated; an interrupted one goes on. A row that is the same as one of another table, but for the names, has the
+result of that one. The results are OUT/PAPER.json: for each row and seed the flags, the data, the versions, the
+machine, the hours (of the call that finished it), the score after each epoch, and the scores of dev and test.
+`python run/paper_table.py OUT/PAPER.json` makes the table.
 """
 
 from __future__ import annotations
@@ -274,11 +275,24 @@ class Results:
 
     def add(self, run: Run, hours: float, found: dict[str, Any]) -> None:
         """Write the result of a run, in place of an earlier one of the same row and seed with other settings."""
-        settings = run.settings
+        self._add({"settings": run.settings, **_circumstances(), "hours": round(hours, 3), **found})
+
+    def add_from_twin(self, run: Run) -> bool:
+        """Write the result of a row that differs by its names alone. Return False where there is none."""
+        names = ("paper", "table", "row")
+        wanted = {key: value for key, value in run.settings.items() if key not in names}
+        twins = (one for one in self._read() if wanted.items() <= one["settings"].items() and not run.members)
+        twin = next(twins, None)
+        if twin:
+            self._add({**twin, "settings": run.settings})
+        return twin is not None
+
+    def _add(self, result: dict[str, Any]) -> None:
+        settings = result["settings"]
         same = ("paper", "table", "row", "seed", "data")
         with alone_in(self.path.parent):
             self.runs = [one for one in self._read() if any(one["settings"][key] != settings[key] for key in same)]
-            self.runs.append({"settings": settings, **_circumstances(), "hours": round(hours, 3), **found})
+            self.runs.append(result)
             with replacing(self.path) as temporary:
                 temporary.write_text(json.dumps({"runs": self.runs}, indent=1) + "\n", encoding="utf-8")
 
@@ -345,6 +359,8 @@ def run_all(arguments: argparse.Namespace) -> int:
 
     def one(run: Run, is_member: bool = False) -> bool:
         if results.has(run) and not (is_member and not run.has_model(arguments.out)):
+            return True
+        if not is_member and results.add_from_twin(run):
             return True
         if not all(one(member, is_member=True) for member in run.members):
             return False

@@ -136,6 +136,17 @@ def test_another_number_of_epochs_is_another_run_and_takes_the_place_of_the_firs
     assert found["settings"]["epochs"] == 2 and [epoch["epoch"] for epoch in found["history"]] == [1, 2]
 
 
+def test_a_row_that_is_the_same_in_another_table_is_not_trained_again(corpus, results, tmp_path):
+    shutil.copytree(results.parent, tmp_path / "out")
+    (first,) = paper_table.read(tmp_path / "out" / results.name)
+    arguments = ["stack-transformer", "systems", corpus, tmp_path / "out", "--seeds", "1", "--epochs", "1"]
+    done = run(ROOT / "run" / "paper.py", *arguments, "--rows", "arc-standard-swap")
+    assert not done.stderr and not list((tmp_path / "out").glob("*.systems.*.1.*"))
+    one, other = paper_table.read(tmp_path / "out" / results.name)
+    assert one == first and other["settings"]["table"] == "systems" and other["settings"]["row"] == "arc-standard-swap"
+    assert {**other, "settings": None} == {**one, "settings": None}
+
+
 @pytest.fixture
 def of_two(results, tmp_path, monkeypatch):
     """The arguments of `run_all` for a table with an ensemble, in a folder where its first member was trained."""
@@ -249,7 +260,7 @@ def test_the_table_has_all_rows_of_the_paper(results, tmp_path):
     twice = json.loads(json.dumps(runs))
     twice[0]["settings"]["seed"] = 2
     head, *body = paper_table.rows([*runs, *twice])
-    assert len(body) == 10 and head[2].startswith("paper: PTB dev, LAS") and head[-1] == "test, beam 10"
+    assert len(body) == 14 and head[2].startswith("paper: PTB dev, LAS") and head[-1] == "test, beam 10"
     row = next(row for row in body if row[0] == "c")
     las = runs[0]["scores"]["test"]["beam 10"]["las"]
     assert row[2:5] == ["94.1 ± 0.2; 76.3 ± 0.0", "2", "1"] and row[-1].endswith(f"/ {las:.1f} ± 0.0")
