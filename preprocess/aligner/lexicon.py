@@ -82,17 +82,6 @@ MONTHS = (
     "jan feb mar apr may jun jul aug sep oct nov dec".split(),
 )
 
-UNITS = {
-    word: value
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen".split()
-    )
-} | {word: 10 * (2 + i) for i, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())}
-SCALES: Mapping[str, float] = {
-    "hundred": 1e2, "thousand": 1e3, "k": 1e3, "million": 1e6, "mn": 1e6, "m": 1e6, "billion": 1e9, "bn": 1e9,
-    "b": 1e9, "trillion": 1e12, "dozen": 12, "crore": 1e7, "lakh": 1e5,
-}  # fmt: skip
 NUMBER_WORDS: Mapping[str, float] = {
     "half": 0.5, "quarter": 0.25, "once": 1, "twice": 2, "thrice": 3, "a": 1, "an": 1, "single": 1, "first": 1,
     "both": 2, "couple": 2, "pair": 2, "double": 2, "triple": 3, "twofold": 2, "last": -1, "zero": 0, "no": 0,

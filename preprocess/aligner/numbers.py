@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 
-from preprocess.aligner.lexicon import MONTHS, NUMBER_WORDS, ORDINALS, SCALES, UNITS
+from preprocess.aligner.lexicon import MONTHS, NUMBER_WORDS, ORDINALS
 from preprocess.aligner.words import Span, Words, span
+from transition_parser.text.numbers import SCALES, UNITS, Part, totals
 
 _DIGITS = re.compile(r"[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?|[-+]?\.\d+")
 _ORDINAL_DIGITS = re.compile(r"(\d{1,9})(st|nd|rd|th)")
@@ -26,37 +28,32 @@ def numbers(words: Words) -> list[tuple[float, Span]]:
 
 def _runs(words: Words, first: int) -> Iterator[tuple[float, Span]]:
     """Yield each number that begins at a token, shorter ones first."""
-    total, group, opened = 0.0, None, False
-    for token in range(first, min(first + 8, len(words))):
-        form = words.forms[token]
-        if opened and form in ("and", "-", "@-@"):
+    tokens: list[int] = []
+    parts: list[Part] = []
+    for token, form in enumerate(words.forms[first : first + 8], first):
+        if tokens and form in ("and", "-", "@-@"):
             continue
         value, scale = _simple(form)
-        if scale is not None and (group is not None or len(form) > 2):
-            group = (1.0 if group is None else group) * scale
-            if scale >= 1e3:
-                total, group = total + group, 0.0
-        elif value is None or (group and (value >= 100 or (group % 10 and group % 100 > 10))):
-            break
-        else:
-            group = (group or 0.0) + value
-        opened = True
-        yield total + group, span(first, token)
-    if not opened and words.forms[first] in NUMBER_WORDS:
+        parts.append((value, scale if tokens or len(form) > 2 else None))
+        tokens.append(token)
+    values = [*totals(parts)]
+    for token, value in zip(tokens, values, strict=False):
+        yield float(value), span(first, token)
+    if not values and words.forms[first] in NUMBER_WORDS:
         yield NUMBER_WORDS[words.forms[first]], (first,)
 
 
-def _simple(form: str) -> tuple[float | None, float | None]:
+def _simple(form: str) -> Part:
     """Return (value, scale) of one word, None for each that the word does not have."""
     match = _DIGITS.match(form)
     if match and match.end() == len(form):
-        return float(form.replace(",", "")), None
+        return Decimal(form.replace(",", "")), None
     if match and form[match.end() :] in ("%", "m", "bn", "k", "million", "th", "st", "s"):
-        return float(match[0].replace(",", "")) * SCALES.get(form[match.end() :], 1), None
+        return Decimal(match[0].replace(",", "")) * SCALES.get(form[match.end() :], 1), None
     if "-" in form.strip("-"):
         parts = [UNITS.get(part, ORDINALS.get(part)) for part in form.split("-")]
         if all(part is not None for part in parts):
-            return float(sum(parts)), None
+            return sum(parts), None  # type: ignore[arg-type]
     if form.startswith("$") and len(form) > 1:
         return _simple(form[1:])
     return UNITS.get(form), SCALES.get(form) or SCALES.get(form.removesuffix("s"))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.amr_walks import ACTIONS, EVOKING, FORMS, FRAMES, LEXICON, legal_actions
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.amr import Edge
+from transition_parser.graphs.amr import Edge, is_number
 from transition_parser.graphs.bank import parse_entry
 from transition_parser.transitions import Action, make_system
 from transition_parser.transitions.amr_frames import FrameActions
@@ -110,9 +110,17 @@ def test_the_lexicon_limits_what_names_a_span():
     assert replay(["cat"], "SHIFT PRED(anything) ROOT CLOSE", lexicon).labels == ("anything",)  # or there were no graph
 
 
+@given(st.lists(st.sampled_from("two twenty eighty-six - @-@ million 40 3.5 , . and dog 1,000 a".split()), min_size=1))
+def test_each_word_of_a_number_is_one_or_may_be_part_of_one(forms):
+    """The batched machine knows of several words only that."""
+    if is_number(copied_value(forms)):
+        assert all(word.is_number or word.is_part_of_number for word in (Word(form, form) for form in forms))
+
+
 def test_copies():
     assert copied_value(["12,000"]) == "12000" and copied_value(["1.5"]) == "1.5" and copied_value(["1,2"]) == '"1,2"'
-    assert copied_value(["B", "@-@", "2"]) == '"B-2"'
+    assert copied_value(["B", "@-@", "2"]) == '"B-2"' and copied_value(["007"]) == "007"
+    assert copied_value(["Thirteen"]) == "13" and copied_value(["40", "million"]) == "40000000"
     assert entity_strings(["a", "b"], ()) == ['"a"', '"b"'] and entity_strings(["a", "b"], ["+"]) == ['"ab"']
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from transition_parser.graphs.amr import is_number, quoted
+from transition_parser.text.numbers import number_of
 from transition_parser.transitions.action import Action, Kind
 
 JOINED = "+"  # ENTITY(t,+) joins the words of the span to one string
@@ -85,10 +86,13 @@ def is_constant(label: str) -> bool:
 
 
 def copied_value(forms: Sequence[str]) -> str:
-    """Return the constant that COPY_WORD makes: `12000` for `12,000`, otherwise the words as one string."""
+    """Return the constant that COPY_WORD makes: a number (`12000` for `12,000`, `13` for `thirteen`), or a string.
+
+    The string is the words as one.
+    """
     text = _HYPHEN.sub(r"\1", "".join(forms))
     plain = text.replace(",", "") if _GROUPED.fullmatch(text) else text
-    return plain if is_number(plain) else quoted(text)
+    return plain if is_number(plain) else number_of(forms) or quoted(text)
 
 
 def copied_concept(lemmas: Sequence[str], kind: Kind) -> str:

@@ -1,0 +1,76 @@
+"""Numbers in English words: `thirteen`, `eighty-six`, `40 million`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+
+UNITS: Mapping[str, int] = {
+    word: value
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen".split()
+    )
+} | {word: 10 * (2 + i) for i, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())}
+SCALES: Mapping[str, int] = {
+    "hundred": 10**2, "thousand": 10**3, "k": 10**3, "million": 10**6, "mn": 10**6, "m": 10**6, "billion": 10**9,
+    "bn": 10**9, "b": 10**9, "trillion": 10**12, "dozen": 12, "crore": 10**7, "lakh": 10**5,
+}  # fmt: skip
+
+_DIGITS = re.compile(r"(\d{1,3}(?:,\d{3})+|\d{1,15})(\.\d{1,9})?")
+HYPHENS = ("-", "@-@")
+_SHORTEST_SCALE = 3  # letters; shorter ones, such as `m`, may be something else
+
+Part = tuple[Decimal | int | None, int | None]  # the value of a word, or the scale of a word
+
+
+def totals(parts: Iterable[Part]) -> Iterator[Decimal | int]:
+    """Yield the number that the words so far read as, after each word, up to the first word that can't continue it.
+
+    parts: the value or the scale of each word
+    """
+    total: Decimal | int = 0
+    group: Decimal | int | None = None
+    for value, scale in parts:
+        if scale is not None:
+            group = (1 if group is None else group) * scale
+            if scale >= 10**3:
+                total, group = total + group, 0
+        elif value is None or (group and not _continues(group, value)):
+            return
+        else:
+            group = (group or 0) + value
+        yield total + (group or 0)
+
+
+def _continues(group: Decimal | int, value: Decimal | int) -> bool:
+    """Return True for `twenty` + `five`, `hundred` + `twenty`."""
+    return (value < 100 and group % 100 == 0) or (value < 10 and group % 10 == 0 and group % 100 >= 20)
+
+
+def number_of(forms: Sequence[str]) -> str | None:
+    """Return the number that words read as, in digits; None where they are no number.
+
+    >>> number_of(["Thirteen"]), number_of(["eighty-six"]), number_of(["40", "million"]), number_of(["two", "dogs"])
+    ('13', '86', '40000000', None)
+    """
+    if not forms or forms[0] in HYPHENS or forms[-1] in HYPHENS:
+        return None
+    parts = [part for form in forms if form not in HYPHENS for part in _parts(form.lower())]
+    numbers = [*totals(parts)]
+    return _digits(numbers[-1]) if len(numbers) == len(parts) else None
+
+
+def _parts(form: str) -> Iterator[Part]:
+    """Yield the parts of a word: two for `eighty-six`."""
+    if match := _DIGITS.fullmatch(form):
+        yield Decimal(match[0].replace(",", "")), None
+        return
+    for part in form.split("-"):
+        yield UNITS.get(part), SCALES.get(part) if len(part) >= _SHORTEST_SCALE else None
+
+
+def _digits(number: Decimal | int) -> str:
+    text = format(Decimal(number), "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
