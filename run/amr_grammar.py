@@ -1,0 +1,237 @@
+"""Sentences with their AMRs from a grammar, to train on: dates, numbers, quantities, names, which corpora have few of.
+
+    python run/amr_grammar.py [GRAMMAR] -n 3000 [--seed 1] -o train.amr [--exclude FILE ...]
+
+GRAMMAR (default: configs/amr-grammar.txt) has rules under the heads of their slots:
+
+    [month]
+    March | Mar. => 3
+    [date]
+    <month> <day> , <year> => (d / date-entity :month <month> :day <day> :year <year>)
+    [S]
+    She was born on <date> . => (b / bear-02 :ARG1 (s / she) :time <date>)
+
+A rule has words, `=>` and a part of an AMR. `|` divides words that mean the same. A slot on the left is replaced by the
+words of one of its rules, and on the right by its part of an AMR; where it comes again on the right, by the variable of
+its top. `<date:2>` is another `<date>`. `3*` before a rule makes it three times as frequent.
+
+    <me>, <name>       on the right: the words of the rule; their name, such as (n / name :op1 "Paris"), without "the"
+    X :mod (o / old)   on the right, behind a whole node: roles of this node
+    <int:1-31>         a number in digits; it has no rules, as all that follow
+    <words:2-99>       a number in words
+    <ordinal:1-31>     `3rd` or `third`
+    <grouped:1-99999>  `3,000`
+
+Each sentence comes once, and none whose text is in a file of --exclude.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import penman
+
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.files import replacing
+from transition_parser.text.numbers import UNITS
+from transition_parser.training.silver.exclusion import Excluded, read_texts
+
+GRAMMAR = Path(__file__).resolve().parents[1] / "configs" / "amr-grammar.txt"
+START = "S"
+DEEPEST = 40  # slots within slots; a grammar that goes deeper has a circle
+
+_SLOT = re.compile(r"<([a-zA-Z]+)(?::([\w:-]+))?>")
+_VARIABLE = re.compile(r"\((\w+) /")
+_WORD_OF = {value: word for word, value in UNITS.items()}
+_ORDINALS = {
+    word: value
+    for value, word in enumerate(
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1
+    )
+}
+_ORDINAL_OF = {value: word for word, value in _ORDINALS.items()}
+
+
+def _in_words(number: int) -> str:
+    if number in _WORD_OF:
+        return _WORD_OF[number]
+    return f"{_WORD_OF[number // 10 * 10]}-{_WORD_OF[number % 10]}"
+
+
+def _ordinal(number: int, rng: random.Random) -> str:
+    if number in _ORDINAL_OF and rng.random() < 0.5:
+        return _ORDINAL_OF[number]
+    ending = "th" if number // 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+NUMBERS: dict[str, Callable[[int, random.Random], str]] = {
+    "int": lambda number, rng: str(number),
+    "words": lambda number, rng: _in_words(number),
+    "ordinal": _ordinal,
+    "grouped": lambda number, rng: f"{number:,}",
+}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Words and a part of an AMR, both with slots."""
+
+    words: str
+    graph: str
+
+
+class Grammar:
+    """The rules of each slot. Raises `InputError` for a file that is no grammar."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.rules: dict[str, list[Rule]] = {}
+        slot = None
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            line = line.strip()
+            if not line or line.startswith("#"):
+                continue
+            if head := re.fullmatch(r"\[([a-zA-Z]+)\]", line):
+                slot = head[1]
+                self.rules.setdefault(slot, [])
+            elif slot is None or "=>" not in line:
+                raise input_error("expected [slot] or WORDS => AMR", path, number)
+            else:
+                self.rules[slot] += self._read(line, number)
+        self._check()
+
+    def _read(self, line: str, number: int) -> Iterator[Rule]:
+        weight = re.match(r"(\d+)\* ", line)
+        left, _, graph = line[weight.end() if weight else 0 :].partition("=>")
+        for words in left.split(" | "):
+            rule = Rule(words.strip(), _of_words(graph.strip(), words.split()))
+            variables = _VARIABLE.findall(rule.graph)
+            if len({*variables}) < len(variables):
+                raise input_error("a variable of the AMR is defined twice", self.path, number)
+            if not {*_SLOT.findall(rule.graph)} <= {*_SLOT.findall(rule.words)}:
+                raise input_error("a slot of the AMR is not among the words", self.path, number)
+            yield from [rule] * (int(weight[1]) if weight else 1)
+
+    def _check(self) -> None:
+        if START not in self.rules:
+            raise input_error(f"has no rules of [{START}]", self.path)
+        for rules in self.rules.values():
+            for rule in rules:
+                for name, detail in _SLOT.findall(rule.words):
+                    if name not in self.rules and not (name in NUMBERS and re.fullmatch(r"\d+-\d+(:\w+)?", detail)):
+                        raise input_error(f"has no rules of <{name}>", self.path)
+
+    def sentence(self, rng: random.Random) -> tuple[str, str]:
+        """Return the words and the AMR of a sentence. Raises `InputError` for rules that never end."""
+        words, graph = self._expand(START, rng, Namer(), DEEPEST)
+        tree = penman.parse(graph)
+        tree.reset_variables("{prefix}{j}")
+        words = " ".join(words.split())
+        return words[0].upper() + words[1:], penman.format(tree, indent=6)
+
+    def _expand(self, slot: str, rng: random.Random, names: Namer, depth: int) -> tuple[str, str]:
+        if depth == 0:
+            raise input_error(f"the rules of <{slot}> never end", self.path)
+        rule = rng.choice(self.rules[slot])
+        parts: dict[str, tuple[str, str]] = {}
+        for found in _SLOT.finditer(rule.words):
+            name, detail = found[1], found[2] or ""
+            if name in NUMBERS:
+                low, high = map(int, detail.split(":")[0].split("-"))
+                number = rng.randint(low, high)
+                parts[found[0]] = NUMBERS[name](number, rng), str(number)
+            else:
+                parts[found[0]] = self._expand(name, rng, names, depth - 1)
+        words = _SLOT.sub(lambda found: parts[found[0]][0], rule.words)
+        graph = _filled(names.renamed(rule.graph), {slot: graph for slot, (_, graph) in parts.items()})
+        return words, _closed_last(graph)
+
+
+class Namer:
+    """Gives the variables of each rule names that no other rule of the sentence has."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def renamed(self, graph: str) -> str:
+        self.count += 1
+        for variable in _VARIABLE.findall(graph):
+            graph = re.sub(rf"(?<![\w<:\"/-])(?<!/ ){variable}(?= /|[\s)]|$)", f"{variable}_{self.count}", graph)
+        return graph
+
+
+def _of_words(graph: str, words: list[str]) -> str:
+    """Return a part of an AMR with `<me>` and `<name>` replaced."""
+    named = words[words[:1] == ["the"] :]
+    strings = " ".join(f':op{number} "{word}"' for number, word in enumerate(named, 1))
+    return graph.replace("<me>", " ".join(words)).replace("<name>", f"(n / name {strings})")
+
+
+def _closed_last(graph: str) -> str:
+    """Return a node followed by roles as a node with these roles: `(c / city) :mod (o / old)`."""
+    depth, end = 0, 0
+    for letter in graph:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        end += 1
+        if depth == 0:
+            break
+    if not graph.startswith("(") or end == len(graph):
+        return graph
+    return f"{graph[: end - 1]}{graph[end:]})"
+
+
+def _filled(graph: str, parts: dict[str, str]) -> str:
+    """Return a part of an AMR with its slots filled: where a slot comes again, by the variable of its top."""
+    seen: set[str] = set()
+
+    def part(found: re.Match[str]) -> str:
+        filling = parts[found[0]]
+        top = re.match(r"\((\w+) /", filling)
+        if found[0] in seen and top:
+            return top[1]
+        seen.add(found[0])
+        return filling
+
+    return _SLOT.sub(part, graph)
+
+
+def bank(grammar: Grammar, count: int, seed: int, excluded: Excluded) -> Iterator[str]:
+    """Yield entries of an AMR bank, each sentence once; fewer than `count` where the grammar has no more."""
+    rng, seen = random.Random(seed), set()
+    for _ in range(50 * count):
+        if len(seen) == count:
+            return
+        words, graph = grammar.sentence(rng)
+        if words not in seen and words not in excluded:
+            seen.add(words)
+            yield f"# ::id grammar.{len(seen)}\n# ::snt {words}\n{graph}\n"
+
+
+def main() -> None:
+    """Write the bank. The exit status is 2 for bad input."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("grammar", type=Path, nargs="?", default=GRAMMAR)
+    parser.add_argument("-n", "--count", type=int, default=3000, metavar="N", help="sentences (default: 3000)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--exclude", type=Path, nargs="+", default=[], metavar="FILE")
+    arguments = parser.parse_args()
+    try:
+        grammar, excluded = Grammar(arguments.grammar), Excluded(read_texts(arguments.exclude))
+        with replacing(arguments.output) as temporary:
+            entries = bank(grammar, arguments.count, arguments.seed, excluded)
+            temporary.write_text("\n".join(entries), encoding="utf-8")
+    except (InputError, OSError) as error:
+        sys.stderr.write(f"amr_grammar.py: error: {error}\n")
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""The grammar of sentences with AMRs: what it makes can be read, parsed and learned, and bad grammars are errors."""
+
+import json
+import random
+import re
+import sys
+
+import pytest
+
+from tests.conftest import ROOT, run, run_here
+from transition_parser.base.errors import InputError
+from transition_parser.graphs.bank import read_bank
+from transition_parser.text.frames import packaged
+
+sys.path.insert(0, str(ROOT / "run"))
+import amr_grammar
+
+_FRAME = re.compile(r"(.+)-(\d\d)")
+
+
+def sentence(tmp_path, text: str) -> tuple[str, str]:
+    path = tmp_path / "grammar.txt"
+    path.write_text(text)
+    words, graph = amr_grammar.Grammar(path).sentence(random.Random(1))
+    return words, " ".join(graph.split())
+
+
+def texts_of(bank) -> list[str]:
+    return [entry.metadata["snt"] for entry in read_bank(bank)]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    path = tmp_path_factory.mktemp("grammar") / "made.amr"
+    run(ROOT / "run" / "amr_grammar.py", "-n", "400", "-o", path)
+    return path
+
+
+def test_every_sentence_is_built_by_the_machine(made):
+    found = json.loads(run_here("oracle", made, "--check", "--system", "amr", "--json").stdout)
+    assert found["sentences"] == found["exact"] == 400 and not found["illegal_steps"]
+
+
+def test_frames_have_the_roles_that_the_grammar_gives_them(made):
+    frames = packaged()
+    for entry in read_bank(made):
+        graph = entry.graph
+        for edge in graph.edges:
+            source, role = graph.labels[edge.source], re.fullmatch(r"ARG(\d)", edge.role)
+            match = _FRAME.fullmatch(source)
+            if role and match and int(match[2]) < 90:
+                assert int(role[1]) in frames.roles(match[1], match[2]), (entry.id, source, edge.role)
+
+
+def test_the_seed_says_which_sentences(made, tmp_path):
+    for seed, is_same in ((1, True), (2, False)):
+        other = tmp_path / f"{seed}.amr"
+        run(ROOT / "run" / "amr_grammar.py", "-n", "400", "--seed", seed, "-o", other)
+        assert (other.read_bytes() == made.read_bytes()) is is_same
+    assert len({*texts_of(made)}) == 400
+
+
+def test_excluded_sentences_are_left_out(made, tmp_path):
+    few = tmp_path / "few.amr"
+    run(ROOT / "run" / "amr_grammar.py", "-n", "100", "-o", few, "--exclude", made)
+    assert not {entry.metadata["snt"] for entry in read_bank(few)} & {
+        entry.metadata["snt"] for entry in read_bank(made)
+    }
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ("[S]\nIt ended <at> . => (e / end-01 :time <at>)\n[at]\nin May => (d / date-entity :month 5)",
+         ("It ended in May .", "(e / end-01 :time (d / date-entity :month 5))")),
+        ("[S]\n<who> saw herself => (s / see-01 :ARG0 <who> :ARG1 <who>)\n[who]\nAnna => (p / person :name <name>)",
+         ("Anna saw herself", '(s / see-01 :ARG0 (p / person :name (n / name :op1 "Anna")) :ARG1 p)')),
+        ("[S]\n<a> , <a:2> => (a / and :op1 <a> :op2 <a:2>)\n[a]\ni => (i / i)",
+         ("I , i", "(a / and :op1 (i / i) :op2 (i2 / i))")),
+        ("[S]\nin <c> => <c> :mod (o / old)\n[c]\nthe Hague => (c / city :name <name>)",
+         ("In the Hague", '(c / city :name (n / name :op1 "Hague") :mod (o / old))')),
+        ("[S]\n<int:7-7> million <words:42-42> <grouped:5000-5000> => (t / x :op1 <int:7-7>000000 :op2 <words:42-42>)",
+         ("7 million forty-two 5,000", "(x / x :op1 7000000 :op2 42)")),
+    ],
+)  # fmt: skip
+def test_slots_are_filled(rules, expected, tmp_path):
+    assert sentence(tmp_path, rules) == expected
+
+
+@pytest.mark.parametrize(
+    ("rules", "problem"),
+    [
+        ("She left . => (l / leave-11)", r"grammar.txt:1: expected \[slot\] or WORDS => AMR"),
+        ("[S]\nShe left .", "grammar.txt:2: expected"),
+        ("[a]\nx => (x / x)", r"grammar.txt: has no rules of \[S\]"),
+        ("[S]\n<b> => <b>", "has no rules of <b>"),
+        ("[S]\nx => (x / x :mod <b>)", "grammar.txt:2: a slot of the AMR is not among the words"),
+        ("[S]\nx => (x / x :mod (x / y))", "grammar.txt:2: a variable of the AMR is defined twice"),
+        ("[S]\na <S> => <S>", "the rules of <S> never end"),
+    ],
+)
+def test_bad_grammars_are_errors(rules, problem, tmp_path):
+    with pytest.raises(InputError, match=problem):
+        sentence(tmp_path, rules)
+
+
+def test_a_bad_grammar_is_one_line_and_writes_nothing(tmp_path):
+    (tmp_path / "grammar.txt").write_text("x")
+    command = (ROOT / "run" / "amr_grammar.py", tmp_path / "grammar.txt", "-o", tmp_path / "out.amr")
+    done = run(*command, status=2)
+    assert done.stderr.startswith("amr_grammar.py: error: ") and done.stderr.count("\n") == 1
+    assert not (tmp_path / "out.amr").exists()
