@@ -202,13 +202,27 @@ def _filled(graph: str, parts: dict[str, str]) -> str:
     return _SLOT.sub(part, graph)
 
 
-def bank(grammar: Grammar, count: int, seed: int, excluded: Excluded) -> Iterator[str]:
-    """Yield entries of an AMR bank, each sentence once; fewer than `count` where the grammar has no more."""
+def as_typed(words: str) -> str:
+    """Return a sentence as people type it in a hurry.
+
+    >>> as_typed("Did it rain on Monday ?")
+    'did it rain on monday'
+    """
+    return words.lower().rstrip(" .?!")
+
+
+def bank(grammar: Grammar, count: int, seed: int, typed: float, excluded: Excluded) -> Iterator[str]:
+    """Yield entries of an AMR bank, each sentence once; fewer than `count` where the grammar has no more.
+
+    typed: the share of the sentences without strings in their AMRs that come `as_typed`
+    """
     rng, seen = random.Random(seed), set()
     for _ in range(50 * count):
         if len(seen) == count:
             return
         words, graph = grammar.sentence(rng)
+        if rng.random() < typed and '"' not in graph:
+            words = as_typed(words)
         if words not in seen and words not in excluded:
             seen.add(words)
             yield f"# ::id grammar.{len(seen)}\n# ::snt {words}\n{graph}\n"
@@ -220,13 +234,20 @@ def main() -> None:
     parser.add_argument("grammar", type=Path, nargs="?", default=GRAMMAR)
     parser.add_argument("-n", "--count", type=int, default=3000, metavar="N", help="sentences (default: 3000)")
     parser.add_argument("--seed", type=int, default=1, metavar="N")
+    parser.add_argument(
+        "--typed",
+        type=float,
+        default=0.3,
+        metavar="SHARE",
+        help="share of the sentences without names that come in small letters, without the last mark (default: 0.3)",
+    )
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE")
     parser.add_argument("--exclude", type=Path, nargs="+", default=[], metavar="FILE")
     arguments = parser.parse_args()
     try:
         grammar, excluded = Grammar(arguments.grammar), Excluded(read_texts(arguments.exclude))
         with replacing(arguments.output) as temporary:
-            entries = bank(grammar, arguments.count, arguments.seed, excluded)
+            entries = bank(grammar, arguments.count, arguments.seed, arguments.typed, excluded)
             temporary.write_text("\n".join(entries), encoding="utf-8")
     except (InputError, OSError) as error:
         sys.stderr.write(f"amr_grammar.py: error: {error}\n")

@@ -60,6 +60,17 @@ def test_the_seed_says_which_sentences(made, tmp_path):
     assert len({*texts_of(made)}) == 400
 
 
+def test_sentences_without_names_may_be_as_people_type_them(made, tmp_path):
+    for share in (0, 1):
+        path = tmp_path / f"{share}.amr"
+        run(ROOT / "run" / "amr_grammar.py", "-n", "100", "--typed", share, "-o", path)
+        for entry in read_bank(path):
+            is_typed = bool(share) and not any(label.startswith('"') for label in entry.graph.labels)
+            text = entry.metadata["snt"]
+            assert text[0].isupper() is not is_typed or not text[0].isalpha()
+            assert not (is_typed and text != text.lower())
+
+
 def test_excluded_sentences_are_left_out(made, tmp_path):
     few = tmp_path / "few.amr"
     run(ROOT / "run" / "amr_grammar.py", "-n", "100", "-o", few, "--exclude", made)
