@@ -127,12 +127,15 @@ def groups(runs: Iterable[Run]) -> dict[tuple[str, str, str, str], list[Run]]:
 
 def draw(name: str, runs: Sequence[Run], path: Path) -> None:
     """Draw the score on dev after each epoch, a line for each row (the first seed)."""
+    from cycler import cycler
+    from matplotlib import rcParams
     from matplotlib.figure import Figure
 
     from transition_parser.drawing.derivations import save
 
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.subplots()
+    axes.set_prop_cycle(cycler(linestyle=["-", "--"]) * rcParams["axes.prop_cycle"])
     trained = [run for run in runs if run["history"]]  # an ensemble has no curve
     metric = next(key for key in trained[0]["history"][0] if key not in ("epoch", "loss"))
     for run in trained:
@@ -141,9 +144,10 @@ def draw(name: str, runs: Sequence[Run], path: Path) -> None:
             axes.plot(*zip(*points, strict=True), label=run["settings"]["row"])
     axes.set_title(name)
     axes.set_xlabel("epoch")
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_ylabel(f"dev {SCORES[metric][0]}")
     axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
+    axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
     save(figure, path)
 
 
