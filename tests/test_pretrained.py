@@ -76,6 +76,16 @@ def test_en_amr_knows_english():
     assert {("want-01", "ARG0", "prince"), ("want-01", "polarity", "-"), ("draw-01", "ARG1", "sheep")} <= edges
 
 
+@pytest.mark.parametrize("model", ["en-amr", pytest.param("en-amr-minilm", marks=MINILM)])
+def test_they_know_dates_and_numbers(model):
+    parser = Parser.load(model, beam=10)
+    (parse,) = parser.parse("She was born on June 12, 1994.")
+    written = " ".join(parse.graph.to_penman().split())
+    assert "(d / date-entity :month 6 :day 12 :year 1994)" in written
+    (parse,) = parser.parse("We bought the house for 40 million euros.")
+    assert {"monetary-quantity", "40000000", "euro"} <= {*parse.graph.labels}
+
+
 def test_they_parse_the_samples():
     assert las(1, SAMPLE) > 70
     assert smatch(1, SAMPLE_AMR) > 0.55
