@@ -37,6 +37,7 @@ from pathlib import Path
 
 import penman
 
+from preprocess.aligner.lexicon import ORDINALS
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import replacing
 from transition_parser.text.numbers import UNITS
@@ -45,17 +46,12 @@ from transition_parser.training.silver.exclusion import Excluded, read_texts
 GRAMMAR = Path(__file__).resolve().parents[1] / "configs" / "amr-grammar.txt"
 START = "S"
 DEEPEST = 40  # slots within slots; a grammar that goes deeper has a circle
+LARGEST_IN_WORDS = 99
 
 _SLOT = re.compile(r"<([a-zA-Z]+)(?::([\w:-]+))?>")
 _VARIABLE = re.compile(r"\((\w+) /")
 _WORD_OF = {value: word for word, value in UNITS.items()}
-_ORDINALS = {
-    word: value
-    for value, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1
-    )
-}
-_ORDINAL_OF = {value: word for word, value in _ORDINALS.items()}
+_ORDINAL_OF = {value: word for word, value in ORDINALS.items() if 1 <= value <= 12}
 
 
 def _in_words(number: int) -> str:
@@ -94,7 +90,11 @@ class Grammar:
         self.path = path
         self.rules: dict[str, list[Rule]] = {}
         slot = None
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except UnicodeDecodeError:
+            raise input_error("is not UTF-8 text", path) from None
+        for number, line in enumerate(lines, 1):
             line = line.strip()
             if not line or line.startswith("#"):
                 continue
@@ -122,16 +122,30 @@ class Grammar:
     def _check(self) -> None:
         if START not in self.rules:
             raise input_error(f"has no rules of [{START}]", self.path)
-        for rules in self.rules.values():
+        for slot, rules in self.rules.items():
+            if not rules:
+                raise input_error(f"has no rules of <{slot}>", self.path)
             for rule in rules:
                 for name, detail in _SLOT.findall(rule.words):
-                    if name not in self.rules and not (name in NUMBERS and re.fullmatch(r"\d+-\d+(:\w+)?", detail)):
+                    if name in NUMBERS:
+                        self._check_range(name, detail)
+                    elif name not in self.rules:
                         raise input_error(f"has no rules of <{name}>", self.path)
+
+    def _check_range(self, name: str, detail: str) -> None:
+        bounds = re.fullmatch(r"(\d{1,15})-(\d{1,15})(:\w+)?", detail)
+        if not bounds or int(bounds[1]) > int(bounds[2]):
+            raise input_error(f"<{name}:{detail}> needs two numbers, such as <{name}:1-31>", self.path)
+        if name == "words" and int(bounds[2]) > LARGEST_IN_WORDS:
+            raise input_error(f"<{name}:{detail}> goes beyond {LARGEST_IN_WORDS}", self.path)
 
     def sentence(self, rng: random.Random) -> tuple[str, str]:
         """Return the words and the AMR of a sentence. Raises `InputError` for rules that never end."""
         words, graph = self._expand(START, rng, Namer(), DEEPEST)
-        tree = penman.parse(graph)
+        try:
+            tree = penman.parse(graph)
+        except penman.DecodeError:
+            raise input_error(f"the AMR of {words!r} can't be read: {graph}", self.path) from None
         tree.reset_variables("{prefix}{j}")
         words = " ".join(words.split())
         return words[0].upper() + words[1:], penman.format(tree, indent=6)
@@ -245,6 +259,8 @@ def main() -> None:
     parser.add_argument("--exclude", type=Path, nargs="+", default=[], metavar="FILE")
     arguments = parser.parse_args()
     try:
+        if arguments.count < 1 or not 0 <= arguments.typed <= 1:
+            raise InputError("-n must be 1 or more, and --typed from 0 to 1")
         grammar, excluded = Grammar(arguments.grammar), Excluded(read_texts(arguments.exclude))
         with replacing(arguments.output) as temporary:
             entries = bank(grammar, arguments.count, arguments.seed, arguments.typed, excluded)

@@ -108,6 +108,11 @@ def test_slots_are_filled(rules, expected, tmp_path):
         ("[S]\nx => (x / x :mod <b>)", "grammar.txt:2: a slot of the AMR is not among the words"),
         ("[S]\nx => (x / x :mod (x / y))", "grammar.txt:2: a variable of the AMR is defined twice"),
         ("[S]\na <S> => <S>", "the rules of <S> never end"),
+        ("[S]\n<b> => <b>\n[b]", "has no rules of <b>"),
+        ("[S]\n<int:9> => (x / x)", "<int:9> needs two numbers"),
+        ("[S]\n<int:9-3> => (x / x)", "<int:9-3> needs two numbers"),
+        ("[S]\n<words:1-400> => (x / x)", "<words:1-400> goes beyond 99"),
+        ("[S]\nx => (x / x", "grammar.txt: the AMR of 'x' can't be read"),
     ],
 )
 def test_bad_grammars_are_errors(rules, problem, tmp_path):
@@ -119,5 +124,8 @@ def test_a_bad_grammar_is_one_line_and_writes_nothing(tmp_path):
     (tmp_path / "grammar.txt").write_text("x")
     command = (ROOT / "run" / "amr_grammar.py", tmp_path / "grammar.txt", "-o", tmp_path / "out.amr")
     done = run(*command, status=2)
+    (tmp_path / "grammar.txt").write_bytes(b"\xff")
+    assert "is not UTF-8 text" in run(*command, status=2).stderr
+    assert "-n must be 1 or more" in run(*command[:1], "-n", "0", "-o", tmp_path / "out.amr", status=2).stderr
     assert done.stderr.startswith("amr_grammar.py: error: ") and done.stderr.count("\n") == 1
     assert not (tmp_path / "out.amr").exists()
