@@ -267,9 +267,8 @@ def test_what_can_not_be_resumed(amr_checkpoint, tmp_path):
 
 
 def test_average_and_export(amr_checkpoint, amr_data_folder, tmp_path):
-    best = sorted(amr_checkpoint.parent.glob("checkpoint.best_smatch_*.pt"))
-    assert len(best) == 2
-    run_here("average", *best, "-o", tmp_path / "mean.pt")
+    best, *_ = amr_checkpoint.parent.glob("checkpoint.best_smatch_*.pt")  # epochs of the same score share a file
+    run_here("average", best, amr_checkpoint.with_name("checkpoint_last.pt"), "-o", tmp_path / "mean.pt")
     run_here("export", tmp_path / "mean.pt", "-o", tmp_path / "model")
     names = {path.name for path in (tmp_path / "model").iterdir()}
     assert {"lexicon.json", "parser.json", "model.safetensors", "dict.act.txt"} <= names
