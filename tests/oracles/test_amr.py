@@ -27,7 +27,7 @@ DERIVATIONS = {
     "labels and copies": (
         "Six new dogs arrived",
         "(a / arrive-02~3 :ARG1 (d / dog~2 :quant 6~0 :mod (n / new-01~1)))",
-        "SHIFT VALUE(6) SHIFT COPY_SENSE01 SHIFT COPY_LEMMA LA(mod) REDUCE LA(quant) "
+        "SHIFT COPY_WORD SHIFT COPY_SENSE01 SHIFT COPY_LEMMA LA(mod) REDUCE LA(quant) "
         "SHIFT PRED(arrive-02) ROOT LA(ARG1) REDUCE CLOSE",
     ),
     "an entity of two words": (
