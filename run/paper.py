@@ -279,10 +279,8 @@ class Results:
 
     def add_from_twin(self, run: Run) -> bool:
         """Write the result of a row that differs by its names alone. Return False where there is none."""
-        names = ("paper", "table", "row")
-        wanted = {key: value for key, value in run.settings.items() if key not in names}
-        twins = (one for one in self._read() if wanted.items() <= one["settings"].items() and not run.members)
-        twin = next(twins, None)
+        names = {key: run.settings[key] for key in ("paper", "table", "row")}
+        twin = next((one for one in self._read() if {**one["settings"], **names} == run.settings), None)
         if twin:
             self._add({**twin, "settings": run.settings})
         return twin is not None

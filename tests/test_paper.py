@@ -147,6 +147,16 @@ def test_a_row_that_is_the_same_in_another_table_is_not_trained_again(corpus, re
     assert {**other, "settings": None} == {**one, "settings": None}
 
 
+def test_an_ensemble_is_not_the_result_of_a_row_with_its_flags(corpus, results, tmp_path):
+    shutil.copytree(results.parent, tmp_path / "out")
+    path = tmp_path / "out" / results.name
+    (first,) = paper_table.read(path)
+    path.write_text(json.dumps({"runs": [{**first, "settings": {**first["settings"], "ensemble": 2, "row": "four"}}]}))
+    arguments = ["stack-transformer", str(corpus), str(tmp_path / "out"), "--seeds", "1", "--epochs", "1"]
+    (row,) = paper.runs_of(paper.options().parse_args([*arguments, "--rows", "c"]))
+    assert not paper.Results(path).add_from_twin(row)
+
+
 @pytest.fixture
 def of_two(results, tmp_path, monkeypatch):
     """The arguments of `run_all` for a table with an ensemble, in a folder where its first member was trained."""
