@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from preprocess.aligner.lexicon import MONTHS, NUMBER_WORDS, ORDINALS
 from preprocess.aligner.words import Span, Words, span
-from transition_parser.text.numbers import SCALES, UNITS, Part, totals
+from transition_parser.text.numbers import HYPHENS, SCALES, UNITS, Part, totals
 
 _DIGITS = re.compile(r"[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?|[-+]?\.\d+")
 _ORDINAL_DIGITS = re.compile(r"(\d{1,9})(st|nd|rd|th)")
@@ -31,7 +31,7 @@ def _runs(words: Words, first: int) -> Iterator[tuple[float, Span]]:
     tokens: list[int] = []
     parts: list[Part] = []
     for token, form in enumerate(words.forms[first : first + 8], first):
-        if tokens and form in ("and", "-", "@-@"):
+        if tokens and form in ("and", *HYPHENS):
             continue
         value, scale = _simple(form)
         parts.append((value, scale if tokens or len(form) > 2 else None))

@@ -58,7 +58,7 @@ def test_both_ways_find_the_same(seed, dtype, shape, state_heads):
     words = EncoderOut(torch.randn(sentences, width, dim).to(dtype), mask, lengths, None)
     positions = None
     if state_heads.positions:
-        positions = StatePositions(dim, state_heads, 2, sinusoidal=bool(seed % 2)).to(dtype)
+        positions = StatePositions(dim, state_heads, 2, bool(seed % 2)).to(dtype)
     with torch.inference_mode():
         ways = [kind(attentions, words, state_heads, positions) for kind in (KernelAttention, MaskedAttention)]
         groups, beam = torch.arange(sentences), 1

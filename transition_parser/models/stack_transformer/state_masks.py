@@ -102,7 +102,7 @@ class StatePositions(nn.Module):
     sinusoidal: the embeddings are the sinusoids of the ranks, the same for stack and buffer, and are not trained
     """
 
-    def __init__(self, dim: int, heads: StateHeads, ranks: int = 31, sinusoidal: bool = False) -> None:
+    def __init__(self, dim: int, heads: StateHeads, ranks: int, sinusoidal: bool) -> None:
         super().__init__()
         self.largest = ranks + 1
         if sinusoidal:
