@@ -84,7 +84,7 @@ setup(
             depends=[
                 f"transition_parser/kernels/{name}.h"
                 for name in (
-                    *("common", "variant", "vectors", "attention", "continuations", "gates", "letters"),
+                    *("common", "steps", "variant", "vectors", "attention", "continuations", "gates", "letters"),
                     *("tree_machine", "tree_beam", "tree_search", "few_rows"),
                 )
             ],
@@ -101,11 +101,14 @@ setup(
             Extension(
                 f"transition_parser.kernels._{name}_kernels",
                 [f"transition_parser/kernels/{name}_kernels.c"],
-                depends=[f"transition_parser/kernels/{header}.h" for header in ("common", "tree_machine")],
-                extra_compile_args=["-O3"],
+                depends=[
+                    f"transition_parser/kernels/{header}.h"
+                    for header in ("common", "tree_machine", "amr_machine", "legality", "steps")
+                ],
+                extra_compile_args=["-O3", "-ffp-contract=off"],  # as torch rounds
                 optional=True,
             )
-            for name in ("machine", "amr_machine", "legality", "costs")
+            for name in ("machine", "amr_machine", "legality", "costs", "amr_search")
         ),
     ],
     cmdclass={

@@ -52,6 +52,7 @@ def without_kernels():
     """As where the package was set up without a compiler."""
     from transition_parser.kernels import (
         amr_machine_kernels,
+        amr_search_kernels,
         costs_kernels,
         legality_kernels,
         machine_kernels,
@@ -59,7 +60,8 @@ def without_kernels():
     )
 
     with contextlib.ExitStack() as stack:
-        for kernels in (search_kernels, machine_kernels, amr_machine_kernels, legality_kernels, costs_kernels):
+        of_amrs = amr_machine_kernels, amr_search_kernels
+        for kernels in (search_kernels, machine_kernels, *of_amrs, legality_kernels, costs_kernels):
             stack.enter_context(mock.patch.object(kernels, "library", lambda: None))
         yield
 

@@ -162,7 +162,7 @@ def test_settings(change, problem):
 
 
 def legality(columns=None, context=None, tokens=None, **change) -> None:
-    vocabulary = DeviceTable.from_table(TABLE)._vocabulary()._replace(**change)
+    vocabulary = DeviceTable.from_table(TABLE).vocabulary()._replace(**change)
     columns = torch.ones(2, len(ActionClass), dtype=torch.bool) if columns is None else columns
     context = torch.tensor([[0, 2, 0, 3, 1, 2, -1], [1, 0, -1, 0, -1, 0, 5]]) if context is None else context
     legality_kernels.legal_anywhere(vocabulary, columns, context)
@@ -205,7 +205,7 @@ def test_legality(change, problem):
     legality()
     legality(tokens=torch.tensor([3, 0, 7]))
     if "tokens_of_rows" in change:
-        vocabulary = DeviceTable.from_table(TABLE)._vocabulary()._replace(tokens=change["tokens_of_rows"])
+        vocabulary = DeviceTable.from_table(TABLE).vocabulary()._replace(tokens=change["tokens_of_rows"])
         columns, context = torch.ones(2, len(ActionClass), dtype=torch.bool), torch.tensor([[0, 3], [0, 3]])
         with pytest.raises(ValueError, match=problem):
             legality_kernels.legality(vocabulary, columns, context, None, True)

@@ -429,7 +429,7 @@ def test_decoder_layers_need_finite_products(number):
         decoder_layers(normed=torch.full((2, 64), number))
 
 
-def search_trees(**changed) -> search_kernels.FoundTrees:
+def search_trees(**changed) -> search_kernels.FoundDerivations:
     """Sentences of 2 words and of 1 word, 4 actions of arc-hybrid and `</s>`."""
     system, cpu = "arc-hybrid", torch.device("cpu")
     of_machine = {"column": longs(1, 2, 4, 5, 6), "effects": effects_table(system, cpu),

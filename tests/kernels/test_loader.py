@@ -13,6 +13,7 @@ from tests.conftest import ROOT, SAMPLE, run_here
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.kernels import (
     amr_machine_kernels,
+    amr_search_kernels,
     costs_kernels,
     legality_kernels,
     loader,
@@ -20,7 +21,14 @@ from transition_parser.kernels import (
     search_kernels,
 )
 
-KERNELS = (search_kernels, machine_kernels, amr_machine_kernels, legality_kernels, costs_kernels)
+KERNELS = (
+    search_kernels,
+    machine_kernels,
+    amr_machine_kernels,
+    legality_kernels,
+    costs_kernels,
+    amr_search_kernels,
+)
 _CACHED = (*(kernels.library for kernels in KERNELS), loader._warn_of_missing, loader._warn_of_broken)
 
 

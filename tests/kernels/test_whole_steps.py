@@ -7,7 +7,8 @@ import torch
 
 from tests.small_models import encode, make_folder, make_model, make_task
 from transition_parser import Parser
-from transition_parser.kernels import search_kernels
+from transition_parser.kernels import amr_search_kernels, search_kernels
+from transition_parser.models.stack_transformer import decoder
 from transition_parser.models.stack_transformer.decoder import StackTransformerDecoder
 from transition_parser.parsing.search import Observed, search
 
@@ -57,6 +58,61 @@ def test_search_goes_step_by_step_where_the_kernel_cannot_follow(lanes, tmp_path
         assert parser.model.decoder.search_at_once(encode(parser, [["The", "dog"]]), 1) is None
 
 
+@pytest.fixture
+def amr_parser(tmp_path_factory, monkeypatch):
+    """A function from a model of `MODELS` and a precision to a parser of AMRs that a kernel searches."""
+    monkeypatch.setattr(decoder, "LARGE_VOCABULARY", 1)
+    resources = make_task(make_folder("amr", tmp_path_factory)).resources
+
+    def make(kind: str, precision: str = "fp32") -> Parser:
+        return Parser(make_model(kind, resources).plain, resources, precision=precision)
+
+    return make
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+@pytest.mark.parametrize("beam", [1, 2, 4])
+@pytest.mark.parametrize("kind", ["no state", "state", "positions", "sinusoids", "top2", "columns"])
+def test_the_kernel_finds_the_amrs_that_search_finds_step_by_step(lanes, amr_parser, kind, beam, precision):
+    """A few hypotheses are searched by one call: the same derivations with the very same scores."""
+    parser = amr_parser(kind, precision)
+    words = "The old dog saw 3 cats in Paris and slept , or so he said .".split()
+    for sentence in (words, words[:1], words[3:7]):
+        encoded = encode(parser, [sentence])
+        with torch.inference_mode():
+            assert parser.model.decoder.search_at_once(encoded, beam) is not None
+        at_once = search(parser.model, encoded, beam, beam)
+        assert at_once == search(parser.model, encoded, beam, beam, observer=_forced_steps)
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_the_kernel_searches_some_amrs_together(lanes, amr_parser, beam):
+    """Sentences that are finished stay in the batch, where search step by step drops them: sums are of other orders."""
+    parser = amr_parser("positions")
+    words = "The old dog saw 3 cats in Paris and slept , or so he said .".split()
+    encoded = encode(parser, [words, words[:1], words[3:7], words[6:9]])
+    at_once = search(parser.model, encoded, beam, beam)
+    by_steps = search(parser.model, encoded, beam, beam, observer=_forced_steps)
+    for one, other in zip(at_once, by_steps, strict=True):
+        assert [a.tokens for a in one] == [b.tokens for b in other]
+        for a, b in zip(one, other, strict=True):
+            assert a.step_scores == pytest.approx(b.step_scores, abs=1e-4)
+
+
+@pytest.mark.parametrize("why", ["many hypotheses", "hidden state", "int8", "training", "small vocabulary", "SHIFTs"])
+def test_amrs_are_searched_step_by_step_where_the_kernel_cannot_follow(amr_parser, monkeypatch, why):
+    parser = amr_parser("shift words" if why == "SHIFTs" else "state", "int8" if why == "int8" else "fp32")
+    model = parser.model.train(why == "training")
+    if why == "hidden state":
+        model.decoder.hidden = ("stack",)
+    if why == "small vocabulary":
+        monkeypatch.setattr(decoder, "LARGE_VOCABULARY", 10**6)
+    encoded = encode(parser, [["The", "dog"]])
+    with torch.inference_mode():
+        assert model.decoder.search_at_once(encoded, 17 if why == "many hypotheses" else 1) is None
+    parser.model.eval()
+
+
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 @pytest.mark.parametrize("beam", [1, 2])
 @pytest.mark.parametrize(("kind", "system"), [("no state", "amr"), ("top2", "amr"), ("positions", "arc-hybrid-swap")])
@@ -102,3 +158,37 @@ def test_layers_that_train_are_computed_one_by_one(tmp_path_factory, way):
     encoded = encode(parser, [["word"]])
     with torch.inference_mode():
         assert (model.decoder.start(encoded).stack is None) == (search_kernels.library() is None)
+
+
+@pytest.fixture
+def amr_search(amr_parser, monkeypatch):
+    """The arguments with which the decoder calls the kernel for a sentence."""
+    given: dict = {}
+    parser = amr_parser("positions")
+    names = ("rows", "vocabulary", "actions", "sinusoids", "stack", "attended", "beam")
+    monkeypatch.setattr(
+        decoder.amr_search_kernels, "search_amrs", lambda *values: given.update(zip(names, values, strict=True))
+    )
+    search(parser.model, encode(parser, [["The", "dog", "slept"]]), 2, observer=None)
+    monkeypatch.undo()
+    return given
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda given: {"beam": 0}, "must be 1 or more"),
+        (lambda given: {"sinusoids": given["sinusoids"][:2]}, "a derivation has more actions"),
+        (lambda given: {"sinusoids": given["sinusoids"].double()}, "sinusoids must be torch.float32"),
+        (lambda given: {"actions": given["actions"]._replace(end=10**6)}, "end: beyond the vocabulary"),
+        (lambda given: {"actions": given["actions"]._replace(output=given["actions"].output[1:])}, "output must be"),
+        (lambda given: {"attended": given["attended"]._replace(memories=[])}, "a memory for each layer"),
+        (lambda given: {"attended": given["attended"]._replace(roles=given["attended"].roles + 5)}, "roles: beyond"),
+        (lambda given: {"attended": given["attended"]._replace(lengths=given["attended"].lengths + 5)}, "lengths"),
+        (lambda given: {"rows": given["rows"]._replace(columns=given["rows"].columns.long())}, "columns must be"),
+        (lambda given: {"rows": given["rows"]._replace(context=given["rows"].context + 10**6)}, "context: beyond"),
+    ],
+)
+def test_the_kernel_that_searches_amrs_checks_what_it_reads(amr_search, change, problem):
+    with pytest.raises(ValueError, match=problem):
+        amr_search_kernels.search_amrs(**{**amr_search, **change(amr_search)})

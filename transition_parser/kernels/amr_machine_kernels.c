@@ -6,13 +6,8 @@
 
 #include <string.h>
 
-#include "common.h"
+#include "amr_machine.h"
 
-/* `ActionClass` in transitions/spec.py */
-enum {
-    NEVER, END, SHIFT, REDUCE, LEFT_ARC, LEFT_ARC_ROOT, RIGHT_ARC, SWAP, MERGE, PRED, COPY_LEMMA, VALUE, COPY_WORD,
-    ENTITY, COPY_ENTITY, DEPENDENT, LA, RA, ROOT, CLOSE, LEFT_ARC_ANY, COLUMNS
-};
 /* The features of a word, as in states/table.py */
 enum { SHIFT_ID, LEMMA, PLAIN, SEVERAL, EVOKED, ROUTES = 4, FIRST_SPAN = EVOKED + ROUTES };
 enum { UNBOUND, UNSEEN };                    /* the first rows of the lexicon, as in states/table.py */
@@ -23,34 +18,6 @@ enum { NOT_PLAIN, TEXT, NUMBER };            /* values of the feature PLAIN, as 
 static const int64_t NUMBER_BIT = 1 << 9, STRING_BIT = 1 << 10, TOP_ONLY = 1 << 13, TOPPED = (int64_t)1 << 32;
 enum { LAST_CHANCE = 16 };
 enum { NAMED_BY_WORD = -1 }; /* as in states/table.py */
-
-/* `Rows` in amr_rules.py */
-typedef struct {
-    int64_t sentence, length, position, first, named, made, depth, below, has_concept, topped, closed, arcs, arcs_left,
-        swaps_left, nodes_left, in_span;
-} Row;
-
-/* `Nodes` in amr_rules.py */
-typedef struct {
-    int64_t word, group, constant, roles, sort, several;
-} Node;
-
-/* The values that all rows share.
-
-   slots: the number of slots for nodes in a row
-   words: the number of words of the longest sentence plus one; at most `width`
-   span: how many nodes a span may have
-   labelled: 1 where SHIFTs name words
-   features: (sentences, width, fields); see `ActionTable.features`
-   column, shift_word, top_roles, second_roles, new_roles, new_several, route, sense, new_sort: (vocabulary); see
-   `DeviceTable`
-   most: (vocabulary); `most_in_span` of `DeviceTable`
-   lacked: (lemmas, senses); see `DeviceTable` */
-typedef struct {
-    int64_t slots, sentences, width, fields, words, vocabulary, span, labelled, lemmas, senses;
-    const int64_t *features, *column, *shift_word, *most, *top_roles, *second_roles, *new_roles, *new_several, *route,
-        *sense, *new_sort, *lacked;
-} Setting;
 
 static const char *problem_of(const Row *row, const Node *nodes, const Setting *setting) {
     if (OUTSIDE(row->sentence, setting->sentences)) return "numbers: there is no such sentence";

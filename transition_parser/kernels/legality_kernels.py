@@ -110,14 +110,15 @@ def _rows(vocabulary: VocabularyTensors, columns: Tensor, context: Tensor | None
         )
     return (
         rows,
-        ctypes.byref(_as_c(vocabulary, count)),
+        ctypes.byref(as_c(vocabulary, count)),
         wide,
         require("columns", columns, torch.bool, rows, count),
         optional("context", context, torch.long, rows, wide),
     )
 
 
-def _as_c(vocabulary: VocabularyTensors, columns: int) -> _Vocabulary:
+def as_c(vocabulary: VocabularyTensors, columns: int) -> _Vocabulary:
+    """Return the vocabulary as C reads it. The tensors must live as long."""
     *_, limited, offsets, tokens = vocabulary
     size = len(vocabulary.column)
     words = [require(name, getattr(vocabulary, name), torch.long, size) for name in _OF_TOKENS]

@@ -13,7 +13,7 @@ from typing import Any
 from transition_parser.base.errors import InputError, ParserWarning
 
 VARIABLE = "TRANSITION_PARSER_KERNELS"
-LIBRARIES = ("search", "machine", "amr_machine", "legality", "costs")
+LIBRARIES = ("search", "machine", "amr_machine", "legality", "costs", "amr_search")
 FOLDER = Path(__file__).parent  # the folder into which the set-up puts the libraries
 
 # types of C as ctypes has them; a function returns NULL, or the problem of its arguments

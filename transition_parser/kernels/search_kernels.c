@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "common.h"
+#include "steps.h"
 
 #include "tree_beam.h"
 
@@ -25,19 +26,6 @@
 #else
 #error "a compiler with __builtin_shufflevector is needed: gcc 12 or newer, or clang"
 #endif
-
-static inline uint16_t round_to_half(float x) { /* rounds to the nearest bfloat16, ties to even */
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
-}
-
-static inline float widen(uint16_t half) {
-    const uint32_t bits = (uint32_t)half << 16;
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 /* Call the function such that `half` and the usual values of d are constants for the compiler. */
 #define SPECIALISE(half, d, function, ...) \

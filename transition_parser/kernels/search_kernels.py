@@ -62,7 +62,7 @@ _FUNCTIONS: dict[str, Signature] = {
     "lanes": (INT, ()),
 }
 _SITUATIONS, _EFFECT = 256, 8  # the numbers of situations and of fields of an effect
-_HALF = {torch.float: 0, torch.bfloat16: 1}
+HALF = {torch.float: 0, torch.bfloat16: 1}  # what `half` is in C
 
 
 library = lazy_library("search", _FUNCTIONS)
@@ -90,7 +90,7 @@ class TreeMachine(NamedTuple):
     swaps_per_word: int
 
 
-class FoundTrees(NamedTuple):
+class FoundDerivations(NamedTuple):
     """The final derivations of a batch, those of a sentence in the order in which they became final.
 
     counts: (B,) int64; the number of derivations of each sentence, at most twice the beam
@@ -104,13 +104,21 @@ class FoundTrees(NamedTuple):
     actions: Tensor
     added: Tensor
 
+    @classmethod
+    def empty(cls, sentences: int, beam: int, most: int) -> FoundDerivations:
+        """Return room for the derivations of so many sentences, of at most `most` actions each."""
+        return cls(
+            torch.zeros(sentences, dtype=torch.long), torch.zeros(sentences, 2 * beam, dtype=torch.long),
+            torch.zeros(sentences, 2 * beam, most, dtype=torch.int32), torch.zeros(sentences, 2 * beam, most),
+        )  # fmt: skip
+
 
 def supports(like: Tensor, width: int = _BLOCK) -> bool:
     """Return True if the library is available and can compute with tensors like this one.
 
     width: the size of a head or a row; it must be a multiple of 32
     """
-    return like.is_cpu and like.dtype in _HALF and width % _BLOCK == 0 and library() is not None
+    return like.is_cpu and like.dtype in HALF and width % _BLOCK == 0 and library() is not None
 
 
 def supports_letters(like: Tensor, filters: int) -> bool:
@@ -145,7 +153,7 @@ def cached_self_attention(
         )
     output = torch.empty_like(query)
     problem = library().cached_self_attention(
-        _HALF[query.dtype], torch.get_num_threads(), query.shape[0], heads, d, cache.count, _rows(rows, query),
+        HALF[query.dtype], torch.get_num_threads(), query.shape[0], heads, d, cache.count, _rows(rows, query),
         query.data_ptr(), cache.array, cache.sizes, origin.array, origin.sizes,
         None if cache_row is None else cache_row.array, None if cache_row is None else cache_row.sizes,
         output.data_ptr(),
@@ -188,7 +196,7 @@ def cross_attention(
         )
     output = torch.empty_like(query)
     problem = library().cross_attention(
-        _HALF[query.dtype], torch.get_num_threads(), queries, heads, d, sentences, width, known, len(ranks), stride,
+        HALF[query.dtype], torch.get_num_threads(), queries, heads, d, sentences, width, known, len(ranks), stride,
         largest, _rows(rows, query), query.data_ptr(),
         require("memory", memory, query.dtype, sentences, width, 2 * dim),
         require("sentence", sentence, torch.int32, known), require("lengths", lengths, torch.int32, sentences),
@@ -283,7 +291,7 @@ def decoder_layers(
         return (POINTER * len(parts))(*parts)
 
     problem = library().decoder_layers(
-        _HALF[dtype], rows, stack.heads, dim // stack.heads, stack.inner, stack.layers, stack.weights, stack.epsilons,
+        HALF[dtype], rows, stack.heads, dim // stack.heads, stack.inner, stack.layers, stack.weights, stack.epsilons,
         steps, addresses([address_of(cache.array) for cache in caches]),
         addresses([address_of(cache.sizes) for cache in caches]), origin.array, origin.sizes,
         addresses([address_of(part.array) for part in cache_rows]),
@@ -318,7 +326,7 @@ def self_attention(
     strides = [_row_stride(name, x, query) for name, x in (("query", query), ("keys", keys), ("values", values))]
     output = query.new_zeros(query.shape)
     problem = library().self_attention(
-        _HALF[query.dtype], torch.get_num_threads(), len(query), len(first), longest, heads, d, *strides,
+        HALF[query.dtype], torch.get_num_threads(), len(query), len(first), longest, heads, d, *strides,
         require("first", first, torch.int32, len(first)), require("lengths", lengths, torch.int32, len(first)),
         query.data_ptr(), keys.data_ptr(), values.data_ptr(), output.data_ptr(),
     )  # fmt: skip
@@ -391,7 +399,7 @@ def gated_step(found: Tensor, recurrent: Tensor, words: Tensor) -> Tensor:
         raise ValueError(f"words must be (S, M, 3 width), {rows} a multiple of M; it is {tuple(words.shape)}")
     output = found.new_empty(passes, rows, width)
     problem = library().gated_step(
-        _HALF[found.dtype], torch.get_num_threads(), passes, rows, read, width, found.stride(0), words.stride(0),
+        HALF[found.dtype], torch.get_num_threads(), passes, rows, read, width, found.stride(0), words.stride(0),
         _part("found", found, found.dtype, passes, rows, width),
         require("recurrent", recurrent, found.dtype, passes, rows, 3 * width),
         _part("words", words, found.dtype, passes, read, 3 * width), output.data_ptr(),
@@ -443,7 +451,7 @@ def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
         added = added.to(dtype).contiguous()
     normal = torch.empty_like(x)
     library().add_and_normalise(
-        _HALF[dtype], rows, dim, require("x", x, dtype, rows, dim), require("added", added, dtype, rows, dim),
+        HALF[dtype], rows, dim, require("x", x, dtype, rows, dim), require("added", added, dtype, rows, dim),
         require("the norm's weight", weight, dtype, dim), require("the norm's bias", bias, dtype, dim),
         norm.eps, normal.data_ptr(),
     )  # fmt: skip
@@ -490,7 +498,7 @@ def legal_scores(
         )  # fmt: skip
     scores = x.new_empty(count, actions)
     problem = library().legal_scores(
-        _HALF[x.dtype], count, dim, hypotheses, actions, vocabulary, require("x", x, x.dtype, count, dim),
+        HALF[x.dtype], count, dim, hypotheses, actions, vocabulary, require("x", x, x.dtype, count, dim),
         require("weight", weight, x.dtype, vocabulary, dim), require("tokens", tokens, torch.long, actions),
         optional("rows", rows, torch.long, count),
         require("legal", legal, torch.float, hypotheses, actions), *added, scores.data_ptr(),
@@ -524,7 +532,7 @@ def best_continuations(
     best, added = totals.new_empty(2, sentences, beam)
     index = torch.empty(sentences, beam, dtype=torch.long)
     problem = library().best_continuations(
-        _HALF[scores.dtype], count, sentences, width, actions, require("scores", scores, scores.dtype, count, actions),
+        HALF[scores.dtype], count, sentences, width, actions, require("scores", scores, scores.dtype, count, actions),
         optional("rows", rows, torch.long, count),
         require("legal", legal, torch.float, sentences * width, actions),
         require("totals", totals, torch.float, sentences, width), beam, best.data_ptr(), added.data_ptr(),
@@ -543,7 +551,7 @@ def search_trees(
     machine: TreeMachine,
     beam: int,
     most: int,
-) -> FoundTrees:
+) -> FoundDerivations:
     """Return the final derivations that beam search finds with scores = W max(0, sum + bias) + b.
 
     words: (B, P, places, width) float; the vector that each word adds to the sum where it is at a place of the state
@@ -558,13 +566,10 @@ def search_trees(
     if beam < 1 or most < 1 or not supports(output.weight, width):
         raise ValueError(f"beam and most must be 1 or more, and rows of the weight of a multiple of {_BLOCK} numbers")
     columns = len(machine.effects)
-    found = FoundTrees(
-        torch.zeros(count, dtype=torch.long), torch.zeros(count, 2 * beam, dtype=torch.long),
-        torch.zeros(count, 2 * beam, most, dtype=torch.int32), torch.zeros(count, 2 * beam, most),
-    )  # fmt: skip
+    found = FoundDerivations.empty(count, beam, most)
     plain_bias, token_bias, order = bias.float(), output.bias.float(), torch.tensor(ranks)
     problem = library().search_trees(
-        _HALF[dtype], torch.get_num_threads(), count, positions, places, width, tokens, columns, beam,
+        HALF[dtype], torch.get_num_threads(), count, positions, places, width, tokens, columns, beam,
         machine.swaps_per_word, most, require("words", words, torch.float, count, positions, places, width),
         require("bias", plain_bias, torch.float, width), require("weight", output.weight, dtype, tokens, width),
         require("token_bias", token_bias, torch.float, tokens), require("ranks", order, torch.long, places),

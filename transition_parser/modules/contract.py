@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from transition_parser.kernels.search_kernels import FoundTrees
+from transition_parser.kernels.search_kernels import FoundDerivations
 from transition_parser.modules.calibration import Calibration
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.tagging import TagHeads
@@ -275,7 +275,7 @@ class StateDecoder(Decoder, ABC):
         alive: (R,) bool; the rows whose scores matter. None for all rows.
         """
 
-    def search_at_once(self, encoder_out: EncoderOut, beam: int) -> FoundTrees | None:
+    def search_at_once(self, encoder_out: EncoderOut, beam: int) -> FoundDerivations | None:
         """Return what beam search finds, by one call of a kernel; None where no kernel can do it.
 
         The derivations are those that search finds step by step. By default there is no such kernel.

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from transition_parser.base.errors import NotFiniteError
 from transition_parser.kernels import search_kernels
-from transition_parser.kernels.search_kernels import FoundTrees
+from transition_parser.kernels.search_kernels import FoundDerivations
 from transition_parser.modules.contract import ActionScores, Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.guide import Guide
@@ -75,7 +75,7 @@ def search(
     return _Search(model, encoder_out, beam, nbest, lenpen, observer, guide).run()
 
 
-def _best_of(found: FoundTrees, nbest: int, lenpen: float) -> list[list[Hypothesis]]:
+def _best_of(found: FoundDerivations, nbest: int, lenpen: float) -> list[list[Hypothesis]]:
     """Return the best of the derivations that a kernel found."""
     there = torch.arange(found.steps.size(1)) < found.counts[:, None]
     sentences, derivations = (index.numpy() for index in there.nonzero(as_tuple=True))

@@ -186,7 +186,7 @@ class DeviceTable:
         compare = self.labelled_shift and not any_shift
         if legality_kernels.supports(columns):
             rows = columns.flatten(0, -2), None if context is None else context.flatten(0, -2)
-            legal = legality_kernels.legality(self._vocabulary(), *rows, tokens, compare)
+            legal = legality_kernels.legality(self.vocabulary(), *rows, tokens, compare)
             return legal.view(*columns.shape[:-1], -1)
         flat = columns.flatten(0, -2).float()
         with torch.autocast(flat.device.type, enabled=False):
@@ -239,14 +239,15 @@ class DeviceTable:
         context: (R, K); see `legality`
         """
         if legality_kernels.supports(columns):
-            return legality_kernels.legal_anywhere(self._vocabulary(), columns, context)
+            return legality_kernels.legal_anywhere(self.vocabulary(), columns, context)
         if context is None or self.lexicon is None:
             legal = columns.any(0).float() @ self.members
         else:
             legal = self.lexicon.anywhere(columns.float(), context[:, 1], self.column)
         return legal.nonzero()[:, 0]
 
-    def _vocabulary(self) -> VocabularyTensors:
+    def vocabulary(self) -> VocabularyTensors:
+        """Return the tensors that kernels of legality read."""
         tokens = (self.column, self.shift_word, self.top_roles, self.second_roles, self.top_sorts, self.second_sorts)
         if self.lexicon is None:
             return VocabularyTensors(*tokens)

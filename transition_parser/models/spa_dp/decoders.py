@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.kernels import search_kernels
-from transition_parser.kernels.search_kernels import FoundTrees
+from transition_parser.kernels.search_kernels import FoundDerivations
 from transition_parser.models.spa_dp.encoder import PairScores
 from transition_parser.models.spa_dp.options import BILINEAR, SpaDpGraphOptions
 from transition_parser.modules.contract import MemorylessDecoder
@@ -53,7 +53,7 @@ class SpaDecoder(Inspectable, MemorylessDecoder):
         self.bias = nn.Parameter(torch.zeros(width))
         self.output = keep_weight(linear(width, len(table.tokens)))  # `search_at_once` reads it
 
-    def search_at_once(self, encoder_out: EncoderOut, beam: int) -> FoundTrees | None:
+    def search_at_once(self, encoder_out: EncoderOut, beam: int) -> FoundDerivations | None:
         machine = whole_machine(self.device_table)
         fits = search_kernels.supports(self.output.weight, self.output.in_features)
         if machine is None or not fits or self.hidden:

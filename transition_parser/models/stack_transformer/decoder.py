@@ -11,8 +11,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.kernels import search_kernels
-from transition_parser.kernels.search_kernels import LayerStack, SpanPrior
+from transition_parser.kernels import amr_search_kernels, search_kernels
+from transition_parser.kernels.amr_search_kernels import Actions, Prior
+from transition_parser.kernels.search_kernels import FoundDerivations, LayerStack, SpanPrior
 from transition_parser.models.stack_transformer.layer import DecoderLayer
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
 from transition_parser.models.stack_transformer.rows import FEW_ROWS, StepRows
@@ -29,7 +30,8 @@ from transition_parser.modules.inspection import Inspectable
 from transition_parser.modules.layers import add_and_normalise, sinusoids
 from transition_parser.modules.lexical_prior import LexicalPrior
 from transition_parser.modules.linear import keep_weight, padded
-from transition_parser.states.machine import Machine, machine_class
+from transition_parser.states.amr_machine import AmrMachine
+from transition_parser.states.machine import Machine, machine_class, max_search_actions
 from transition_parser.states.states import RANKS, States
 from transition_parser.states.table import ActionTable
 
@@ -143,6 +145,27 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         stack = self._layer_stack() if plain and isinstance(attention, KernelAttention) else None
         prior = None if self.prior is None else self.prior.values_of_tokens()
         return StackTransformerSearch(self.machine(encoder_out, in_search=True), encoder_out, attention, stack, prior)
+
+    def search_at_once(self, encoder_out: EncoderOut, beam: int) -> FoundDerivations | None:
+        few = len(encoder_out.lengths) * beam <= FEW_ROWS and len(self.table.tokens) >= LARGE_VOCABULARY
+        if not few or self.shifts_compete or self.hidden or not amr_search_kernels.supports(encoder_out.words):
+            return None
+        if machine_class(self.table.system.name) is not AmrMachine:
+            return None
+        search = self.start(encoder_out)
+        assert isinstance(search.machine, AmrMachine)
+        rows = search.machine.rows_for_kernel()
+        if rows is None or search.stack is None or not isinstance(search.attention, KernelAttention):
+            return None
+        dtype = search.stack.dtype
+        prior = None
+        if self.prior is not None and search.prior is not None:
+            prior = Prior(self.prior.offsets, self.prior.tokens, search.prior.to(dtype))
+        actions = Actions(self.embed.weight, self.scale, self.output.weight, self.table.end, prior)
+        most = max_search_actions(self.table.system, int(encoder_out.lengths.max()))
+        steps = sinusoids(1, most, search.stack.dim, encoder_out.words.device).to(dtype)
+        vocabulary, attended = self.device_table.vocabulary(), search.attention.attended()
+        return amr_search_kernels.search_amrs(rows, vocabulary, actions, steps, search.stack, attended, beam)
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
         """Return the scores of the next action, see `StateDecoder.step`.

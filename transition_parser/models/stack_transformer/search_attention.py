@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from transition_parser.kernels import search_kernels
+from transition_parser.kernels.amr_search_kernels import Attended
 from transition_parser.kernels.search_kernels import LayerStack, Pointers
 from transition_parser.models.stack_transformer.cache import KeyValueCache
 from transition_parser.models.stack_transformer.rows import LayerRows, StepRows, all_rows, needed_rows
@@ -147,7 +148,7 @@ class KernelAttention(SearchAttention):
             cache_row.append(every)
         return search_kernels.decoder_layers(
             x,
-            stack.first_norm(x),
+            search_kernels.add_and_normalise(x, torch.zeros_like(x), stack.first_norm),
             stack,
             self._cache,
             self._origin,
@@ -159,6 +160,11 @@ class KernelAttention(SearchAttention):
             self._ranks,
             self.positions,
         )
+
+    def attended(self) -> Attended:
+        """Return what cross-attention sees, for a kernel that searches whole derivations."""
+        window = 0 if self.state_heads.window == "all" else self.state_heads.top_ranks
+        return Attended(self.memory, self.lengths, self.roles, self.positions, window)
 
     def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
         self._moved = rows if self._moved is None else self._moved[rows]
