@@ -105,7 +105,8 @@ setup(
                     f"transition_parser/kernels/{header}.h"
                     for header in ("common", "tree_machine", "amr_machine", "legality", "steps")
                 ],
-                extra_compile_args=["-O3", "-ffp-contract=off"],  # as torch rounds
+                # no fused multiply-add, because torch rounds after each operation
+                extra_compile_args=["-O3", "-ffp-contract=off"],
                 optional=True,
             )
             for name in ("machine", "amr_machine", "legality", "costs", "amr_search")

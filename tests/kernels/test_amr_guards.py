@@ -55,8 +55,8 @@ def nodes(field: str, value: int) -> torch.Tensor:
 
 
 def test_what_the_kernels_know_of_python():
-    assert len(ActionClass) == amr_machine_kernels._COLUMNS and ARCS_IN_A_ROW == 4
-    assert len(Rows._fields) == amr_machine_kernels._NUMBERS and len(Nodes._fields) == amr_machine_kernels._NODE
+    assert len(ActionClass) == amr_machine_kernels.COLUMNS and ARCS_IN_A_ROW == 4
+    assert len(Rows._fields) == amr_machine_kernels.NUMBERS and len(Nodes._fields) == amr_machine_kernels.NODE
     amr_machine_kernels.take_actions(machine()._setting, **arguments(machine()))
 
 

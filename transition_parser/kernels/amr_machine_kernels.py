@@ -19,8 +19,8 @@ _FUNCTIONS: dict[str, Signature] = {
     "stack_ranks": (PROBLEM, (SIZE, *(POINTER,) * 4)),
     "buffer_ranks": (PROBLEM, (SIZE, *(POINTER,) * 4)),
 }
-_COLUMNS = 21  # the number of columns, as in C
-_NUMBERS, _NODE = 16, 6  # the number of fields of a row and of a node
+COLUMNS = 21  # the number of columns, as in C
+NUMBERS, NODE = 16, 6  # the number of fields of a row and of a node
 _FIRST_SPAN = 8  # the number of features of a word before the features of the spans that end with the word
 _CONTEXT, _NODES = 2, 4  # the numbers of values in a context; in search the two nodes and then the span's tokens follow
 _OF_TOKENS = ("column", "shift_word", "most", "top_roles", "second_roles", "new_roles", "new_several", "route", "sense")
@@ -109,6 +109,11 @@ class Setting(ctypes.Structure):
         self._kept = (features, lacked, *tables.values())  # keeps the memory that C reads
 
 
+def width_of_context(setting: Setting, limited: bool) -> int:
+    """Return the number of values of a context, with limits of search or without."""
+    return _CONTEXT + (_NODES + setting.span if limited else 0)
+
+
 def take_actions(
     setting: Setting,
     tokens: Tensor | None,
@@ -136,16 +141,16 @@ def take_actions(
     if (tokens is None) != (columns is None) or (tokens is None) != (context is None):
         raise ValueError("tokens, columns and context go together: give all three or none")
     setting.slots = slots
-    wide = _CONTEXT + (0 if named is None else _NODES + setting.span)
-    found = torch.empty(rows, _COLUMNS, dtype=torch.bool), torch.empty(rows, wide, dtype=torch.long)
+    wide = width_of_context(setting, named is not None)
+    found = torch.empty(rows, COLUMNS, dtype=torch.bool), torch.empty(rows, wide, dtype=torch.long)
     problem = library().take_amr_actions(
         rows,
         ctypes.byref(setting),
         optional("tokens", tokens, torch.long, rows),
-        require("numbers", numbers, torch.long, rows, _NUMBERS),
-        require("nodes", nodes, torch.long, rows, slots, _NODE),
+        require("numbers", numbers, torch.long, rows, NUMBERS),
+        require("nodes", nodes, torch.long, rows, slots, NODE),
         optional("named", named, torch.long, rows, 2, setting.span),
-        optional("columns", columns, torch.bool, rows, _COLUMNS),
+        optional("columns", columns, torch.bool, rows, COLUMNS),
         optional("context", context, torch.long, rows, wide),
         found[0].data_ptr(),
         found[1].data_ptr(),
@@ -171,8 +176,8 @@ def _ranks(function: str, setting: Setting, numbers: Tensor, nodes: Tensor) -> T
     problem = getattr(library(), function)(
         rows,
         ctypes.byref(setting),
-        require("numbers", numbers, torch.long, rows, _NUMBERS),
-        require("nodes", nodes, torch.long, rows, slots, _NODE),
+        require("numbers", numbers, torch.long, rows, NUMBERS),
+        require("nodes", nodes, torch.long, rows, slots, NODE),
         ranks.data_ptr(),
     )
     raise_problem(problem)

@@ -1,9 +1,9 @@
-"""The compiled search for AMRs on CPUs: `amr_search_kernels.c`.
+"""The compiled search for the AMR of one sentence on CPUs: `amr_search_kernels.c`.
 
 Every tensor that C reads is checked. The Python functions check types and shapes, and C checks the numbers as it reads
 them. A tensor that does not fit raises `ValueError`.
 
-Common dimensions: B sentences, P words of the longest sentence and its root, V actions.
+Common dimensions: P words of the sentence and its root, V actions.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import torch
 from torch import Tensor
 
 from transition_parser.kernels import amr_machine_kernels, legality_kernels, search_kernels
-from transition_parser.kernels.amr_machine_kernels import Setting
+from transition_parser.kernels.amr_machine_kernels import COLUMNS, NODE, NUMBERS, Setting, width_of_context
 from transition_parser.kernels.guards import optional, raise_problem, require
 from transition_parser.kernels.legality_kernels import VocabularyTensors
 from transition_parser.kernels.loader import FLOAT, POINTER, PROBLEM, SIZE, Signature, lazy_library
 from transition_parser.kernels.search_kernels import FoundDerivations, LayerStack
 
 _FUNCTIONS: dict[str, Signature] = {
-    "search_amrs": (PROBLEM, (*(POINTER,) * 4, *(SIZE,) * 4, *(POINTER,) * 9)),
+    "search_amr": (PROBLEM, (*(POINTER,) * 4, *(SIZE,) * 3, *(POINTER,) * 9)),
 }
 # The functions of other libraries that compute the parts of a step, in the order of `Parts` in C.
 _PARTS = (
@@ -32,26 +32,26 @@ _PARTS = (
     (search_kernels, ("decoder_layers", "add_and_normalise", "legal_scores", "best_continuations")),
     (amr_machine_kernels, ("take_amr_actions",)),
 )
-_KINDS = 2  # the kinds of heads that see the parser state, of the stack and of the buffer
+_KINDS = 2  # the kinds of words that heads see: the stack, the buffer
 
 library = lazy_library("amr_search", _FUNCTIONS)
 
 
 def supports(like: Tensor) -> bool:
-    """Return True if all libraries are available that search needs, and can compute with tensors like this one."""
+    """Return True if all libraries that search needs are available, and can compute with tensors like this one."""
     parts = (kernels.library() for kernels, _ in _PARTS)
     return search_kernels.supports(like) and library() is not None and all(part is not None for part in parts)
 
 
-class Rows(NamedTuple):
-    """The rows of a batch before the first action, one for each sentence; see `take_actions`.
+class InitialRow(NamedTuple):
+    """The row of a sentence before the first action; see `take_actions`.
 
-    setting: the values that all rows share
-    numbers: (B, fields)
-    nodes: (B, M, fields)
-    named: (B, 2, span); None without limits
-    columns: (B, C) bool
-    context: (B, K)
+    setting: the machine
+    numbers: (1, 16)
+    nodes: (1, M, 6)
+    named: (1, 2, span); None without limits
+    columns: (1, C) bool
+    context: (1, 2), or (1, 6 + span) with `named`
     """
 
     setting: Setting
@@ -63,11 +63,11 @@ class Rows(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """A lexical prior; see `SpanPrior`.
+    """A lexical prior.
 
-    offsets: (rows + 1,) int64
-    tokens: (K,) int64
-    values: (K,) of the type of the network
+    offsets: (rows + 1,) int64; the index in `tokens` at which the tokens of each lexicon row begin
+    tokens: (K,) int64; the tokens of the lexicon rows, row after row
+    values: (K,) of the type of the network; what is added to the score of each token
     """
 
     offsets: Tensor
@@ -79,10 +79,10 @@ class Actions(NamedTuple):
     """The vectors of actions.
 
     embedded: (V, dim); of actions as inputs
-    scale: what they are multiplied by
+    scale: the factor of embedded actions
     output: (V, dim); of actions as outputs
     end: the token before the first action
-    prior: what a lexicon adds to the scores; None to add nothing
+    prior: the lexicon's additions to scores; None to add nothing
     """
 
     embedded: Tensor
@@ -93,13 +93,13 @@ class Actions(NamedTuple):
 
 
 class Attended(NamedTuple):
-    """What the heads of cross-attention see; see `cross_attention`.
+    """The inputs of cross-attention; see `cross_attention`.
 
-    memories: (B, P, 2 dim) for each layer
-    lengths: (B,) int32
+    memories: (1, P, 2 dim) for each layer
+    lengths: (1,) int32
     roles: (heads,) int32; 0 for heads that see the stack, 1 for the buffer, −1 for all words
-    positions: (2, largest + 1, dim) for each layer, or None
-    window: heads see so many ranks of the stack, and 2 of the buffer; 0 for all
+    positions: (2, largest + 1, dim) for each layer; all None to add nothing
+    window: the number of ranks of the stack that heads see, beside two of the buffer; 0 for all
     """
 
     memories: Sequence[Tensor]
@@ -118,8 +118,7 @@ class _Network(ctypes.Structure):
         *(
             (name, SIZE)
             for name in (
-                *("half", "dim", "heads", "inner", "layers", "window", "largest", "end"),
-                *("lexicon_rows", "entries"),
+                *("half", "dim", "heads", "inner", "layers", "window", "largest", "end", "lexicon_rows", "entries"),
             )
         ),
         *((name, FLOAT) for name in ("scale", "norm_epsilon")),
@@ -127,14 +126,14 @@ class _Network(ctypes.Structure):
             (name, POINTER)
             for name in (
                 *("embedded", "sinusoids", "norm", "norm_bias", "output", "weights", "epsilons", "memories"),
-                *("positions", "lengths", "roles", "offsets", "named", "values"),
+                *("positions", "lengths", "roles", "offsets", "prior_tokens", "values"),
             )
         ),
     )
 
 
-def search_amrs(
-    rows: Rows,
+def search_amr(
+    row: InitialRow,
     vocabulary: VocabularyTensors,
     actions: Actions,
     sinusoids: Tensor,
@@ -146,24 +145,23 @@ def search_amrs(
 
     sinusoids: (most, dim); the vector of each step; a derivation has at most so many actions
     stack: the layers of the decoder
-    beam: the number of hypotheses kept for each sentence
+    beam: the number of hypotheses that are kept; 1 is greedy search
     """
-    (sentences, fields), columns, context = rows.numbers.shape, rows.columns, rows.context
-    slots, words, most = rows.nodes.shape[1], rows.setting.words, len(sinusoids)
-    if beam < 1 or most < 1 or not slots or len(attended.memories) != stack.layers:
-        raise ValueError("beam, most and slots must be 1 or more, and there must be a memory for each layer")
-    network, kept = _network(actions, sinusoids, stack, attended, sentences, words, len(vocabulary.column))
-    rows.setting.slots = slots
+    slots, most, setting = row.nodes.shape[1], len(sinusoids), row.setting
+    wide = width_of_context(setting, row.named is not None)
+    if beam < 1 or most < 1 or not slots:
+        raise ValueError(f"beam, most and slots must be 1 or more; they are {beam}, {most} and {slots}")
+    network, kept = _network(actions, sinusoids, stack, attended, setting.words, len(vocabulary.column))
+    setting.slots = slots
     parts = _Parts(*(_address(kernels, name) for kernels, names in _PARTS for name in names))
-    found = FoundDerivations.empty(sentences, beam, most)
-    problem = library().search_amrs(
-        ctypes.byref(parts), ctypes.byref(network), ctypes.byref(rows.setting),
-        ctypes.byref(legality_kernels.as_c(vocabulary, columns.shape[1])), sentences, beam, most, context.shape[1],
-        require("numbers", rows.numbers, torch.long, sentences, fields),
-        require("nodes", rows.nodes, torch.long, sentences, slots, rows.nodes.shape[2]),
-        optional("named", rows.named, torch.long, sentences, 2, rows.setting.span),
-        require("columns", columns, torch.bool, sentences, columns.shape[1]),
-        require("context", context, torch.long, sentences, context.shape[1]),
+    found = FoundDerivations.empty(1, beam, most)
+    problem = library().search_amr(
+        ctypes.byref(parts), ctypes.byref(network), ctypes.byref(setting),
+        ctypes.byref(legality_kernels.as_c(vocabulary, COLUMNS)), beam, most, wide,
+        require("numbers", row.numbers, torch.long, 1, NUMBERS),
+        require("nodes", row.nodes, torch.long, 1, slots, NODE),
+        optional("named", row.named, torch.long, 1, 2, setting.span),
+        require("columns", row.columns, torch.bool, 1, COLUMNS), require("context", row.context, torch.long, 1, wide),
         *(part.data_ptr() for part in found),
     )  # fmt: skip
     del kept
@@ -172,39 +170,37 @@ def search_amrs(
 
 
 def _network(
-    actions: Actions,
-    sinusoids: Tensor,
-    stack: LayerStack,
-    attended: Attended,
-    sentences: int,
-    words: int,
-    vocabulary: int,
+    actions: Actions, sinusoids: Tensor, stack: LayerStack, attended: Attended, words: int, vocabulary: int
 ) -> tuple[_Network, tuple]:
-    """Return the decoder as C reads it, and what must live as long."""
+    """Return the decoder as C reads it, and the arrays that it points to, which the caller must keep."""
     dim, dtype, norm, prior = stack.dim, stack.dtype, stack.first_norm, actions.prior
-    largest = -1 if attended.positions[0] is None else attended.positions[0].size(1) - 1
+    if not len(attended.memories) == len(attended.positions) == stack.layers:
+        raise ValueError(f"there must be a memory and positions, or None, for each of {stack.layers} layers")
+    first = attended.positions[0]
+    largest = -1 if first is None else first.size(1) - 1
+    if first is not None and largest < 0:
+        raise ValueError(f"positions must have one vector at least, or be None; they are {tuple(first.shape)}")
     memories = (POINTER * stack.layers)(
-        *(require("memory", memory, dtype, sentences, words, 2 * dim) for memory in attended.memories)
+        *(require("memory", memory, dtype, 1, words, 2 * dim) for memory in attended.memories)
     )
     positions = (POINTER * stack.layers)(
         *(optional("positions", part, dtype, _KINDS, largest + 1, dim) for part in attended.positions)
     )
-    lexicon = (0, 0) if prior is None else (len(prior.offsets) - 1, len(prior.tokens))
-    added = (None,) * 3
+    lexicon, added = (0, 0), (None,) * 3
     if prior is not None:
+        lexicon = (len(prior.offsets) - 1, len(prior.tokens))
         added = (
             require("offsets", prior.offsets, torch.long, len(prior.offsets)),
             require("prior", prior.tokens, torch.long, len(prior.tokens)),
             require("values", prior.values, dtype, len(prior.tokens)),
         )
     network = _Network(
-        search_kernels.HALF[dtype], dim, stack.heads, stack.inner, stack.layers, attended.window, largest,
-        actions.end, *lexicon, actions.scale, norm.eps,
-        require("embedded", actions.embedded, dtype, vocabulary, dim),
+        search_kernels.HALF[dtype], dim, stack.heads, stack.inner, stack.layers, attended.window, largest, actions.end,
+        *lexicon, actions.scale, norm.eps, require("embedded", actions.embedded, dtype, vocabulary, dim),
         require("sinusoids", sinusoids, dtype, len(sinusoids), dim), require("norm", norm.weight, dtype, dim),
         require("norm's bias", norm.bias, dtype, dim), require("output", actions.output, dtype, vocabulary, dim),
         ctypes.addressof(stack.weights), ctypes.addressof(stack.epsilons), ctypes.addressof(memories),
-        ctypes.addressof(positions), require("lengths", attended.lengths, torch.int32, sentences),
+        ctypes.addressof(positions), require("lengths", attended.lengths, torch.int32, 1),
         require("roles", attended.roles, torch.int32, stack.heads), *added,
     )  # fmt: skip
     return network, (memories, positions)

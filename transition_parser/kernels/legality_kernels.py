@@ -118,7 +118,7 @@ def _rows(vocabulary: VocabularyTensors, columns: Tensor, context: Tensor | None
 
 
 def as_c(vocabulary: VocabularyTensors, columns: int) -> _Vocabulary:
-    """Return the vocabulary as C reads it. The tensors must live as long."""
+    """Return the vocabulary as C reads it. The tensors must outlive the result."""
     *_, limited, offsets, tokens = vocabulary
     size = len(vocabulary.column)
     words = [require(name, getattr(vocabulary, name), torch.long, size) for name in _OF_TOKENS]

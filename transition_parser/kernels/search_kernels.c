@@ -35,9 +35,6 @@
      : (d) == 32 ? function(__VA_ARGS__, 32, half)     \
                  : function(__VA_ARGS__, (d), half))
 
-/* Totals and scores below DEAD mark dead hypotheses and illegal actions. −infinity is excluded by -ffinite-math-only,
-   see setup.py. */
-#define DEAD -1e30f
 #define BLOCK 16         /* the largest number of queries of one sentence that share the keys that are read */
 #define TILE 16          /* the number of keys that a block of queries shares at a time */
 #define SHARING 4        /* the number of queries that share keys in registers; the number of rows of `weigh_four` */

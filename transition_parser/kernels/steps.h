@@ -1,5 +1,9 @@
 /* The parts of a step of search; see search_kernels.c. */
 
+/* Totals and scores below DEAD mark dead hypotheses and illegal actions. −infinity is excluded by -ffinite-math-only,
+   see setup.py. */
+#define DEAD -1e30f
+
 const char *decoder_layers(int half, int64_t queries, int64_t heads, int64_t d, int64_t inner, int64_t layers,
                            const char *const *weights, const float *epsilons, int64_t steps,
                            const char *const *const *caches, const int64_t *const *cache_sizes,

@@ -140,22 +140,22 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
     def start(self, encoder_out: EncoderOut) -> StackTransformerSearch:
         attentions = [layer.cross_attention for layer in self.layers]
         attention = search_attention(attentions, encoder_out, self.state_heads, self.positions)
-        # the kernel has no dropout, and no autocast to bf16
-        plain = not self.training and not torch.is_autocast_enabled("cpu")
-        stack = self._layer_stack() if plain and isinstance(attention, KernelAttention) else None
+        stack = self._layer_stack() if self._fits_kernel(encoder_out.words) else None
         prior = None if self.prior is None else self.prior.values_of_tokens()
         return StackTransformerSearch(self.machine(encoder_out, in_search=True), encoder_out, attention, stack, prior)
 
     def search_at_once(self, encoder_out: EncoderOut, beam: int) -> FoundDerivations | None:
-        few = len(encoder_out.lengths) * beam <= FEW_ROWS and len(self.table.tokens) >= LARGE_VOCABULARY
-        if not few or self.shifts_compete or self.hidden or not amr_search_kernels.supports(encoder_out.words):
+        # of several sentences the kernel would go on with those that are complete
+        if len(encoder_out.lengths) != 1 or beam > FEW_ROWS or len(self.table.tokens) < LARGE_VOCABULARY:
             return None
-        if machine_class(self.table.system.name) is not AmrMachine:
+        if self.shifts_compete or self.hidden or machine_class(self.table.system.name) is not AmrMachine:
+            return None
+        if not amr_search_kernels.supports(encoder_out.words) or not self._fits_kernel(encoder_out.words):
             return None
         search = self.start(encoder_out)
-        assert isinstance(search.machine, AmrMachine)
-        rows = search.machine.rows_for_kernel()
-        if rows is None or search.stack is None or not isinstance(search.attention, KernelAttention):
+        assert isinstance(search.machine, AmrMachine) and isinstance(search.attention, KernelAttention)
+        row = search.machine.row_for_kernel()
+        if row is None or search.stack is None:
             return None
         dtype = search.stack.dtype
         prior = None
@@ -165,7 +165,7 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         most = max_search_actions(self.table.system, int(encoder_out.lengths.max()))
         steps = sinusoids(1, most, search.stack.dim, encoder_out.words.device).to(dtype)
         vocabulary, attended = self.device_table.vocabulary(), search.attention.attended()
-        return amr_search_kernels.search_amrs(rows, vocabulary, actions, steps, search.stack, attended, beam)
+        return amr_search_kernels.search_amr(row, vocabulary, actions, steps, search.stack, attended, beam)
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
         """Return the scores of the next action, see `StateDecoder.step`.
@@ -202,13 +202,22 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
             normed = add_and_normalise(x, added, norm)
         return normed
 
-    def _layer_stack(self) -> LayerStack | None:
-        """Return the layers for the kernel that computes all of them; None where it can't read them."""
+    def _fits_kernel(self, words: Tensor) -> bool:
+        """Return True if the kernel that computes all layers can read them, and the words (B, P, dim).
+
+        The kernel has no dropout, no autocast to bf16, and no int8.
+        """
+        if self.training or torch.is_autocast_enabled("cpu"):
+            return False
+        weights = [linear.weight for layer in self.layers for linear in layer.linears()]
+        if not all(isinstance(weight, Tensor) for weight in weights):  # int8
+            return False
+        head, inner = words.size(2) // self.heads, self.layers[0].feed_forward.inner.out_features
+        return search_kernels.supports(words, head) and search_kernels.supports(weights[0], inner)
+
+    def _layer_stack(self) -> LayerStack:
+        """Return the layers for the kernel that computes all of them."""
         linears = [layer.linears() for layer in self.layers]
-        if not all(isinstance(one.weight, Tensor) for some in linears for one in some):
-            return None  # int8
-        if not search_kernels.supports(linears[0][0].weight, self.layers[0].feed_forward.inner.out_features):
-            return None
         first, *others = (layer.norms[0] for layer in self.layers)
         norms = [
             (layer.norms[1], layer.norms[2], after)

@@ -162,7 +162,7 @@ class KernelAttention(SearchAttention):
         )
 
     def attended(self) -> Attended:
-        """Return what cross-attention sees, for a kernel that searches whole derivations."""
+        """Return the inputs of cross-attention, for a kernel that searches whole derivations."""
         window = 0 if self.state_heads.window == "all" else self.state_heads.top_ranks
         return Attended(self.memory, self.lengths, self.roles, self.positions, window)
 
