@@ -109,7 +109,8 @@ def test_the_command_line_says_it_in_one_line(missing, monkeypatch, tmp_path):
     assert [line for line in said.splitlines() if "kernels" in line] == [
         "transition-parser: warning: search, machine, amr machine, legality, costs and amr search kernels are "
         "not compiled (gcc 12 or clang was not found at installation): parsing is slower. Install gcc 12 or newer, or "
-        "clang, and then this package again (pip install --force-reinstall --no-deps .); TRANSITION_PARSER_KERNELS=0 does without"
+        "clang, and then this package again (pip install --force-reinstall --no-deps .); TRANSITION_PARSER_KERNELS=0 "
+        "does without"
     ]
 
 
