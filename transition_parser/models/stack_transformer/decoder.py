@@ -145,7 +145,7 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         return StackTransformerSearch(self.machine(encoder_out, in_search=True), encoder_out, attention, stack, prior)
 
     def search_at_once(self, encoder_out: EncoderOut, beam: int) -> FoundDerivations | None:
-        # of several sentences the kernel would go on with those that are complete
+        # several sentences are searched faster together, and many hypotheses by larger products
         if len(encoder_out.lengths) != 1 or beam > FEW_ROWS or len(self.table.tokens) < LARGE_VOCABULARY:
             return None
         if self.shifts_compete or self.hidden or machine_class(self.table.system.name) is not AmrMachine:
