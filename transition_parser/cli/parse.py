@@ -151,7 +151,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         type=float,
         metavar="P",
         help="length penalty: a beam ranks derivations by log-probability / (actions + 1) ** P (default: 1, "
-        "for AMRs 4); a larger P prefers longer derivations",
+        "for AMRs 2); a larger P prefers longer derivations",
     )
     add_user_dir(parser)
     parser.add_argument(

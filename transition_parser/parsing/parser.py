@@ -109,7 +109,7 @@ class Parser(Generic[P_co]):
         batches are parsed side by side, each with its share of the cores.
     domain: the corpus of the training data that the texts resemble, for models that read it (`--read-domain`); by
         default no particular corpus
-    lenpen: exponent of the length by which `search` ranks the hypotheses of a beam; by default 1, for AMRs 4
+    lenpen: exponent of the length by which `search` ranks the hypotheses of a beam; by default 1, for AMRs 2
     nbest: maximum number of parses of each sentence, each a different graph; `parse.alternatives` has the parses after
         the best one. The beam must be at least as wide, unless the model does not search action by action. By default
         1.
