@@ -153,6 +153,8 @@ def test_layers_that_train_are_computed_one_by_one(tmp_path_factory, way):
 @pytest.fixture
 def amr_search(amr_parser, monkeypatch):
     """The arguments with which the decoder calls the kernel for a sentence."""
+    if amr_search_kernels.library() is None:
+        pytest.skip("there are no kernels here")
     given: dict = {}
     parser = amr_parser("positions")
     names = ("row", "vocabulary", "actions", "sinusoids", "stack", "attended", "beam")
