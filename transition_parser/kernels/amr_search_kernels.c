@@ -18,7 +18,6 @@
 
 enum { KINDS = 2 };      /* the kinds of words that heads see: the stack, the buffer */
 enum { MORE_SLOTS = 8 }; /* the number of slots for nodes that each row gets when its slots run out */
-enum { FRONT = 2 };      /* the number of ranks of the buffer within a window */
 
 static const char *const NO_MEMORY = "no memory for search";
 
@@ -37,7 +36,7 @@ typedef struct {
 
 /* The decoder. The fields that are not listed are arguments of `decoder_layers` and of `legal_scores`.
 
-   window: the number of ranks of the stack that heads see; 0 for all of the stack and the buffer
+   stack_window, buffer_window: the numbers of ranks of the stack and of the buffer that heads see; 0 for all
    end: the token before the first action
    lexicon_rows, entries: the sizes of the lexical prior; 0 for no prior
    scale: the factor of embedded actions
@@ -46,7 +45,7 @@ typedef struct {
    norm, norm_bias, norm_epsilon: the norm before the first layer
    offsets, prior_tokens, values: the lexical prior */
 typedef struct {
-    int64_t half, dim, heads, inner, layers, window, largest, end, lexicon_rows, entries;
+    int64_t half, dim, heads, inner, layers, stack_window, buffer_window, largest, end, lexicon_rows, entries;
     float scale, norm_epsilon;
     const char *embedded, *sinusoids, *norm, *norm_bias, *output;
     const char *const *weights;
@@ -171,7 +170,8 @@ static void make_room(Search *search) {
         if (search->now.numbers[row].depth > deepest) deepest = search->now.numbers[row].depth;
     const int64_t slots = search->setting.slots, more = slots + MORE_SLOTS;
     if (deepest < slots) return;
-    Node *nodes = room(search, search->beam * more, sizeof(Node)), *spare = room(search, search->beam * more, sizeof(Node));
+    Node *nodes = room(search, search->beam * more, sizeof(Node));
+    Node *spare = room(search, search->beam * more, sizeof(Node));
     if (search->no_memory) return;
     for (int64_t row = 0; row < search->rows; row++)
         memcpy(nodes + row * more, search->now.nodes + row * slots, slots * sizeof(Node));
@@ -205,15 +205,16 @@ static void embed(const Search *search) {
 
 /* Compute the ranks of words on the stack and in the buffer; 0 outside the window. */
 static const char *rank(const Search *search) {
-    const int64_t numbers = search->rows * search->setting.words, window = search->network->window;
+    const int64_t numbers = search->rows * search->setting.words;
+    const int64_t of_stack = search->network->stack_window, of_buffer = search->network->buffer_window;
     const Rows *now = &search->now;
     const char *problem =
         search->parts->stack_ranks(search->rows, &search->setting, now->numbers, now->nodes, search->stack);
     if (!problem)
         problem = search->parts->buffer_ranks(search->rows, &search->setting, now->numbers, now->nodes, search->buffer);
-    for (int64_t i = 0; window && i < numbers; i++) {
-        if (search->stack[i] > window) search->stack[i] = 0;
-        if (search->buffer[i] > FRONT) search->buffer[i] = 0;
+    for (int64_t i = 0; i < numbers; i++) {
+        if (of_stack && search->stack[i] > of_stack) search->stack[i] = 0;
+        if (of_buffer && search->buffer[i] > of_buffer) search->buffer[i] = 0;
     }
     return problem;
 }

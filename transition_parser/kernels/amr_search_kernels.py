@@ -63,12 +63,7 @@ class InitialRow(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """A lexical prior.
-
-    offsets: (rows + 1,) int64; the index in `tokens` at which the tokens of each lexicon row begin
-    tokens: (K,) int64; the tokens of the lexicon rows, row after row
-    values: (K,) of the type of the network; what is added to the score of each token
-    """
+    """A lexical prior, whatever the current span: the other fields of `SpanPrior`."""
 
     offsets: Tensor
     tokens: Tensor
@@ -99,14 +94,14 @@ class Attended(NamedTuple):
     lengths: (1,) int32
     roles: (heads,) int32; 0 for heads that see the stack, 1 for the buffer, −1 for all words
     positions: (2, largest + 1, dim) for each layer; all None to add nothing
-    window: the number of ranks of the stack that heads see, beside two of the buffer; 0 for all
+    windows: the numbers of ranks of the stack and of the buffer that heads see; 0 for all
     """
 
     memories: Sequence[Tensor]
     lengths: Tensor
     roles: Tensor
     positions: Sequence[Tensor | None]
-    window: int
+    windows: tuple[int, int]
 
 
 class _Parts(ctypes.Structure):
@@ -118,7 +113,8 @@ class _Network(ctypes.Structure):
         *(
             (name, SIZE)
             for name in (
-                *("half", "dim", "heads", "inner", "layers", "window", "largest", "end", "lexicon_rows", "entries"),
+                *("half", "dim", "heads", "inner", "layers", "stack_window", "buffer_window", "largest", "end"),
+                *("lexicon_rows", "entries"),
             )
         ),
         *((name, FLOAT) for name in ("scale", "norm_epsilon")),
@@ -186,17 +182,10 @@ def _network(
     positions = (POINTER * stack.layers)(
         *(optional("positions", part, dtype, _KINDS, largest + 1, dim) for part in attended.positions)
     )
-    lexicon, added = (0, 0), (None,) * 3
-    if prior is not None:
-        lexicon = (len(prior.offsets) - 1, len(prior.tokens))
-        added = (
-            require("offsets", prior.offsets, torch.long, len(prior.offsets)),
-            require("prior", prior.tokens, torch.long, len(prior.tokens)),
-            require("values", prior.values, dtype, len(prior.tokens)),
-        )
+    lexicon, added = ((0, 0), (None,) * 3) if prior is None else search_kernels.prior_as_c(*prior, dtype)
     network = _Network(
-        search_kernels.HALF[dtype], dim, stack.heads, stack.inner, stack.layers, attended.window, largest, actions.end,
-        *lexicon, actions.scale, norm.eps, require("embedded", actions.embedded, dtype, vocabulary, dim),
+        search_kernels.HALF[dtype], dim, stack.heads, stack.inner, stack.layers, *attended.windows, largest,
+        actions.end, *lexicon, actions.scale, norm.eps, require("embedded", actions.embedded, dtype, vocabulary, dim),
         require("sinusoids", sinusoids, dtype, len(sinusoids), dim), require("norm", norm.weight, dtype, dim),
         require("norm's bias", norm.bias, dtype, dim), require("output", actions.output, dtype, vocabulary, dim),
         ctypes.addressof(stack.weights), ctypes.addressof(stack.epsilons), ctypes.addressof(memories),

@@ -473,6 +473,22 @@ class SpanPrior(NamedTuple):
     values: Tensor
 
 
+def prior_as_c(offsets: Tensor, tokens: Tensor, values: Tensor, dtype: torch.dtype) -> tuple[tuple, tuple]:
+    """Return a lexical prior as C reads it: the numbers of lexicon rows and of tokens, and the three addresses.
+
+    The parameters are fields of `SpanPrior`. Raises `ValueError` for a tensor of another type or shape.
+
+    dtype: the type of the scores
+    """
+    rows, entries = len(offsets) - 1, len(tokens)
+    addresses = (
+        require("offsets", offsets, torch.long, rows + 1),
+        require("prior", tokens, torch.long, entries),
+        require("values", values, dtype, entries),
+    )
+    return (rows, entries), addresses
+
+
 def legal_scores(
     x: Tensor, weight: Tensor, tokens: Tensor, legal: Tensor, rows: Tensor | None, prior: SpanPrior | None = None
 ) -> Tensor:
@@ -490,12 +506,9 @@ def legal_scores(
     (count, dim), (vocabulary, *_), (hypotheses, actions) = x.shape, weight.shape, legal.shape
     added: tuple = (0, 0, None, None, None, None)
     if prior is not None:
-        spans, offsets, named, values = prior
-        added = (
-            len(offsets) - 1, len(named), require("spans", spans, torch.long, hypotheses),
-            require("offsets", offsets, torch.long, len(offsets)), require("prior", named, torch.long, len(named)),
-            require("values", values, x.dtype, len(named)),
-        )  # fmt: skip
+        spans, *lexicon = prior
+        sizes, addresses = prior_as_c(*lexicon, x.dtype)
+        added = (*sizes, require("spans", spans, torch.long, hypotheses), *addresses)
     scores = x.new_empty(count, actions)
     problem = library().legal_scores(
         HALF[x.dtype], count, dim, hypotheses, actions, vocabulary, require("x", x, x.dtype, count, dim),

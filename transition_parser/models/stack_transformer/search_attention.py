@@ -148,7 +148,7 @@ class KernelAttention(SearchAttention):
             cache_row.append(every)
         return search_kernels.decoder_layers(
             x,
-            search_kernels.add_and_normalise(x, torch.zeros_like(x), stack.first_norm),
+            search_kernels.add_and_normalise(x, torch.zeros_like(x), stack.first_norm),  # as the search at once does
             stack,
             self._cache,
             self._origin,
@@ -163,8 +163,7 @@ class KernelAttention(SearchAttention):
 
     def attended(self) -> Attended:
         """Return the inputs of cross-attention, for a kernel that searches whole derivations."""
-        window = 0 if self.state_heads.window == "all" else self.state_heads.top_ranks
-        return Attended(self.memory, self.lengths, self.roles, self.positions, window)
+        return Attended(self.memory, self.lengths, self.roles, self.positions, self.state_heads.windows)
 
     def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
         self._moved = rows if self._moved is None else self._moved[rows]

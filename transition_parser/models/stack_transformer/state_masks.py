@@ -36,11 +36,17 @@ class StateHeads:
         """The number of heads that see the state."""
         return self.stack + self.buffer
 
+    @property
+    def windows(self) -> tuple[int, int]:
+        """The numbers of ranks of the stack and of the buffer that the heads see; 0 for all."""
+        return (0, 0) if self.window == "all" else (self.top_ranks, 2)
+
     def within_window(self, stack: Tensor, buffer: Tensor) -> tuple[Tensor, Tensor]:
         """Return the ranks, (..., P) each, with 0 for words outside the window."""
-        if self.window == "all":
+        of_stack, of_buffer = self.windows
+        if not of_stack and not of_buffer:
             return stack, buffer
-        return stack * (stack <= self.top_ranks), buffer * (buffer <= 2)
+        return stack * (stack <= of_stack), buffer * (buffer <= of_buffer)
 
     def ranks(self, stack: Tensor, buffer: Tensor) -> Tensor:
         """Return (B, state heads, T, P), the ranks that each state head sees, 0 for unseen words.
