@@ -6,7 +6,7 @@
 Sentences of 3 to 40 words are parsed, each text once. Each model gives its best parses of a sentence. The parse with
 the largest mean Smatch against all others is kept. Graphs whose mean is below --least are left out, and graphs with one
 of the concepts of --without. Such concepts are known errors of the models in text of another domain, such as `enzyme`
-for a person's name.
+for a person's name. Graphs with a date that cannot be, such as the month 13 or the year 17, are left out, too.
 
 PropBank's annotation of the sentences gives facts that all parses keep: the frames of predicates and their arguments.
 An interrupted run leaves FILE.partial; the same command goes on from it.

@@ -97,6 +97,27 @@ def test_a_word_with_too_many_concepts_leaves_its_sentence_out(tmp_path, monkeyp
         make_bank(str(tmp_path / "b.amr"), sources("a"), [FakeParser(only_second=True)])
 
 
+@pytest.mark.parametrize(
+    ("date", "is_odd"),
+    [
+        (":month 1 :day 17", False),
+        (":month 1 :year 17", True),
+        (":month 13", True),
+        (":day 0", True),
+        (":year 1917 :month 12 :day 31", False),
+        (":year (y / year :mod 3)", False),
+        (":decade 80", False),
+    ],
+)
+def test_dates_that_cannot_be_are_left_out(date, is_odd, tmp_path):
+    bank = tmp_path / "bank.amr"
+    bank.write_text(f"# ::id 1\n# ::snt A\n(b / bear-02 :time (d / date-entity {date}))\n")
+    (entry,) = read_bank(bank)
+    parse = AmrParse(entry, entry.graph, ((0,),) * len(entry.graph), {}, (), 0.0, ())
+    record = making._record(entry, making.Choice(parse, 1.0), 0.0, frozenset())
+    assert record.get("left_out") == ("date that cannot be" if is_odd else None)
+
+
 @pytest.mark.parametrize("last", ["b", "c", "d", "e"])
 @pytest.mark.parametrize("cut", [0, 7])
 def test_an_interrupted_run_goes_on_and_gives_the_same_bytes(last, cut, tmp_path):

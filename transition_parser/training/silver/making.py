@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output
 from transition_parser.base.progress import progress
+from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AGREEMENT, EXAMPLE, AmrEntry
 from transition_parser.parsing.formalisms import AMR
 from transition_parser.parsing.parser import Parser
@@ -22,6 +23,8 @@ from transition_parser.training.silver.sources import Source
 
 CHUNK = 512  # sentences that all models parse together; an interrupted run loses at most their parses
 MOST_OF_ONE_WORD = 6  # concepts; gold AMRs rarely have 4; more come from a loop of the search
+# The values of numbers in a date. Gold AMRs have no year below 100: a smaller one is the day of the month.
+IN_DATES = {"year": range(100, 10_000), "month": range(1, 13), "day": range(1, 32)}
 
 
 class Choice(NamedTuple):
@@ -160,10 +163,24 @@ def _record(entry: AmrEntry, choice: Choice, least: float, unwanted: frozenset[s
         return {"id": entry.id, "left_out": f"more than {MOST_OF_ONE_WORD} concepts of one word"}
     if not unwanted.isdisjoint(parse.graph.labels):
         return {"id": entry.id, "left_out": "unwanted concept"}
+    if has_odd_date(parse.graph):
+        return {"id": entry.id, "left_out": "date that cannot be"}
     found = replace(parse, place=None).annotated(wiki=False)
     found = replace(found, metadata={**entry.metadata, AGREEMENT: f"{agreement:.4f}"})
     written = found.rewritten(("id", AGREEMENT, EXAMPLE, "snt"), alignments=False)
     return {"id": entry.id, "amr": written, "agreement": agreement, "completed": parse.completed}
+
+
+def has_odd_date(graph: AmrGraph) -> bool:
+    """Return True for a graph with a number of a date that is out of `IN_DATES`, such as `:month 13` or `:year 17`."""
+    return any(
+        edge.role in IN_DATES
+        and graph.labels[edge.source] == "date-entity"
+        and edge.target in graph.constants
+        and (value := graph.labels[edge.target]).isdecimal()
+        and int(value) not in IN_DATES[edge.role]
+        for edge in graph.edges
+    )
 
 
 def _most_of_one_word(parse: AmrParse) -> int:
