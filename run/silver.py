@@ -23,7 +23,8 @@ from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.propbank import read_annotations
 from transition_parser.training.silver.exclusion import Excluded, read_texts
-from transition_parser.training.silver.making import Made, make_bank
+from transition_parser.training.silver.files import Made
+from transition_parser.training.silver.making import make_bank
 from transition_parser.training.silver.propbank import Frames, spread
 from transition_parser.training.silver.sources import LEAST, MOST, Sources
 

@@ -5,7 +5,7 @@
 TEXT is CoNLL-U or an AMR bank, whose graphs are not read. The examples of PropBank's frames are parsed, too, where
 --frames names them. Sentences of 4 to 60 words are parsed, each text once. Each model gives its best tree, or the best
 --nbest of its beam. The tree that shares most labelled arcs with all others is kept. Trees whose mean share is below
---least are left out.
+--least are left out. An interrupted run leaves FILE.partial; the same command goes on from it.
 """
 
 from __future__ import annotations
@@ -18,12 +18,10 @@ from pathlib import Path
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
-from transition_parser.base.files import output
-from transition_parser.base.progress import progress
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.training.silver.exclusion import Excluded, read_texts
 from transition_parser.training.silver.propbank import Frames
-from transition_parser.training.silver.trees import distinct, sentences_of, silver_trees, with_id, written
+from transition_parser.training.silver.trees import distinct, make_treebank, sentences_of, with_id
 
 WORDS = (4, 60)  # the bounds of the number of words of a sentence
 
@@ -53,19 +51,10 @@ def write(arguments: argparse.Namespace) -> list[str]:
         Parser.load(model, arguments.beam, nbest=min(arguments.nbest, arguments.beam), kind="trees")
         for model in arguments.model
     ]
-    agreements = []
-    with output(arguments.output) as file:
-        for choice in progress(silver_trees(parsers, found, arguments.least), "parsing", len(found)):
-            if choice is None:
-                left_out[f"agreement below {arguments.least:g}"] += 1
-            else:
-                agreements.append(choice.agreement)
-                file.write(written(choice))
-        if not agreements:
-            raise InputError("no sentence is left")
+    made = make_treebank(arguments.output, found, parsers, arguments.least)
+    left_out += made.left_out
     lines = [f"left out: {count:,} × {reason}" for reason, count in left_out.most_common()]
-    mean = sum(agreements) / len(agreements)
-    return [*lines, f"mean agreement: {mean:.3f}", f"{len(agreements):,} trees in {arguments.output}"]
+    return [*lines, f"mean agreement: {made.agreement:.3f}", f"{made.kept:,} trees in {arguments.output}"]
 
 
 def options() -> argparse.ArgumentParser:

@@ -15,7 +15,7 @@ from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.given import Given, GivenNode
 from transition_parser.parsing.parses import AmrParse
-from transition_parser.training.silver import making
+from transition_parser.training.silver import files, making
 from transition_parser.training.silver.making import best_of, make_bank
 from transition_parser.training.silver.sources import Source
 
@@ -114,8 +114,8 @@ def test_dates_that_cannot_be_are_left_out(date, is_odd, tmp_path):
     bank.write_text(f"# ::id 1\n# ::snt A\n(b / bear-02 :time (d / date-entity {date}))\n")
     (entry,) = read_bank(bank)
     parse = AmrParse(entry, entry.graph, ((0,),) * len(entry.graph), {}, (), 0.0, ())
-    record = making._record(entry, making.Choice(parse, 1.0), 0.0, frozenset())
-    assert record.get("left_out") == ("date that cannot be" if is_odd else None)
+    kept = making._kept(entry, making.Choice(parse, 1.0), 0.0, frozenset())
+    assert (kept == files.LeftOut("date that cannot be")) is is_odd
 
 
 @pytest.mark.parametrize("last", ["b", "c", "d", "e"])
@@ -158,7 +158,7 @@ def test_a_partial_file_that_is_anything_else_is_an_error(tmp_path):
 def test_a_finished_interrupted_run_is_written_without_parsing(tmp_path):
     bank, partial, parser = tmp_path / "a.amr", tmp_path / "a.amr.partial", FakeParser()
     with pytest.MonkeyPatch.context() as patch, pytest.raises(OSError):
-        patch.setattr(making, "output", lambda path: (_ for _ in ()).throw(OSError("no room")))
+        patch.setattr(files, "output", lambda path: (_ for _ in ()).throw(OSError("no room")))
         make_bank(str(bank), sources("a"), [FakeParser()])
     assert len([json.loads(line) for line in partial.read_text().splitlines()]) == 2
     make_bank(str(bank), sources("a"), [parser])

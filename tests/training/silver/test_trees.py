@@ -14,9 +14,11 @@ from transition_parser.graphs.conllu import Sentence, parse_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.parses import Parse
+from transition_parser.training.silver import trees
 from transition_parser.training.silver.trees import (
     consensus_of_trees,
     distinct,
+    make_treebank,
     sentences_of,
     silver_trees,
     with_id,
@@ -28,20 +30,31 @@ FLAT = DependencyTree((0, 1, 1), ("root", "obj", "nmod"))
 OTHER = DependencyTree((2, 0, 2), ("nsubj", "root", "obj"))
 
 
+class Interruption(BaseException):
+    """Stands for Ctrl-C."""
+
+
 class FakeParser:
     """Gives each sentence the same trees."""
 
-    def __init__(self, *trees: DependencyTree) -> None:
-        self.trees = trees
+    def __init__(self, *trees: DependencyTree, stop_at: str | None = None) -> None:
+        self.trees, self.stop_at = trees, stop_at
+        self.parsed: list[str | None] = []
+
+    def described(self) -> dict:
+        return {"model": "fake", "trees": len(self.trees)}
 
     def parse_stream(self, sentences):
         for sentence in sentences:
+            if sentence.id == self.stop_at:
+                raise Interruption
+            self.parsed.append(sentence.id)
             parses = [Parse(sentence, tree, (1.0,) * 3, (), 0.0, probability=0.1) for tree in self.trees]
             yield ranked(parses, len(parses)) if len(parses) > 1 else parses[0]
 
 
 @pytest.mark.parametrize(
-    ("trees", "best", "agreement"),
+    ("candidates", "best", "agreement"),
     [
         ([CHAIN], 0, 1.0),
         ([CHAIN, CHAIN], 0, 1.0),
@@ -50,8 +63,8 @@ class FakeParser:
         ([OTHER, FLAT, CHAIN, CHAIN], 2, (1 + 2 / 3 + 0) / 3),
     ],
 )
-def test_the_tree_that_agrees_most_is_chosen(trees, best, agreement):
-    assert consensus_of_trees(trees) == (best, pytest.approx(agreement))
+def test_the_tree_that_agrees_most_is_chosen(candidates, best, agreement):
+    assert consensus_of_trees(candidates) == (best, pytest.approx(agreement))
 
 
 @given(st.lists(st.lists(st.integers(0, 1), min_size=4, max_size=4), min_size=2, max_size=6))
@@ -72,7 +85,6 @@ def test_trees_of_several_models_and_of_a_beam_are_compared():
     sentence = with_id(("a", "b", "c"), "one")
     (choice,) = silver_trees([FakeParser(OTHER, FLAT), FakeParser(FLAT)], [sentence])
     assert choice.parse.tree == FLAT and choice.agreement == pytest.approx(0.5)
-    assert list(silver_trees([FakeParser(OTHER), FakeParser(FLAT)], [sentence, sentence], least=0.1)) == [None, None]
 
 
 def test_a_silver_tree_says_how_much_the_models_agree():
@@ -80,6 +92,28 @@ def test_a_silver_tree_says_how_much_the_models_agree():
     (read,) = parse_conllu(written(choice).encode().splitlines(True))
     assert read.comments == ("# sent_id = one", "# agreement = 0.6667")
     assert read.tree() == choice.parse.tree
+
+
+def test_an_interrupted_run_goes_on_and_gives_the_same_bytes(tmp_path, monkeypatch):
+    monkeypatch.setattr(trees, "CHUNK", 2)
+    sentences = [with_id(("a", "b", "c"), name) for name in "abcde"]
+    whole, treebank = tmp_path / "whole.conllu", tmp_path / "t.conllu"
+    made = make_treebank(str(whole), sentences, [FakeParser(CHAIN, FLAT)])
+    with pytest.raises(Interruption):
+        make_treebank(str(treebank), sentences, [FakeParser(CHAIN, FLAT, stop_at="d")])
+    assert not treebank.exists()
+    parser = FakeParser(CHAIN, FLAT)
+    assert make_treebank(str(treebank), sentences, [parser]) == made
+    assert made.kept == 5 and made.agreement == pytest.approx(2 / 3, abs=1e-4)
+    assert treebank.read_bytes() == whole.read_bytes() and "a" not in parser.parsed
+    assert {path.name for path in tmp_path.iterdir()} == {"whole.conllu", "t.conllu"}
+
+
+def test_trees_that_agree_too_little_are_left_out(tmp_path):
+    sentences = [with_id(("a", "b", "c"), name) for name in "ab"]
+    with pytest.raises(InputError, match="no sentence is left"):
+        make_treebank(str(tmp_path / "t.conllu"), sentences, [FakeParser(OTHER), FakeParser(FLAT)], least=0.1)
+    assert not (tmp_path / "t.conllu").exists()
 
 
 def test_sentences_come_from_treebanks_and_amr_banks(tmp_path: Path):

@@ -18,9 +18,10 @@ from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.parses import Parse
 from transition_parser.parsing.sentences.streams import in_chunks
 from transition_parser.text.tokens import tokens
+from transition_parser.training.silver.files import Kept, LeftOut, Made, digest_of, make_file
 
 AGREEMENT = "# agreement = "  # the comment with the mean agreement of a silver tree
-CHUNK = 1024  # sentences that all models parse together
+CHUNK = 1024  # sentences that all models parse together; an interrupted run loses at most their parses
 
 
 class TreeChoice(NamedTuple):
@@ -79,17 +80,41 @@ def distinct(sentences: Iterable[Sentence], excluded: Container[str], left_out: 
             yield sentence
 
 
-def silver_trees(
-    parsers: Sequence[Parser[Parse]], sentences: Sequence[Sentence], least: float = 0.0
-) -> Iterator[TreeChoice | None]:
-    """Yield for each sentence the tree that agrees most with those of the other models; None below `least`.
+def make_treebank(
+    path: str, sentences: Sequence[Sentence], parsers: Sequence[Parser[Parse]], least: float = 0.0
+) -> Made:
+    """Write a treebank with the tree of each sentence that agrees most with those of the other models.
+
+    An interrupted run leaves `path`.partial. A run with the same sentences and options goes on from it (`make_file`).
+
+    parsers: each gives up to `Parser.nbest` trees of a sentence
+    least: trees with a smaller agreement are left out
+
+    Raises `InputError` if `path`.partial is of another run, and if no tree is left.
+    """
+
+    def made_from(start: int) -> Iterator[Kept | LeftOut]:
+        for choice in silver_trees(parsers, sentences[start:]):
+            is_kept = choice.agreement >= least
+            yield Kept(written(choice), choice.agreement) if is_kept else LeftOut(f"agreement below {least:g}")
+
+    settings = {
+        "models": [parser.described() for parser in parsers],
+        "least": least,
+        "sentences": len(sentences),
+        "digest": digest_of((one.id, one.forms) for one in sentences),
+    }
+    return make_file(path, settings, len(sentences), made_from)
+
+
+def silver_trees(parsers: Sequence[Parser[Parse]], sentences: Sequence[Sentence]) -> Iterator[TreeChoice]:
+    """Yield for each sentence the tree that agrees most with those of the other models.
 
     parsers: each gives up to `Parser.nbest` trees of a sentence
     """
     for some in in_chunks(sentences, CHUNK):
         for parses in zip(*(parser.parse_stream(some) for parser in parsers), strict=True):
-            choice = _chosen([one for parse in parses for one in parse.ranked])
-            yield choice if choice.agreement >= least else None
+            yield _chosen([one for parse in parses for one in parse.ranked])
 
 
 def _chosen(candidates: Sequence[Parse]) -> TreeChoice:

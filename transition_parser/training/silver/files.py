@@ -1,0 +1,126 @@
+"""A file of silver data that is made sentence by sentence, and whose making goes on where it was interrupted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.files import output
+from transition_parser.base.progress import progress
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A sentence of the file.
+
+    text: the sentence and its graph as the file holds them
+    agreement: how far the models agree, from 0 to 1
+    """
+
+    text: str
+    agreement: float
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A sentence that is not in the file, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Made:
+    """A file that was made.
+
+    kept: the number of sentences
+    left_out: the number of sentences left out, by the reason
+    agreement: the mean agreement of the sentences kept
+    """
+
+    kept: int
+    left_out: Counter[str] = field(default_factory=Counter)
+    agreement: float = 0.0
+
+
+def make_file(
+    path: str, settings: dict[str, Any], sentences: int, made_from: Callable[[int], Iterator[Kept | LeftOut]]
+) -> Made:
+    """Write a file of silver data.
+
+    The file `path`.partial holds what is done as long as the file is not whole. A run with the same settings goes on
+    from it.
+
+    settings: all that the result depends on, as JSON can hold it
+    sentences: their number
+    made_from: gives what is made of all sentences from the one with this number on
+
+    Raises `InputError` if `path`.partial is of another run, and if no sentence is kept.
+    """
+    partial = Path(f"{path}.partial")
+    done = _resume(partial, settings)
+    with open(partial, "a", encoding="utf-8", buffering=1) as file:
+        if done is None:
+            file.write(json.dumps(settings) + "\n")
+        start = done or 0
+        for one in progress(made_from(start), "parsing", sentences - start):
+            file.write(json.dumps(vars(one)) + "\n")
+    made = _write_whole(path, partial)
+    partial.unlink()
+    return made
+
+
+def digest_of(sentences: Iterable[object]) -> str:
+    """Return a digest of sentences by what `repr` says of each."""
+    digest = hashlib.sha256()
+    for one in sentences:
+        digest.update(repr(one).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def _resume(partial: Path, settings: dict[str, Any]) -> int | None:
+    """Return how many sentences an interrupted run finished, None where there was none.
+
+    A line that is not whole is removed from the file. Raises `InputError` for a file of another run.
+    """
+    if not partial.exists():
+        return None
+    with open(partial, "r+b") as file:
+        lines = file.readlines()
+        if lines and not lines[-1].endswith(b"\n"):
+            file.truncate(sum(map(len, lines[:-1])))
+            lines.pop()
+    if not lines:
+        return None
+    try:
+        same = json.loads(lines[0]) == settings
+    except ValueError:
+        same = False
+    if not same:
+        problem = (
+            "an interrupted run with other sentences or options wrote this file: remove the file, or repeat that run"
+        )
+        raise input_error(problem, partial)
+    return len(lines) - 1
+
+
+def _write_whole(path: str, partial: Path) -> Made:
+    """Write the file from a finished `partial`. Raises `InputError` if no sentence is left."""
+    left_out: Counter[str] = Counter()
+    agreements = []
+    with open(partial, encoding="utf-8") as lines, output(path) as file:
+        next(lines)
+        for record in map(json.loads, lines):
+            if "reason" in record:
+                left_out[record["reason"]] += 1
+                continue
+            agreements.append(record["agreement"])
+            file.write(record["text"])
+        if not agreements:
+            raise InputError("no sentence is left whose graph is wanted")
+    return Made(len(agreements), left_out, sum(agreements) / len(agreements))
