@@ -211,6 +211,20 @@ def test_two_edges_between_two_nodes():
     assert flat(graph_of(text).to_penman()) == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(d / die-01 :ARG0 (h / he) :ARG1 (p / person :ARG0-of (h2 / have-rel-role-91 :ARG1 h :ARG2 (f / father))))",
+        "(b / buy-01 :ARG0 (h / he) :ARG1 (c / car :ARG1-of (d / drive-01 :ARG0 h)))",
+        "(m / meet-03 :ARG0 (c / city) :ARG1 (p / person :ARG0-of (h / have-org-role-91 :ARG1 c :ARG2 (m2 / mayor))))",
+        "(t / think-01 :ARG0 (i / i :ARG0-of (k / know-01)))",
+    ],
+)
+def test_relatives_and_relative_clauses_stand_below_what_they_are_about(text):
+    """Not below the pronoun, and not below the other person, although the top reaches these first."""
+    assert flat(graph_of(text).to_penman()) == text
+
+
 def test_edge_written_twice_is_one():
     assert graph_of("(s / see-01 :ARG0 (g / girl :ARG0-of s))").edges == (Edge(0, "ARG0", 1),)
 

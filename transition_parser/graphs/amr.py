@@ -22,6 +22,7 @@ NOT_INVERSE = frozenset({"consist-of", "prep-on-behalf-of", "prep-out-of"})
 _OPPOSITE = {"mod": "domain", "domain": "mod"}
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)")
 _INDENT = 6
+_PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "this", "that"})
 # PENMAN reads a match of these as one symbol or string, as one role, and as a variable
 _SYMBOL = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"|(?!#)[^ \t\r\n\v\f"()/:~]+')
 _ROLE = re.compile(r'[^ \t\r\n\v\f"()/:~]+')
@@ -155,7 +156,7 @@ class PenmanLayout:
     """A graph laid out as the tree that PENMAN writes.
 
     Each node stands as near to the top as edges in their own direction lead to it. Below an inverse edge stand only
-    nodes that edges in their own direction do not reach.
+    nodes that edges in their own direction do not reach (see `_edge_above`).
 
     order: the nodes in the order in which the text mentions them
     paths: the path of each node in `order`, see `AmrEntry`
@@ -202,24 +203,44 @@ class PenmanLayout:
         """Return for each node that the top reaches the edge below which the node is written, and None for the top."""
         edges = self.graph.edges
         written_by: dict[int, int | None] = {self.graph.top: None}
-        reached = [self.graph.top]
+        reached, places = [self.graph.top], {self.graph.top: 0}
+
+        def reach(node: int, edge: int) -> None:
+            written_by[node] = edge
+            places[node] = len(reached)
+            reached.append(node)
+
         ahead = back = 0
         while back < len(reached):
             while ahead < len(reached):  # follow edges in their own direction before any inverse edge
                 for number in self._around[reached[ahead]]:
                     source, _, target = edges[number]
                     if source == reached[ahead] and target not in written_by:
-                        written_by[target] = number
-                        reached.append(target)
+                        reach(target, number)
                 ahead += 1
-            against = (number for number in self._around[reached[back]] if edges[number].source not in written_by)
-            inverse_edge = next(against, None)
-            if inverse_edge is None:
+            sources = (edges[number].source for number in self._around[reached[back]])
+            source_left = next((source for source in sources if source not in written_by), None)
+            if source_left is None:
                 back += 1
             else:
-                written_by[edges[inverse_edge].source] = inverse_edge
-                reached.append(edges[inverse_edge].source)
+                reach(source_left, self._edge_above(source_left, places))
         return written_by
+
+    def _edge_above(self, node: int, places: Mapping[int, int]) -> int:
+        """Return the edge below which a node stands that only inverse edges lead to.
+
+        Gold AMRs write a relative clause below no pronoun if they can, and the relation of two people or of a person
+        and an organization below the person who has the role: `(p / person :ARG0-of (h / have-rel-role-91 …))`.
+
+        places: node → its place in the order of the nodes that are reached so far
+        """
+        edges, has_role = self.graph.edges, self.graph.labels[node].endswith("-91")
+
+        def key(number: int) -> tuple[bool, str, int]:
+            _, role, target = edges[number]
+            return self.graph.labels[target] in _PRONOUNS, role if has_role else "", places[target]
+
+        return min((number for number in self._around[node] if edges[number].target in places), key=key)
 
     def _check_names(self) -> None:
         """Raise `InputError` for names that PENMAN can't hold, or would read as something else."""
