@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Parses a treebank or an AMR bank with a model, greedily and with a beam of 10 (AMRs: also with --consensus), and scores
-# the parses. --punct goes to `transition-parser score` (default: count); other options, such as --ensemble OTHER, go to
-# `transition-parser parse`:
+# the parses (AMRs: also without :wiki, which some corpora lack). --punct goes to `transition-parser score` (default:
+# count); other options, such as --ensemble OTHER, go to `transition-parser parse`:
 # bash run/evaluate.sh MODEL GOLD.conllu|GOLD.amr [--punct count|skip] [OPTION …]
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 arguments="MODEL GOLD.conllu|GOLD.amr [--punct count|skip] [OPTION …]"
@@ -27,7 +27,7 @@ if [ $# -lt 2 ] || [ ! -f "$2" ]; then usage "$arguments"; fi
 model=$1 gold=$2
 shift 2
 case $gold in
-*.amr) suffix=amr variants=("" --fine-grained) searches=(1 10 "10 --consensus") ;;
+*.amr) suffix=amr variants=("" --ignore-wiki --fine-grained) searches=(1 10 "10 --consensus") ;;
 *) suffix=conllu variants=("" --full-labels) searches=(1 10) ;;
 esac
 # says before any work that the file can't be scored so
