@@ -77,11 +77,14 @@ def test_en_amr_knows_english():
 
 
 @pytest.mark.parametrize("model", ["en-amr", pytest.param("en-amr-minilm", marks=MINILM)])
-def test_they_know_dates_and_numbers(model):
+def test_they_know_dates_agents_and_numbers(model):
     parser = Parser.load(model, beam=10)
     (parse,) = parser.parse("She was born on June 12, 1994.")
     written = " ".join(parse.graph.to_penman().split())
     assert "(d / date-entity :month 6 :day 12 :year 1994)" in written
+    (parse,) = parser.parse("The driver was arrested on January 17.")
+    written = " ".join(parse.graph.to_penman().split())
+    assert "(p / person :ARG0-of (d / drive-01))" in written and "date-entity :month 1 :day 17)" in written
     (parse,) = parser.parse("We bought the house for 40 million euros.")
     assert {"monetary-quantity", "40000000", "euro"} <= {*parse.graph.labels}
 
