@@ -3,14 +3,14 @@
 import dataclasses
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge, is_inverse, is_number, named, quoted
 from transition_parser.graphs.bank import AmrEntry, parse_entry
 
-CONCEPTS = ("want-01", "boy", "name", "Ünı-01", "12-hour", '"a b"', "i", "x")
+CONCEPTS = ("want-01", "boy", "name", "Ünı-01", "12-hour", '"a b"', "i", "x", "have-rel-role-91")
 CONSTANTS = ("-", "+", "6", "2.5", "imperative", '"New York"', '"a (b) ~e.3 # c"', quoted('5" \\ disk'), '"~5"', '""')
 ROLES = ("ARG0", "ARG1", "consist-of", "prep-out-of", "polarity", "op1", "mod")
 ROLES_OF_CONSTANTS = (*ROLES, "ARG1-of", "domain")
@@ -125,6 +125,16 @@ def test_second_writing_changes_nothing_but_the_order(case):
     assert shape(twice.graph, twice.alignments, twice.wiki, twice.variables) == shape(
         entry.graph, entry.alignments, entry.wiki, entry.variables
     )
+
+
+@given(graphs())
+@example((graph_of("""(g / go-01 :ARG0 (s / see-01 :ARG0-of (h / have-org-role-91 :ARG2 (t / see-01) :ARG0 u :ARG1 g))
+    :ARG1-of (u / see-01))"""), [()] * 5, {}))  # fmt: skip
+def test_what_was_written_is_written_so_again(case):
+    graph, alignments, wiki = case
+    text = graph.to_penman(alignments, wiki)
+    entry = entry_of(text)
+    assert entry.graph.to_penman(entry.alignments, entry.wiki, entry.variables) == text
 
 
 @given(graphs(), st.randoms(use_true_random=False))

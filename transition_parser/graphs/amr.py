@@ -202,28 +202,34 @@ class PenmanLayout:
     def _tree(self) -> dict[int, int | None]:
         """Return for each node that the top reaches the edge below which the node is written, and None for the top."""
         edges = self.graph.edges
-        written_by: dict[int, int | None] = {self.graph.top: None}
-        reached, places = [self.graph.top], {self.graph.top: 0}
+        written_by: dict[int, int | None] = {}
+        places: dict[int, int] = {}
+        reached: list[int] = []
 
-        def reach(node: int, edge: int) -> None:
+        def reach(node: int, edge: int | None) -> None:
             written_by[node] = edge
             places[node] = len(reached)
             reached.append(node)
 
-        ahead = back = 0
-        while back < len(reached):
-            while ahead < len(reached):  # follow edges in their own direction before any inverse edge
+        def reach_forwards(node: int, edge: int | None) -> None:
+            """Reach a node, and all that edges in their own direction lead to from there, before any inverse edge."""
+            ahead = len(reached)
+            reach(node, edge)
+            while ahead < len(reached):
                 for number in self._around[reached[ahead]]:
                     source, _, target = edges[number]
                     if source == reached[ahead] and target not in written_by:
                         reach(target, number)
                 ahead += 1
-            sources = (edges[number].source for number in self._around[reached[back]])
-            source_left = next((source for source in sources if source not in written_by), None)
-            if source_left is None:
-                back += 1
-            else:
-                reach(source_left, self._edge_above(source_left, places))
+
+        reach_forwards(self.graph.top, None)
+        for node in reached:  # which grows meanwhile
+            for number in self._around[node]:
+                source = edges[number].source
+                if source not in written_by:
+                    above = self._edge_above(source, places)
+                    if edges[above].target == node:  # else it is written below a node that comes later
+                        reach_forwards(source, above)
         return written_by
 
     def _edge_above(self, node: int, places: Mapping[int, int]) -> int:
