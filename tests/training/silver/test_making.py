@@ -155,6 +155,15 @@ def test_a_partial_file_that_is_anything_else_is_an_error(tmp_path):
     assert (tmp_path / "a.amr.partial").read_text() == "mine\n"
 
 
+@pytest.mark.parametrize("path", ["-", "."])
+def test_what_can_not_grow_is_no_output(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    parser = FakeParser()
+    with pytest.raises(InputError, match="is not a file"):
+        make_bank(path, sources("a"), [parser])
+    assert not parser.parsed and not list(tmp_path.iterdir())
+
+
 def test_a_finished_interrupted_run_is_written_without_parsing(tmp_path):
     bank, partial, parser = tmp_path / "a.amr", tmp_path / "a.amr.partial", FakeParser()
     with pytest.MonkeyPatch.context() as patch, pytest.raises(OSError):

@@ -14,6 +14,8 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output
 from transition_parser.base.progress import progress
 
+FORMAT = 2  # of `.partial` files; a file of another version is of another run
+
 
 @dataclass(frozen=True)
 class Kept:
@@ -60,9 +62,13 @@ def make_file(
     sentences: their number
     made_from: gives what is made of all sentences from the one with this number on
 
-    Raises `InputError` if `path`.partial is of another run, and if no sentence is kept.
+    Raises `InputError` if `path` is no file that can grow, if `path`.partial is of another run, and if no sentence is
+    kept.
     """
+    if path == "-" or Path(path).is_dir():
+        raise input_error("is not a file: give one, which is made step by step", path)
     partial = Path(f"{path}.partial")
+    settings = {"format": FORMAT, **settings}
     done = _resume(partial, settings)
     with open(partial, "a", encoding="utf-8", buffering=1) as file:
         if done is None:
@@ -122,5 +128,5 @@ def _write_whole(path: str, partial: Path) -> Made:
             agreements.append(record["agreement"])
             file.write(record["text"])
         if not agreements:
-            raise InputError("no sentence is left whose graph is wanted")
+            raise InputError("no sentence is left whose tree or graph is wanted")
     return Made(len(agreements), left_out, sum(agreements) / len(agreements))
