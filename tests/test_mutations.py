@@ -27,8 +27,8 @@ from transition_parser.graphs.bank import AmrEntry, parse_bank, read_bank
 from transition_parser.graphs.conllu import Sentence, parse_conllu, read_conllu
 from transition_parser.transitions import TREE_SYSTEMS, make_system
 
-ROUNDS = [pytest.param(300, id="few"), pytest.param(10_000, id="many", marks=pytest.mark.slow)]
-RUNS = [pytest.param(25, id="few"), pytest.param(500, id="many", marks=pytest.mark.slow)]  # of commands, which write
+ROUNDS = [pytest.param(300, id="few"), pytest.param(5_000, id="many", marks=pytest.mark.slow)]
+RUNS = [pytest.param(25, id="few"), pytest.param(250, id="many", marks=pytest.mark.slow)]  # of commands, which write
 
 
 def mutations(sample: Path, seed: int, rounds: int) -> Iterator[bytes]:

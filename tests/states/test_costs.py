@@ -132,7 +132,7 @@ def test_static_derivations_of_the_sample_cost_nothing(name):
 @pytest.mark.parametrize("treebank", ["UD_English-EWT", "UD_Basque-BDT-v1.4", "UD_Hungarian-Szeged"])
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
 def test_walks_through_a_treebank(name, treebank, corpora):
-    sentences = sentences_of(corpora / "ud" / treebank / "dev.conllu", name)
+    sentences = sentences_of(corpora / "ud" / treebank / "dev.conllu", name)[::2]
     rng = random.Random(1)
     for start in range(0, len(sentences), 64):
         random_walk(walk_of(name, sentences[start : start + 64]), rng, rng.choice([0, 0.1, 0.5]))
