@@ -346,7 +346,8 @@ def _is_wanted(row: dict[str, Any], arguments: argparse.Namespace) -> bool:
 
 
 def _joined(name: str) -> str:
-    return name.replace(" ", "")
+    """Return the name of a row as a part of a file's name. fairseq-preprocess takes a comma for the end of a path."""
+    return name.replace(" ", "").replace(",", "-")
 
 
 def run_all(arguments: argparse.Namespace) -> int:

@@ -74,6 +74,13 @@ def test_flags_of_a_table_stand_between_those_of_the_config_and_of_the_row(tmp_p
     assert paper.read_table("comparisons", "tags", TREES).flags == "--read-tags --tag-loss 0.1"
 
 
+@pytest.mark.parametrize(("of", "name", "formalism"), ROWS, ids=lambda one: getattr(one, "name", one))
+def test_rows_have_folders_of_their_own_without_commas(of, name, formalism):
+    """fairseq-preprocess reads a path with a comma as two."""
+    names = [row["name"] for row in paper.read_table(of, name, formalism).rows]
+    assert len({*map(paper._joined, names)}) == len({*names}) and not any("," in paper._joined(one) for one in names)
+
+
 def test_unknown_tables_and_kinds_are_errors():
     with pytest.raises(InputError, match="has no table '9': give one of 1, 1-MiniLM, systems"):
         paper.read_table("stack-transformer", "9", TREES)
