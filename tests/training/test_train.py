@@ -234,6 +234,13 @@ def test_bad_data_leave_a_folder_that_was_there(tmp_path):
     assert (tmp_path / "out").is_dir()
 
 
+@pytest.mark.parametrize("name", ["a,b", "a:b"])
+def test_folders_that_fairseq_would_divide_are_refused(name, tmp_path):
+    with pytest.raises(InputError, match=r"fairseq divides a path at '[,:]'"), locked(tmp_path / name):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
 def test_one_run_at_a_time(tmp_path):
     with locked(tmp_path):
         done = run_here("train", "ewt-en", "--train", SAMPLE, "--dev", SAMPLE, "-o", tmp_path, status=2)

@@ -193,8 +193,11 @@ LOCK = ".lock"
 def locked(folder: Path) -> Iterator[int]:
     """Lock the folder against other runs while the block and the programs that inherit the yielded descriptor run.
 
-    A missing folder is made. Raises `InputError` where another run has the lock, and where the folder is a file.
+    A missing folder is made. Raises `InputError` where another run has the lock, where the folder is a file, and where
+    fairseq would read its path as several.
     """
+    if dividing := [mark for mark in (",", os.pathsep) if mark in str(folder)]:
+        raise input_error(f"fairseq divides a path at {dividing[0]!r}: give a folder without it", folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
