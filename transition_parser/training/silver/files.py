@@ -51,15 +51,18 @@ class Made:
 
 
 def make_file(
-    path: str, settings: dict[str, Any], sentences: int, made_from: Callable[[int], Iterator[Kept | LeftOut]]
+    path: str,
+    settings: dict[str, Any],
+    sentences: Iterable[object],
+    made_from: Callable[[int], Iterator[Kept | LeftOut]],
 ) -> Made:
     """Write a file of silver data.
 
     The file `path`.partial holds what is done as long as the file is not whole. A run with the same settings goes on
     from it.
 
-    settings: all that the result depends on, as JSON can hold it
-    sentences: their number
+    settings: all that the result depends on beside the sentences, as JSON can hold it
+    sentences: all that the result of each sentence depends on; its `repr` counts among the settings
     made_from: gives what is made of all sentences from the one with this number on
 
     Raises `InputError` if `path` is no file that can grow, if `path`.partial is of another run, and if no sentence is
@@ -68,25 +71,19 @@ def make_file(
     if path == "-" or Path(path).is_dir():
         raise input_error("is not a file: give one, which is made step by step", path)
     partial = Path(f"{path}.partial")
-    settings = {"format": FORMAT, **settings}
+    representations = [repr(one).encode("utf-8", "surrogatepass") for one in sentences]
+    count, digest = len(representations), hashlib.sha256(b"".join(representations)).hexdigest()
+    settings = {"format": FORMAT, **settings, "sentences": count, "digest": digest}
     done = _resume(partial, settings)
     with open(partial, "a", encoding="utf-8", buffering=1) as file:
         if done is None:
             file.write(json.dumps(settings) + "\n")
         start = done or 0
-        for one in progress(made_from(start), "parsing", sentences - start):
+        for one in progress(made_from(start), "parsing", count - start):
             file.write(json.dumps(vars(one)) + "\n")
     made = _write_whole(path, partial)
     partial.unlink()
     return made
-
-
-def digest_of(sentences: Iterable[object]) -> str:
-    """Return a digest of sentences by what `repr` says of each."""
-    digest = hashlib.sha256()
-    for one in sentences:
-        digest.update(repr(one).encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
 
 
 def _resume(partial: Path, settings: dict[str, Any]) -> int | None:

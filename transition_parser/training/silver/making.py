@@ -13,7 +13,7 @@ from transition_parser.parsing.formalisms import AMR
 from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.parses import AmrParse
 from transition_parser.parsing.sentences.streams import in_chunks
-from transition_parser.training.silver.files import Kept, LeftOut, Made, digest_of, make_file
+from transition_parser.training.silver.files import Kept, LeftOut, Made, make_file
 from transition_parser.training.silver.sources import Source
 
 CHUNK = 512  # sentences that all models parse together; an interrupted run loses at most their parses
@@ -76,22 +76,12 @@ def make_bank(
     unwanted = frozenset(without)
 
     def made_from(start: int) -> Iterator[Kept | LeftOut]:
-        for source, choice in _choices(parsers, sources[start:]):
-            yield _kept(source.entry, choice, least, unwanted)
+        for some in in_chunks(sources[start:], CHUNK):
+            for source, choice in zip(some, chosen(parsers, some), strict=True):
+                yield _kept(source.entry, choice, least, unwanted)
 
-    settings = {
-        "models": [parser.described() for parser in parsers],
-        "least": least,
-        "without": sorted(without),
-        "sentences": len(sources),
-        "digest": digest_of((entry.id, entry.forms, facts) for entry, facts in sources),
-    }
-    return make_file(path, settings, len(sources), made_from)
-
-
-def _choices(parsers: Sequence[Parser[AmrParse]], sources: Sequence[Source]) -> Iterator[tuple[Source, Choice]]:
-    for some in in_chunks(sources, CHUNK):
-        yield from zip(some, chosen(parsers, some), strict=True)
+    settings = {"models": [parser.described() for parser in parsers], "least": least, "without": sorted(without)}
+    return make_file(path, settings, ((entry.id, entry.forms, facts) for entry, facts in sources), made_from)
 
 
 def _kept(entry: AmrEntry, choice: Choice, least: float, unwanted: frozenset[str]) -> Kept | LeftOut:
