@@ -155,6 +155,10 @@ class Run:
     vectors: Path | None = None
 
     @property
+    def beams(self) -> tuple[int, ...]:
+        return tuple(self.row.get("beams", BEAMS))
+
+    @property
     def name(self) -> str:
         return f"{self.table.paper}.{self.table.name}.{_joined(self.row['name'])}.{self.seed}"
 
@@ -180,6 +184,7 @@ class Run:
             "data": {"name": self.files["train"].parent.resolve().name, **digests},
             **({"ensemble": len(self.members)} if self.members else {}),
             **({"vectors": sha256_of(self.vectors)} if self.vectors else {}),
+            **({"beams": [*self.beams]} if self.beams != BEAMS else {}),
         }
 
     def has_model(self, out: Path) -> bool:
@@ -206,7 +211,7 @@ class Run:
         folder.mkdir(exist_ok=True)
         first, *others = (out / member.folder for member in self.members)
         counted: dict[str, Any] = {}
-        for split, beam in itertools.product(SPLITS[1:], BEAMS):
+        for split, beam in itertools.product(SPLITS[1:], self.beams):
             parser = Parser.load(first / "model", beam, threads=threads, others=[other / "model" for other in others])
             gold = prepared_gold(first / "data", split, formalism) or self.files[split]
             parsed = folder / f"{split}.beam-{beam}{formalism.suffix}"
@@ -219,7 +224,7 @@ class Run:
         files = [word for split in SPLITS for word in (f"--{split}", str(self.files[split]))]
         command = [
             sys.executable, "-m", "transition_parser", "train", str(self.config), *files, "-o", str(folder),
-            "--system", self.settings["system"], "--beam", *map(str, BEAMS), *self.settings["options"].split(),
+            "--system", self.settings["system"], "--beam", *map(str, self.beams), *self.settings["options"].split(),
             *(("--vectors", str(self.vectors)) if self.vectors else ()),
             "--", "--seed", str(self.seed), "--max-epoch", str(self.epochs),
             "--warmup-epochs", str(self.epochs * WARM_UP), "--keep-best-checkpoints", str(AVERAGED),
@@ -244,7 +249,7 @@ class Run:
         skipped: dict[str, Any] = {}
         divided: dict[str, Any] = {}
         of_parts = [f"by_{part}" for part in PARTS]
-        for split, beam in itertools.product(SPLITS[1:], BEAMS):
+        for split, beam in itertools.product(SPLITS[1:], self.beams):
             files = str(self.files[split]), str(folder / f"{split}.beam-{beam}{TREES.suffix}")
             found = TREES.score(*files, {"punct": "skip"}).figures
             skipped.setdefault(split, {})[f"beam {beam}"] = {name: found[name] for name in ("uas", "las")}

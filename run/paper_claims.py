@@ -3,9 +3,10 @@
     python run/paper_claims.py RESULTS ...
 
 configs/papers/PAPER.toml lists the claims of a paper. A claim compares two rows of a table: one is better than the
-other, worse, or as good. Ours is the difference of their mean scores on test with a beam of 10, with its standard
-error where both rows have several seeds. Differences up to two standard errors can't be told from chance; with one
-seed, up to `CHANCE`. One row is as good as another where it is not worse by more than `CHANCE`.
+other, worse, or as good. Ours is the difference of their mean scores on test, with its standard error where both rows
+have several seeds. The beam is the largest that both were searched with: 10, or 1 where a row was searched greedily
+alone. Differences up to two standard errors can't be told from chance; with one seed, up to `CHANCE`. One row is as
+good as another where it is not worse by more than `CHANCE`.
 """
 
 from __future__ import annotations
@@ -21,9 +22,8 @@ from pathlib import Path
 from typing import Literal
 
 from paper import COUNTED, PAPERS, SKIPPED
-from paper_table import SCORES, Rows, Run, groups, markdown, read, score
+from paper_table import SCORES, Rows, Run, groups, markdown, read, score, size_of
 
-BEAM = "beam 10"
 CHANCE = {"uas": 1.0, "las": 1.0, "smatch": 0.01}
 
 
@@ -55,12 +55,13 @@ class Claim:
         row, against = ([run for run in runs if run["settings"]["row"] == name] for name in (self.row, self.against))
         if not row or not against:
             return "not run"
-        metric = "smatch" if "smatch" in row[0][COUNTED]["test"][BEAM] else self.trees
-        return self._compared(metric, self._scores(row, metric), self._scores(against, metric))
+        beam = max(set.intersection(*({*run[COUNTED]["test"]} for run in row + against)), key=size_of)
+        metric = "smatch" if "smatch" in row[0][COUNTED]["test"][beam] else self.trees
+        return self._compared(metric, self._scores(row, metric, beam), self._scores(against, metric, beam))
 
-    def _scores(self, runs: Iterable[Run], metric: str) -> list[float]:
+    def _scores(self, runs: Iterable[Run], metric: str, beam: str) -> list[float]:
         key = SKIPPED if self.punct == "skip" and metric != "smatch" else COUNTED
-        return [score(run[key]["test"][BEAM][metric]) for run in runs]
+        return [score(run[key]["test"][beam][metric]) for run in runs]
 
     def _compared(self, metric: str, row: Sequence[float], against: Sequence[float]) -> str:
         difference = statistics.mean(row) - statistics.mean(against)

@@ -5,9 +5,9 @@
 
 There is a table for each table of the paper and each corpus. A row has the paper's figure and our scores, each the mean
 over the seeds ± its standard deviation. Trees: UAS / LAS in percent, without subtypes of relations; AMRs: Smatch. Rows
-that were not run are in the table, too. --punct skip leaves punctuation out. --by divides the LAS on test, with a beam
-of 10, by the length of the sentence, the distance of a word from its head or from the root, or its tag. --curves draws
-the score on dev after each epoch.
+that were not run are in the table, too; "–" stands where a row was searched greedily alone. --punct skip leaves
+punctuation out. --by divides the LAS on test, with a beam of 10, by the length of the sentence, the distance of a word
+from its head or from the root, or its tag. --curves draws the score on dev after each epoch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from paper import COUNTED, DIVIDED, PARTS, SKIPPED, Table, read_table
+from paper import COUNTED, DIVIDED, PARTS, SKIPPED, SPLITS, Table, read_table
 
 from transition_parser.parsing.formalisms import formalism_of
 
@@ -44,6 +44,11 @@ def read(path: Path) -> list[Run]:
 def score(figure: float | dict[str, float]) -> float:
     """Return the figure itself for trees, its F1 for AMRs."""
     return figure["f1"] if isinstance(figure, dict) else figure
+
+
+def size_of(beam: str) -> int:
+    """Return the size of a beam from its name in the results, such as "beam 10"."""
+    return int(beam.split()[-1])
 
 
 def cell(figures: Iterable[dict[str, Any]]) -> str:
@@ -81,13 +86,17 @@ def rows(runs: Sequence[Run], key: str = COUNTED) -> Rows:
     key: `COUNTED` or `SKIPPED`, scores with or without punctuation
     """
     table = _table_of(runs)
-    columns = [(split, beam) for split, of in runs[0][key].items() for beam in of]
+    columns = list(dict.fromkeys((split, beam) for run in runs for split, of in run[key].items() for beam in of))
+    columns.sort(key=lambda column: (SPLITS.index(column[0]), size_of(column[1])))
     body = []
     for row in table.rows:
         own = _of_row(runs, row)
         epochs = "; ".join(str(number) for number in sorted({run["settings"]["epochs"] for run in own}))
         missing = "needs pretrained vectors" if row.get("vectors") else "not run"
-        scores = [cell(run[key][split][beam] for run in own) if own else missing for split, beam in columns]
+        scores = []
+        for split, beam in columns:
+            figures = [run[key][split][beam] for run in own if beam in run[key][split]]
+            scores.append(cell(figures) if figures else "–" if own else missing)
         figure = [row.get("figure", "–")] if table.figures else []
         body.append([row["name"], row["what"], *figure, str(len(own)), epochs or "–", *scores])
     names = [f"{split}, {'greedy' if beam == 'beam 1' else beam}" for split, beam in columns]
@@ -96,14 +105,15 @@ def rows(runs: Sequence[Run], key: str = COUNTED) -> Rows:
 
 
 def rows_by(runs: Sequence[Run], part: str, beam: str = "beam 10") -> Rows:
-    """Return the header, and for each row that was run the LAS on test by a part.
+    """Return the header, and for each row that was searched with a beam the LAS on test by a part.
 
     part: one of `PARTS`
     """
-    parts = list(dict.fromkeys(chain.from_iterable(run[DIVIDED][beam][f"by_{part}"] for run in runs)))
+    searched = (run[DIVIDED][beam] for run in runs if beam in run[DIVIDED])
+    parts = list(dict.fromkeys(chain.from_iterable(of[f"by_{part}"] for of in searched)))
     body = []
     for row in _table_of(runs).rows:
-        of = [run[DIVIDED][beam][f"by_{part}"] for run in _of_row(runs, row)]
+        of = [run[DIVIDED][beam][f"by_{part}"] for run in _of_row(runs, row) if beam in run[DIVIDED]]
         if of:
             values = ([one[key] for one in of if key in one] for key in parts)
             body.append([row["name"], *(_mean(each, 1) if each else "–" for each in values)])
@@ -126,21 +136,26 @@ def groups(runs: Iterable[Run]) -> dict[tuple[str, str, str, str], list[Run]]:
 
 
 def draw(name: str, runs: Sequence[Run], path: Path) -> None:
-    """Draw the score on dev after each epoch, a line for each row (the first seed)."""
+    """Draw the score on dev after each epoch, a line for each row (the first seed) that was validated.
+
+    Nothing is drawn where none was.
+    """
     from cycler import cycler
     from matplotlib import rcParams
     from matplotlib.figure import Figure
 
     from transition_parser.drawing.derivations import save
 
+    metrics = [key for run in runs for epoch in run["history"] for key in epoch if key in SCORES]
+    if not metrics:
+        return
+    metric = metrics[0]
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.subplots()
     axes.set_prop_cycle(cycler(linestyle=["-", "--"]) * rcParams["axes.prop_cycle"])
-    trained = [run for run in runs if run["history"]]  # an ensemble has no curve
-    metric = next(key for key in trained[0]["history"][0] if key not in ("epoch", "loss"))
-    for run in trained:
-        if run["settings"]["seed"] == 1:
-            points = [(one["epoch"], one[metric]) for one in run["history"] if metric in one]
+    for run in runs:
+        points = [(epoch["epoch"], epoch[metric]) for epoch in run["history"] if metric in epoch]
+        if points and run["settings"]["seed"] == 1:  # an ensemble has no curve
             axes.plot(*zip(*points, strict=True), label=run["settings"]["row"])
     axes.set_title(name)
     axes.set_xlabel("epoch")
@@ -168,8 +183,8 @@ def main() -> None:
         needed = DIVIDED if arguments.by else key
         if any(needed not in run for run in runs):
             sys.exit(f"{paper}, table {table}, {data}: has no scores {needed}: those are of trees")
-        shown = rows_by(runs, arguments.by) if arguments.by else rows(runs, key)
-        print(f"{paper}, table {table}, {data}:\n\n{markdown(shown)}\n")
+        found = rows_by(runs, arguments.by) if arguments.by else rows(runs, key)
+        print(f"{paper}, table {table}, {data}:\n\n{markdown(found)}\n")
         if arguments.curves:
             arguments.curves.mkdir(parents=True, exist_ok=True)
             draw(f"{paper}, table {table}, {data}", runs, arguments.curves / f"{paper}-{table}-{data}.svg")

@@ -284,6 +284,48 @@ def test_the_table_has_all_rows_of_the_paper(results, tmp_path):
     assert all(other[3:] == ["0", "–", *["not run"] * 4] for other in body if other is not row)
     paper_table.draw("a", runs, tmp_path / "a.svg")
     assert (tmp_path / "a.svg").stat().st_size > 1000
+    for epoch in twice[0]["history"]:
+        del epoch["las"]  # as without validation
+    paper_table.draw("b", twice, tmp_path / "b.svg")
+    assert not (tmp_path / "b.svg").exists()
+
+
+def test_a_row_may_be_searched_greedily_alone(results):
+    """The table says so in its columns with a beam, in whatever order the runs stand."""
+    (searched,) = paper_table.read(results)
+    greedy = json.loads(json.dumps(searched))
+    greedy["settings"] |= {"row": "d", "beams": [1]}
+    for scores in (*greedy["scores"].values(), *greedy["without punctuation"].values(), greedy["las on test"]):
+        del scores["beam 10"]
+    for runs in ([greedy, searched], [searched, greedy]):
+        head, *body = paper_table.rows(runs)
+        assert head[-4:] == ["dev, greedy", "dev, beam 10", "test, greedy", "test, beam 10"]
+        shown = {row[0]: row[-4:] for row in body}
+        assert shown["d"] == [shown["c"][0], "–", shown["c"][2], "–"] and "–" not in shown["c"]
+        assert [row[0] for row in paper_table.rows_by(runs, "tag")[1:]] == ["c"]
+
+
+def test_a_row_with_other_beams_is_another_run(corpus, results, tmp_path, monkeypatch):
+    text = (paper.PAPERS / "stack-transformer.toml").read_text(encoding="utf-8")
+    (tmp_path / "stack-transformer.toml").write_text(text.replace('{name = "c",', '{name = "c", beams = [1],'))
+    arguments = ["stack-transformer", str(corpus), str(tmp_path), "--seeds", "1", "--epochs", "1", "--rows", "c"]
+    (usual,) = paper.runs_of(paper.options().parse_args(arguments))
+    monkeypatch.setattr(paper, "PAPERS", tmp_path)
+    (greedy,) = paper.runs_of(paper.options().parse_args(arguments))
+    assert greedy.settings == {**usual.settings, "beams": [1]} and greedy.folder != usual.folder
+    assert paper.Results(results).has(usual) and not paper.Results(results).has(greedy)
+    commands = []
+
+    def done(command, **_):
+        commands.append(command)
+        raise InputError("no need to train")
+
+    monkeypatch.setattr(paper.subprocess, "run", done)
+    for one in (usual, greedy):
+        with pytest.raises(InputError):
+            one.train(tmp_path, 1)
+    given = [command[command.index("--beam") + 1 : command.index("--")] for command in commands]
+    assert given == [["1", "10"], ["1"]]
 
 
 def test_scores_by_parts_and_without_punctuation_are_tables_too(results, tmp_path):

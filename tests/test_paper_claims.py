@@ -72,6 +72,17 @@ def test_differences_are_of_means_with_their_standard_error():
     assert claim().ours(amrs) == "−0.005: can't be said"
 
 
+def test_rows_are_compared_by_the_largest_beam_that_both_have():
+    searched, greedy = trained("a", 1, 80.0), trained("b", 1, 70.0)
+    for key in ("scores", "without punctuation"):
+        found = greedy[key]["test"]
+        found["beam 1"] = found.pop("beam 10")
+        searched[key]["test"]["beam 1"] = {"uas": 84.0, "las": 79.0}
+    assert claim().ours([searched, greedy]) == "+9.0: holds"
+    assert claim(punct="skip").ours([searched, greedy]) == "+8.0: holds"
+    assert claim(row="b", against="a").ours([searched, greedy]) == "−9.0: does not hold"
+
+
 def test_a_claim_names_its_score():
     runs = [trained("a", 1, 80.0), trained("b", 1, 70.0)]
     runs[1]["scores"]["test"]["beam 10"]["uas"] = 74.0
