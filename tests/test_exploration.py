@@ -20,7 +20,7 @@ from transition_parser.states.machine import make_machine
 from transition_parser.states.states import FIELDS
 from transition_parser.states.table import ActionTable
 from transition_parser.tasks import exploration
-from transition_parser.tasks.exploration import Draws, explore
+from transition_parser.tasks.exploration import ExplorationPolicy, explore
 from transition_parser.transitions import Kind, RootRelations, make_system
 
 SYSTEMS = (*TREES, "arc-hybrid", "arc-standard-swap")
@@ -46,8 +46,8 @@ def _unpadded(task, batch):
         yield [row[: int((row == end).nonzero()[0, 0]) + 1] for row in rows]
 
 
-def _draws(share=0.3):
-    return Draws(share, torch.Generator().manual_seed(5))
+def _policy(share=0.3):
+    return ExplorationPolicy(share, torch.Generator().manual_seed(5))
 
 
 def test_trees_are_the_gold_ones(of_system):
@@ -93,7 +93,7 @@ def test_states_are_those_of_the_derivation(of_system, kind):
     task, batch = of_system
     model = make_model(kind, task.resources)
     net_input, model = with_words(model, task, batch)["net_input"], model.plain
-    found = explore(model, net_input, GoldTrees(**batch["trees"]), _draws())
+    found = explore(model, net_input, GoldTrees(**batch["trees"]), _policy())
     ends = torch.full_like(found.actions[:, :1], task.table.end)
     prefix = torch.cat([ends, found.actions[:, :-1]], 1)
     again = model.decoder.states(prefix, model.encode(net_input))
@@ -111,7 +111,7 @@ def test_mistakes_are_followed(of_system, monkeypatch):
     task, batch = of_system
     model = make_model("no state", task.resources).plain
     gold = GoldTrees(**batch["trees"])
-    followed = [explore(model, batch["net_input"], gold, draws) for draws in (_draws(), _draws(), _draws(0.0))]
+    followed = [explore(model, batch["net_input"], gold, policy) for policy in (_policy(), _policy(), _policy(0.0))]
     assert torch.equal(followed[0].actions, followed[1].actions)
     assert not torch.equal(followed[0].actions, followed[2].actions)
     taken = followed[2].correct.gather(2, followed[2].actions[..., None])[..., 0]
@@ -126,7 +126,7 @@ def test_a_forbidden_action_that_scores_far_above_all_others_is_not_taken(of_sys
     model = make_model("no memory", task.resources).plain
     with torch.no_grad():
         model.decoder.output.bias[swap] += 200.0
-    found = explore(model, batch["net_input"], GoldTrees(**batch["trees"]), _draws())
+    found = explore(model, batch["net_input"], GoldTrees(**batch["trees"]), _policy())
     legal = model.decoder.legality(found.states)
     real = torch.arange(found.actions.size(1)) < found.steps[:, None]
     assert bool(legal.gather(2, found.actions[..., None])[..., 0][real].all())
@@ -154,7 +154,7 @@ def test_which_action_is_taken(ahead, share, wrong):
     of_columns, of_actions = torch.tensor([[True, False, False]] * 64), torch.tensor([[True, False, False, False]] * 64)
     correct = Correct(of_columns, torch.tensor([[False, True, False]] * 64), of_actions, of_actions)
     machine = SimpleNamespace(table=SimpleNamespace(column=column, kind=column))
-    taken = exploration._actions_to_take(scores, correct, machine, _draws(share))
+    taken = exploration._actions_to_take(scores, correct, machine, _policy(share))
     assert taken.tolist() == [2 if wrong else 0] * 64
 
 
@@ -164,7 +164,7 @@ def test_some_are_drawn():
     column = torch.tensor([0, 1])
     machine = SimpleNamespace(table=SimpleNamespace(column=column, kind=column))
     correct = Correct(of_columns, ~of_columns, of_actions, of_actions)
-    assert 300 < int(exploration._actions_to_take(scores, correct, machine, _draws(0.1)).sum()) < 500
+    assert 300 < int(exploration._actions_to_take(scores, correct, machine, _policy(0.1)).sum()) < 500
 
 
 def test_left_arcs_are_one_kind_whoever_carries_their_relations():
@@ -180,7 +180,7 @@ def test_left_arcs_are_one_kind_whoever_carries_their_relations():
         gold = GoldTrees(torch.tensor([[*heads, 0]]), torch.tensor([[1, 2, 0]]))
         correct = CorrectActions(machine, gold).now()
         taken = exploration._actions_to_take(
-            ActionScores(scores, None, machine.legality()), correct, machine, _draws(0.0)
+            ActionScores(scores, None, machine.legality()), correct, machine, _policy(0.0)
         )
         assert table.tokens[taken] == "LEFT-ARC(ExD)"
 
@@ -218,7 +218,7 @@ def test_sentences_do_not_depend_on_their_neighbours(of_system):
     task, batch = of_system
     model = make_model("positions", task.resources).plain
     gold = GoldTrees(**batch["trees"])
-    together = explore(model, batch["net_input"], gold, _draws(0.0))
+    together = explore(model, batch["net_input"], gold, _policy(0.0))
     for row in range(3):
         source = batch["net_input"]["src_tokens"][row : row + 1]
         source = source[:, source[0] != task.source_dictionary.pad()]
@@ -226,7 +226,7 @@ def test_sentences_do_not_depend_on_their_neighbours(of_system):
         features = batch["net_input"].get("features")
         features = None if features is None else features[row : row + 1, :words]
         tree = GoldTrees(*(values[row : row + 1, :words] for values in gold))
-        alone = explore(model, {"src_tokens": source, "features": features}, tree, _draws(0.0))
+        alone = explore(model, {"src_tokens": source, "features": features}, tree, _policy(0.0))
         steps = int(alone.steps[0])
         assert steps == int(together.steps[row])
         assert alone.actions[0].tolist() == together.actions[row, :steps].tolist()

@@ -25,7 +25,7 @@ MARGIN = 1.0  # lead in log-probability over the best wrong kind above which the
 
 
 @dataclass(frozen=True)
-class Explored:
+class Rollout:
     """Derivations of B sentences with T steps each, of which the last is `</s>`.
 
     actions: (B, T), the actions taken; `</s>` fills the rest of a row once its derivation has ended
@@ -42,7 +42,7 @@ class Explored:
     gold_arcs: Tensor
 
 
-class Draws(NamedTuple):
+class ExplorationPolicy(NamedTuple):
     """The random part of exploration.
 
     share: the probability of taking the best wrong kind at a step where the best correct one leads it by at most
@@ -55,24 +55,26 @@ class Draws(NamedTuple):
 
 
 @torch.no_grad()
-def explore(model: ParserModel, net_input: Mapping[str, Any], gold: GoldTrees, draws: Draws | None) -> Explored:
+def explore(
+    model: ParserModel, net_input: Mapping[str, Any], gold: GoldTrees, policy: ExplorationPolicy | None
+) -> Rollout:
     """Return the greedy derivation of each sentence of a batch.
 
-    With `draws` the model follows its own mistakes: it takes a wrong action that scores best, and sometimes one that
-    scores almost best; arcs get the relation that the model prefers. Without `draws` the model takes the correct action
-    that it prefers, and arcs of the gold tree get their gold relations.
+    With `policy` the model follows its own mistakes: it takes a wrong action that scores best, and sometimes one that
+    scores almost best; arcs get the relation that the model prefers. Without `policy` the model takes the correct
+    action that it prefers, and arcs of the gold tree get their gold relations.
 
     net_input: see `ParserModel.encode`
     """
     was_training = model.training
     model.eval()
     try:
-        return _explore(model, model.encode(net_input), gold, draws)
+        return _explore(model, model.encode(net_input), gold, policy)
     finally:
         model.train(was_training)
 
 
-def _explore(model: ParserModel, encoder_out: EncoderOut, gold: GoldTrees, draws: Draws | None) -> Explored:
+def _explore(model: ParserModel, encoder_out: EncoderOut, gold: GoldTrees, policy: ExplorationPolicy | None) -> Rollout:
     decoder = cast(StateDecoder, model.decoder)
     search = decoder.start(encoder_out)
     machine = cast(DependencyMachine, search.machine)
@@ -92,11 +94,11 @@ def _explore(model: ParserModel, encoder_out: EncoderOut, gold: GoldTrees, draws
         if not bool(going_on.any()):
             break
         scores = decoder.step(tokens, search, going_on)
-        tokens = _actions_to_take(scores, correct[-1], machine, draws)
+        tokens = _actions_to_take(scores, correct[-1], machine, policy)
         taken.append(tokens)
         machine.apply(tokens)
     taken.append(torch.full_like(tokens, decoder.table.end))
-    return Explored(
+    return Rollout(
         torch.stack(taken, 1),
         steps + 1,
         States.of_steps(states),
@@ -105,19 +107,21 @@ def _explore(model: ParserModel, encoder_out: EncoderOut, gold: GoldTrees, draws
     )
 
 
-def _actions_to_take(scores: ActionScores, correct: Correct, machine: DependencyMachine, draws: Draws | None) -> Tensor:
+def _actions_to_take(
+    scores: ActionScores, correct: Correct, machine: DependencyMachine, policy: ExplorationPolicy | None
+) -> Tensor:
     """Return the action that each row takes, (R,); `</s>` for rows in a final state."""
     column, kind = machine.table.column, machine.table.kind
     values = scores.log_probabilities(len(column))  # −inf for illegal actions
-    if draws is None:
+    if policy is None:
         return values.masked_fill(~correct.actions, float("-inf")).argmax(1)
     right, wrong = (
         _log_sums(values.masked_fill(~columns[:, column], float("-inf")), kind, columns.size(1))
         for columns in (correct.columns, correct.wrong_columns)
     )
     ahead = right.amax(1) - wrong.amax(1)
-    drawn = torch.rand(len(values), generator=draws.generator).to(values.device) < draws.share
-    taken = torch.where((ahead < 0) | ((ahead <= MARGIN) & drawn), wrong.argmax(1), right.argmax(1))
+    sampled = torch.rand(len(values), generator=policy.generator).to(values.device) < policy.share
+    taken = torch.where((ahead < 0) | ((ahead <= MARGIN) & sampled), wrong.argmax(1), right.argmax(1))
     return values.masked_fill(kind != taken[:, None], float("-inf")).argmax(1)
 
 

@@ -12,7 +12,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
 from transition_parser.modules.contract import ParserModel
 from transition_parser.states.correct import GoldTrees
-from transition_parser.tasks.exploration import Draws, explore
+from transition_parser.tasks.exploration import ExplorationPolicy, explore
 from transition_parser.transitions import TreeSystem
 
 SHARE, AFTER = 0.1, 1  # the defaults of --explore and --explore-after
@@ -22,7 +22,7 @@ SHARE, AFTER = 0.1, 1  # the defaults of --explore and --explore-after
 class Explorer:
     """An object that replaces the derivations of batches by derivations that the model prefers, see `explore`.
 
-    share: see `Draws`
+    share: see `ExplorationPolicy`
     after: the number of first epochs in which only correct actions are taken
     padding: the id of `<pad>`
     epoch: the number of the current epoch, from 1
@@ -41,7 +41,7 @@ class Explorer:
         resumed training continues in the same way.
         """
         net_input = sample["net_input"]
-        found = explore(model, net_input, GoldTrees(**sample["trees"]), self._draws(update, int(sample["id"][0])))
+        found = explore(model, net_input, GoldTrees(**sample["trees"]), self._policy(update, int(sample["id"][0])))
         steps = torch.arange(found.actions.size(1), device=found.actions.device)
         target = found.actions.masked_fill(steps >= found.steps[:, None], self.padding)
         ends = found.actions[:, -1:]
@@ -58,11 +58,11 @@ class Explorer:
             },
         }
 
-    def _draws(self, update: int, sentence: int) -> Draws | None:
+    def _policy(self, update: int, sentence: int) -> ExplorationPolicy | None:
         if self.epoch <= self.after:
             return None
         seed = (self.seed * 1_000_003 + update) * 1_000_003 + sentence
-        return Draws(self.share, torch.Generator().manual_seed(seed % 2**63))
+        return ExplorationPolicy(self.share, torch.Generator().manual_seed(seed % 2**63))
 
 
 def explorer_of(options: Any, resources: Resources) -> Explorer | None:
