@@ -3,6 +3,7 @@
 Our parser is measured greedily or with a beam, and on request other parsers (run/bench/peers.py) on the same sentences.
 
     python run/bench/parsing.py en-ewt test.conllu [--beams 1 10] [--others MODEL ...] [--peers train.conllu]
+        [--precisions fp32 int8]
     python run/bench/parsing.py en-amr dev.amr --beams 1 10
 
 spaCy and UDPipe compute on one core; with more threads they are also measured in as many processes.
@@ -25,6 +26,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.modules.packing import has_fast_bf16
 from transition_parser.parsing.formalisms import TREES
+from transition_parser.parsing.preparation import PRECISIONS
 
 WARM_UP = 20  # sentences parsed before the time starts
 
@@ -51,10 +53,12 @@ def main() -> None:
     options.add_argument("--beams", type=int, nargs="+", default=[1])
     options.add_argument("--device", default="cpu")
     options.add_argument("--others", metavar="MODEL", nargs="+", default=[], help="measure these models, too")
+    options.add_argument("--precisions", nargs="+", choices=PRECISIONS, help="default: fp32, and bf16 if native")
     options.add_argument("--peers", metavar="TRAIN", help="measure other parsers, set up from this CoNLL-U file")
     arguments = options.parse_args()
     torch.set_num_threads(arguments.threads)
-    precisions = ["fp32", *(["bf16"] if has_fast_bf16(torch.device(arguments.device)) else [])]
+    native = ["fp32", *(["bf16"] if has_fast_bf16(torch.device(arguments.device)) else [])]
+    precisions = arguments.precisions or native
     contenders: dict[str, Callable[[list], int]] = {}
     models = {"ours": arguments.model, **{name: name for name in arguments.others}}
     ours = None

@@ -38,6 +38,7 @@ from transition_parser.modules import encoder as encoder_module
 from transition_parser.modules import layers as layers_module
 from transition_parser.modules import packing as packing_module
 from transition_parser.modules.attention import HeadMask
+from transition_parser.modules.packing import quantise
 from transition_parser.parsing import parser as parser_module
 from transition_parser.parsing.preparation import PRECISIONS
 from transition_parser.states.amr_machine import AmrMachine
@@ -276,7 +277,7 @@ def product_rate(model: Parser, quantised: bool, seconds: float = 1.0) -> float:
     dtype = model.model.decoder.norm.weight.dtype
     layer: nn.Module = nn.Sequential(nn.Linear(size, size, bias=False)).to(model.device, dtype)
     if quantised:
-        layer = torch.ao.quantization.quantize_dynamic(layer, {nn.Linear}, torch.qint8)
+        quantise(layer)
     x = torch.randn(rows, size, device=model.device, dtype=dtype)
     synchronise = torch.cuda.synchronize if model.device.type == "cuda" else lambda: None
     with torch.inference_mode():

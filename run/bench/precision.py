@@ -3,6 +3,10 @@
 The precisions take turns, round by round; the scores come from the first round.
 
     python run/bench/precision.py MODEL GOLD [--beam 1 10] [--precisions fp32 bf16] [--sentences N]
+        [--without-bf16]
+
+--without-bf16 computes as a processor without native bf16 does: only bf16 itself and the part of int8 that is not in
+linear layers differ.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import torch
 from common import parser, report
 
 from transition_parser import Parser
+from transition_parser.parsing import preparation
 from transition_parser.parsing.preparation import PRECISIONS
 
 BASE = "fp32"
@@ -50,7 +55,10 @@ def main() -> None:
     options.add_argument("--precisions", nargs="+", default=list(PRECISIONS), choices=list(PRECISIONS))
     options.add_argument("--sentences", type=int, help="how many of GOLD, from the start (default: all)")
     options.add_argument("--device", default="cpu")
+    options.add_argument("--without-bf16", action="store_true", help="compute as a processor without native bf16 does")
     arguments = options.parse_args()
+    if arguments.without_bf16:
+        preparation.has_fast_bf16 = lambda device: False
     torch.set_num_threads(arguments.threads)
     contenders = [(p, beam) for beam in arguments.beam for p in dict.fromkeys([BASE, *arguments.precisions])]
     models = {

@@ -4,9 +4,10 @@ import pytest
 import torch
 from torch import nn
 
+from transition_parser.modules import packing
 from transition_parser.modules.layers import FeedForward
 from transition_parser.modules.linear import keep_weight, padded
-from transition_parser.modules.packing import _PackedLinear, _with_rows_behind, has_fast_bf16, pack, quantised
+from transition_parser.modules.packing import _PackedLinear, _with_rows_behind, has_fast_bf16, pack, quantise
 
 
 def test_padding_leaves_few_numbers_of_rows():
@@ -107,12 +108,72 @@ def test_any_model_is_packed():
     assert linear == ["read"]
 
 
-def test_any_decoder_is_quantised():
+FAST = pytest.mark.parametrize("fast", [True, False], ids=["native", "emulated"])
+
+
+@pytest.fixture
+def int8(monkeypatch):
+    """Makes an int8 layer, by the processor's products of integers or without them."""
+
+    def made(layer: nn.Linear, activation: str = "none", fast: bool = True) -> packing._Int8Linear:
+        if fast and not packing.has_fast_int8():
+            pytest.skip("int8 is emulated here")
+        monkeypatch.setattr(packing, "has_fast_int8", lambda: fast)
+        return packing._Int8Linear(layer, activation)
+
+    return made
+
+
+@FAST
+@pytest.mark.parametrize("dtype", [torch.float, torch.bfloat16])
+@pytest.mark.parametrize(("activation", "after"), [("none", nn.Identity()), ("relu", nn.ReLU()), ("gelu", nn.GELU())])
+def test_an_int8_layer_finds_nearly_the_same(int8, fast, dtype, activation, after):
+    torch.manual_seed(1)
+    layer = nn.Linear(64, 48, bias=activation != "relu")
+    small = int8(layer, activation, fast)
+    with torch.inference_mode():
+        for shape in ((3, 5, 64), (7, 64), (40, 64), (0, 64), (2, 0, 64)):
+            x = torch.randn(shape)
+            found = small(x.to(dtype))
+            assert found.dtype is dtype and found.shape == (*shape[:-1], 48)
+            assert torch.allclose(found.float(), after(layer(x)), atol=0.04)
+
+
+@FAST
+def test_rows_of_an_int8_layer_do_not_depend_on_each_other(int8, fast):
+    torch.manual_seed(1)
+    layer = int8(nn.Linear(96, 64), "relu", fast)
+    x = torch.randn(50, 96) * torch.logspace(-3, 3, 50)[:, None]
+    with torch.inference_mode():
+        together = layer(x)
+        for rows in (slice(3, 4), slice(0, 7), slice(20, 50)):
+            assert torch.equal(layer(x[rows]), together[rows])
+
+
+def test_emulated_int8_finds_what_native_int8_finds(int8):
+    torch.manual_seed(1)
+    layer, x = nn.Linear(96, 64), torch.randn(20, 96)
+    with torch.inference_mode():
+        native, emulated = (int8(layer, fast=fast)(x) for fast in (True, False))
+    assert torch.allclose(native, emulated, atol=1e-5)
+
+
+def test_an_int8_layer_of_zeros():
+    layer = nn.Linear(32, 32)
+    nn.init.zeros_(layer.weight)
+    with torch.inference_mode():
+        assert torch.equal(packing._Int8Linear(layer)(torch.zeros(3, 32)), layer.bias.expand(3, 32))
+
+
+def test_any_model_is_quantised():
+    """But for layers that other modules read, and narrow ones."""
     torch.manual_seed(1)
     model = Unknown().eval()
+    model.narrow = nn.Linear(32, 3)
     x = torch.randn(5, 32)
     with torch.inference_mode():
-        found = quantised(model)(x)
-    assert torch.allclose(found, model(x), atol=0.2)
-    kinds = {type(layer) for layer in quantised(model).decoder.modules()}
-    assert nn.Linear not in kinds
+        wanted = model(x)
+        quantise(model)
+        assert torch.allclose(model(x), wanted, atol=0.1)
+    assert [name for name, layer in model.named_modules() if type(layer) is nn.Linear] == ["read", "narrow"]
+    assert model.decoder["deep"][1].activation_in_product

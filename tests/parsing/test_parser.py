@@ -16,6 +16,7 @@ from transition_parser.graphs.bank import parse_bank
 from transition_parser.graphs.conllu import parse_conllu, read_conllu
 from transition_parser.modules.packing import has_fast_bf16
 from transition_parser.parsing import parser as parser_module
+from transition_parser.parsing import preparation
 from transition_parser.parsing.search import search
 from transition_parser.storage.checkpoints import load_model
 from transition_parser.text import pieces as pieces_module
@@ -129,8 +130,26 @@ def test_int8_parses_nearly_alike(model, path):
     full, small = (Parser.load(model, precision=p).parse(some) for p in ("fp32", "int8"))
     same = sum(a.actions == b.actions for a, b in zip(full, small, strict=True))
     assert same > len(some) // 2
-    layers = [type(m).__module__ for m in Parser.load(model, precision="int8").model.modules()]
-    assert any("quantized" in name for name in layers)
+    parser = Parser.load(model, precision="int8")
+    for part in (parser.model.encoder, parser.model.decoder):
+        assert "_Int8Linear" in {type(m).__name__ for m in part.modules()}
+    for sentence, parse in zip(some, parser.parse(some), strict=True):
+        (alone,) = parser.parse([sentence])  # whatever is beside it
+        assert alone.actions == parse.actions and alone.score == pytest.approx(parse.score, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("bf16", "int8", "expected"),
+    [(True, True, ["bf16", "bf16"]), (False, True, ["int8", "fp32"]), (False, False, ["fp32", "fp32"])],
+)
+def test_the_fastest_precision(monkeypatch, bf16, int8, expected):
+    """int8 is not chosen for a Stack-Transformer, whose kernels for single sentences read plain weights."""
+    monkeypatch.setattr(preparation, "has_fast_bf16", lambda device: bf16)
+    monkeypatch.setattr(preparation, "has_fast_int8", lambda: int8)
+    models = [load_model(name)[0] for name in ("en-ewt", "en-amr")]
+    assert [preparation.checked_precision("auto", torch.device("cpu"), model) for model in models] == expected
+    cuda = torch.device("cuda")
+    assert preparation.checked_precision("auto", cuda, models[0]) == ("bf16" if bf16 else "fp32")
 
 
 @pytest.mark.skipif(not has_fast_bf16(torch.device("cpu")), reason="bf16 is slow here")

@@ -534,6 +534,27 @@ void add_and_normalise(int half, int64_t rows, int64_t dim, char *x, const char 
     VARIANT(add_and_normalise)(rows, dim, x, added, weight, bias, epsilon, normal, half);
 }
 
+/* Write each row as codes of 8 bits: 128 is zero, and the largest number of the row is 1 or 255.
+
+   x: (rows, dim)
+   codes: (rows, dim); the result
+   largest: (rows); the size of the largest number of each row */
+void quantise_rows(int half, int64_t rows, int64_t dim, const char *x, uint8_t *codes, float *largest) {
+    VARIANT(quantise_rows)(half, rows, dim, x, codes, largest);
+}
+
+/* Multiply each row by its own number, and add a bias.
+
+   product: (rows, dim)
+   largest: (rows)
+   bias: (dim)
+   relu: 1 to replace negative sums by 0
+   output: (rows, dim); the result */
+void scale_rows(int half, int64_t rows, int64_t dim, const float *product, const float *largest, const float *bias,
+                int relu, char *output) {
+    VARIANT(scale_rows)(half, rows, dim, product, largest, bias, relu, output);
+}
+
 /* Compute the scores of actions. Return NULL, or a message about wrong arguments.
 
    x: (N, dim); the outputs of the decoder

@@ -50,6 +50,8 @@ _FUNCTIONS: dict[str, Signature] = {
     "indicated_attention": (PROBLEM, (INT, *(SIZE,) * 7, POINTER, SIZE, *(POINTER,) * 9)),
     "gated_step": (PROBLEM, (INT, INT, *(SIZE,) * 6, *(POINTER,) * 4)),
     "letter_maxima": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 5)),
+    "quantise_rows": (None, (INT, SIZE, SIZE, *(POINTER,) * 3)),
+    "scale_rows": (None, (INT, SIZE, SIZE, *(POINTER,) * 3, INT, POINTER)),
     "add_and_normalise": (None, (INT, SIZE, SIZE, *(POINTER,) * 4, FLOAT, POINTER)),
     "legal_scores": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 5, SIZE, SIZE, *(POINTER,) * 5)),
     "best_continuations": (PROBLEM, (INT, *(SIZE,) * 4, *(POINTER,) * 4, SIZE, *(POINTER,) * 3)),

@@ -17,4 +17,6 @@
 
 #include "few_rows.h"
 
+#include "codes.h"
+
 static int NAME(lanes)(void) { return LANES; }

@@ -5,35 +5,63 @@ Layers are found by their type, whatever model they are in.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.ao.quantization import default_dynamic_qconfig
 
+from transition_parser.kernels.code_kernels import LARGEST, ZERO, quantise_rows, scale_rows
 from transition_parser.modules.linear import padded, padded_size
+
+_NARROW = 32  # layers with fewer inputs or outputs take no time
 
 
 def pack(model: nn.Module) -> None:
     """Bring the weights of the linear layers of a bf16 model into oneDNN's own order.
 
-    Otherwise each call would bring them into that order. An activation that follows a linear layer is computed together
-    with the product. A module asks for that by the attribute `activation`: `relu` or `gelu`, applied to the output of
-    its layer `inner`. Once this function has set `activation_in_product` to True, the module must leave the activation
-    to `inner`. The modules of BERT and its kin in transformers are recognised by the names of their attributes.
+    Otherwise each call would bring them into that order. Activations that follow a layer are computed together with its
+    product, see `_replace_layers`.
     """
+    _replace_layers(model, _PackedLinear)
+
+
+def quantise(model: nn.Module) -> None:
+    """Give the linear layers of an fp32 model int8 weights. Their inputs are quantised at each call.
+
+    The result does not depend on the rows that are computed together. Layers that other modules read, and narrow ones
+    (`_NARROW`), stay as they are. Activations that follow a layer become a part of it, see `_replace_layers`.
+    """
+    _replace_layers(model, _Int8Linear, lambda layer: min(layer.in_features, layer.out_features) >= _NARROW)
+
+
+def _replace_layers(
+    model: nn.Module, make: Callable[[nn.Linear, str], nn.Module], is_wanted: Callable[[nn.Linear], bool] = bool
+) -> None:
+    """Replace the linear layers of a model, but for those whose weight other modules read.
+
+    A module asks for an activation within the product by the attribute `activation`: `relu` or `gelu`, applied to the
+    output of its layer `inner`. Once this function has set `activation_in_product` to True, the module must leave the
+    activation to `inner`. The modules of BERT and its kin in transformers are recognised by the names of their
+    attributes.
+
+    make: makes a layer from a linear layer and the activation that follows it: `none`, `relu` or `gelu`
+    is_wanted: returns False for layers that stay as they are
+    """
+
+    def replaces(layer: object) -> bool:
+        return type(layer) is nn.Linear and not _is_read(layer) and is_wanted(layer)
+
     for parent in list(model.modules()):
         inner, activation = getattr(parent, "inner", None), getattr(parent, "activation", None)
-        if type(inner) is nn.Linear and isinstance(activation, str) and not _is_read(inner):
-            parent.inner, parent.activation_in_product = _PackedLinear(inner, activation), True
+        if replaces(inner) and isinstance(activation, str):
+            parent.inner, parent.activation_in_product = make(inner, activation), True
         dense, after = getattr(parent, "dense", None), getattr(parent, "intermediate_act_fn", None)
-        if type(dense) is nn.Linear and after is not None and _is_gelu(after):
-            parent.dense, parent.intermediate_act_fn = _PackedLinear(dense, "gelu"), nn.Identity()
+        if replaces(dense) and after is not None and _is_gelu(after):
+            parent.dense, parent.intermediate_act_fn = make(dense, "gelu"), nn.Identity()
         for name, layer in parent.named_children():
-            if type(layer) is nn.Linear and not _is_read(layer):
-                setattr(parent, name, _PackedLinear(layer))
+            if replaces(layer):
+                setattr(parent, name, make(layer, "none"))
 
 
 def merge_adapters(model: nn.Module) -> None:
@@ -43,27 +71,6 @@ def merge_adapters(model: nn.Module) -> None:
             if hasattr(layer, "get_base_layer"):
                 layer.merge()
                 setattr(parent, name, layer.get_base_layer())
-
-
-def quantised(model: nn.Module, part: str = "decoder") -> nn.Module:
-    """Return a copy of a model whose `part` has int8 weights and quantises the inputs of linear layers at each call.
-
-    The encoder stays as it is, because quantising it saved little time and cost accuracy (0.1 LAS). An encoder inside
-    the decoder stays as it is, too; its attribute `reads_words` is True. torch marks its own quantisation as deprecated
-    in favour of the package torchao; users don't see that warning.
-    """
-    decoder = model.get_submodule(part)
-    readers = [module for module in decoder.modules() if getattr(module, "reads_words", False)]
-    kept = {layer for reader in readers for layer in reader.modules()}
-    names = [
-        f"{part}.{name}"
-        for name, layer in decoder.named_modules()
-        if type(layer) is nn.Linear and layer not in kept and not _is_read(layer)
-    ]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        warnings.simplefilter("ignore", UserWarning)
-        return torch.ao.quantization.quantize_dynamic(model, dict.fromkeys(names, default_dynamic_qconfig))
 
 
 def _is_gelu(activation: Callable[[Tensor], Tensor]) -> bool:
@@ -97,6 +104,47 @@ class _PackedLinear(nn.Module):
         return product if rows is x else product[: x.size(0)]
 
 
+class _Int8Linear(nn.Module):
+    """A linear layer with int8 weights, one scale for each output, and inputs of 8 bits, one scale for each row.
+
+    The products of integers are exact, so that rows do not depend on each other. They are computed by operators of
+    torch that are not public (`torch._inductor` uses them), or as floating-point numbers where the processor does not
+    multiply integers of 8 bits (`has_fast_int8`).
+    """
+
+    def __init__(self, layer: nn.Linear, activation: str = "none") -> None:
+        super().__init__()
+        self.in_features, self.out_features, self.activation = layer.in_features, layer.out_features, activation
+        self.weight = None  # kernels that read weights can't read these
+        weight = layer.weight.detach().float()
+        largest = weight.abs().amax(1, keepdim=True).clamp_(min=torch.finfo(torch.float).tiny)
+        codes = (weight * (LARGEST / largest)).round_().to(torch.int8)
+        self.scale = largest[:, 0] / LARGEST**2  # a product has the scales of both factors
+        self.bias = torch.zeros(len(weight)) if layer.bias is None else layer.bias.detach().float()
+        self.is_fast = has_fast_int8()
+        if self.is_fast:
+            self.zeros = torch.zeros(len(weight), dtype=torch.long)
+            self.packed = torch.ops.onednn.qlinear_prepack(codes, None)
+        else:
+            self.packed = codes.float()
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.dim() > 2:
+            return self.forward(x.flatten(0, -2)).unflatten(0, x.shape[:-1])
+        if not len(x):
+            return x.new_zeros(0, self.out_features)
+        codes, largest = quantise_rows(x, padded_size(len(x)))
+        found = scale_rows(self._product(codes), largest, self.bias, self.activation == "relu", x.dtype)
+        return F.gelu(found) if self.activation == "gelu" else found
+
+    def _product(self, codes: Tensor) -> Tensor:
+        if not self.is_fast:
+            return F.linear(codes.float() - ZERO, self.packed) * self.scale
+        return torch.ops.onednn.qlinear_pointwise(
+            codes, 1.0, ZERO, self.packed, self.scale, self.zeros, None, 1.0, 0, torch.float, "none", [], ""
+        )
+
+
 def _with_rows_behind(x: Tensor) -> Tensor:
     """Return x (N, …) with more rows, up to `padded_size`; the contents of the additional rows change no other row.
 
@@ -109,6 +157,16 @@ def _with_rows_behind(x: Tensor) -> Tensor:
         if end <= x.untyped_storage().nbytes():
             return x.as_strided((size, *x.shape[1:]), x.stride())
     return padded(x)
+
+
+def is_read_by_kernels(model: nn.Module) -> bool:
+    """Return True if kernels read weights of the model as they are, for few rows; they can't read int8."""
+    return any(getattr(layer, "plain_is_read_too", False) for layer in model.modules())
+
+
+def has_fast_int8() -> bool:
+    """Return True if the CPU multiplies integers of 8 bits natively (VNNI); elsewhere int8 is emulated, and slow."""
+    return bool(torch.cpu._is_vnni_supported() and torch.backends.mkldnn.is_available())
 
 
 def has_fast_bf16(device: torch.device) -> bool:

@@ -103,8 +103,8 @@ class Parser(Generic[P_co]):
     batch_tokens: maximum of words times beam that are parsed at once (a longer sentence is parsed by itself); by
         default 8000 times the beam, at most 32000
     device: torch's name of the device
-    precision: `fp32`, `bf16`, `int8` (the linear layers of the decoder, quantised dynamically, for CPUs without bf16),
-        or `auto`: bf16 where the machine computes in it natively, else fp32
+    precision: `fp32`, `bf16`, `int8` (linear layers multiply 8-bit integers; the rest is in bf16 where that is native,
+        else in fp32), or `auto`: the fastest that the machine computes in natively, see `preparation`
     threads: number of cores to use on a CPU, by default torch's own default (all, or `OMP_NUM_THREADS`). Up to four
         batches are parsed side by side, each with its share of the cores.
     domain: the corpus of the training data that the texts resemble, for models that read it (`--read-domain`); by
@@ -167,7 +167,7 @@ class Parser(Generic[P_co]):
                 raise InputError(f"the model does not read domains: leave out the domain {domain!r:.60}")
             resources.columns.check_domain(domain)
         self._domain = domain
-        self.precision = checked_precision(precision, self.device)
+        self.precision = checked_precision(precision, self.device, model)
         self._path: str | os.PathLike = ""
         self._others: list[str | os.PathLike] = []
         full = copy.deepcopy(model).eval().float()

@@ -10,9 +10,9 @@ import torch
 
 from transition_parser.base.errors import InputError
 from transition_parser.modules.contract import ParserModel
-from transition_parser.modules.packing import has_fast_bf16, pack, quantised
+from transition_parser.modules.packing import has_fast_bf16, has_fast_int8, is_read_by_kernels, pack, quantise
 
-PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "int8": torch.float32}
+PRECISIONS = ("fp32", "bf16", "int8")
 TRAIN_AGAIN = "its training has diverged: take an earlier checkpoint, or train again with a lower learning rate"
 
 
@@ -26,10 +26,18 @@ def checked_device(name: str) -> torch.device:
     return device
 
 
-def checked_precision(name: str, device: torch.device) -> str:
-    """Return the precision that `auto` means on a device, or a known name as it is. Raises `InputError` for others."""
+def checked_precision(name: str, device: torch.device, model: ParserModel) -> str:
+    """Return the precision that `auto` means for a model on a device, or a known name as it is.
+
+    `auto` is the fastest: bf16 where the device multiplies it natively; else int8 where the CPU multiplies that
+    natively, but for models whose kernels for single sentences need plain weights; else fp32. Raises `InputError` for
+    unknown names, and for int8 on other devices.
+    """
     if name == "auto":
-        return "bf16" if has_fast_bf16(device) else "fp32"
+        if has_fast_bf16(device):
+            return "bf16"
+        quantises = device.type == "cpu" and has_fast_int8() and not is_read_by_kernels(model)
+        return "int8" if quantises else "fp32"
     if name not in PRECISIONS:
         raise InputError(f"unknown precision {name!r}: give auto, {', '.join(PRECISIONS)}")
     if name == "int8" and device.type != "cpu":
@@ -45,15 +53,21 @@ def _check_weights(model: ParserModel) -> None:
 
 
 def prepared(model: ParserModel, device: torch.device, precision: str) -> ParserModel:
-    """Return the model ready to compute: the same one in fp32, a copy in other precisions."""
-    model = (model if precision == "fp32" else copy.deepcopy(model)).to(device, PRECISIONS[precision])
+    """Return the model ready to compute: the same one in fp32, a copy in other precisions.
+
+    In int8, everything but the linear layers is in bf16 where that is native.
+
+    model: in fp32
+    """
+    packs = device.type == "cpu" and has_fast_bf16(device)
+    model = (model if precision == "fp32" else copy.deepcopy(model)).to(device)
     _check_weights(model)
-    if precision == "fp32":
-        return model
     if precision == "int8":
-        return quantised(model)
-    if device.type == "cpu" and has_fast_bf16(device):
-        pack(model)
+        quantise(model)
+    if precision == "bf16" or (precision == "int8" and packs):
+        model.to(torch.bfloat16)
+        if packs:
+            pack(model)
     return model
 
 

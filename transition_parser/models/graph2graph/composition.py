@@ -50,8 +50,6 @@ class Composition(nn.Module):
     skip: False to leave out the summand C, as in appendix A; Comp then starts at random
     """
 
-    reads_words = True  # see `packing.quantised`
-
     def __init__(self, dim: int, width: int, relations: int, skip: bool = True) -> None:
         super().__init__()
         self.relations, self.skip = relations, skip

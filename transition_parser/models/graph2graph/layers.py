@@ -219,8 +219,6 @@ class Transformer(nn.Module):
     graph: True if attention is given relations
     """
 
-    reads_words = True  # see `packing.quantised`
-
     def __init__(self, sizes: Sizes, layers: int, positions: int, segments: int, dropout: float, graph: bool) -> None:
         super().__init__()
         self.width = sizes.width
