@@ -55,20 +55,24 @@ class Claim:
         row, against = ([run for run in runs if run["settings"]["row"] == name] for name in (self.row, self.against))
         if not row or not against:
             return "not run"
-        beam = max(set.intersection(*({*run[COUNTED]["test"]} for run in row + against)), key=size_of)
+        beams = set.intersection(*({*run[COUNTED]["test"]} for run in row + against))
+        if not beams:
+            return "not run with the same beam"
+        beam = max(beams, key=size_of)
         metric = "smatch" if "smatch" in row[0][COUNTED]["test"][beam] else self.trees
-        return self._compared(metric, self._scores(row, metric, beam), self._scores(against, metric, beam))
+        how = ", greedily" if size_of(beam) == 1 else ""
+        return self._compared(metric, self._scores(row, metric, beam), self._scores(against, metric, beam), how)
 
     def _scores(self, runs: Iterable[Run], metric: str, beam: str) -> list[float]:
         key = SKIPPED if self.punct == "skip" and metric != "smatch" else COUNTED
         return [score(run[key]["test"][beam][metric]) for run in runs]
 
-    def _compared(self, metric: str, row: Sequence[float], against: Sequence[float]) -> str:
+    def _compared(self, metric: str, row: Sequence[float], against: Sequence[float], how: str) -> str:
         difference = statistics.mean(row) - statistics.mean(against)
         error = _standard_error(row, against)
         decimals = SCORES[metric][1]
         shown = f"{difference:+z.{decimals}f}".replace("-", "−") + ("" if error is None else f" ± {error:.{decimals}f}")
-        return f"{shown}: {self.verdict(difference, CHANCE[metric], error)}"
+        return f"{shown}{how}: {self.verdict(difference, CHANCE[metric], error)}"
 
     def verdict(self, difference: float, chance: float, error: float | None = None) -> str:
         """Return whether the claim holds.

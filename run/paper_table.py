@@ -6,8 +6,8 @@
 There is a table for each table of the paper and each corpus. A row has the paper's figure and our scores, each the mean
 over the seeds ± its standard deviation. Trees: UAS / LAS in percent, without subtypes of relations; AMRs: Smatch. Rows
 that were not run are in the table, too; "–" stands where a row was searched greedily alone. --punct skip leaves
-punctuation out. --by divides the LAS on test, with a beam of 10, by the length of the sentence, the distance of a word
-from its head or from the root, or its tag. --curves draws the score on dev after each epoch.
+punctuation out. --by divides the LAS on test, with the largest beam of the table, by the length of the sentence, the
+distance of a word from its head or from the root, or its tag. --curves draws the score on dev after each epoch.
 """
 
 from __future__ import annotations
@@ -104,11 +104,12 @@ def rows(runs: Sequence[Run], key: str = COUNTED) -> Rows:
     return [["row", "", *figures, "seeds", "epochs", *names], *body]
 
 
-def rows_by(runs: Sequence[Run], part: str, beam: str = "beam 10") -> Rows:
-    """Return the header, and for each row that was searched with a beam the LAS on test by a part.
+def rows_by(runs: Sequence[Run], part: str) -> Rows:
+    """Return the header, and the LAS on test by a part, for each row that has the largest beam of all.
 
     part: one of `PARTS`
     """
+    beam = max((beam for run in runs for beam in run[DIVIDED]), key=size_of)
     searched = (run[DIVIDED][beam] for run in runs if beam in run[DIVIDED])
     parts = list(dict.fromkeys(chain.from_iterable(of[f"by_{part}"] for of in searched)))
     body = []

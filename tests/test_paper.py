@@ -302,7 +302,10 @@ def test_a_row_may_be_searched_greedily_alone(results):
         assert head[-4:] == ["dev, greedy", "dev, beam 10", "test, greedy", "test, beam 10"]
         shown = {row[0]: row[-4:] for row in body}
         assert shown["d"] == [shown["c"][0], "–", shown["c"][2], "–"] and "–" not in shown["c"]
-        assert [row[0] for row in paper_table.rows_by(runs, "tag")[1:]] == ["c"]
+        head, *body = paper_table.rows_by(runs, "tag")
+        assert head[0] == "LAS on test by tag, beam 10" and [row[0] for row in body] == ["c"]
+    head, *body = paper_table.rows_by([greedy], "tag")
+    assert head[0] == "LAS on test by tag, beam 1" and [row[0] for row in body] == ["d"]
 
 
 def test_a_row_with_other_beams_is_another_run(corpus, results, tmp_path, monkeypatch):

@@ -78,9 +78,11 @@ def test_rows_are_compared_by_the_largest_beam_that_both_have():
         found = greedy[key]["test"]
         found["beam 1"] = found.pop("beam 10")
         searched[key]["test"]["beam 1"] = {"uas": 84.0, "las": 79.0}
-    assert claim().ours([searched, greedy]) == "+9.0: holds"
-    assert claim(punct="skip").ours([searched, greedy]) == "+8.0: holds"
-    assert claim(row="b", against="a").ours([searched, greedy]) == "−9.0: does not hold"
+    assert claim().ours([searched, greedy]) == "+9.0, greedily: holds"
+    assert claim(punct="skip").ours([searched, greedy]) == "+8.0, greedily: holds"
+    assert claim(row="b", against="a").ours([searched, greedy]) == "−9.0, greedily: does not hold"
+    del searched["scores"]["test"]["beam 1"]
+    assert claim().ours([searched, greedy]) == "not run with the same beam"
 
 
 def test_a_claim_names_its_score():

@@ -274,7 +274,7 @@ def _multiplies(module: nn.Module) -> bool:
 def product_rate(model: Parser, quantised: bool, seconds: float = 1.0) -> float:
     """Return the rate of a linear layer, 4096 × 512 by 512 × 512, in the model's precision: 10⁹ operations a second."""
     rows, size = 4096, 512
-    dtype = model.model.decoder.norm.weight.dtype
+    dtype = torch.bfloat16 if model.precision == "bf16" else torch.float
     layer: nn.Module = nn.Sequential(nn.Linear(size, size, bias=False)).to(model.device, dtype)
     if quantised:
         quantise(layer)
@@ -325,13 +325,13 @@ def main() -> None:
                 continue
             for part, share in shares(clock).items():
                 parts[part].append(share)
-        products.append(product_rate(model, arguments.precision == "int8"))
+        products.append(product_rate(model, model.precision == "int8"))
         floor = sum(operations.values()) / products[-1]
         rates[FLOOR].append(count / floor)
         reached.append(100 * floor / seconds)
     more = {
         "sentences_parsed": count,
-        "precision_used": str(model.model.decoder.norm.weight.dtype).removeprefix("torch."),
+        "precision_used": model.precision,
         "share_percent": {part: round(statistics.median(values), 2) for part, values in parts.items()},
         "linear_gflop": {where: round(value, 3) for where, value in operations.items()},
         "product_gflop_per_second": round(statistics.median(products), 1),

@@ -5,8 +5,8 @@ The precisions take turns, round by round; the scores come from the first round.
     python run/bench/precision.py MODEL GOLD [--beam 1 10] [--precisions fp32 bf16] [--sentences N]
         [--without-bf16]
 
---without-bf16 computes as a processor without native bf16 does: only bf16 itself and the part of int8 that is not in
-linear layers differ.
+--without-bf16 computes as a processor without native bf16 does: bf16 is emulated, and with int8 everything but the
+linear layers is in fp32.
 """
 
 from __future__ import annotations

@@ -61,6 +61,30 @@ def test_the_codes_of_a_row_do_not_depend_on_other_rows(way, dtype):
     assert torch.equal(code_kernels.quantise_rows(x.t().contiguous().t(), 10)[0], codes)
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("relu", [False, True])
+def test_rows_that_are_not_finite_stay_so(way, dtype, bad, relu):
+    x = torch.ones(4, 64, dtype=dtype)
+    x[1, 5] = bad
+    codes, largest = code_kernels.quantise_rows(x, 4)
+    assert largest.isnan().flatten().tolist() == [False, True, False, False]
+    found = code_kernels.scale_rows(codes.float() - 128, largest, torch.zeros(64), relu, dtype)
+    assert found.isnan().all(1).tolist() == [False, True, False, False]
+    assert torch.equal(found[0], torch.full((64,), 127, dtype=dtype))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_tiny_numbers_count_as_zeros(way, dtype):
+    codes, _ = code_kernels.quantise_rows(torch.full((1, 8), 1e-38, dtype=dtype), 1)
+    assert codes.tolist() == [[128] * 8]
+
+
+def test_there_must_be_room(way):
+    with pytest.raises(ValueError, match="room for 3 rows, not 2"):
+        code_kernels.quantise_rows(torch.zeros(3, 8), 2)
+
+
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [

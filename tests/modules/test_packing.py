@@ -158,6 +158,20 @@ def test_emulated_int8_finds_what_native_int8_finds(int8):
     assert torch.allclose(native, emulated, atol=1e-5)
 
 
+def test_a_row_that_is_not_finite_stays_so(int8):
+    layer, x = int8(nn.Linear(64, 48), "relu"), torch.ones(3, 64)
+    x[1, 2] = float("nan")
+    with torch.inference_mode():
+        assert layer(x).isnan().any(1).tolist() == [False, True, False]
+
+
+def test_an_unknown_activation_is_left_to_its_module():
+    model = nn.Sequential(FeedForward(32, 64, 0.0))
+    model[0].activation = "tanh"
+    quantise(model)
+    assert type(model[0].inner) is packing._Int8Linear and not model[0].activation_in_product
+
+
 def test_an_int8_layer_of_zeros():
     layer = nn.Linear(32, 32)
     nn.init.zeros_(layer.weight)

@@ -14,6 +14,7 @@ from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import parse_bank
 from transition_parser.graphs.conllu import parse_conllu, read_conllu
+from transition_parser.modules import packing
 from transition_parser.modules.packing import has_fast_bf16
 from transition_parser.parsing import parser as parser_module
 from transition_parser.parsing import preparation
@@ -125,25 +126,40 @@ def test_a_stream_within_another_leaves_it_its_threads():
 
 
 @pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
-def test_int8_parses_nearly_alike(model, path):
+@pytest.mark.parametrize("bf16", [True, False], ids=["beside bf16", "beside fp32"])
+def test_int8_parses_nearly_alike(model, path, bf16, monkeypatch):
     some = list(Parser.load(model).read(path))[:20]
-    full, small = (Parser.load(model, precision=p).parse(some) for p in ("fp32", "int8"))
-    same = sum(a.actions == b.actions for a, b in zip(full, small, strict=True))
-    assert same > len(some) // 2
+    full = Parser.load(model, precision="fp32").parse(some)
+    if bf16 and not has_fast_bf16(torch.device("cpu")):
+        pytest.skip("bf16 is emulated here")
+    monkeypatch.setattr(preparation, "has_fast_bf16", lambda device: bf16)
     parser = Parser.load(model, precision="int8")
+    small = parser.parse(some)
+    assert sum(a.actions == b.actions for a, b in zip(full, small, strict=True)) > len(some) // 2
     for part in (parser.model.encoder, parser.model.decoder):
         assert "_Int8Linear" in {type(m).__name__ for m in part.modules()}
-    for sentence, parse in zip(some, parser.parse(some), strict=True):
+    for sentence, parse in zip(some, small, strict=True):
         (alone,) = parser.parse([sentence])  # whatever is beside it
         assert alone.actions == parse.actions and alone.score == pytest.approx(parse.score, abs=1e-5)
+
+
+@pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
+def test_emulated_int8_parses_as_native_int8(model, monkeypatch):
+    some = list(Parser.load(model).read({"en-ewt": SAMPLE, "en-amr": SAMPLE_AMR}[model]))[:5]
+    monkeypatch.setattr(preparation, "has_fast_bf16", lambda device: False)
+    native = Parser.load(model, precision="int8").parse(some)
+    monkeypatch.setattr(packing, "has_fast_int8", lambda: False)
+    emulated = Parser.load(model, precision="int8").parse(some)
+    assert [parse.actions for parse in native] == [parse.actions for parse in emulated]
+    assert [parse.score for parse in native] == pytest.approx([parse.score for parse in emulated], abs=1e-4)
 
 
 @pytest.mark.parametrize(
     ("bf16", "int8", "expected"),
     [(True, True, ["bf16", "bf16"]), (False, True, ["int8", "fp32"]), (False, False, ["fp32", "fp32"])],
 )
-def test_the_fastest_precision(monkeypatch, bf16, int8, expected):
-    """int8 is not chosen for a Stack-Transformer, whose kernels for single sentences read plain weights."""
+def test_the_precision_of_auto(monkeypatch, bf16, int8, expected):
+    """`auto` takes int8 only for models that gain by it."""
     monkeypatch.setattr(preparation, "has_fast_bf16", lambda device: bf16)
     monkeypatch.setattr(preparation, "has_fast_int8", lambda: int8)
     models = [load_model(name)[0] for name in ("en-ewt", "en-amr")]

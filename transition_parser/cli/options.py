@@ -67,8 +67,8 @@ def add_speed(parser: argparse.ArgumentParser) -> None:
         "--precision",
         choices=["auto", "fp32", "bf16", "int8"],
         default="auto",
-        help="number format; auto (default): the fastest that the machine computes in natively; int8: linear layers "
-        "multiply 8-bit integers",
+        help="number format; auto (default): bf16 if the machine computes in it natively, else int8 for trees by "
+        "SPA-DP, else fp32; int8: linear layers multiply 8-bit integers",
     )
     parser.add_argument(
         "--threads", type=positive, metavar="N", help="number of cores to use (default: OMP_NUM_THREADS, or all)"

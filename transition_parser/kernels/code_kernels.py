@@ -14,21 +14,27 @@ from transition_parser.kernels.guards import require
 from transition_parser.kernels.search_kernels import HALF
 
 LARGEST, ZERO = 127, 128  # the largest code without its sign; the code of zero
+TINY = 1e-30  # numbers as small as this count as zeros, so that no quotient is infinite
 _ROUNDED = ZERO + 0.5  # conversion to an integer cuts off what is behind the point
 
 
 def quantise_rows(x: Tensor, size: int) -> tuple[Tensor, Tensor]:
     """Return the codes of rows, (size, dim) uint8, and the size of the largest number of each row, (R, 1) float.
 
+    The size is nan for a row with numbers that are not finite.
+
     x: (R, dim) float or bfloat16
     size: at least R; the rows of codes from R on have any content
     """
     rows, dim = x.shape
+    if size < rows:
+        raise ValueError(f"there must be room for {rows} rows, not {size}")
     codes = torch.empty(size, dim, dtype=torch.uint8, device=x.device)
     if not search_kernels.supports(x):
-        largest = x.abs().amax(1, keepdim=True).float()
-        scale = (LARGEST / largest).nan_to_num(0.0, 0.0)
-        codes[:rows] = torch.addcmul(x.new_tensor(_ROUNDED, dtype=torch.float), x.float(), scale)
+        largest = x.float().abs().amax(1, keepdim=True)
+        largest = largest.where(largest.isfinite(), torch.nan)
+        scale = (LARGEST / largest).where(largest > TINY, 0.0)
+        codes[:rows] = torch.addcmul(x.new_tensor(_ROUNDED, dtype=torch.float), x.float().nan_to_num(), scale)
         return codes, largest
     x = x.contiguous()
     largest = x.new_empty(rows, 1, dtype=torch.float)

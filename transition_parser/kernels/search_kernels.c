@@ -534,7 +534,8 @@ void add_and_normalise(int half, int64_t rows, int64_t dim, char *x, const char 
     VARIANT(add_and_normalise)(rows, dim, x, added, weight, bias, epsilon, normal, half);
 }
 
-/* Write each row as codes of 8 bits: 128 is zero, and the largest number of the row is 1 or 255.
+/* Write each row as codes of 8 bits: 128 is zero, and the largest number of the row has the code 1 or 255. The largest
+   number of a row with numbers that are not finite is no number.
 
    x: (rows, dim)
    codes: (rows, dim); the result

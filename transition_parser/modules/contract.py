@@ -190,10 +190,12 @@ class Decoder(nn.Module):
     needs: the fields of `States` that the decoder reads; other fields are never computed.
     reads_in_decoder: True if the decoder itself reads words. Two models that share an encoder (`--auxiliary-data`)
         would then not share all parts that read words.
+    gains_by_int8: True if int8 was measured to be as accurate as fp32 and faster, for single sentences too
     """
 
     needs: Collection[str] = ()
     reads_in_decoder: bool = False
+    gains_by_int8: bool = False
     _here: Tensor
 
     def __init__(self, table: ActionTable) -> None:

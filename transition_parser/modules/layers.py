@@ -50,7 +50,7 @@ def gather_rows(x: Tensor, positions: Tensor) -> Tensor:
 class FeedForward(nn.Module):
     """Two linear layers with a ReLU between them.
 
-    activation, activation_in_product: see `packing.pack`.
+    activation, activation_in_product: see `packing._replace_layers`.
     """
 
     activation, activation_in_product = "relu", False

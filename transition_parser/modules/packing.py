@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.kernels.code_kernels import LARGEST, ZERO, quantise_rows, scale_rows
+from transition_parser.kernels.code_kernels import LARGEST, TINY, ZERO, quantise_rows, scale_rows
 from transition_parser.modules.linear import padded, padded_size
 
 _NARROW = 32  # layers with fewer inputs or outputs take no time
@@ -29,8 +29,9 @@ def pack(model: nn.Module) -> None:
 def quantise(model: nn.Module) -> None:
     """Give the linear layers of an fp32 model int8 weights. Their inputs are quantised at each call.
 
-    The result does not depend on the rows that are computed together. Layers that other modules read, and narrow ones
-    (`_NARROW`), stay as they are. Activations that follow a layer become a part of it, see `_replace_layers`.
+    The result of a row does not depend on the rows that are computed with it. Layers whose weight other modules read,
+    and narrow layers (`_NARROW`), stay as they are. Activations that follow a layer become a part of it, see
+    `_replace_layers`.
     """
     _replace_layers(model, _Int8Linear, lambda layer: min(layer.in_features, layer.out_features) >= _NARROW)
 
@@ -38,7 +39,7 @@ def quantise(model: nn.Module) -> None:
 def _replace_layers(
     model: nn.Module, make: Callable[[nn.Linear, str], nn.Module], is_wanted: Callable[[nn.Linear], bool] = bool
 ) -> None:
-    """Replace the linear layers of a model, but for those whose weight other modules read.
+    """Replace the linear layers of a model, except layers whose weight other modules read.
 
     A module asks for an activation within the product by the attribute `activation`: `relu` or `gelu`, applied to the
     output of its layer `inner`. Once this function has set `activation_in_product` to True, the module must leave the
@@ -54,7 +55,7 @@ def _replace_layers(
 
     for parent in list(model.modules()):
         inner, activation = getattr(parent, "inner", None), getattr(parent, "activation", None)
-        if replaces(inner) and isinstance(activation, str):
+        if replaces(inner) and activation in ("relu", "gelu"):
             parent.inner, parent.activation_in_product = make(inner, activation), True
         dense, after = getattr(parent, "dense", None), getattr(parent, "intermediate_act_fn", None)
         if replaces(dense) and after is not None and _is_gelu(after):
@@ -108,7 +109,7 @@ class _Int8Linear(nn.Module):
     """A linear layer with int8 weights, one scale for each output, and inputs of 8 bits, one scale for each row.
 
     The products of integers are exact, so that rows do not depend on each other. They are computed by operators of
-    torch that are not public (`torch._inductor` uses them), or as floating-point numbers where the processor does not
+    torch that are not public (`torch._inductor` uses them), or as double-precision numbers where the processor does not
     multiply integers of 8 bits (`has_fast_int8`).
     """
 
@@ -117,7 +118,7 @@ class _Int8Linear(nn.Module):
         self.in_features, self.out_features, self.activation = layer.in_features, layer.out_features, activation
         self.weight = None  # kernels that read weights can't read these
         weight = layer.weight.detach().float()
-        largest = weight.abs().amax(1, keepdim=True).clamp_(min=torch.finfo(torch.float).tiny)
+        largest = weight.abs().amax(1, keepdim=True).clamp_(min=TINY)
         codes = (weight * (LARGEST / largest)).round_().to(torch.int8)
         self.scale = largest[:, 0] / LARGEST**2  # a product has the scales of both factors
         self.bias = torch.zeros(len(weight)) if layer.bias is None else layer.bias.detach().float()
@@ -126,7 +127,7 @@ class _Int8Linear(nn.Module):
             self.zeros = torch.zeros(len(weight), dtype=torch.long)
             self.packed = torch.ops.onednn.qlinear_prepack(codes, None)
         else:
-            self.packed = codes.float()
+            self.packed = codes.double()
 
     def forward(self, x: Tensor) -> Tensor:
         if x.dim() > 2:
@@ -139,7 +140,7 @@ class _Int8Linear(nn.Module):
 
     def _product(self, codes: Tensor) -> Tensor:
         if not self.is_fast:
-            return F.linear(codes.float() - ZERO, self.packed) * self.scale
+            return F.linear(codes.double() - ZERO, self.packed).float() * self.scale
         return torch.ops.onednn.qlinear_pointwise(
             codes, 1.0, ZERO, self.packed, self.scale, self.zeros, None, 1.0, 0, torch.float, "none", [], ""
         )
@@ -159,13 +160,8 @@ def _with_rows_behind(x: Tensor) -> Tensor:
     return padded(x)
 
 
-def is_read_by_kernels(model: nn.Module) -> bool:
-    """Return True if kernels read weights of the model as they are, for few rows; they can't read int8."""
-    return any(getattr(layer, "plain_is_read_too", False) for layer in model.modules())
-
-
 def has_fast_int8() -> bool:
-    """Return True if the CPU multiplies integers of 8 bits natively (VNNI); elsewhere int8 is emulated, and slow."""
+    """Return True if the CPU multiplies integers of 8 bits natively (AVX-512 VNNI); elsewhere int8 is emulated."""
     return bool(torch.cpu._is_vnni_supported() and torch.backends.mkldnn.is_available())
 
 

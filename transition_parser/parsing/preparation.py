@@ -10,7 +10,7 @@ import torch
 
 from transition_parser.base.errors import InputError
 from transition_parser.modules.contract import ParserModel
-from transition_parser.modules.packing import has_fast_bf16, has_fast_int8, is_read_by_kernels, pack, quantise
+from transition_parser.modules.packing import has_fast_bf16, has_fast_int8, pack, quantise
 
 PRECISIONS = ("fp32", "bf16", "int8")
 TRAIN_AGAIN = "its training has diverged: take an earlier checkpoint, or train again with a lower learning rate"
@@ -29,15 +29,14 @@ def checked_device(name: str) -> torch.device:
 def checked_precision(name: str, device: torch.device, model: ParserModel) -> str:
     """Return the precision that `auto` means for a model on a device, or a known name as it is.
 
-    `auto` is the fastest: bf16 where the device multiplies it natively; else int8 where the CPU multiplies that
-    natively, but for models whose kernels for single sentences need plain weights; else fp32. Raises `InputError` for
-    unknown names, and for int8 on other devices.
+    `auto` is bf16 where the device computes in it natively; else int8 where the CPU multiplies it natively and the
+    decoder gains by it (`gains_by_int8`); else fp32. Raises `InputError` for unknown names, and for int8 on other
+    devices.
     """
     if name == "auto":
         if has_fast_bf16(device):
             return "bf16"
-        quantises = device.type == "cpu" and has_fast_int8() and not is_read_by_kernels(model)
-        return "int8" if quantises else "fp32"
+        return "int8" if device.type == "cpu" and has_fast_int8() and model.decoder.gains_by_int8 else "fp32"
     if name not in PRECISIONS:
         raise InputError(f"unknown precision {name!r}: give auto, {', '.join(PRECISIONS)}")
     if name == "int8" and device.type != "cpu":

@@ -152,7 +152,7 @@ class Layer(nn.Module):
     trained for. The vectors of the relation "none" stay a part of the sum, as in the paper.
 
     relation_keys, relation_values: (5, d); W_1 and W_2 of eqs 3 and 4, the same for all heads, which are d wide
-    activation, activation_in_product: see `packing.pack`
+    activation, activation_in_product: see `packing._replace_layers`
     """
 
     activation, activation_in_product = "gelu", False

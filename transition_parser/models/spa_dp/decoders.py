@@ -47,7 +47,7 @@ class SpaDecoder(Inspectable, MemorylessDecoder):
 
     def __init__(self, table: ActionTable, dim: int, width: int) -> None:
         super().__init__(table)
-        self.one_word_each = isinstance(table.system, TreeSystem)
+        self.one_word_each = self.gains_by_int8 = isinstance(table.system, TreeSystem)
         self.places = nn.Linear(dim, len(PLACES) * width, bias=False)  # W_1, place by place
         nn.init.xavier_uniform_(self.places.weight)
         self.bias = nn.Parameter(torch.zeros(width))
