@@ -3,8 +3,8 @@
     python run/paper_claims.py RESULTS ...
 
 configs/papers/PAPER.toml lists the claims of a paper. A claim compares two rows of a table: one is better than the
-other, worse, or as good. Ours is the difference of their mean scores on test, with its standard error where both rows
-have several seeds. The beam is the largest that both were searched with: 10, or 1 where a row was searched greedily
+other, worse, or as good. Ours is the difference of their mean scores on test, with its standard error where a row has
+several seeds. The beam is the largest that both were searched with: 10, or 1 where a row was searched greedily
 alone. Differences up to two standard errors can't be told from chance; with one seed, up to `CHANCE`. One row is as
 good as another where it is not worse by more than `CHANCE`.
 """
@@ -91,10 +91,15 @@ class Claim:
 
 
 def _standard_error(*samples: Sequence[float]) -> float | None:
-    """Return the standard error of the difference of two means; None where a sample has one value."""
-    if min(map(len, samples)) < 2:
+    """Return the standard error of the difference of two means; None where both samples have one value.
+
+    A sample of one value is taken to vary as the other one does.
+    """
+    variances = [statistics.variance(sample) for sample in samples if len(sample) > 1]
+    if not variances:
         return None
-    return sum(statistics.variance(sample) / len(sample) for sample in samples) ** 0.5
+    pairs = zip(samples, variances if len(variances) == len(samples) else variances * len(samples), strict=True)
+    return sum(variance / len(sample) for sample, variance in pairs) ** 0.5
 
 
 def read_claims(paper: str) -> list[Claim]:
