@@ -95,11 +95,12 @@ def _standard_error(*samples: Sequence[float]) -> float | None:
 
     A sample of one value is taken to vary as the other one does.
     """
-    variances = [statistics.variance(sample) for sample in samples if len(sample) > 1]
-    if not variances:
+    variances = [statistics.variance(sample) if len(sample) > 1 else None for sample in samples]
+    known = [variance for variance in variances if variance is not None]
+    if not known:
         return None
-    pairs = zip(samples, variances if len(variances) == len(samples) else variances * len(samples), strict=True)
-    return sum(variance / len(sample) for sample, variance in pairs) ** 0.5
+    pairs = zip(samples, variances, strict=True)
+    return sum((known[0] if variance is None else variance) / len(sample) for sample, variance in pairs) ** 0.5
 
 
 def read_claims(paper: str) -> list[Claim]:

@@ -14,6 +14,7 @@ import torch
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
+from transition_parser.modules.packing import has_fast_bf16
 from transition_parser.storage.checkpoints import load_model
 
 PATHS = {"en-ewt": SAMPLE, "en-amr": SAMPLE_AMR}
@@ -103,12 +104,14 @@ def test_weights_that_are_no_numbers_are_refused(name, value):
         Parser(model, resources)
 
 
-def test_weights_that_overflow_in_half_precision_are_not_used():
+@pytest.mark.skipif(not has_fast_bf16(torch.device("cpu")), reason="int8 stands beside fp32 here")
+@pytest.mark.parametrize("precision", ["bf16", "int8"])
+def test_weights_that_overflow_in_half_precision_are_not_used(precision):
     model, resources = load_model("en-ewt")
     with torch.no_grad():
         model.state_dict()["decoder.output.weight"].view(-1)[0] = torch.finfo(torch.float32).max  # inf in bf16
     with pytest.raises(InputError, match=r"decoder\.output\.weight"):
-        Parser(model, resources, precision="bf16")
+        Parser(model, resources, precision=precision)
 
 
 def test_a_parser_changes_no_setting_of_the_process():

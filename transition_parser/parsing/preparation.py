@@ -60,13 +60,14 @@ def prepared(model: ParserModel, device: torch.device, precision: str) -> Parser
     """
     packs = device.type == "cpu" and has_fast_bf16(device)
     model = (model if precision == "fp32" else copy.deepcopy(model)).to(device)
-    _check_weights(model)
     if precision == "int8":
+        _check_weights(model)
         quantise(model)
     if precision == "bf16" or (precision == "int8" and packs):
         model.to(torch.bfloat16)
-        if packs:
-            pack(model)
+    _check_weights(model)
+    if packs and precision != "fp32":
+        pack(model)
     return model
 
 
