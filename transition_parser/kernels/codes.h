@@ -11,8 +11,8 @@ INLINE float NAME(number)(const char *x, int64_t i, const int half) {
     return half ? widen(((const uint16_t *)x)[i]) : ((const float *)x)[i];
 }
 
-INLINE void NAME(write_codes)(int64_t rows, int64_t dim, const char *x, uint8_t *codes, float *largest,
-                              const int half) {
+static void NAME(quantise_rows)(int64_t rows, int64_t dim, const char *x, uint8_t *codes, float *largest,
+                                const int half) {
     for (int64_t row = 0; row < rows; row++, x += dim * (half ? 2 : 4), codes += dim) {
         uint32_t bits = 0; /* sizes of floats have the order of their bits; those that are not finite come last */
         for (int64_t i = 0; i < dim; i++) {
@@ -34,8 +34,8 @@ INLINE void NAME(write_codes)(int64_t rows, int64_t dim, const char *x, uint8_t 
     }
 }
 
-INLINE void NAME(write_scaled)(int64_t rows, int64_t dim, const float *product, const float *largest,
-                               const float *bias, int relu, char *output, const int half) {
+static void NAME(scale_rows)(int64_t rows, int64_t dim, const float *product, const float *largest, const float *bias,
+                             int relu, char *output, const int half) {
     const int32_t dropped = relu ? -1 : 0; /* the bits of negative sums that are dropped */
     for (int64_t row = 0; row < rows; row++, product += dim, output += dim * (half ? 2 : 4)) {
         for (int64_t i = 0; i < dim; i++) {
@@ -50,22 +50,5 @@ INLINE void NAME(write_scaled)(int64_t rows, int64_t dim, const float *product, 
                 ((float *)output)[i] = sum;
             }
         }
-    }
-}
-
-static void NAME(quantise_rows)(int half, int64_t rows, int64_t dim, const char *x, uint8_t *codes, float *largest) {
-    if (half) {
-        NAME(write_codes)(rows, dim, x, codes, largest, 1);
-    } else {
-        NAME(write_codes)(rows, dim, x, codes, largest, 0);
-    }
-}
-
-static void NAME(scale_rows)(int half, int64_t rows, int64_t dim, const float *product, const float *largest,
-                             const float *bias, int relu, char *output) {
-    if (half) {
-        NAME(write_scaled)(rows, dim, product, largest, bias, relu, output, 1);
-    } else {
-        NAME(write_scaled)(rows, dim, product, largest, bias, relu, output, 0);
     }
 }

@@ -541,7 +541,7 @@ void add_and_normalise(int half, int64_t rows, int64_t dim, char *x, const char 
    codes: (rows, dim); the result
    largest: (rows); the size of the largest number of each row */
 void quantise_rows(int half, int64_t rows, int64_t dim, const char *x, uint8_t *codes, float *largest) {
-    VARIANT(quantise_rows)(half, rows, dim, x, codes, largest);
+    VARIANT(quantise_rows)(rows, dim, x, codes, largest, half);
 }
 
 /* Multiply each row by its own number, and add a bias.
@@ -553,7 +553,7 @@ void quantise_rows(int half, int64_t rows, int64_t dim, const char *x, uint8_t *
    output: (rows, dim); the result */
 void scale_rows(int half, int64_t rows, int64_t dim, const float *product, const float *largest, const float *bias,
                 int relu, char *output) {
-    VARIANT(scale_rows)(half, rows, dim, product, largest, bias, relu, output);
+    VARIANT(scale_rows)(rows, dim, product, largest, bias, relu, output, half);
 }
 
 /* Compute the scores of actions. Return NULL, or a message about wrong arguments.

@@ -6,6 +6,7 @@ Layers are found by their type, whatever model they are in.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -33,12 +34,10 @@ def quantise(model: nn.Module) -> None:
     and narrow layers (`_NARROW`), stay as they are. Activations that follow a layer become a part of it, see
     `_replace_layers`.
     """
-    _replace_layers(model, _Int8Linear, lambda layer: min(layer.in_features, layer.out_features) >= _NARROW)
+    _replace_layers(model, _Int8Linear, _NARROW)
 
 
-def _replace_layers(
-    model: nn.Module, make: Callable[[nn.Linear, str], nn.Module], is_wanted: Callable[[nn.Linear], bool] = bool
-) -> None:
+def _replace_layers(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module], narrowest: int = 0) -> None:
     """Replace the linear layers of a model, except layers whose weight other modules read.
 
     A module asks for an activation within the product by the attribute `activation`: `relu` or `gelu`, applied to the
@@ -47,11 +46,13 @@ def _replace_layers(
     attributes.
 
     make: makes a layer from a linear layer and the activation that follows it: `none`, `relu` or `gelu`
-    is_wanted: returns False for layers that stay as they are
+    narrowest: layers with fewer inputs or outputs stay as they are
     """
 
-    def replaces(layer: object) -> bool:
-        return type(layer) is nn.Linear and not _is_read(layer) and is_wanted(layer)
+    def replaces(layer: Any) -> bool:
+        return (
+            type(layer) is nn.Linear and not _is_read(layer) and min(layer.in_features, layer.out_features) >= narrowest
+        )
 
     for parent in list(model.modules()):
         inner, activation = getattr(parent, "inner", None), getattr(parent, "activation", None)
