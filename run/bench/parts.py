@@ -40,6 +40,8 @@ from transition_parser.modules import packing as packing_module
 from transition_parser.modules.attention import HeadMask
 from transition_parser.modules.packing import quantise
 from transition_parser.parsing import parser as parser_module
+from transition_parser.parsing.formalisms import amr as amr_module
+from transition_parser.parsing.formalisms import trees as trees_module
 from transition_parser.parsing.preparation import PRECISIONS
 from transition_parser.states.amr_machine import AmrMachine
 from transition_parser.states.batched import BatchedMachine
@@ -69,20 +71,21 @@ WHOLE = (READING, ENCODER, MACHINE, GRAPHS)
 METHODS: list[tuple[str, Any, tuple[str, ...]]] = [
     (READING, Resources, ("encode_all", "features")),
     (SEARCH, parser_module, ("search",)),
-    (GRAPHS, parser_module, ("replay_tree", "replay_amr")),
+    (GRAPHS, trees_module, ("replay_tree",)),
+    (GRAPHS, amr_module, ("replay_amr",)),
     (STEPS, StackTransformerDecoder, ("start", "step")),
     (OUTPUT, StackTransformerDecoder, ("_output",)),
     (LAYERS, layers_module, ("add_and_normalise",)),
     (LAYERS, decoder_module, ("add_and_normalise",)),
     (LAYERS, layer_module, ("add_and_normalise",)),
     (MASKS, search_attention_module, ("needed_rows",)),
-    (CACHE, KeyValueCache, ("open", "bias", "write", "branch", "keep")),
+    (CACHE, KeyValueCache, ("open", "bias", "write", "reorder_beam", "select_sentences")),
     *((CACHE, kind, ("open", "move_rows")) for kind in (KernelAttention, MaskedAttention)),
     *((SELF_ATTENTION, kind, ("self_attention",)) for kind in (KernelAttention, MaskedAttention)),
     *((CROSS_ATTENTION, kind, ("cross_attention",)) for kind in (KernelAttention, MaskedAttention)),
     (CROSS_ATTENTION, decoder_module, ("search_attention",)),
     (MASKS, StateHeads, ("masks", "mask", "ranks")),
-    (MASKS, HeadMask, ("of",)),
+    (MASKS, HeadMask, ("from_visible",)),
     (MASKS, PositionScores, ("__call__",)),
     (MACHINE, contract_module, ("make_machine",)),
     (MACHINE, BatchedMachine, ("observe", "apply", "reorder", "legality", "legal_anywhere")),
@@ -92,7 +95,7 @@ BY_WEIGHT = ("decoder.output", ".mix")  # layers whose weights may go to `F.line
 LOOKED_UP = ".characters.convolve"  # layers whose products `letter_maxima` looks up, so that they never run
 # submodule of a decoder layer → its part
 SUBMODULES = {"self_attention": SELF_ATTENTION, "cross_attention": CROSS_ATTENTION, "feed_forward": FEED_FORWARD}
-ATTENTION_METHODS = ("look", "keys_values")
+ATTENTION_METHODS = ("attend", "keys_values")
 
 
 class Clock:
@@ -271,12 +274,12 @@ def _multiplies(module: nn.Module) -> bool:
     return isinstance(module, nn.Conv1d) or hasattr(module, "in_features")  # quantised layers are not nn.Linear
 
 
-def product_rate(model: Parser, quantised: bool, seconds: float = 1.0) -> float:
+def product_rate(model: Parser, seconds: float = 1.0) -> float:
     """Return the rate of a linear layer, 4096 × 512 by 512 × 512, in the model's precision: 10⁹ operations a second."""
     rows, size = 4096, 512
     dtype = torch.bfloat16 if model.precision == "bf16" else torch.float
     layer: nn.Module = nn.Sequential(nn.Linear(size, size, bias=False)).to(model.device, dtype)
-    if quantised:
+    if model.precision == "int8":
         quantise(layer)
     x = torch.randn(rows, size, device=model.device, dtype=dtype)
     synchronise = torch.cuda.synchronize if model.device.type == "cuda" else lambda: None
@@ -325,7 +328,7 @@ def main() -> None:
                 continue
             for part, share in shares(clock).items():
                 parts[part].append(share)
-        products.append(product_rate(model, model.precision == "int8"))
+        products.append(product_rate(model))
         floor = sum(operations.values()) / products[-1]
         rates[FLOOR].append(count / floor)
         reached.append(100 * floor / seconds)
