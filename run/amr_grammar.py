@@ -76,7 +76,7 @@ NUMBERS: dict[str, Callable[[int, random.Random], str]] = {
 
 
 @dataclass(frozen=True)
-class Rule:
+class GrammarRule:
     """Words and a part of an AMR, both with slots."""
 
     words: str
@@ -88,7 +88,7 @@ class Grammar:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.rules: dict[str, list[Rule]] = {}
+        self.rules: dict[str, list[GrammarRule]] = {}
         slot = None
         try:
             lines = path.read_text(encoding="utf-8").splitlines()
@@ -107,11 +107,11 @@ class Grammar:
                 self.rules[slot] += self._read(line, number)
         self._check()
 
-    def _read(self, line: str, number: int) -> Iterator[Rule]:
+    def _read(self, line: str, number: int) -> Iterator[GrammarRule]:
         weight = re.match(r"(\d+)\* ", line)
         left, _, graph = line[weight.end() if weight else 0 :].partition("=>")
         for words in left.split(" | "):
-            rule = Rule(words.strip(), _of_words(graph.strip(), words.split()))
+            rule = GrammarRule(words.strip(), _of_words(graph.strip(), words.split()))
             variables = _VARIABLE.findall(rule.graph)
             if len({*variables}) < len(variables):
                 raise input_error("a variable of the AMR is defined twice", self.path, number)

@@ -25,7 +25,7 @@ from transition_parser.graphs.propbank import read_annotations
 from transition_parser.training.silver.exclusion import Excluded, read_texts
 from transition_parser.training.silver.files import Made
 from transition_parser.training.silver.making import make_bank
-from transition_parser.training.silver.propbank import Frames, spread
+from transition_parser.training.silver.propbank import Rolesets, spread
 from transition_parser.training.silver.sources import LEAST, MOST, Sources
 
 EXAMPLE_WORDS = (5, 30)  # the bounds of the number of words of an example
@@ -42,7 +42,7 @@ def sources(arguments: argparse.Namespace) -> Sources:
         raise InputError("no sentences: give treebanks, or --examples N")
     if Path(arguments.output).resolve() in {path.resolve() for path in arguments.treebanks}:
         raise InputError(f"{arguments.output} is one of the treebanks: write to another file")
-    frames = Frames.read(arguments.frames) if arguments.frames else Frames(frozenset())
+    frames = Rolesets.read(arguments.frames) if arguments.frames else Rolesets(frozenset())
     annotations = read_annotations(arguments.propbank)
     found = Sources(Excluded(read_texts(arguments.exclude)), frames.inventory)
     for path in arguments.treebanks:

@@ -20,7 +20,7 @@ from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.training.silver.exclusion import Excluded, read_texts
-from transition_parser.training.silver.propbank import Frames
+from transition_parser.training.silver.propbank import Rolesets
 from transition_parser.training.silver.trees import distinct, make_treebank, sentences_of, with_id
 
 WORDS = (4, 60)  # the bounds of the number of words of a sentence
@@ -31,7 +31,7 @@ def sentences(arguments: argparse.Namespace) -> Iterator[Sentence]:
     for path in arguments.texts:
         yield from sentences_of(path, *WORDS)
     if arguments.frames:
-        for example in Frames.read(arguments.frames).examples:
+        for example in Rolesets.read(arguments.frames).examples:
             if WORDS[0] <= len(example.words) <= WORDS[1]:
                 yield with_id(example.words, f"frames.{example.id}")
 

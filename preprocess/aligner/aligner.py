@@ -10,7 +10,7 @@ from preprocess.aligner.em import Observation, WordConceptTable
 from preprocess.aligner.forced import complete, is_lexical
 from preprocess.aligner.morphology import without_sense
 from preprocess.aligner.rules import Candidate, Names, candidates
-from preprocess.aligner.selection import Selection
+from preprocess.aligner.selection import SpanSelection
 from preprocess.aligner.words import Span, Words, span
 from transition_parser.base.errors import InputError
 from transition_parser.base.process import in_parallel
@@ -149,7 +149,7 @@ def _align(graph: AmrGraph, words: Words, table: WordConceptTable | None, given:
     options, names = candidates(graph, words)
     if table is not None:
         options = [_with_table(graph, node, each, words, table) for node, each in enumerate(options)]
-    selection = Selection(graph, options, given, len(words))
+    selection = SpanSelection(graph, options, given, len(words))
     spans = selection.run()
     _span_strings(names, spans)
     lexical = [node for node in range(len(graph)) if node not in spans and is_lexical(graph, node)]

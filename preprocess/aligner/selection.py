@@ -18,7 +18,7 @@ _LEAST = 0.22  # score; a node whose best candidate scores less is left to its n
 _SWEEPS = 6
 
 
-class Selection:
+class SpanSelection:
     """A search for a span of each node that has candidates: greedily, then node by node until nothing changes."""
 
     def __init__(

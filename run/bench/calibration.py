@@ -48,7 +48,7 @@ FIELD = "arc_scores"
 VERSIONS = ("as it is", "temperature", "and offset")
 
 
-class Kinds(Parser):
+class ConfidenceParser(Parser):
     """A parser that returns each parse together with all kinds of confidence in its arcs, by name."""
 
     def _replayed(self, one, hypotheses, tags):
@@ -84,7 +84,9 @@ def outcomes_of(name: str, path: str, beam: int, arguments) -> dict[str, Outcome
     if not isinstance(resources.table.system, TreeSystem):
         plain = uncalibrated(name, beam, min(beam, 2), arguments.precision, arguments.threads)
         return outcomes(plain, gold_sentences(plain, path, arguments.sentences))
-    loaded = Kinds(model, resources, beam, precision=arguments.precision, threads=arguments.threads, nbest=min(beam, 2))
+    loaded = ConfidenceParser(
+        model, resources, beam, precision=arguments.precision, threads=arguments.threads, nbest=min(beam, 2)
+    )
     gold = gold_sentences(loaded, path, arguments.sentences)
     found: dict[str, tuple[list[float], list[bool]]] = {}
     parses = loaded.parse_stream(sentence for sentence, _ in gold)

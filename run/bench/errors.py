@@ -53,7 +53,7 @@ _OP = re.compile(r"op\d+")
 T = TypeVar("T", bound=Hashable)
 
 
-class Edge(NamedTuple):
+class MatchedEdge(NamedTuple):
     """An edge between two nodes, which have the numbers of gold nodes."""
 
     role: str
@@ -103,7 +103,7 @@ class _Graph(NamedTuple):
     concepts: dict[int, str]
     alone: list[str]
     constants: Counter[tuple[str, int, str]]
-    edges: Counter[Edge]
+    edges: Counter[MatchedEdge]
     at_alone: int
     named: frozenset[int]
     names: frozenset[int]
@@ -152,7 +152,7 @@ def _graph(triples: Triples, number: dict[int, int]) -> _Graph:
     alone = [concept for node, concept in enumerate(triples.concepts) if node not in number]
     at_alone = sum(node not in number for role, node, _ in triples.attributes if role != "top")
     at_alone += sum(not {source, target} <= number.keys() for _, source, target in triples.relations)
-    edges = [Edge(role, number[s], number[t]) for role, s, t in triples.relations if {s, t} <= number.keys()]
+    edges = [MatchedEdge(role, number[s], number[t]) for role, s, t in triples.relations if {s, t} <= number.keys()]
     incoming = Counter(target for _, _, target in triples.relations)
     # a top without counterpart gets a number below 0, which no node of the other graph has
     constants = [
@@ -212,7 +212,7 @@ def _of_edges(gold: _Graph, system: _Graph) -> tuple[Counter[str], Counter[str]]
 
 
 # what a gold edge and an edge of the parse have in common that stand for each other; the first comes first
-_ALIKE: tuple[tuple[str, tuple[Callable[[Edge], Hashable], ...]], ...] = (
+_ALIKE: tuple[tuple[str, tuple[Callable[[MatchedEdge], Hashable], ...]], ...] = (
     ("role", (lambda edge: (edge.source, edge.target), lambda edge: frozenset((edge.source, edge.target)))),
     ("attachment", (lambda edge: (edge.role, edge.target), lambda edge: (edge.role, edge.source))),
 )

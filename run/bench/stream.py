@@ -78,7 +78,7 @@ def _status(pid: str) -> dict[str, int]:
     return {key: int(value) for key, value in re.findall(r"^(PPid|VmRSS|VmHWM):\s+(\d+)", text, re.MULTILINE)}
 
 
-class Output:
+class GrowingFile:
     """The output of the program so far, the only file of a folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -99,7 +99,7 @@ class Output:
 def parse(source: Path, folder: Path, suffix: str, arguments) -> tuple[float, list[Look], Path]:
     """Run the program, and return its seconds, the measurements, and the path of its output."""
     folder.mkdir()
-    result, output = folder / f"parsed{suffix}", Output(folder)
+    result, output = folder / f"parsed{suffix}", GrowingFile(folder)
     command = [str(Path(sys.executable).with_name("transition-parser")), "parse", arguments.model, str(source)]
     command += ["--beam", str(arguments.beam), "-o", str(result)]
     looks: list[Look] = []

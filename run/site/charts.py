@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _MARKS = re.compile(r"[*`]|\[(.*?)\]\(.*?\)")
 
 
-class Bar(NamedTuple):
+class ChartRow(NamedTuple):
     """A row of a chart."""
 
     label: str
@@ -39,17 +39,17 @@ def with_charts(markdown: str) -> str:
     return _ASKED.sub(lambda match: f"{_chart(match['column'], match['table'])}\n\n{match['table']}", markdown)
 
 
-def bars(column: str, table: str) -> list[Bar]:
+def bars(column: str, table: str) -> list[ChartRow]:
     """Return a bar for each row of a table whose cell holds a figure. Raises `ValueError` for an unknown column.
 
     >>> bars("LAS", "| model | LAS |\\n|---|---|\\n| `a` | 70.1, 70.3 |\\n| b | 60.5 / 50.25 |\\n| c | – |")
-    [Bar(label='a', value=70.2, decimals=1), Bar(label='b', value=50.25, decimals=2)]
+    [ChartRow(label='a', value=70.2, decimals=1), ChartRow(label='b', value=50.25, decimals=2)]
     """
     head, _, *rows = ([cell.strip() for cell in _CELLS.split(line)[1:-1]] for line in table.strip().splitlines())
     if column not in head:
         raise ValueError(f"there is no column {column!r} to draw: {head}")
     at = head.index(column)
-    return [Bar(_plain(row[0]), *found) for row in rows if (found := _figure(row[at])) is not None]
+    return [ChartRow(_plain(row[0]), *found) for row in rows if (found := _figure(row[at])) is not None]
 
 
 def _figure(cell: str) -> tuple[float, int] | None:

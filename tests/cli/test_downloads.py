@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import run_here
 from transition_parser.base.errors import InputError
-from transition_parser.cli.downloads import SOURCES, UD, VARIABLE, File, Source, fetch, source_of
+from transition_parser.cli.downloads import SOURCES, UD, VARIABLE, CorpusSource, File, fetch, source_of
 
 TREES = b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n" * 5000
 
@@ -278,9 +278,9 @@ def test_no_network(server, tmp_path):
 def test_a_known_sum_is_checked(server, tmp_path):
     address = f"{UD}/UD_English-EWT/r2.15/LICENSE.txt"
     due = hashlib.sha256(b"CC BY-SA 4.0").hexdigest()
-    assert list(fetch(Source((File(address, due),), "x"), tmp_path / "a", server.address))
+    assert list(fetch(CorpusSource((File(address, due),), "x"), tmp_path / "a", server.address))
     with pytest.raises(InputError, match="the file has a wrong SHA-256"):
-        list(fetch(Source((File(address, "0" * 64),), "x"), tmp_path / "b", server.address))
+        list(fetch(CorpusSource((File(address, "0" * 64),), "x"), tmp_path / "b", server.address))
     assert not list((tmp_path / "b").iterdir())
 
 

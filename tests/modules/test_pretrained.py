@@ -16,7 +16,7 @@ from transition_parser.modules.encoder_files import EncoderFiles, layers_of
 from transition_parser.modules.kept_vectors import keep_vectors
 from transition_parser.modules.pretrained import PieceIds, PretrainedWords
 from transition_parser.modules.pretrained_attention import KERNELS
-from transition_parser.modules.runs import Run, runs
+from transition_parser.modules.runs import SequenceRun, runs
 
 SENTENCES = [["dogs", "bark", "."], ["an", "", "öß", "x" * 100], ["a", "long", "one", *["word"] * 60], []]
 
@@ -107,7 +107,9 @@ def test_runs_of_windows_change_neither_vectors_nor_gradients(folder, monkeypatc
     cut, plain = (words_of(folder, training="adapters", rank=2).eval() for _ in range(2))
     assert len(runs(PieceIds(**cut.read(sentences)).mask.sum(1), LONGEST, few_shapes)) > 1
     found = torch.cat(vectors(cut, sentences))
-    monkeypatch.setattr(pretrained, "runs", lambda lengths, longest, _: [Run(torch.arange(len(lengths)), longest)])
+    monkeypatch.setattr(
+        pretrained, "runs", lambda lengths, longest, _: [SequenceRun(torch.arange(len(lengths)), longest)]
+    )
     wanted = torch.cat(vectors(plain, sentences))
     assert (found - wanted).abs().max() < 1e-5
     weight = torch.randn_like(wanted)  # of each feature: the sum of all is 0 behind a norm

@@ -13,7 +13,7 @@ from preprocess.aligner.forced import _from_neighbours, _last_resort, complete
 from preprocess.aligner.morphology import without_sense
 from preprocess.aligner.names import _beginnings, _in_order, _joined, _letters, _some_strings, name_spans
 from preprocess.aligner.rules import Around, candidates
-from preprocess.aligner.selection import Selection
+from preprocess.aligner.selection import SpanSelection
 from preprocess.aligner.words import Words, span
 from tests.conftest import run_here
 from tests.preprocess.test_aligner import WORDS, entry, graphs
@@ -110,7 +110,7 @@ def test_twins_have_one_label_and_the_same_candidates(graph, tokens):
         if graph.labels[one] == graph.labels[other]
         and {c.tokens for c in options[one]} == {c.tokens for c in options[other]}
     ]
-    assert Selection(graph, options, {}, len(tokens)).twins == expected
+    assert SpanSelection(graph, options, {}, len(tokens)).twins == expected
 
 
 @pytest.mark.parametrize("piece", ["s", "www"])

@@ -25,7 +25,7 @@ MOST_CANDIDATES = 10
 _DIGITS = 6  # decimal places of probabilities
 
 
-class Candidate(NamedTuple):
+class CompetingAction(NamedTuple):
     """An action that competes.
 
     legal: False for an illegal action whose probability counts all the same
@@ -53,14 +53,14 @@ class Step:
     action: str | None
     configuration: Mapping[str, Any]
     log_probability: float | None = None
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[CompetingAction, ...] = ()
     others: int = 0
     rest: float = 0.0
     seen: Mapping[str, Sequence[tuple[int, int]]] | None = None
 
 
 @dataclass(frozen=True)
-class Derivation:
+class TracedDerivation:
     """A derivation of a sentence.
 
     graph: see `Formalism.as_data`; for the parse of a model see `Formalism.parse_as_data`
@@ -86,7 +86,7 @@ class Trace:
     formalism: str
     system: str
     words: tuple[str, ...]
-    derivations: tuple[Derivation, ...]
+    derivations: tuple[TracedDerivation, ...]
 
     def as_data(self) -> dict[str, Any]:
         """Return the trace as dictionaries, sequences, strings and numbers, for JSON.
@@ -128,7 +128,7 @@ def trace_gold(formalism: Formalism, sentence: Any, system: TransitionSystem, ac
     """
     words = sentence.forms
     steps = steps_of(formalism, system, words, actions)
-    derivation = Derivation(formalism.as_data(sentence), tuple(steps))
+    derivation = TracedDerivation(formalism.as_data(sentence), tuple(steps))
     return Trace(formalism.name, system.name, tuple(words), (derivation,))
 
 
@@ -158,7 +158,7 @@ def _traced(parser: Parser, sentence: AnySentence, number: int, nbest: int | Non
     for hypothesis, parse in found:
         steps = recorder.filled(steps_of(formalism, table.system, words, parse.actions), hypothesis)
         total = sum(hypothesis.step_scores)
-        derivations.append(Derivation(formalism.parse_as_data(parse), tuple(steps), hypothesis.score, total))
+        derivations.append(TracedDerivation(formalism.parse_as_data(parse), tuple(steps), hypothesis.score, total))
     return Trace(formalism.name, parser.resources.parser.system, tuple(sentence.forms), tuple(derivations))
 
 
@@ -183,7 +183,7 @@ class _Choice(NamedTuple):
         place = int(np.flatnonzero(self.tokens == taken)[0])
         shown = shown if place in shown else [*shown, place]
         candidates = tuple(
-            Candidate(
+            CompetingAction(
                 table.tokens[int(self.tokens[i])], round(math.exp(self.log_probs[i]), _DIGITS), bool(self.legal[i])
             )
             for i in shown

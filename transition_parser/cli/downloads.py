@@ -66,7 +66,7 @@ class File(NamedTuple):
         return self.address.rpartition("/")[2]
 
 
-class Source(NamedTuple):
+class CorpusSource(NamedTuple):
     """A corpus: its files, and its licence in words."""
 
     files: tuple[File, ...]
@@ -75,20 +75,20 @@ class Source(NamedTuple):
 
 _ISI = "https://amr.isi.edu/download"
 _NO_LICENCE = "public, none stated: use it, do not pass it on"
-SOURCES: Mapping[str, Source] = {
-    "little-prince-amr-v3.0": Source((File(f"{_ISI}/amr-bank-struct-v3.0.txt"),), _NO_LICENCE),
-    "little-prince-amr-v1.6": Source(
+SOURCES: Mapping[str, CorpusSource] = {
+    "little-prince-amr-v3.0": CorpusSource((File(f"{_ISI}/amr-bank-struct-v3.0.txt"),), _NO_LICENCE),
+    "little-prince-amr-v1.6": CorpusSource(
         tuple(File(f"{_ISI}/amr-bank-struct-v1.6-{split}.txt") for split in ("training", "dev", "test")), _NO_LICENCE
     ),
-    "bio-amr-v3.0": Source((File(f"{_ISI}/2018-01-25/amr-release-bio-v3.0.txt"),), _NO_LICENCE),
-    "bio-amr-v0.8": Source(
+    "bio-amr-v3.0": CorpusSource((File(f"{_ISI}/2018-01-25/amr-release-bio-v3.0.txt"),), _NO_LICENCE),
+    "bio-amr-v0.8": CorpusSource(
         tuple(File(f"{_ISI}/2016-03-14/amr-release-{split}-bio.txt") for split in ("training", "dev", "test")),
         _NO_LICENCE,
     ),
 }
 
 
-def source_of(name: str, release: str = RELEASE) -> Source:
+def source_of(name: str, release: str = RELEASE) -> CorpusSource:
     """Return the corpus with a name.
 
     The name is a key of `SOURCES`, or a treebank such as `UD_English-EWT` in a language of `LANGUAGES`.
@@ -108,10 +108,10 @@ def source_of(name: str, release: str = RELEASE) -> Source:
         raise InputError(f"{name}: the language {found[1]} is not one of {', '.join(LANGUAGES)}")
     folder = f"{UD}/{name}/{release}"
     splits = (File(f"{folder}/{code}_{found[2].lower()}-ud-{split}.conllu", None, split != "test") for split in _SPLITS)
-    return Source((*splits, File(f"{folder}/LICENSE.txt", None, True)), f"see {name}/LICENSE.txt")
+    return CorpusSource((*splits, File(f"{folder}/LICENSE.txt", None, True)), f"see {name}/LICENSE.txt")
 
 
-def fetch(source: Source, folder: Path, mirror: str | None = None) -> Iterator[tuple[Path, str]]:
+def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iterator[tuple[Path, str]]:
     """Fetch the missing files, and yield each file with its state: `here`, `fetched`, or `not published`.
 
     An interrupted file is continued. An unfinished file never has its final name.

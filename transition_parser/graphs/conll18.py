@@ -10,12 +10,12 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 
 from transition_parser.graphs.dependency_score import CONTENT_RELATIONS, Comparison, Score
-from transition_parser.graphs.word_alignment import Word
+from transition_parser.graphs.word_alignment import AlignedWord
 
 FUNCTION_RELATIONS = frozenset("aux cop mark det clf case cc".split())
 _NO_LEMMA = "_"
 _NOT_ALIGNED = object()
-Key = Callable[[Word, "_Side"], Hashable]  # a word is right if its key is the key of its gold word
+Key = Callable[[AlignedWord, "_Side"], Hashable]  # a word is right if its key is the key of its gold word
 _HEADER = "Metric     | Precision |    Recall |  F1 Score | AligndAcc"
 
 
@@ -42,35 +42,35 @@ class _Side:
     def __init__(self, comparison: Comparison, is_gold: bool) -> None:
         self.comparison, self.is_gold = comparison, is_gold
 
-    def gold_of(self, word: Word | None) -> object:
+    def gold_of(self, word: AlignedWord | None) -> object:
         """Return the gold word, a mark for a word that is not aligned, and None for the root."""
         if word is None or self.is_gold:
             return word
         return self.comparison.gold_of(word) or _NOT_ALIGNED
 
-    def lemma(self, word: Word) -> str:
+    def lemma(self, word: AlignedWord) -> str:
         """Return the lemma, which is none if the gold word has none."""
         gold = word if self.is_gold else self.comparison.gold_of(word)
         return _NO_LEMMA if gold is not None and gold.lemma == _NO_LEMMA else word.lemma
 
 
-def _relation(word: Word) -> str:
+def _relation(word: AlignedWord) -> str:
     return word.relation.partition(":")[0]
 
 
-def _is_content(word: Word) -> bool:
+def _is_content(word: AlignedWord) -> bool:
     return _relation(word) in CONTENT_RELATIONS
 
 
-def _arc(word: Word, side: _Side) -> tuple[Hashable, ...]:
+def _arc(word: AlignedWord, side: _Side) -> tuple[Hashable, ...]:
     return side.gold_of(word.parent), _relation(word)
 
 
-def _tagged_arc(word: Word, side: _Side) -> tuple[Hashable, ...]:
+def _tagged_arc(word: AlignedWord, side: _Side) -> tuple[Hashable, ...]:
     return (*_arc(word, side), word.upos, word.universal_features)
 
 
-def _with_function_words(word: Word, side: _Side) -> Hashable:
+def _with_function_words(word: AlignedWord, side: _Side) -> Hashable:
     """Return what MLAS compares: tag, features and arc of a word, and of the function words that depend on it."""
     function_words = (child for child in word.children if _relation(child) in FUNCTION_RELATIONS)
     of_them = ((side.gold_of(c), _relation(c), c.upos, c.universal_features) for c in function_words)
@@ -109,7 +109,7 @@ def conll18(comparison: Comparison) -> dict[str, AlignedScore]:
     }
 
 
-def _score(comparison: Comparison, key: Key, counts: Callable[[Word], bool]) -> AlignedScore:
+def _score(comparison: Comparison, key: Key, counts: Callable[[AlignedWord], bool]) -> AlignedScore:
     gold_side, system_side = _Side(comparison, True), _Side(comparison, False)
     pairs = [pair for pair in comparison.pairs if counts(pair[0])]
     return AlignedScore(

@@ -16,7 +16,7 @@ from typing import Literal
 
 from transition_parser.base.errors import input_error
 from transition_parser.graphs.conllu import Sentence, read_conllu
-from transition_parser.graphs.word_alignment import Pair, TextFile, Word, align, check_same_text
+from transition_parser.graphs.word_alignment import AlignedWord, Pair, TextFile, align, check_same_text
 
 CONTENT_RELATIONS = frozenset(
     "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos "
@@ -89,11 +89,11 @@ class Comparison:
             self._left_out = {id(word) for word in self.gold if word.xpos in PTB_PUNCTUATION}
             self._left_out |= {id(word) for word in self.system if not any(map(self.counts, self._gold_words(word)))}
 
-    def counts(self, word: Word) -> bool:
+    def counts(self, word: AlignedWord) -> bool:
         """Return True for a word of either file that is not left out as punctuation."""
         return id(word) not in self._left_out
 
-    def _gold_words(self, word: Word) -> Sequence[Word]:
+    def _gold_words(self, word: AlignedWord) -> Sequence[AlignedWord]:
         """Return the gold word that a word is aligned with, or else all gold words that share characters with it."""
         aligned = self._gold_of.get(id(word))
         if aligned is not None:
@@ -118,7 +118,7 @@ class Comparison:
         the shared task.
         """
 
-        def content(word: Word) -> bool:
+        def content(word: AlignedWord) -> bool:
             return word.relation.split(":")[0] in CONTENT_RELATIONS
 
         def label(pair: Pair) -> bool:
@@ -192,7 +192,7 @@ class Comparison:
         """
         place = {id(word): i for words in (self.gold, self.system) for i, word in enumerate(words)}
 
-        def distance(word: Word) -> str:
+        def distance(word: AlignedWord) -> str:
             if word.parent is None:
                 return _ROOT
             ends = self._gold_of.get(id(word)), self._gold_of.get(id(word.parent))
@@ -234,12 +234,14 @@ class Comparison:
         """The aligned words, as (gold, system), except punctuation that is left out."""
         return [pair for pair in self.pairs if self.counts(pair[0])]
 
-    def gold_of(self, word: Word) -> Word | None:
+    def gold_of(self, word: AlignedWord) -> AlignedWord | None:
         """Return the gold word that a system's word is aligned with, None if there is none."""
         return self._gold_of.get(id(word))
 
-    def _score(self, right: Callable[[Pair], bool], counted: Callable[[Word], bool] = lambda word: True) -> Score:
-        def keep(word: Word) -> bool:
+    def _score(
+        self, right: Callable[[Pair], bool], counted: Callable[[AlignedWord], bool] = lambda word: True
+    ) -> Score:
+        def keep(word: AlignedWord) -> bool:
             return counted(word) and self.counts(word)
 
         return Score(

@@ -103,7 +103,7 @@ class _Mention(NamedTuple):
     path: str
 
 
-class _Branch(NamedTuple):
+class _Link(NamedTuple):
     """A role between two mentions."""
 
     source: int
@@ -119,7 +119,7 @@ class _Reader:
         self.end = (len(lines) - 1, len(lines[-1])) if lines else (0, 0)
         self.token: PenmanToken | None = next(self.tokens, None)
         self.mentions: list[_Mention] = []
-        self.branches: list[_Branch] = []
+        self.branches: list[_Link] = []
         self.defined: dict[str, int] = {}  # variable → mention
         self.wiki: dict[int, str] = {}
         self.open: list[tuple[int, int]] = []  # each node whose parenthesis is open, and its number of branches so far
@@ -169,13 +169,13 @@ class _Reader:
         if self._is("ROLE", "RPAREN"):
             raise PenmanError(f":{role} of {variable} has no value")
         if self._is("LPAREN"):
-            self.branches.append(_Branch(node, role, len(self.mentions)))
+            self.branches.append(_Link(node, role, len(self.mentions)))
             self._node(path)
             return
         target = self._expect("SYMBOL", "STRING", what="a node, a variable or a constant").text
         tokens = self._alignment()
         if role != "wiki":
-            self.branches.append(_Branch(node, role, len(self.mentions)))
+            self.branches.append(_Link(node, role, len(self.mentions)))
             self.mentions.append(_Mention(target, None, tokens, path))
         elif node in self.wiki:
             raise PenmanError(f"{variable} has two :wiki: only one is allowed")

@@ -28,7 +28,7 @@ def _universal(feats: str) -> tuple[str, ...]:
 
 
 @dataclass(eq=False)
-class Word:
+class AlignedWord:
     """A word with the characters that it covers. The words of a range share the characters of the range."""
 
     form: str
@@ -40,8 +40,8 @@ class Word:
     lemma: str
     feats: str
     in_range: bool
-    parent: Word | None = None
-    children: list[Word] = field(default_factory=list)
+    parent: AlignedWord | None = None
+    children: list[AlignedWord] = field(default_factory=list)
     length: int = 0  # how many words the sentence of the word has
 
     @property
@@ -58,7 +58,7 @@ class Word:
         return _universal(self.feats)
 
 
-Pair = tuple[Word, Word]
+Pair = tuple[AlignedWord, AlignedWord]
 
 
 class TextFile:
@@ -70,7 +70,7 @@ class TextFile:
     """
 
     def __init__(self, sentences: Iterable[Sentence], full_labels: bool) -> None:
-        self.words: list[Word] = []
+        self.words: list[AlignedWord] = []
         self.tokens: list[tuple[int, int]] = []
         self.sentences: list[tuple[int, int]] = []
         self._rows: list[tuple[Sentence, int]] = []
@@ -98,7 +98,7 @@ class TextFile:
                 relation = row.deprel if self._full_labels else row.deprel.split(":")[0]
                 form = row.form if in_range else forms[-1]
                 columns = (row.upos, row.xpos, row.lemma, row.feats)
-                self.words.append(Word(form, *self.tokens[-1], relation, *columns, in_range))
+                self.words.append(AlignedWord(form, *self.tokens[-1], relation, *columns, in_range))
         self.sentences.append((self.tokens[first_token][0], self.tokens[-1][1]))
         for word, head in zip(self.words[first_word:], tree.heads, strict=True):
             word.length = len(tree)
@@ -135,7 +135,7 @@ def check_same_text(gold: TextFile, system: TextFile) -> None:
     raise input_error(problem, *system.place(first))
 
 
-def align(gold: Sequence[Word], system: Sequence[Word]) -> list[Pair]:
+def align(gold: Sequence[AlignedWord], system: Sequence[AlignedWord]) -> list[Pair]:
     """Return the pairs of words that cover the same characters.
 
     Inside ranges, the pairs are the longest common subsequence of forms.
@@ -161,11 +161,11 @@ def align(gold: Sequence[Word], system: Sequence[Word]) -> list[Pair]:
     return pairs
 
 
-def _range_ends(gold: Sequence[Word], system: Sequence[Word], g: int, s: int) -> tuple[int, int]:
+def _range_ends(gold: Sequence[AlignedWord], system: Sequence[AlignedWord], g: int, s: int) -> tuple[int, int]:
     """Return the ends of the smallest stretches from word g of gold and word s of system on that cut no range."""
     end = max(w[i].end for w, i in ((gold, g), (system, s)) if i < len(w) and w[i].in_range)
 
-    def inside(words: Sequence[Word], i: int) -> bool:
+    def inside(words: Sequence[AlignedWord], i: int) -> bool:
         if i >= len(words):
             return False
         return words[i].start < end if words[i].in_range else words[i].end <= end
@@ -179,7 +179,7 @@ def _range_ends(gold: Sequence[Word], system: Sequence[Word], g: int, s: int) ->
     return g, s
 
 
-def _common_subsequence(gold: Sequence[Word], system: Sequence[Word]) -> list[Pair]:
+def _common_subsequence(gold: Sequence[AlignedWord], system: Sequence[AlignedWord]) -> list[Pair]:
     best = [[0] * (len(system) + 1) for _ in range(len(gold) + 1)]
     for g in reversed(range(len(gold))):
         for s in reversed(range(len(system))):

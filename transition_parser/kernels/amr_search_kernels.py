@@ -104,7 +104,7 @@ class Attended(NamedTuple):
     windows: tuple[int, int]
 
 
-class _Parts(ctypes.Structure):
+class _PartPointers(ctypes.Structure):
     _fields_ = tuple((name, POINTER) for _, names in _PARTS for name in names)
 
 
@@ -149,7 +149,7 @@ def search_amr(
         raise ValueError(f"beam, most and slots must be 1 or more; they are {beam}, {most} and {slots}")
     network, kept = _network(actions, sinusoids, stack, attended, setting.words, len(vocabulary.column))
     setting.slots = slots
-    parts = _Parts(*(_address(kernels, name) for kernels, names in _PARTS for name in names))
+    parts = _PartPointers(*(_address(kernels, name) for kernels, names in _PARTS for name in names))
     found = FoundDerivations.empty(1, beam, most)
     problem = library().search_amr(
         ctypes.byref(parts), ctypes.byref(network), ctypes.byref(setting),

@@ -16,7 +16,7 @@ from transition_parser.modules.layers import gather_rows
 from transition_parser.modules.linear import linear
 
 
-class Ends(NamedTuple):
+class HeadsAndDependents(NamedTuple):
     """The words of a batch of sentences as heads and as dependents, computed once a sentence.
 
     heads: (B, P, w + 1); the last number is 1.
@@ -46,12 +46,12 @@ class BiaffineRelations(nn.Module):
         self.form = nn.Linear(width + 1, count * (width + 1), bias=False)
         nn.init.normal_(self.form.weight, std=1 / (width + 1))
 
-    def ends(self, words: Tensor) -> Ends:
+    def ends(self, words: Tensor) -> HeadsAndDependents:
         """Return the reduced words (B, P, dim) as heads and as dependents."""
         heads, dependents = (F.pad(reduce(words), (0, 1), value=1.0) for reduce in (self.of_head, self.of_dependent))
-        return Ends(heads, self.form(dependents))
+        return HeadsAndDependents(heads, self.form(dependents))
 
-    def of_all_pairs(self, ends: Ends) -> Tensor:
+    def of_all_pairs(self, ends: HeadsAndDependents) -> Tensor:
         """Return the scores (B, P, P, R) of all pairs of words: rows are dependents, columns are heads."""
         formed = ends.dependents.unflatten(-1, (-1, ends.heads.size(-1)))
         found = formed.flatten(1, 2) @ ends.heads.transpose(1, 2)
@@ -60,8 +60,8 @@ class BiaffineRelations(nn.Module):
     def forward(self, heads: Tensor, dependents: Tensor) -> Tensor:
         """Return the scores (N, R) of N pairs of words.
 
-        heads: (N, w + 1), from `Ends.heads`.
-        dependents: (N, R (w + 1)), from `Ends.dependents`.
+        heads: (N, w + 1), from `HeadsAndDependents.heads`.
+        dependents: (N, R (w + 1)), from `HeadsAndDependents.dependents`.
         """
         formed = dependents.unflatten(-1, (-1, heads.size(-1)))
         precise = torch.promote_types(formed.dtype, torch.float)

@@ -17,7 +17,7 @@ _CELLS = 128  # for few shapes, the rows of a run are whole blocks of at most so
 _OVERHEAD = 64  # cells that take about as long, on one core, as an additional run
 
 
-class Run(NamedTuple):
+class SequenceRun(NamedTuple):
     """A group of sequences of similar lengths.
 
     rows: (R,); the numbers of the sequences. The last one may be repeated, so that groups have
@@ -29,7 +29,7 @@ class Run(NamedTuple):
     width: int
 
 
-def runs(lengths: Tensor, longest: int, few_shapes: bool = False) -> list[Run]:
+def runs(lengths: Tensor, longest: int, few_shapes: bool = False) -> list[SequenceRun]:
     """Return runs of sequences; each sequence is in one run.
 
     Of all ways to cut the sequences into runs, the result has the fewest cells, where each additional run counts as
@@ -44,14 +44,14 @@ def runs(lengths: Tensor, longest: int, few_shapes: bool = False) -> list[Run]:
     [([0, 2], 4), ([3, 1], 90)]
     """
     if lengths.device.type != "cpu" or not len(lengths):
-        return [Run(torch.arange(len(lengths), device=lengths.device), longest)]
+        return [SequenceRun(torch.arange(len(lengths), device=lengths.device), longest)]
     ascending, order = lengths.sort(stable=True)
     widths = [min(rounded_up(length, WIDTHS if few_shapes else 1), longest) for length in ascending.tolist()]
     found = []
     for first, stop in _cut(widths, few_shapes):
         width = widths[stop - 1]
         more = _rows(stop - first, width, few_shapes) - (stop - first)
-        found.append(Run(torch.cat([order[first:stop], order[stop - 1 : stop].expand(more)]), width))
+        found.append(SequenceRun(torch.cat([order[first:stop], order[stop - 1 : stop].expand(more)]), width))
     return found
 
 

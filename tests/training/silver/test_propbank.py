@@ -6,7 +6,7 @@ import pytest
 
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.propbank import Argument, Predicate
-from transition_parser.training.silver.propbank import Example, Frames, spread
+from transition_parser.training.silver.propbank import Example, Rolesets, spread
 
 
 def frame(id: str = "go.01", amr: tuple[str, ...] = ("2019",), **example: object) -> str:
@@ -16,7 +16,7 @@ def frame(id: str = "go.01", amr: tuple[str, ...] = ("2019",), **example: object
 
 def test_frames_are_those_that_amr_uses(tmp_path):
     (tmp_path / "f").write_text(frame() + frame("go.04", amr=()))
-    frames = Frames.read(tmp_path / "f")
+    frames = Rolesets.read(tmp_path / "f")
     assert frames.inventory == {"go.01"}
     arguments = (Argument("ARG1", (0, 0)),)
     assert frames.examples == (Example("go.01.1", ("Boys", "go", "home"), Predicate(1, "go.01", arguments)),)
@@ -34,13 +34,13 @@ def test_frames_are_those_that_amr_uses(tmp_path):
 )
 def test_examples_that_cannot_be_used_are_left_out(example, tmp_path):
     (tmp_path / "f").write_text(frame(**example))
-    assert not Frames.read(tmp_path / "f").examples
+    assert not Rolesets.read(tmp_path / "f").examples
 
 
 def test_arguments_without_a_place_are_left_out_and_brackets_restored(tmp_path):
     arguments = [["ARG0", "?", "?"], ["ARG1", "0", "9"], ["ARG2", "2", "4"]]
     (tmp_path / "f").write_text(frame(text="Boys go -LRB- home -RRB-", args=arguments))
-    (example,) = Frames.read(tmp_path / "f").examples
+    (example,) = Rolesets.read(tmp_path / "f").examples
     assert example.words[2:] == ("(", "home", ")") and example.predicate.arguments == (Argument("ARG2", (2, 4)),)
 
 
@@ -50,7 +50,7 @@ def test_arguments_without_a_place_are_left_out_and_brackets_restored(tmp_path):
 def test_a_file_that_holds_no_frames_is_an_error(text, tmp_path):
     (tmp_path / "f").write_text(text)
     with pytest.raises(InputError, match="roleset"):
-        Frames.read(tmp_path / "f")
+        Rolesets.read(tmp_path / "f")
 
 
 def examples(*rolesets: str) -> list[Example]:

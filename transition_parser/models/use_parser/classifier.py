@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from transition_parser.models.use_parser.options import UseOptions
 from transition_parser.modules.arcs import ARC_KINDS, ArcActions
-from transition_parser.modules.biaffine import BiaffineRelations, Ends
+from transition_parser.modules.biaffine import BiaffineRelations, HeadsAndDependents
 from transition_parser.modules.kinds import FactoredScores, Kinds
 from transition_parser.modules.layers import HiddenLayer
 from transition_parser.modules.linear import linear
@@ -47,7 +47,7 @@ class PlainClassifier(nn.Module):
         return FactoredScores(self.kinds(c), self.labels(c))
 
     def step(
-        self, c: Tensor, states: States, ends: Ends | None, sentence: Tensor, first: Tensor | None = None
+        self, c: Tensor, states: States, ends: HeadsAndDependents | None, sentence: Tensor, first: Tensor | None = None
     ) -> Tensor:
         """Return (R, V), the scores of labels in search."""
         return self.labels(c)
@@ -78,14 +78,14 @@ class TreeClassifier(nn.Module):
             "arc_of_kind", torch.tensor([arcs.get(name, -1) for name in kinds.names]), persistent=False
         )
 
-    def ends(self, words: Tensor) -> Ends:
+    def ends(self, words: Tensor) -> HeadsAndDependents:
         """Return the tensors that arcs are scored by, computed once a sentence.
 
         words: (B, P, dim)
         """
         return self.relations.ends(words)
 
-    def forward(self, c: Tensor, states: States, ends: Ends) -> FactoredScores:
+    def forward(self, c: Tensor, states: States, ends: HeadsAndDependents) -> FactoredScores:
         """Return the scores of a batch of derivations.
 
         c: (B, T, width); the configurations
@@ -101,7 +101,7 @@ class TreeClassifier(nn.Module):
         return FactoredScores(self.kinds(c), self.arcs.of_tokens(scores + self.of_configuration(c)[..., None, :]))
 
     def step(
-        self, c: Tensor, states: States, ends: Ends | None, sentence: Tensor, first: Tensor | None = None
+        self, c: Tensor, states: States, ends: HeadsAndDependents | None, sentence: Tensor, first: Tensor | None = None
     ) -> Tensor:
         """Return (R, V), the scores of labels in search.
 
@@ -124,7 +124,7 @@ class TreeClassifier(nn.Module):
         scores[rows] += found[:, 0]
         return self.arcs.of_tokens(scores[:, None].expand(-1, len(ARC_KINDS), -1))
 
-    def _of_pairs(self, ends: Ends, sentence: Tensor, heads: Tensor, dependents: Tensor) -> Tensor:
+    def _of_pairs(self, ends: HeadsAndDependents, sentence: Tensor, heads: Tensor, dependents: Tensor) -> Tensor:
         """Return (N, M, relations), the scores of pairs of words.
 
         sentence: (N, 1); the sentence of each pair

@@ -14,7 +14,7 @@ from transition_parser.models.use_parser.classifier import PlainClassifier, Tree
 from transition_parser.models.use_parser.layer import WORDS, IndicatorIndex, UseLayer
 from transition_parser.models.use_parser.options import UseOptions
 from transition_parser.models.use_parser.structures import ACTIONS, STRUCTURES, Structures, indicators, steps_back
-from transition_parser.modules.biaffine import Ends
+from transition_parser.modules.biaffine import HeadsAndDependents
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
@@ -47,7 +47,7 @@ class UseSearch(SearchState):
         places: Sequence[Tensor],
         words: Sequence[Content | None],
         vocabulary: Sequence[Content | None],
-        ends: Ends | None,
+        ends: HeadsAndDependents | None,
     ) -> None:
         super().__init__(machine, encoder_out)
         self.places, self.words, self.vocabulary, self.ends = places, list(words), vocabulary, ends

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 ROWS_TOGETHER = 4096  # number of rows that are held at a time, and written as one row group
 
 
-class Kept(NamedTuple):
+class KeptRow(NamedTuple):
     """The data of a row that its output needs.
 
     rows: the rows that it was read with
@@ -56,7 +56,7 @@ def read_parquet(path: str, reading: Reading, first: int = 0, end: int | None = 
         for start, batch in _batches(file, first, end):
             values = batch.column(reading.column)
             for i in range(batch.num_rows):
-                kept = Kept(batch, i == batch.num_rows - 1)
+                kept = KeptRow(batch, i == batch.num_rows - 1)
                 yield TableRow(values[i].as_py(), kept, path, start + i + 1, False)
 
 

@@ -18,7 +18,7 @@ FORMAT = 2  # of `.partial` files; a file of another version is of another run
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptSentence:
     """A sentence of the file.
 
     text: the sentence and its graph as the file holds them
@@ -54,7 +54,7 @@ def make_file(
     path: str,
     settings: dict[str, Any],
     sentences: Iterable[object],
-    made_from: Callable[[int], Iterator[Kept | LeftOut]],
+    made_from: Callable[[int], Iterator[KeptSentence | LeftOut]],
 ) -> Made:
     """Write a file of silver data.
 

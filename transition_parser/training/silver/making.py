@@ -13,7 +13,7 @@ from transition_parser.parsing.formalisms import AMR
 from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.parses import AmrParse
 from transition_parser.parsing.sentences.streams import in_chunks
-from transition_parser.training.silver.files import Kept, LeftOut, Made, make_file
+from transition_parser.training.silver.files import KeptSentence, LeftOut, Made, make_file
 from transition_parser.training.silver.sources import Source
 
 CHUNK = 512  # sentences that all models parse together; an interrupted run loses at most their parses
@@ -75,7 +75,7 @@ def make_bank(
     """
     unwanted = frozenset(without)
 
-    def made_from(start: int) -> Iterator[Kept | LeftOut]:
+    def made_from(start: int) -> Iterator[KeptSentence | LeftOut]:
         for some in in_chunks(sources[start:], CHUNK):
             for source, choice in zip(some, chosen(parsers, some), strict=True):
                 yield _kept(source.entry, choice, least, unwanted)
@@ -84,7 +84,7 @@ def make_bank(
     return make_file(path, settings, ((entry.id, entry.forms, facts) for entry, facts in sources), made_from)
 
 
-def _kept(entry: AmrEntry, choice: Choice, least: float, unwanted: frozenset[str]) -> Kept | LeftOut:
+def _kept(entry: AmrEntry, choice: Choice, least: float, unwanted: frozenset[str]) -> KeptSentence | LeftOut:
     """Return the AMR of a sentence as the bank holds it, or why it is left out."""
     parse, agreement = choice
     if agreement < least:
@@ -98,7 +98,7 @@ def _kept(entry: AmrEntry, choice: Choice, least: float, unwanted: frozenset[str
     found = replace(parse, place=None).annotated(wiki=False)
     found = replace(found, metadata={**entry.metadata, AGREEMENT: f"{agreement:.4f}"})
     written = found.rewritten(("id", AGREEMENT, EXAMPLE, "snt"), alignments=False)
-    return Kept(written, agreement)
+    return KeptSentence(written, agreement)
 
 
 def has_odd_date(graph: AmrGraph) -> bool:

@@ -30,7 +30,7 @@ class Example(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Frames:
+class Rolesets:
     """The rolesets of a file of frames: a JSON object a line with `id`, `amr` and `examples`.
 
     inventory: the rolesets that AMR uses
@@ -42,7 +42,7 @@ class Frames:
     examples: tuple[Example, ...] = ()
 
     @classmethod
-    def read(cls, path: str | os.PathLike) -> Frames:
+    def read(cls, path: str | os.PathLike) -> Rolesets:
         """Return the frames of a file. Raises `InputError` for a line that is no roleset."""
         inventory: set[str] = set()
         examples: list[Example] = []

@@ -18,7 +18,7 @@ from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.parses import Parse
 from transition_parser.parsing.sentences.streams import in_chunks
 from transition_parser.text.tokens import tokens
-from transition_parser.training.silver.files import Kept, LeftOut, Made, make_file
+from transition_parser.training.silver.files import KeptSentence, LeftOut, Made, make_file
 
 AGREEMENT = "# agreement = "  # the comment with the mean agreement of a silver tree
 CHUNK = 1024  # sentences that all models parse together; an interrupted run loses at most their parses
@@ -93,10 +93,10 @@ def make_treebank(
     Raises `InputError` if `path`.partial is of another run, and if no tree is left.
     """
 
-    def made_from(start: int) -> Iterator[Kept | LeftOut]:
+    def made_from(start: int) -> Iterator[KeptSentence | LeftOut]:
         for choice in silver_trees(parsers, sentences[start:]):
             is_kept = choice.agreement >= least
-            yield Kept(written(choice), choice.agreement) if is_kept else LeftOut(f"agreement below {least:g}")
+            yield KeptSentence(written(choice), choice.agreement) if is_kept else LeftOut(f"agreement below {least:g}")
 
     settings = {"models": [parser.described() for parser in parsers], "least": least}
     return make_file(path, settings, ((one.id, one.forms) for one in sentences), made_from)
