@@ -186,7 +186,7 @@ class SentenceFacts:
             elif self.fits(edge.source, record, other) and self.fits(edge.target, record, one):
                 yield k, False
 
-    def is_awaited(self, record: Record, node: int) -> list[int]:
+    def facts_awaiting(self, record: Record, node: int) -> list[int]:
         """Return the open edge facts that need a node: their other end can still come, or is the top of the stack.
 
         Of several nodes that may be the end of a fact which can still come, the last on the stack is needed. If search

@@ -229,7 +229,7 @@ class Rules:
         """A node stays on the stack as long as one of its open edges can come."""
         if self.second is None:
             return
-        for k in self.facts.is_awaited(self.record, self.second):
+        for k in self.facts.facts_awaiting(self.record, self.second):
             self._add(_LOSSES, self.facts.edges[k].weight, (Kind.REDUCE,))
 
     # --- the top, and the number of nodes ------------------------------------------------------------
