@@ -5,13 +5,26 @@
 # bash run/evaluate.sh MODEL GOLD.conllu|GOLD.amr [--punct count|skip] [OPTION …]
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 arguments="MODEL GOLD.conllu|GOLD.amr [--punct count|skip] [OPTION …]"
-rest=() scoring=() punct=count
+rest=() others=() scoring=() punct=count
 while [ $# -gt 0 ]; do
     case $1 in
     --punct=*) punct=${1#*=} ;;
     --punct)
         punct=${2:-}
         shift $(($# > 1))
+        ;;
+    --ensemble=*)
+        others=("${1#*=}")
+        rest+=("$1")
+        ;;
+    --ensemble)
+        others=()
+        rest+=("$1")
+        while [ $# -gt 1 ] && [[ $2 != -* ]]; do
+            others+=("$2")
+            rest+=("$2")
+            shift
+        done
         ;;
     *) rest+=("$1") ;;
     esac
@@ -30,11 +43,15 @@ case $gold in
 *.amr) suffix=amr variants=("" --ignore-wiki --fine-grained) searches=(1 10 "10 --consensus") ;;
 *) suffix=conllu variants=("" --full-labels) searches=(1 10) ;;
 esac
+if [[ $suffix = amr && " $* " = *" --consensus "* ]]; then
+    echo "evaluate.sh: --consensus is tried in any case, with a beam of 10: leave it out" >&2
+    exit 2
+fi
 # says before any work that the file can't be scored so
 [ ${#scoring[@]} -eq 0 ] || transition-parser score "$gold" "$gold" "${scoring[@]}" >/dev/null
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-untagged "$gold" "$model" >"$work/input.$suffix"
+untagged "$gold" "$model" "${others[@]}" >"$work/input.$suffix"
 for search in "${searches[@]}"; do
     transition-parser parse "$model" "$work/input.$suffix" --beam $search -o "$work/${search/ /}.$suffix" "$@"
     for variant in "${variants[@]}"; do

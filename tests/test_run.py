@@ -13,30 +13,14 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from tests.conftest import OF_PROGRAMS, PROGRAMS, ROOT, SAMPLE, SAMPLE_AMR, run
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run
+from tests.scripts import RUN, bash
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency_score import PTB_PUNCTUATION
 
-RUN = ROOT / "run"
 INSTALLED = ("train", "draw", "pretrained", "docs", "test")  # the extras that run/setup.sh installs
-FORKED = ("transition-parser", "fairseq-preprocess")  # what the scripts call by name
 SCRIPTS = sorted(path.name for path in RUN.glob("*.sh") if path.name not in ("environment.sh", "setup.sh", "test.sh"))
-
-
-def bash(script: str, *arguments: str | Path, cwd: Path, status: int = 0, **environment: str):
-    """Runs a script with the programs of this environment, which need not be the one that run/setup.sh makes."""
-    clean = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    done = subprocess.run(
-        ["bash", str(RUN / script), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env={**clean, **OF_PROGRAMS, **PROGRAMS.in_bash(*FORKED), "PATH": path, **environment},
-    )
-    assert done.returncode == status, f"{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
-    return done
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -116,6 +100,16 @@ def test_punctuation_is_left_out_of_an_evaluation_on_request(checkpoint, tmp_pat
     others = sum(row.xpos not in PTB_PUNCTUATION for row in words)
     assert {one["words"] for one in counted} == {len(words)} != {others} == {one["words"] for one in skipped}
     assert len(counted) == len(skipped) == 4 and "tokens_f1" not in skipped[0]
+
+
+def test_evaluation_of_a_missing_model_says_so_in_one_line(tmp_path):
+    done = bash("evaluate.sh", "no such model", SAMPLE, cwd=tmp_path, status=2)
+    assert "no such model" in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
+
+
+def test_evaluation_of_amrs_tries_a_consensus_anyway(tmp_path):
+    done = bash("evaluate.sh", "no such model", SAMPLE_AMR, "--consensus", cwd=tmp_path, status=2)
+    assert "--consensus is tried in any case" in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
 
 
 @pytest.mark.parametrize("last", [("--punct", "all"), ("--punct=",), ("--punct",)])
