@@ -33,14 +33,21 @@ def stale() -> tuple[str, ...]:
 def data_folder(dest: str | os.PathLike, inputs: Iterable[str | os.PathLike]) -> AbstractContextManager[Path]:
     """Return a context manager for a temporary folder whose files move into `dest` at the end of the block.
 
-    The files of an earlier run in `dest` are removed then. Raises `InputError` if one of the inputs would be
-    replaced.
+    The files of an earlier run in `dest` are removed then. Raises `InputError` if fairseq would read the path of `dest`
+    as several, or if one of the inputs would be replaced.
     """
+    check_undivided(dest)
     ours = {Path(dest, name).resolve() for name in stale()}
     for path in inputs:
         if Path(path).resolve() in ours:
             raise input_error("would be replaced by a file of the same name: give --dest another folder", path)
     return new_files(dest, stale())
+
+
+def check_undivided(folder: str | os.PathLike) -> None:
+    """Raise `InputError` if fairseq would read the path of a folder of data as several."""
+    if dividing := [mark for mark in (",", os.pathsep) if mark in str(folder)]:
+        raise input_error(f"fairseq divides a path at {dividing[0]!r}: give a folder without it", folder)
 
 
 def source_line(pieces: Pieces, words: Iterable[str]) -> str:

@@ -51,6 +51,13 @@ def test_training_without_fairseq_says_how_to_get_it(tmp_path):
         )
 
 
+def test_a_folder_that_fairseq_would_divide_is_not_binarised(tmp_path):
+    (tmp_path / "a,b").mkdir()
+    (tmp_path / "a,b" / "train.src").touch()
+    done = bash("binarise.sh", "a,b", cwd=tmp_path, status=2)
+    assert done.stderr.startswith("binarise.sh: a,b: fairseq divides a path") and done.stderr.count("\n") == 1
+
+
 def test_folders_are_those_of_the_caller(tmp_path):
     """Also where the script is called from another folder than the project."""
     (tmp_path / "banks" / "some").mkdir(parents=True)

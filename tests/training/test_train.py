@@ -238,6 +238,9 @@ def test_bad_data_leave_a_folder_that_was_there(tmp_path):
 def test_folders_that_fairseq_would_divide_are_refused(name, tmp_path):
     with pytest.raises(InputError, match=r"fairseq divides a path at '[,:]'"), locked(tmp_path / name):
         pass
+    data = ("--train", SAMPLE, "--valid", SAMPLE, "--system", "arc-hybrid", "--dest", tmp_path / name)
+    said = run_here("preprocess", "dependency", *data, status=2).stderr
+    assert "fairseq divides a path at" in said and said.count("\n") == 1
     assert not list(tmp_path.iterdir())
 
 

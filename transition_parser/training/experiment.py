@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from preprocess.splits import check_undivided
 from transition_parser.base.errors import input_error
 from transition_parser.base.files import replacing
 from transition_parser.base.model_files import (
@@ -196,8 +197,7 @@ def locked(folder: Path) -> Iterator[int]:
     A missing folder is made. Raises `InputError` where another run has the lock, where the folder is a file, and where
     fairseq would read its path as several.
     """
-    if dividing := [mark for mark in (",", os.pathsep) if mark in str(folder)]:
-        raise input_error(f"fairseq divides a path at {dividing[0]!r}: give a folder without it", folder)
+    check_undivided(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
