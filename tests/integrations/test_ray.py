@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import time
 from functools import partial
 from pathlib import Path
 
@@ -81,11 +82,13 @@ def die_in_the_middle(mark: Path) -> None:
 
 
 def sign(folder: Path) -> None:
-    """Lets each actor that writes a part leave a file with its number."""
-    whole = Job._write
+    """Lets each actor that writes a part leave a file with its number, and wait for the other, which may start late."""
+    whole, latest = Job._write, time.monotonic() + 60
 
     def write(job, parts, output, items, size):
         (folder / str(os.getpid())).touch()
+        while len([*folder.iterdir()]) < 2 and time.monotonic() < latest:
+            time.sleep(0.05)
         return whole(job, parts, output, items, size)
 
     Job._write = write
