@@ -60,7 +60,8 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
     frames where the task has heads for them (`FrameHeads.loss`).
 
     Where the batch says which actions are correct (`--oracle dynamic`), all of them are targets together. With
-    `action_loss` "hinge" the loss of actions is the loss of Ji et al. 2021, see `hinge_and_relations`.
+    `action_loss` "hinge" the loss of actions is the loss of Ji et al. 2021, see `hinge_and_relations`. Where the batch
+    has the probabilities of a teacher (`--teacher`), their cross-entropy is a part of the loss of actions.
 
     For models that score graphs (`GraphDecoder`), the decisions about graphs take the place of the actions. There are
     about two decisions a word, as many as actions, and the number of actions remains the denominator. The choices that
@@ -162,3 +163,5 @@ def _check_hinge(task, only_legal: bool, label_smoothing: float) -> None:
         raise InputError(f"--action-loss hinge is for dependency trees, not for {task.table.system.name}")
     if task.also_resources is not None:
         raise InputError("--action-loss hinge is for one corpus: leave out --auxiliary-data")
+    if task.teacher is not None:
+        raise InputError("--action-loss hinge learns from gold actions alone: leave out --teacher")

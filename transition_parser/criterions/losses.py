@@ -34,6 +34,17 @@ class Steps(NamedTuple):
     counted: Tensor
 
 
+class Taught(NamedTuple):
+    """The probabilities of actions that a teacher gives.
+
+    probabilities: (B, T, V); 0 for illegal actions.
+    weight: their share of the loss.
+    """
+
+    probabilities: Tensor
+    weight: float
+
+
 class ActionLoss:
     """The cross-entropy of actions: of the gold action, or of all correct actions together where the batch has them.
 
@@ -75,10 +86,13 @@ class ActionLoss:
 
     def of_steps(self, decoder: StateDecoder, steps: Steps, sample: Sample) -> tuple[Tensor, Tensor]:
         """Return the loss and the negative log-likelihood of each step, (B · T,); 0 at steps that do not count."""
-        if "correct" not in sample:
-            return smoothed(steps.scores, steps.legal, steps.target, steps.counted, self.smoothing)
-        flat = (part.flatten(0, 1) for part in (steps.scores, steps.legal, sample["correct"]))
-        return _where_counted(steps, *cross_entropy_of_correct(*flat, self.smoothing))
+        if "correct" in sample:
+            flat = (part.flatten(0, 1) for part in (steps.scores, steps.legal, sample["correct"]))
+            loss, nll = _where_counted(steps, *cross_entropy_of_correct(*flat, self.smoothing))
+        else:
+            loss, nll = smoothed(steps.scores, steps.legal, steps.target, steps.counted, self.smoothing)
+        taught: Taught | None = sample.get("taught")
+        return (loss if taught is None else torch.lerp(loss, _loss_of_taught(steps, taught), taught.weight)), nll
 
 
 class HingeLoss(ActionLoss):
@@ -211,6 +225,17 @@ def _share_of_all(counted: Tensor, some: Tensor) -> Tensor:
     counted, some: (B, T) bool.
     """
     return (counted.sum(1, keepdim=True) / some.sum(1, keepdim=True).clamp_min(1)).expand_as(counted).flatten()
+
+
+def _loss_of_taught(steps: Steps, taught: Taught) -> Tensor:
+    """Return the cross-entropy of a teacher's probabilities of each step, (B · T,); 0 at steps that do not count.
+
+    Probabilities of actions that do not compete count for nothing.
+    """
+    competing = taught.probabilities * steps.legal
+    target = competing / competing.sum(-1, keepdim=True).clamp_min(torch.finfo(torch.float32).tiny)
+    log_probabilities = (steps.scores.float() + (steps.legal - 1.0) * _FAR).log_softmax(-1)
+    return torch.where(steps.counted, -(target * log_probabilities).sum(-1), 0.0).flatten()
 
 
 def _where_counted(steps: Steps, loss: Tensor, nll: Tensor) -> tuple[Tensor, Tensor]:

@@ -41,6 +41,7 @@ from transition_parser.tasks.bounded_generator import BoundedGenerator
 from transition_parser.tasks.explorer import AFTER, SHARE, explorer_of
 from transition_parser.tasks.graph_generator import GraphGenerator
 from transition_parser.tasks.scoring import GENERATED, SCORING
+from transition_parser.tasks.teacher import teacher_of
 from transition_parser.tasks.wrappers import GenerationModel
 from transition_parser.text.columns import Columns, predicted, read_annotations
 from transition_parser.text.pieces import FILE_NAME as PIECES_FILE
@@ -133,6 +134,18 @@ class TransitionParsingConfig(LengthConfig):
             f"(default: {AFTER})"
         },
     )
+    teacher: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "models, separated by commas, whose probabilities of actions are learned along with the gold "
+            "actions; they score actions (for trees, the actions of the data; for AMRs, they are of the same data "
+            "folder); several: the mean of their probabilities"
+        },
+    )
+    teacher_weight: Optional[float] = field(
+        default=None,
+        metadata={"help": "with --teacher: share of its probabilities in the loss of actions, up to 1 (default: 0.5)"},
+    )
     seed: int = II("common.seed")
     dataset_impl: Optional[str] = II("dataset.dataset_impl")
 
@@ -157,6 +170,9 @@ class TransitionParsingTask(FairseqTask):
         self._precision: torch.dtype | None = None  # the training precision; unknown before the first batch
         self.formalism = formalism_of(resources.parser.system)
         self._explorer = explorer_of(cfg, resources)
+        self.teacher = teacher_of(cfg, resources)
+        if self.teacher is not None and self._also_folder:
+            raise InputError("--teacher is for one corpus: leave out --auxiliary-data")
         self.needs: Collection[str] = ()  # set by `build_model`, which fairseq calls before it loads data
         self._inputs: WordInputs | None = None  # set by `build_model`, too
         self._tag_heads: TagHeads | None = None
@@ -218,6 +234,8 @@ class TransitionParsingTask(FairseqTask):
                 train_only(model, self.cfg.train_only.split(","))
         if self._explorer is not None and model.plain.searches_directly:
             raise InputError(f"--oracle dynamic is for models that score actions, which {cfg.arch} does not")
+        if self.teacher is not None and model.plain.searches_directly:
+            raise InputError(f"--teacher is for models that score actions, which {cfg.arch} does not")
         self.needs, self._inputs, self._tag_heads = model.decoder.needs, model.plain.inputs, model.plain.tag_heads
         return model
 
@@ -388,6 +406,9 @@ class TransitionParsingTask(FairseqTask):
             if self._explorer is not None and "trees" in sample:
                 with self._autocast(sample, model):  # a separate context: weights cast in it have no gradients
                     sample = self._explorer.explored(model.plain, sample, update_num)
+            if self.teacher is not None and sample:
+                words = self.datasets["train"].sentences.words
+                sample = self.teacher.taught(sample, [words[i] for i in sample["id"].tolist()])
             with self._autocast(sample, model):
                 return criterion(model, sample)
 

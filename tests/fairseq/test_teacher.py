@@ -1,0 +1,161 @@
+"""Training by the probabilities of other models, `--teacher`."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+import pytest
+import torch
+
+from tests.conftest import SAMPLE, fairseq_preprocess, run, run_here, train
+from tests.small_models import make_batch, make_criterion, make_folder, make_model, make_task
+from transition_parser import Parser
+from transition_parser.base.errors import InputError
+from transition_parser.modules.contract import only_legal
+from transition_parser.tasks.teacher import Teacher, _Member, teacher_of
+
+LENGTHS = range(3, 14)
+
+
+def asked(models, weight=None) -> Namespace:
+    return Namespace(teacher=models and ",".join(map(str, models)), teacher_weight=weight)
+
+
+def words_of(task, batch) -> list[list[str]]:
+    return [task.resources.words(tokens) for tokens in batch["net_input"]["src_tokens"].tolist()]
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory):
+    """A model over the same actions with other pieces, which also predicts tags and reads letters."""
+    folder = tmp_path_factory.mktemp("other")
+    splits = [part for split in ("train", "valid", "test") for part in (f"--{split}", SAMPLE)]
+    run_here(
+        "preprocess", "dependency", *splits, "--system", "arc-hybrid-swap", "--pieces", "350", "--upos", "--dest",
+        folder / "data",
+    )  # fmt: skip
+    fairseq_preprocess(folder / "data")
+    train(folder / "data", folder, "--tag-loss", "0.1", "--character-width", "8", updates=4)
+    return folder / "checkpoint_last.pt"
+
+
+@pytest.fixture(scope="module")
+def student(tmp_path_factory):
+    """A task and a batch of the system of `checkpoint`."""
+    folder = make_folder("arc-hybrid-swap", tmp_path_factory, shift_words=0)
+    task = make_task(folder)
+    return task, make_batch(task, folder, LENGTHS, 6)
+
+
+def test_the_probabilities_are_those_of_the_model(student, other):
+    task, batch = student
+    (member,) = teacher_of(asked([other]), task.resources).members
+    found = member.probabilities(words_of(task, batch), batch["net_input"]["prev_output_tokens"])
+    parser = Parser.load(other)
+    theirs = parser.resources
+    for row, words in enumerate(words_of(task, batch)):
+        real = batch["target"][row] != task.target_dictionary.pad()
+        names = [task.target_dictionary[i] for i in batch["net_input"]["prev_output_tokens"][row][real].tolist()]
+        actions = torch.tensor([[theirs.target_dictionary.index(name) for name in names]])
+        with torch.no_grad():
+            scores, legal, _ = parser.model(
+                theirs.encode(words)[None], actions, features=None, words=parser.model.inputs.read([words])
+            )
+        expected = only_legal(scores, legal).softmax(-1)[0]
+        ours = [theirs.target_dictionary.index(name) for name in task.target_dictionary.symbols]
+        known = torch.tensor([action is not None for action in task.table.actions])
+        known[task.table.end] = True
+        assert torch.allclose(found[row][real][:, known], expected[:, ours][:, known], atol=2e-2)
+        assert torch.allclose(found[row][real].sum(-1), torch.ones(int(real.sum())), atol=1e-3)
+
+
+def test_several_models_teach_the_mean_of_their_probabilities(student, other, checkpoint):
+    task, batch = student
+    words = words_of(task, batch)
+    alone = [teacher_of(asked([path]), task.resources).taught(batch, words)["taught"] for path in (other, checkpoint)]
+    both = teacher_of(asked([other, checkpoint], 0.3), task.resources).taught(batch, words)["taught"]
+    assert torch.allclose(both.probabilities, (alone[0].probabilities + alone[1].probabilities) / 2)
+    assert (alone[0].weight, both.weight) == (0.5, 0.3)
+
+
+@pytest.mark.parametrize("system", ["arc-hybrid-swap", "amr"])
+def test_who_is_their_own_teacher_has_nothing_to_learn(system, tmp_path_factory):
+    """With the weight 1 the loss is the entropy of the probabilities, whose gradient is 0."""
+    folder = make_folder(system, tmp_path_factory)
+    task = make_task(folder)
+    batch = make_batch(task, folder, LENGTHS, 6)
+    model = make_model("state", task.resources).train()
+    parser = Parser(model.plain, task.resources, precision="fp32")
+    (member,) = _members_of(parser, task)
+    taught = Teacher([member], 1.0).taught(batch, words_of(task, batch))
+    gradients = []
+    for sample in (batch, taught):
+        model.zero_grad()
+        loss, *_ = make_criterion(task)(model, sample)
+        loss.backward()
+        gradients.append(max(float(p.grad.abs().max()) for p in model.parameters() if p.grad is not None))
+    assert gradients[1] < 1e-4 < 1e-1 < gradients[0]
+
+
+def _members_of(parser: Parser, task):
+    """The teacher that is made of a parser over the task's own actions."""
+    count = len(task.table.tokens)
+    return [_Member("itself", parser, torch.arange(count), torch.ones(count))]
+
+
+def test_the_other_sentences_of_a_batch_do_not_matter(student, other):
+    task, batch = student
+    (member,) = teacher_of(asked([other]), task.resources).members
+    words, actions = words_of(task, batch), batch["net_input"]["prev_output_tokens"]
+    together = member.probabilities(words, actions)
+    for row in range(len(words)):
+        count = int((batch["target"][row] != task.target_dictionary.pad()).sum())
+        alone = member.probabilities(words[row : row + 1], actions[row : row + 1, :count])
+        assert torch.allclose(alone[0], together[row, :count], atol=1e-2)
+
+
+def test_training_with_a_teacher_and_an_interruption_gives_the_same_weights(data_folder, checkpoint, tmp_path):
+    options = ("--teacher", checkpoint, "--teacher-weight", "0.7")
+    train(data_folder, tmp_path / "whole", *options, updates=4)
+    train(data_folder, tmp_path / "twice", *options, updates=2)
+    train(data_folder, tmp_path / "twice", *options, updates=4)
+    train(data_folder, tmp_path / "alone", updates=4)
+    whole, twice, alone = (
+        torch.load(tmp_path / name / "checkpoint_last.pt", weights_only=False)["model"]
+        for name in ("whole", "twice", "alone")
+    )
+    assert all(torch.equal(value, twice[name]) for name, value in whole.items())
+    assert any(not torch.equal(value, alone[name]) for name, value in whole.items())
+
+
+def test_options_that_do_not_fit(student, checkpoint, other, tmp_path_factory):
+    task, _ = student
+    standard = make_task(make_folder("arc-standard", tmp_path_factory))
+    more = make_task(make_folder("arc-hybrid-swap", tmp_path_factory, shift_words=9))
+    amrs = make_task(make_folder("amr", tmp_path_factory))
+    for options, resources, problem in (
+        (asked(None, 0.5), task.resources, "--teacher-weight is for --teacher"),
+        (asked([checkpoint], 0.0), task.resources, "--teacher-weight 0.0 is not above 0 and at most 1"),
+        (asked([checkpoint], 1.5), task.resources, "--teacher-weight 1.5 is not above 0"),
+        (asked(["no-such"]), task.resources, "no-such"),
+        (asked([checkpoint]), standard.resources, "the teacher is for arc-hybrid-swap, but the data is for arc-st"),
+        (asked([checkpoint]), more.resources, "the teacher has no action SHIFT"),
+        (asked(["en-amr"]), amrs.resources, "a teacher of AMRs must be trained on the same data folder"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            teacher_of(options, resources)
+    assert teacher_of(asked(None), task.resources) is None
+
+
+def test_trainings_that_no_teacher_helps_end_with_one_line(data_folder, checkpoint, tmp_path):
+    for options, problem in (
+        (("--arch", "recursive_g2g_small"), "--teacher is for models that score actions"),
+        (("--action-loss", "hinge", "--label-smoothing", "0"), "learns from gold actions alone: leave out --teacher"),
+        (("--auxiliary-data", data_folder), "--teacher is for one corpus: leave out --auxiliary-data"),
+    ):
+        done = run(
+            "fairseq-train", data_folder, "--user-dir", "transition_parser", "--task", "transition_parsing", "--arch",
+            "stack_transformer_small", "--criterion", "legal_cross_entropy", "--optimizer", "adam", "--max-tokens",
+            "600", "--max-update", "1", "--save-dir", tmp_path, "--teacher", checkpoint, *options, status=1,
+        )  # fmt: skip
+        assert problem in done.stderr.splitlines()[-1]
