@@ -6,7 +6,7 @@
 #   --stream N         sentences over which the memory of `parse` is watched (default 20000)
 #   --only ROW ...     only these rows
 #   --install-peers    first install the parsers that ours is compared with (the extra `bench`)
-# Corpora come from the folder that TRANSITION_PARSER_DATA names (see README.md), or else from the samples of the tests.
+# Corpora come from the folder that TRANSITION_PARSER_DATA names (see CONTRIBUTING.md), or else from the samples of the tests.
 # Each row is a file in OUT.json.parts: ROW.json, or ROW.failed, with ROW.log. A second call keeps each finished
 # ROW.json, whatever the options were, and so resumes: remove the file to measure its row again. With a GPU there are
 # also rows ROW-cuda. The rows of growth come with a picture, ROW.svg. Exit status 1 where a row failed.

@@ -1,6 +1,6 @@
 """Serve a page and a JSON API (described at /openapi.json) that parse.
 
-The page shows the trees or AMRs of a text while it is typed, and any derivation step by step.
+The page shows the trees or AMRs of a text that is typed into it, and any derivation step by step.
 
 Nothing leaves this machine, and no other machine reaches it: the server listens on 127.0.0.1 unless --host says
 otherwise. There is no password. Texts are neither kept nor logged.

@@ -65,7 +65,7 @@ class RequestError(Exception):
 class Text(BaseModel):
     """The input of the parser: either a text or sentences as lists of words.
 
-    A text is divided into sentences and words by rules for English.
+    A text is divided into sentences and words by the segmenter of the model, or by rules for English if it has none.
     """
 
     model_config = ConfigDict(extra="forbid")
