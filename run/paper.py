@@ -262,16 +262,19 @@ class Run:
 class Results:
     """The file of the results, which grows by a run at a time; other processes may add runs, too.
 
-    Raises `InputError` for a file of something else.
+    Raises `InputError` for a file of something else, and for one in a folder that does not exist.
     """
 
     def __init__(self, path: Path) -> None:
+        if not path.parent.is_dir():
+            raise input_error(f"the folder {path.parent} does not exist", path)
         self.path = path
         self.runs = self._read()
 
     def _read(self) -> list[dict[str, Any]]:
         try:
-            return json.loads(self.path.read_text(encoding="utf-8"))["runs"] if self.path.exists() else []
+            runs = json.loads(self.path.read_text(encoding="utf-8"))["runs"] if self.path.exists() else []
+            return [one for one in runs if one["settings"]["row"]]
         except (ValueError, KeyError, TypeError):
             raise input_error("is not a file of results: give another --results FILE", self.path) from None
 

@@ -13,16 +13,16 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import sys
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Literal
 
 from paper import COUNTED, PAPERS, SKIPPED
-from paper_table import SCORES, Rows, Run, groups, markdown, read, score, size_of
+from paper_table import SCORES, Rows, Run, errors_said, groups, markdown, read, score, size_of
+
+from transition_parser.base.errors import InputError
 
 CHANCE = {"uas": 1.0, "las": 1.0, "smatch": 0.01}
 
@@ -106,13 +106,10 @@ def _standard_error(*samples: Sequence[float]) -> float | None:
 def read_claims(paper: str) -> list[Claim]:
     """Return the claims of a paper.
 
-    Raises `SystemExit` where it has none, and `TypeError` for a claim with unknown or missing keys.
+    Raises `OSError` for an unknown paper, and `TypeError` for a claim with unknown or missing keys.
     """
-    path = PAPERS / f"{paper}.toml"
-    claims = tomllib.loads(path.read_text(encoding="utf-8")).get("claims")
-    if not claims:
-        sys.exit(f"{path}: has no claims")
-    return [Claim(**one) for one in claims]
+    found = tomllib.loads((PAPERS / f"{paper}.toml").read_text(encoding="utf-8"))
+    return [Claim(**one) for one in found.get("claims", ())]
 
 
 def rows(paper: str, runs: Sequence[Run]) -> Rows:
@@ -120,21 +117,30 @@ def rows(paper: str, runs: Sequence[Run]) -> Rows:
 
     runs: the runs of all tables of the paper
     """
-    corpora: dict[str, list[Run]] = {}
-    for (_, _, data, _), own in groups(runs).items():
-        corpora.setdefault(data, []).extend(own)
+    corpora: dict[tuple[str, str], list[Run]] = {}  # by the name and the test file
+    for (_, _, *corpus), own in groups(runs).items():
+        corpora.setdefault((corpus[0], corpus[1]), []).extend(own)
     body = []
     for claim in read_claims(paper):
         named = f"{claim.claim} ({claim.row} against {claim.against})"
         body.append([named, claim.paper, *(claim.ours(own) for own in corpora.values())])
-    return [["claim", "paper", *corpora], *body]
+    return [["claim", "paper", *(name for name, _ in corpora)], *body]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help="results of run/paper.sh")
-    runs = list(chain.from_iterable(read(path) for path in parser.parse_args().results))
-    papers = {run["settings"]["paper"]: None for run in runs}
+    arguments = parser.parse_args()
+    with errors_said("paper_claims.py"):
+        write(arguments.results)
+
+
+def write(results: Sequence[Path]) -> None:
+    """Print the claims of each paper that has some. Raises `InputError` for unfit results."""
+    runs = read(results)
+    papers = [paper for paper in dict.fromkeys(run["settings"]["paper"] for run in runs) if read_claims(paper)]
+    if not papers:
+        raise InputError("no paper of these results has claims")
     for paper in papers:
         table = rows(paper, [run for run in runs if run["settings"]["paper"] == paper])
         print(f"{paper}:\n\n{markdown(table)}\n")

@@ -16,13 +16,15 @@ import argparse
 import json
 import statistics
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from paper import COUNTED, DIVIDED, PARTS, SKIPPED, SPLITS, Table, read_table
 
+from transition_parser.base.errors import InputError, input_error
 from transition_parser.parsing.formalisms import formalism_of
 
 Run = dict[str, Any]
@@ -31,14 +33,32 @@ Rows = list[list[str]]
 SCORES = {"uas": ("UAS", 1), "las": ("LAS", 1), "smatch": ("Smatch", 3)}  # name in the table, decimals
 
 
-def read(path: Path) -> list[Run]:
-    """Return the runs of a file of results. Raises `SystemExit` for another file."""
+def read(paths: Iterable[Path]) -> list[Run]:
+    """Return the runs of files of results; of runs with the same settings the last one, because it is one seed.
+
+    Raises `InputError` for another file, and `OSError` for one that can't be read.
+    """
+    found: dict[str, Run] = {}
+    for path in paths:
+        try:
+            for run in json.loads(path.read_text(encoding="utf-8"))["runs"]:
+                settings = run["settings"]
+                if not {"paper", "table", "row", "seed", "data"} <= settings.keys():
+                    raise KeyError
+                found[json.dumps(settings, sort_keys=True)] = run
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise input_error("is not a file of results of run/paper.sh", path) from None
+    return [*found.values()]
+
+
+@contextmanager
+def errors_said(program: str) -> Iterator[None]:
+    """End the program with status 2 and one line where the block raises `InputError` or `OSError`."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))["runs"]
-    except OSError as error:
-        sys.exit(f"{path}: {error.strerror}")
-    except (ValueError, KeyError, TypeError):
-        sys.exit(f"{path}: is not a file of results of run/paper.sh")
+        yield
+    except (InputError, OSError) as error:
+        sys.stderr.write(f"{program}: error: {error}\n")
+        sys.exit(2)
 
 
 def score(figure: float | dict[str, float]) -> float:
@@ -177,13 +197,27 @@ def main() -> None:
     shown.add_argument("--by", choices=PARTS, help="divide the LAS on test by this")
     parser.add_argument("--curves", type=Path, metavar="FOLDER", help="draw learning curves into this folder, as SVG")
     arguments = parser.parse_args()
+    with errors_said("paper_table.py"):
+        write(arguments)
+
+
+def write(arguments: argparse.Namespace) -> None:
+    """Print the tables, and draw the curves.
+
+    Raises `InputError` for unfit results and for a table or corpus without results.
+    """
     key = {"count": COUNTED, "skip": SKIPPED}[arguments.punct]
-    for (paper, table, data, _), runs in groups(run for path in arguments.results for run in read(path)).items():
-        if table != (arguments.table or table) or data != (arguments.corpus or data):
-            continue
+    wanted = {
+        names: runs
+        for names, runs in groups(read(arguments.results)).items()
+        if names[1] == (arguments.table or names[1]) and names[2] == (arguments.corpus or names[2])
+    }
+    if not wanted:
+        raise InputError("no results of this table and corpus are in the files")
+    for (paper, table, data, _), runs in wanted.items():
         needed = DIVIDED if arguments.by else key
         if any(needed not in run for run in runs):
-            sys.exit(f"{paper}, table {table}, {data}: has no scores {needed}: those are of trees")
+            raise InputError(f"{paper}, table {table}, {data}: has no scores {needed}: those are of trees")
         found = rows_by(runs, arguments.by) if arguments.by else rows(runs, key)
         print(f"{paper}, table {table}, {data}:\n\n{markdown(found)}\n")
         if arguments.curves:

@@ -124,7 +124,7 @@ def results(corpus, tmp_path_factory):
 
 
 def test_a_row_is_run_once(corpus, results):
-    (found,) = paper_table.read(results)
+    (found,) = paper_table.read([results])
     assert found["settings"]["system"] == "arc-standard-swap" and "--state-positions" not in found["settings"]["flags"]
     assert set(found["scores"]) == {"dev", "test"} and set(found["scores"]["dev"]) == {"beam 1", "beam 10"}
     assert [epoch["epoch"] for epoch in found["history"]] == [1]
@@ -139,17 +139,17 @@ def test_another_number_of_epochs_is_another_run_and_takes_the_place_of_the_firs
     shutil.copytree(results.parent, tmp_path / "out")
     arguments = ["stack-transformer", corpus, tmp_path / "out", "--seeds", "1", "--epochs", "2", "--rows", "c"]
     run(ROOT / "run" / "paper.py", *arguments)
-    (found,) = paper_table.read(tmp_path / "out" / results.name)
+    (found,) = paper_table.read([tmp_path / "out" / results.name])
     assert found["settings"]["epochs"] == 2 and [epoch["epoch"] for epoch in found["history"]] == [1, 2]
 
 
 def test_a_row_that_is_the_same_in_another_table_is_not_trained_again(corpus, results, tmp_path):
     shutil.copytree(results.parent, tmp_path / "out")
-    (first,) = paper_table.read(tmp_path / "out" / results.name)
+    (first,) = paper_table.read([tmp_path / "out" / results.name])
     arguments = ["stack-transformer", "systems", corpus, tmp_path / "out", "--seeds", "1", "--epochs", "1"]
     done = run(ROOT / "run" / "paper.py", *arguments, "--rows", "arc-standard-swap")
     assert not done.stderr and not list((tmp_path / "out").glob("*.systems.*.1.*"))
-    one, other = paper_table.read(tmp_path / "out" / results.name)
+    one, other = paper_table.read([tmp_path / "out" / results.name])
     assert one == first and other["settings"]["table"] == "systems" and other["settings"]["row"] == "arc-standard-swap"
     assert {**other, "settings": None} == {**one, "settings": None}
 
@@ -157,7 +157,7 @@ def test_a_row_that_is_the_same_in_another_table_is_not_trained_again(corpus, re
 def test_an_ensemble_is_not_the_result_of_a_row_with_its_flags(corpus, results, tmp_path):
     shutil.copytree(results.parent, tmp_path / "out")
     path = tmp_path / "out" / results.name
-    (first,) = paper_table.read(path)
+    (first,) = paper_table.read([path])
     path.write_text(json.dumps({"runs": [{**first, "settings": {**first["settings"], "ensemble": 2, "row": "four"}}]}))
     arguments = ["stack-transformer", str(corpus), str(tmp_path / "out"), "--seeds", "1", "--epochs", "1"]
     (row,) = paper.runs_of(paper.options().parse_args([*arguments, "--rows", "c"]))
@@ -182,7 +182,7 @@ def of_two(results, tmp_path, monkeypatch):
 
 def test_an_ensemble_is_of_seeds_of_another_row(corpus, results, of_two, tmp_path, monkeypatch, capfd):
     """What is missing is trained, once; what was run by itself stays as it was."""
-    (alone,) = paper_table.read(results)
+    (alone,) = paper_table.read([results])
     load, loaded = Parser.load, []
 
     def recorded(model, beam, **options):
@@ -196,7 +196,7 @@ def test_an_ensemble_is_of_seeds_of_another_row(corpus, results, of_two, tmp_pat
         "stack-transformer.1.twice.1",
     ]
     out = tmp_path / "out"
-    first, second, ensemble = paper_table.read(out / results.name)
+    first, second, ensemble = paper_table.read([out / results.name])
     assert first == alone and "ensemble" not in second["settings"]
     assert ensemble["settings"] == {**alone["settings"], "row": "twice", "ensemble": 2}
     models = [next(out.glob(f"stack-transformer.1.c.{seed}.*/model")) for seed in (1, 2)]
@@ -212,9 +212,9 @@ def test_an_ensemble_is_of_seeds_of_another_row(corpus, results, of_two, tmp_pat
     shutil.rmtree(models[1].parent)
     assert paper.run_all(of_two(corpus, "twice", "c")) == 0
     assert (out / results.name).read_bytes() == before and not capfd.readouterr().err
-    shown = paper_table.rows(paper_table.read(out / results.name))
+    shown = paper_table.rows(paper_table.read([out / results.name]))
     assert [row[2:4] for row in shown if row[0] == "twice"] == [["95.0", "1"]]
-    paper_table.draw("a", paper_table.read(out / results.name), tmp_path / "a.svg")
+    paper_table.draw("a", paper_table.read([out / results.name]), tmp_path / "a.svg")
     # another flag of the members' row is another ensemble, too
     monkeypatch.setattr(paper, "flags_of", lambda table, row: "--arch stack_transformer_small\n")
     *_, run = paper.runs_of(of_two(corpus, "c", "twice"))
@@ -236,8 +236,8 @@ def test_a_member_without_a_model_is_trained_again_and_keeps_its_result(corpus, 
     shutil.rmtree(next(out.glob("stack-transformer.1.c.1.*/model")))
     assert paper.run_all(of_two(corpus, "twice")) == 0
     assert trained == ["stack-transformer.1.c.1", "stack-transformer.1.c.2"]
-    found = {(one["settings"]["row"], one["settings"]["seed"]): one for one in paper_table.read(out / results.name)}
-    assert found["c", 1] == paper_table.read(results)[0] and found.keys() == {("c", 1), ("c", 2), ("twice", 1)}
+    found = {(one["settings"]["row"], one["settings"]["seed"]): one for one in paper_table.read([out / results.name])}
+    assert found["c", 1] == paper_table.read([results])[0] and found.keys() == {("c", 1), ("c", 2), ("twice", 1)}
 
 
 def test_an_ensemble_without_its_members_fails(corpus, of_two, monkeypatch, capsys):
@@ -261,7 +261,7 @@ def test_an_ensemble_without_its_members_fails(corpus, of_two, monkeypatch, caps
 
 def test_what_another_process_has_added_is_kept(results, tmp_path):
     path = tmp_path / "results.json"
-    (found,) = paper_table.read(results)
+    (found,) = paper_table.read([results])
     ours = paper.Results(path)
     path.write_text(json.dumps({"runs": [found]}))
     config = tmp_path / "d.flags"
@@ -269,11 +269,11 @@ def test_what_another_process_has_added_is_kept(results, tmp_path):
     files = dict.fromkeys(paper.SPLITS, SAMPLE)
     table = paper.read_table("stack-transformer", "1", TREES)
     ours.add(paper.Run(config, table, {"name": "d"}, 1, 1, files), 0.5, {"scores": {}})
-    assert [one["settings"]["row"] for one in paper_table.read(path)] == ["c", "d"]
+    assert [one["settings"]["row"] for one in paper_table.read([path])] == ["c", "d"]
 
 
 def test_the_table_has_all_rows_of_the_paper(results, tmp_path):
-    (runs,) = paper_table.groups(paper_table.read(results)).values()
+    (runs,) = paper_table.groups(paper_table.read([results])).values()
     twice = json.loads(json.dumps(runs))
     twice[0]["settings"]["seed"] = 2
     head, *body = paper_table.rows([*runs, *twice])
@@ -292,7 +292,7 @@ def test_the_table_has_all_rows_of_the_paper(results, tmp_path):
 
 def test_a_row_may_be_searched_greedily_alone(results):
     """The table says so in its columns with a beam, in whatever order the runs stand."""
-    (searched,) = paper_table.read(results)
+    (searched,) = paper_table.read([results])
     greedy = json.loads(json.dumps(searched))
     greedy["settings"] |= {"row": "d", "beams": [1]}
     for scores in (*greedy["scores"].values(), *greedy["without punctuation"].values(), greedy["las on test"]):
@@ -332,7 +332,7 @@ def test_a_row_with_other_beams_is_another_run(corpus, results, tmp_path, monkey
 
 
 def test_scores_by_parts_and_without_punctuation_are_tables_too(results, tmp_path):
-    (found,) = paper_table.read(results)
+    (found,) = paper_table.read([results])
     head, *body = paper_table.rows_by([found], "tag")
     assert [row[0] for row in body] == ["c"] and {"NOUN", "VERB"} <= set(head)
     nouns = found["las on test"]["beam 10"]["by_tag"]["NOUN"]
@@ -343,7 +343,7 @@ def test_scores_by_parts_and_without_punctuation_are_tables_too(results, tmp_pat
     amrs = tmp_path / "amrs.json"
     found["settings"]["system"] = "amr"
     amrs.write_text(json.dumps({"runs": [{key: found[key] for key in ("settings", "scores", "history")}]}))
-    done = run(ROOT / "run" / "paper_table.py", amrs, "--by", "length", status=1)
+    done = run(ROOT / "run" / "paper_table.py", amrs, "--by", "length", status=2)
     assert done.stderr.count("\n") == 1 and "those are of trees" in done.stderr
 
 

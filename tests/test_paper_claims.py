@@ -12,6 +12,7 @@ from transition_parser.parsing.formalisms import TREES
 sys.path.insert(0, str(ROOT / "run"))
 import paper
 import paper_claims
+import paper_table
 import update_docs
 
 PAPERS = sorted(path.stem for path in paper.PAPERS.glob("*.toml") if path.stem != "comparisons")
@@ -91,6 +92,13 @@ def test_a_claim_names_its_score():
     runs[1]["without punctuation"]["test"]["beam 10"]["las"] = 77.5
     assert claim(trees="uas").ours(runs) == "+11.0: holds"
     assert claim(punct="skip").ours(runs) == "+3.5: holds"
+
+
+def test_a_run_that_two_files_have_is_one_seed(tmp_path):
+    for name in ("a.json", "b.json"):
+        runs = [trained("a", 1, 70.1), trained("b", 1, 70.0)]
+        (tmp_path / name).write_text(json.dumps({"runs": runs}))
+    assert claim().ours(paper_table.read([tmp_path / "a.json", tmp_path / "b.json"])) == "+0.1: can't be said"
 
 
 def test_the_command_prints_a_row_for_each_claim(tmp_path):
