@@ -182,6 +182,15 @@ def test_what_stands_stays_until_the_end(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o666 & ~mask
 
 
+def test_a_file_grows_by_one_run_at_a_time(tmp_path):
+    with growing(tmp_path / "a.txt") as partial:
+        partial.write_text("first")
+        another = r"a.txt.partial: another run is writing this file"
+        with pytest.raises(InputError, match=another), growing(tmp_path / "a.txt"):
+            pass
+    assert (tmp_path / "a.txt").read_text() == "first" and names(tmp_path) == ["a.txt"]
+
+
 def test_what_is_not_a_file(tmp_path):
     with pytest.raises(InputError, match="is a folder, not a file to write"), replacing(tmp_path):
         pass

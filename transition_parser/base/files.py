@@ -63,14 +63,14 @@ def growing(path: str | os.PathLike) -> Iterator[Path]:
     """Give the block the file `path`.partial, which may hold the output of an earlier run.
 
     The file takes the name `path` when the block ends without an error. After an error the file stays, unless it is
-    empty. Raises `InputError` if `path` exists and is not a regular file, or if the folder of `path` does not exist.
+    empty. Raises `InputError` if `path` exists and is not a regular file, if the folder of `path` does not exist, and
+    if another run is writing the file.
     """
     target = _target(path)
     if target.is_dir() or (target.exists() and not target.is_file()):
         raise input_error("is not a regular file: give a regular file, which can be written step by step", path)
     partial = target.with_name(f"{target.name}.partial")
-    with _said_of(f"{path}.partial", partial):
-        partial.touch()
+    with _said_of(f"{path}.partial", partial), held(partial):
         try:
             yield partial
         except BaseException:
@@ -78,6 +78,25 @@ def growing(path: str | os.PathLike) -> Iterator[Path]:
                 partial.unlink()
             raise
         os.replace(partial, target)
+
+
+@contextmanager
+def held(path: str | os.PathLike) -> Iterator[None]:
+    """Run the block while no other process holds this file, which is made if it is missing.
+
+    Raises `InputError` where another process holds it.
+    """
+    import fcntl  # imported late because only POSIX has it
+
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise input_error("another run is writing this file: wait for it, or end it", path) from None
+        yield
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

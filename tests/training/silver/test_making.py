@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from transition_parser.base.errors import InputError
+from transition_parser.base.files import held
 from transition_parser.graphs import consensus
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.amr_score import smatch_counts
@@ -153,6 +154,12 @@ def test_a_partial_file_that_is_anything_else_is_an_error(tmp_path):
     with pytest.raises(InputError, match="remove the file"):
         make_bank(str(tmp_path / "a.amr"), sources("a"), [FakeParser()])
     assert (tmp_path / "a.amr.partial").read_text() == "mine\n"
+
+
+def test_two_runs_do_not_write_one_file(tmp_path):
+    with held(tmp_path / "a.amr.partial"), pytest.raises(InputError, match="another run is writing this file"):
+        make_bank(str(tmp_path / "a.amr"), sources("a"), [FakeParser()])
+    assert make_bank(str(tmp_path / "a.amr"), sources("a"), [FakeParser()]).kept == 1
 
 
 @pytest.mark.parametrize("path", ["-", "."])

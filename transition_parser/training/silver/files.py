@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.files import output
+from transition_parser.base.files import held, output
 from transition_parser.base.progress import progress
 
 FORMAT = 2  # of `.partial` files; a file of another version is of another run
@@ -65,8 +65,8 @@ def make_file(
     sentences: all that the result of each sentence depends on; its `repr` counts among the settings
     made_from: gives what is made of all sentences from the one with this number on
 
-    Raises `InputError` if `path` is no file that can grow, if `path`.partial is of another run, and if no sentence is
-    kept.
+    Raises `InputError` if `path` is no file that can grow, if `path`.partial is of another run or is being written, and
+    if no sentence is kept.
     """
     if path == "-" or Path(path).is_dir():
         raise input_error("is not a file: give one, which is made step by step", path)
@@ -74,15 +74,16 @@ def make_file(
     representations = [repr(one).encode("utf-8", "surrogatepass") for one in sentences]
     count, digest = len(representations), hashlib.sha256(b"".join(representations)).hexdigest()
     settings = {"format": FORMAT, **settings, "sentences": count, "digest": digest}
-    done = _resume(partial, settings)
-    with open(partial, "a", encoding="utf-8", buffering=1) as file:
-        if done is None:
-            file.write(json.dumps(settings) + "\n")
-        start = done or 0
-        for one in progress(made_from(start), "parsing", count - start):
-            file.write(json.dumps(vars(one)) + "\n")
-    made = _write_whole(path, partial)
-    partial.unlink()
+    with held(partial):
+        done = _resume(partial, settings)
+        with open(partial, "a", encoding="utf-8", buffering=1) as file:
+            if done is None:
+                file.write(json.dumps(settings) + "\n")
+            start = done or 0
+            for one in progress(made_from(start), "parsing", count - start):
+                file.write(json.dumps(vars(one)) + "\n")
+        made = _write_whole(path, partial)
+        partial.unlink()
     return made
 
 
