@@ -19,6 +19,7 @@ from preprocess.aligner import aligned, train_table
 from preprocess.amr import limits_of
 from preprocess.banks import derived_alone, read_entries
 from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.files import new_files
 from transition_parser.storage.exports import read_calibration, read_config, write_config
 from transition_parser.text.frames import packaged
 from transition_parser.transitions.amr import AmrSystem
@@ -53,12 +54,14 @@ def main() -> None:
     if config.lexicon is None:
         raise input_error("this is a model of trees, which has no limits", arguments.model)
     found = limits(arguments.banks, bool(config.frames))
-    replace(config.lexicon, limits=found).save(arguments.model)
-    write_config(arguments.model, architecture, values, calibration)
+    with new_files(arguments.model) as temporary:
+        replace(config.lexicon, limits=found).save(temporary)
+        write_config(temporary, architecture, values, calibration, beside=arguments.model)
 
 
 if __name__ == "__main__":
     try:
         main()
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    except (InputError, OSError) as error:
+        sys.stderr.write(f"limits.py: error: {error}\n")
+        sys.exit(2)

@@ -13,6 +13,7 @@ from tests.conftest import run_here
 from tests.tiny_segmenter import tiny_segmenter, write_treebank
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
+from transition_parser.storage import segmenters
 from transition_parser.storage.cards import PRETRAINED
 from transition_parser.storage.checkpoints import load_model
 from transition_parser.storage.segmenters import DESCRIPTION, WEIGHTS, load_segmenter, save_segmenter
@@ -56,6 +57,17 @@ def test_raw_text_is_divided_by_the_segmenter_of_the_model(model, tmp_path):
     given = run_here("parse", model, "-", "--raw", stdin=TEXT).stdout
     assert "3-4\tdu\t" in given and "\t20 000\t" in given and "# sent_id = 2\n" in given
     assert "3-4\tdu\t" in run_here("parse", model, "-", "--tokenize", stdin=TEXT).stdout
+
+
+def test_an_interruption_leaves_a_model_with_its_old_segmenter(model, segmenter, tmp_path, monkeypatch):
+    shutil.copytree(model, tmp_path / "m")
+    monkeypatch.setattr(segmenters, "write_config", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        save_segmenter(segmenter, tmp_path / "m")
+    load_model(tmp_path / "m")
+    monkeypatch.undo()
+    save_segmenter(segmenter, tmp_path / "m")
+    load_model(tmp_path / "m")
 
 
 def test_a_model_without_segmenter_has_the_rules_for_english():

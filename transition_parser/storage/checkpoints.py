@@ -25,7 +25,7 @@ from transition_parser.data.resources import OPTIONAL_FILES, WORD_FILES, Resourc
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.calibration import Calibration
 from transition_parser.modules.contract import ALSO_PREFIX, ParserModel
-from transition_parser.storage.cards import BEST, OWN_NAMES, PRETRAINED, model_names, named_models
+from transition_parser.storage.cards import BEST, FILE_NAME, OWN_NAMES, PRETRAINED, model_names, named_models
 from transition_parser.storage.exports import CONFIG, WEIGHTS, read_calibration, read_config, write_config
 from transition_parser.storage.installed import InstalledModel, installed_model, naming_package
 from transition_parser.storage.segmenters import load_segmenter
@@ -172,7 +172,8 @@ def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathL
             check_finite(weights, first)
         except InputError:
             raise input_error("some weights are too large for 16 bits: export them without --half", first) from None
-    with new_files(output, stale=OPTIONAL_FILES) as temporary:
+    of_another = (FILE_NAME, "scores.json") if Path(output, CONFIG).is_file() else ()  # of the former model there
+    with new_files(output, stale=(*OPTIONAL_FILES, *of_another)) as temporary:
         (temporary / WEIGHTS).write_bytes(save(weights))
         Resources.copy(folder, temporary, options.unread(WORD_FILES))
         write_config(temporary, name, options.as_config())

@@ -47,19 +47,27 @@ _KEYS = {
 
 
 def write_config(
-    folder: str | os.PathLike, architecture: str, options: Mapping[str, Any], calibration: Calibration | None = None
+    folder: str | os.PathLike,
+    architecture: str,
+    options: Mapping[str, Any],
+    calibration: Calibration | None = None,
+    beside: str | os.PathLike | None = None,
 ) -> None:
     """Write `config.json` into a folder that holds all other files of the model.
 
     options: the options of the architecture, as values that JSON can hold
     calibration: the calibration of the confidences, None for none
+    beside: the folder of a model, some of whose files `folder` replaces; None where `folder` holds all files
     """
+    files = {path.name: path for path in model_files(Path(folder if beside is None else beside))}
+    if beside is not None:
+        files |= {path.name: path for path in model_files(Path(folder)) if path.is_file()}
     values = {
         "format_version": FORMAT_VERSION,
         "architecture": architecture,
         "model": dict(options),
         **({} if calibration is None else {"calibration": calibration.as_json()}),
-        "files": {path.name: sha256_of(path) for path in model_files(Path(folder))},
+        "files": {name: sha256_of(path) for name, path in files.items()},
     }
     text = json.dumps({**values, "sha256": _sha256_of_json(values)}, indent=1)
     with replacing(Path(folder, CONFIG)) as temporary:

@@ -77,8 +77,8 @@ def save_segmenter(segmenter: LearnedSegmenter, folder: str | os.PathLike) -> No
     with new_files(folder) as temporary:
         (temporary / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
         (temporary / WEIGHTS).write_bytes(save(weights))
-    if described is not None:
-        write_config(folder, *described)
+        if described is not None:
+            write_config(temporary, *described, beside=folder)
 
 
 def load_segmenter(folder: str | os.PathLike) -> LearnedSegmenter | None:
