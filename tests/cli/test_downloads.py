@@ -135,7 +135,7 @@ def test_another_part_than_the_missing_one_is_not_appended(server, tmp_path, shi
     assert (folder / "en_ewt-ud-train.conllu").read_bytes() == whole
     assert [wanted for path, wanted in server.asked if "train" in path] == ["bytes=1000-", None]
     record = json.loads((folder / "sha256.json").read_text())
-    assert record["en_ewt-ud-train.conllu"] == hashlib.sha256(whole).hexdigest()
+    assert record["en_ewt-ud-train.conllu"]["sha256"] == hashlib.sha256(whole).hexdigest()
 
 
 def test_a_part_of_a_file_of_unknown_size_is_no_continuation(server, tmp_path):
@@ -282,6 +282,17 @@ def test_a_known_sum_is_checked(server, tmp_path):
     with pytest.raises(InputError, match="the file has a wrong SHA-256"):
         list(fetch(CorpusSource((File(address, "0" * 64),), "x"), tmp_path / "b", server.address))
     assert not list((tmp_path / "b").iterdir())
+
+
+def test_files_of_two_releases_do_not_share_a_folder(server, tmp_path):
+    first, second = (File(f"{UD}/UD_English-EWT/{release}/LICENSE.txt", None) for release in ("r2.15", "r2.14"))
+    assert list(fetch(CorpusSource((first,), "x"), tmp_path, server.address))
+    with pytest.raises(InputError, match=r"LICENSE.txt: was fetched from .*r2.15/LICENSE.txt, not .*r2.14"):
+        list(fetch(CorpusSource((second,), "x"), tmp_path, server.address))
+    record = tmp_path / "sha256.json"
+    ((name, known),) = json.loads(record.read_text()).items()
+    record.write_text(json.dumps({name: known["sha256"]}))  # as earlier versions wrote it
+    assert [state for _, state in fetch(CorpusSource((second,), "x"), tmp_path, server.address)] == ["here"]
 
 
 @pytest.mark.parametrize("name", ["EWT", "UD_Klingon-X", "../UD_English-EWT", "UD_English-EWT/.."])

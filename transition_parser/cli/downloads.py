@@ -119,14 +119,17 @@ def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iter
     mirror: an address with the hosts as folders (`MIRROR/amr.isi.edu/…`); by default the hosts themselves
 
     Raises `InputError` for a file that cannot be had or is cut off, and for a file that differs from its known SHA-256
-    or from the file that was fetched before.
+    or from the file that was fetched before; for a
+    folder with files of other addresses, as of another release.
     """
     _check_mirror(mirror)
     folder.mkdir(parents=True, exist_ok=True)
-    sums = _sums(folder)
+    records = _records(folder)
     for file in source.files:
-        path = folder / file.name
-        due = file.sha256 or sums.get(file.name)
+        path, record = folder / file.name, records.get(file.name, _Record())
+        if record.address not in (None, file.address):
+            raise input_error(f"was fetched from {record.address}, not {file.address}: give another folder", path)
+        due = file.sha256 or record.sha256
         if path.is_file():
             _check(path, due)
             yield path, "here"
@@ -134,9 +137,10 @@ def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iter
         if not _fetched(file, path, mirror, due):
             yield path, "not published"
             continue
-        sums[file.name] = sha256_of(path)
-        with replacing(folder / SUMS) as record:
-            record.write_text(json.dumps(sums, indent=1) + "\n", encoding="utf-8")
+        records[file.name] = _Record(sha256_of(path), file.address)
+        with replacing(folder / SUMS) as temporary:
+            values = {name: one._asdict() for name, one in records.items()}
+            temporary.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
         yield path, "fetched"
 
 
@@ -151,8 +155,15 @@ def _check_mirror(mirror: str | None) -> None:
         )
 
 
-def _sums(folder: Path) -> dict[str, str]:
-    """Return the record of earlier downloads: file → SHA-256.
+class _Record(NamedTuple):
+    """What is known of a file that was fetched; None for what is not."""
+
+    sha256: str | None = None
+    address: str | None = None
+
+
+def _records(folder: Path) -> dict[str, _Record]:
+    """Return the records of earlier downloads by the names of their files; earlier versions recorded no address.
 
     Raises `InputError` for a file that is not such a record.
     """
@@ -161,12 +172,13 @@ def _sums(folder: Path) -> dict[str, str]:
         return {}
     try:
         found = json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict) or not all(isinstance(one, str) and _SUM.fullmatch(one) for one in found.values()):
+        records = {name: _Record(of) if isinstance(of, str) else _Record(**of) for name, of in found.items()}
+        if not all(_SUM.fullmatch(one.sha256) and isinstance(one.address, str | None) for one in records.values()):
+            raise ValueError
+    except (ValueError, RecursionError, AttributeError, TypeError):
         problem = "is damaged: it must be JSON with the SHA-256 of each file"
-        raise input_error(f"{problem}; remove it with the files beside it, and fetch them again", path)
-    return found
+        raise input_error(f"{problem}; remove it with the files beside it, and fetch them again", path) from None
+    return records
 
 
 def _check(path: Path, due: str | None) -> None:
